@@ -1,0 +1,133 @@
+"""From a request or a websocket handshake to a `Principal`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.middleware.csrf import CsrfViewMiddleware
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from accounts import keys
+from accounts.errors import Forbidden, Unauthenticated, ValidationError
+from accounts.models import KeyScope, User
+from accounts.principal import Principal, checked_external_user_id, principal_of_key, principal_of_user
+
+EXTERNAL_USER_HEADERS = frozenset({b"x-external-user-id", b"x-end-user-id", b"external_user_id"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+RawHeaders = Iterable[tuple[bytes, bytes]]
+
+
+def raw_headers(request: HttpRequest) -> list[tuple[bytes, bytes]]:
+    """Return the headers as they came: Django drops names with underscores, such as `external_user_id`."""
+    scope = getattr(request, "scope", None)
+    if scope is not None:
+        return list(scope["headers"])
+    return [(name.lower().encode(), value.encode("latin-1")) for name, value in request.headers.items()]
+
+
+def presented_key(headers: RawHeaders) -> str | None:
+    """Return the API key of `Authorization: Bearer KEY` or `X-API-KEY: KEY`."""
+    for name, value in headers:
+        if name == b"x-api-key":
+            return value.decode("latin-1").strip()
+        if name == b"authorization":
+            scheme, _, credentials = value.decode("latin-1").partition(" ")
+            if scheme.lower() != "bearer":
+                raise Unauthenticated("Use “Authorization: Bearer KEY”.")
+            return credentials.strip()
+    return None
+
+
+def external_user_of(headers: RawHeaders) -> str | None:
+    """Return the one external user the headers name; raise `ValidationError` for two or an unusable one."""
+    values = {value for name, value in headers if name in EXTERNAL_USER_HEADERS}
+    if not values:
+        return None
+    if len(values) > 1:
+        raise ValidationError("The request names two different external users.", param="external_user_id")
+    try:
+        return checked_external_user_id(values.pop().decode())
+    except UnicodeDecodeError:
+        raise ValidationError("external_user_id must be UTF-8.", param="external_user_id") from None
+
+
+def identify(headers: RawHeaders, user: User | None, session_id: str | None) -> Principal:
+    """Return who is asking: the key in the headers, else the logged-in `user`; raise if there is neither."""
+    headers = list(headers)
+    external_user_id = external_user_of(headers)
+    token = presented_key(headers)
+    if token is not None:
+        principal = principal_of_key(keys.authenticate(token), external_user_id)
+    elif user is not None:
+        principal = principal_of_user(user, external_user_id)
+    else:
+        raise Unauthenticated
+    return principal if session_id is None else principal.in_session(parsed_session_id(session_id))
+
+
+def parsed_session_id(value: str) -> UUID:
+    """Return the UUID, or raise `ValidationError`."""
+    try:
+        return UUID(value)
+    except ValueError:
+        raise ValidationError("session_id must be a UUID.", param="session_id") from None
+
+
+class PrincipalAuthentication(BaseAuthentication):
+    """API key or session cookie; `request.auth` becomes the `Principal`."""
+
+    def authenticate(self, request: Request) -> tuple[User, Principal] | None:
+        """Return user and principal, or None for an anonymous request without credentials."""
+        http = request._request
+        headers = raw_headers(http)
+        user = getattr(http, "user", None)
+        cookie_user = user if isinstance(user, User) and user.is_active else None
+        if presented_key(headers) is None:
+            if cookie_user is None:
+                return None
+            _enforce_csrf(http)
+        principal = identify(headers, cookie_user, http.GET.get("session_id"))
+        owner = cookie_user if principal.key_id is None else User.objects.get(pk=principal.user_id)
+        assert owner is not None
+        return owner, principal
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return the challenge that makes REST framework answer 401 rather than 403."""
+        return "Bearer"
+
+
+class IsAuthenticated(BasePermission):
+    """Somebody is asking, and their key may do what the method implies."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Raise `Unauthenticated` or `Forbidden`; a view may name its own `required_scope`."""
+        if not isinstance(request.auth, Principal):
+            raise Unauthenticated
+        implied = KeyScope.READ if request.method in SAFE_METHODS else KeyScope.WRITE
+        request.auth.require_scope(getattr(view, "required_scope", None) or implied)
+        return True
+
+
+def principal_of(request: Request) -> Principal:
+    """Return the principal of an authenticated API request."""
+    assert isinstance(request.auth, Principal)
+    return request.auth
+
+
+class _CsrfCheck(CsrfViewMiddleware):
+    def _reject(self, request: HttpRequest, reason: str) -> Any:
+        return reason
+
+
+def _enforce_csrf(request: HttpRequest) -> None:
+    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type, return-value]
+    check.process_request(request)
+    reason = check.process_view(request, None, (), {})  # type: ignore[arg-type]
+    if reason:
+        raise Forbidden(f"CSRF check failed: {reason} Reload the page and try again.")

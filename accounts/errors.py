@@ -1,0 +1,139 @@
+"""Every error a caller can meet, with its code and HTTP status (contract §3).
+
+LocusError
+├── ValidationError 400 ── UnknownField, InvalidJson, Conflict
+├── Unauthenticated 401
+├── Forbidden 403
+├── NotFound 404
+├── MethodNotAllowed 405
+├── IdempotencyConflict 409
+├── EventsExpired 410
+├── TooLarge 413
+├── UnsupportedMediaType 415
+├── RateLimited 429
+├── Overloaded 503
+└── Timeout 504
+
+One handler per transport turns them into its own form: `kb.rest.exception_handler`, `search.websocket`.
+"""
+
+from typing import Any, ClassVar
+
+
+class LocusError(Exception):
+    """An error with a code that callers may rely on; its message says what to do next."""
+
+    code: ClassVar[str]
+    status: ClassVar[int]
+    default_message: ClassVar[str]
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        param: str | None = None,
+        details: dict[str, Any] | None = None,
+    ) -> None:
+        self.message = message or self.default_message
+        self.param = param
+        self.details = details
+        super().__init__(self.message)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the body `{"error": {"code", "message", "param"?, "details"?}}` of contract §3."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.param is not None:
+            error["param"] = self.param
+        if self.details is not None:
+            error["details"] = self.details
+        return {"error": error}
+
+
+class ValidationError(LocusError):
+    """A value in the request is not what it must be; `param` names it."""
+
+    code, status, default_message = "validation_error", 400, "The request is not valid."
+
+
+class InvalidJson(ValidationError):
+    """The body is not JSON."""
+
+    code, default_message = "invalid_json", "The body is not valid JSON."
+
+
+class UnknownField(ValidationError):
+    """A field the endpoint does not know: refused, since a misspelt filter must not widen a search."""
+
+    code, default_message = "unknown_field", "The request has a field this endpoint does not know."
+
+
+class Conflict(ValidationError):
+    """Two given values contradict each other."""
+
+    code, default_message = "conflict", "The request names the same thing twice with different values."
+
+
+class Unauthenticated(LocusError):
+    """Nobody, or an unknown, expired or revoked key."""
+
+    code, status, default_message = "unauthenticated", 401, "Log in, or send a valid API key."
+
+
+class Forbidden(LocusError):
+    """The caller sees the object but may not do this to it."""
+
+    code, status, default_message = "forbidden", 403, "You may not do this."
+
+
+class NotFound(LocusError):
+    """Unknown, or invisible to the caller: the two must not be told apart."""
+
+    code, status, default_message = "not_found", 404, "There is nothing here that you can see."
+
+
+class MethodNotAllowed(LocusError):
+    """The path exists, the method does not."""
+
+    code, status, default_message = "method_not_allowed", 405, "This method is not allowed here."
+
+
+class IdempotencyConflict(LocusError):
+    """An `Idempotency-Key` came back with another body."""
+
+    code, status, default_message = "idempotency_conflict", 409, "This Idempotency-Key was used for another request."
+
+
+class EventsExpired(LocusError):
+    """The stored events are older than the retention."""
+
+    code, status, default_message = "events_expired", 410, "These events are no longer kept."
+
+
+class TooLarge(LocusError):
+    """The body or a file exceeds the limit."""
+
+    code, status, default_message = "too_large", 413, "The upload is larger than this server accepts."
+
+
+class UnsupportedMediaType(LocusError):
+    """The content type of the request is not one the endpoint reads."""
+
+    code, status, default_message = "unsupported_media_type", 415, "This content type is not accepted here."
+
+
+class RateLimited(LocusError):
+    """Too many requests; `Retry-After` says when to come back."""
+
+    code, status, default_message = "rate_limited", 429, "Too many requests. Try again later."
+
+
+class Overloaded(LocusError):
+    """The server cannot take more work now."""
+
+    code, status, default_message = "overloaded", 503, "The server is busy. Try again in a moment."
+
+
+class Timeout(LocusError):
+    """A step took longer than its limit."""
+
+    code, status, default_message = "timeout", 504, "This took too long. Try again, or ask for less."

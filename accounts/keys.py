@@ -1,0 +1,70 @@
+"""API keys: made once, shown once, stored as a look-up prefix and a keyed hash."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.errors import Unauthenticated
+from accounts.models import ApiKey, KeyScope, User, Workspace
+
+KEY_MARK = "locus_"
+PREFIX_LENGTH = 10
+# Writing the time at every request would turn each read into a write.
+LAST_USED_RESOLUTION = timedelta(minutes=1)
+
+
+@transaction.atomic
+def create_key(
+    user: User,
+    name: str,
+    *,
+    scopes: Iterable[str] = (KeyScope.READ, KeyScope.WRITE),
+    workspaces: Iterable[Workspace] | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """Create a key and return it with its secret, which can't be had again.
+
+    `workspaces=None` leaves the key all that its user may read; a list, even an empty one, narrows it.
+    """
+    prefix, secret = secrets.token_hex(PREFIX_LENGTH // 2), secrets.token_urlsafe(32)
+    token = f"{KEY_MARK}{prefix}_{secret}"
+    key = ApiKey.objects.create(
+        user=user,
+        name=name,
+        prefix=prefix,
+        digest=_digest(token),
+        scopes=sorted(set(scopes)),
+        narrowed=workspaces is not None,
+        expires_at=expires_at,
+    )
+    key.workspaces.set(workspaces or [])
+    return key, token
+
+
+def authenticate(token: str) -> ApiKey:
+    """Return the key that `token` stands for, or raise `Unauthenticated`."""
+    prefix = token.removeprefix(KEY_MARK)[:PREFIX_LENGTH]
+    key = ApiKey.objects.select_related("user").filter(prefix=prefix).first() if token.isascii() else None
+    known = key is not None and hmac.compare_digest(key.digest, _digest(token))
+    if key is None or not known or key.is_expired() or not key.user.is_active:
+        raise Unauthenticated("This API key is unknown, expired or revoked.")
+    _note_use(key)
+    return key
+
+
+def _digest(token: str) -> str:
+    return hmac.new(settings.SECRET_KEY.encode(), token.encode(), hashlib.sha256).hexdigest()
+
+
+def _note_use(key: ApiKey) -> None:
+    now = timezone.now()
+    if key.last_used_at is None or now - key.last_used_at > LAST_USED_RESOLUTION:
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)

@@ -1,0 +1,188 @@
+"""Users, workspaces, conversations and API keys: who can ask, and for whom."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.postgres.fields import ArrayField
+from django.db import models, transaction
+from django.utils import timezone
+
+from accounts.scope import ScopedModel
+
+
+class EmailUserManager(UserManager["User"]):
+    """Creates users known by their e-mail address, each with a personal workspace."""
+
+    @transaction.atomic
+    def _create_user(  # type: ignore[override]
+        self, email: str, password: str | None, **extra: Any
+    ) -> User:
+        user = self.model(email=self.normalize_email(email).lower(), **extra)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_user(  # type: ignore[override]
+        self, email: str, password: str | None = None, **extra: Any
+    ) -> User:
+        """Create a person with a login."""
+        return self._create_user(email, password, **extra)
+
+    def create_superuser(  # type: ignore[override]
+        self, email: str, password: str | None = None, **extra: Any
+    ) -> User:
+        """Create a person who may also use the admin panel."""
+        return self._create_user(email, password, is_staff=True, is_superuser=True, **extra)
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        """Find a user by e-mail address, whatever its case."""
+        return self.get(email__iexact=username)
+
+
+class User(AbstractUser):
+    """A person with a login; owns API keys and a personal workspace."""
+
+    username = None  # type: ignore[assignment]
+    email = models.EmailField("e-mail address", unique=True)
+
+    objects: ClassVar[EmailUserManager] = EmailUserManager()  # type: ignore[assignment]
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    def __str__(self) -> str:
+        return self.email
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save, and give a new user the personal workspace that everything else counts on."""
+        with transaction.atomic():
+            is_new = self._state.adding
+            super().save(*args, **kwargs)
+            if is_new:
+                Workspace.create_for(self, name="Personal", personal=True)
+
+    @property
+    def personal_workspace(self) -> Workspace:
+        """The workspace that was made with the user and that is not shared."""
+        return Workspace.objects.get(personal_of=self)
+
+
+class Role(models.TextChoices):
+    """What a member may do, from least to most (contract §2)."""
+
+    VIEWER = "viewer", "Viewer: reads and asks"
+    EDITOR = "editor", "Editor: also changes documents"
+    ADMIN = "admin", "Admin: also manages members and settings"
+    OWNER = "owner", "Owner: also deletes the workspace"
+
+    def covers(self, other: Role) -> bool:
+        """Whether this role may do all that `other` may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+class Workspace(models.Model):
+    """The unit of sharing."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=200)
+    personal_of = models.OneToOneField(
+        User, null=True, blank=True, editable=False, on_delete=models.CASCADE, related_name="+"
+    )
+    share_with_external_users = models.BooleanField(
+        default=False,
+        help_text="External users also see documents that belong to no external user.",
+    )
+    members: models.ManyToManyField[User, Membership] = models.ManyToManyField(
+        User, through="Membership", related_name="workspaces"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.personal_of.email})" if self.personal_of else self.name
+
+    @classmethod
+    @transaction.atomic
+    def create_for(cls, owner: User, *, name: str, personal: bool = False) -> Workspace:
+        """Create a workspace with its owner as first member."""
+        workspace = cls.objects.create(name=name, personal_of=owner if personal else None)
+        Membership.objects.create(workspace=workspace, user=owner, role=Role.OWNER)
+        return workspace
+
+
+class Membership(models.Model):
+    """A user's role in a workspace."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_per_user_and_workspace")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.workspace}"
+
+
+class KeyScope(models.TextChoices):
+    """What an API key may do on behalf of its user."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+class ApiKey(models.Model):
+    """A program's credential; the secret itself is never stored (see `accounts.keys`)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=200)
+    prefix = models.CharField(max_length=16, unique=True, editable=False)
+    digest = models.CharField(max_length=64, editable=False)
+    scopes = ArrayField(models.CharField(max_length=10, choices=KeyScope.choices), default=list)
+    # A flag of its own: when the last of its workspaces is deleted, a narrowed key must see nothing, not all.
+    narrowed = models.BooleanField(default=False, help_text="Only the workspaces listed below.")
+    workspaces: models.ManyToManyField[Workspace, models.Model] = models.ManyToManyField(
+        Workspace, blank=True, related_name="+"
+    )
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    def is_expired(self, now: datetime | None = None) -> bool:
+        """Whether the key's time is over."""
+        return self.expires_at is not None and self.expires_at <= (now or timezone.now())
+
+
+class Session(ScopedModel):
+    """One conversation; documents may be attached to it. Visible only to the user who made it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    external_user_id = models.CharField(max_length=255, null=True, blank=True)
+    title = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(ScopedModel.Meta):
+        ordering = ["-created_at", "id"]
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)

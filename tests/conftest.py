@@ -1,0 +1,64 @@
+"""What every test stands on: a real PostgreSQL, no network beyond loopback, and the cast.
+
+alice owns a workspace, bob is a viewer in it, charlie is a stranger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from pytest_socket import socket_allow_hosts
+
+from accounts.keys import create_key
+from accounts.models import KeyScope, Membership, Role, User, Workspace
+
+SAMPLES = Path(__file__).parent / "samples"
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def _no_network() -> None:
+    socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """The folder of real documents beside the project; tests that want it skip where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the real documents in ../shared/data are not here")
+    return SHARED_DATA
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The people of the tests, alice's team workspace, and a key for each."""
+
+    alice: User
+    bob: User
+    charlie: User
+    team: Workspace
+    keys: dict[str, str]
+
+    def headers(self, name: str, **extra: str) -> dict[str, str]:
+        """Return request headers that speak for `name`."""
+        return {"Authorization": f"Bearer {self.keys[name]}", **extra}
+
+
+def make_cast() -> Cast:
+    """Create the cast in the current database."""
+    people = {
+        name: User.objects.create_user(f"{name}@example.org", f"{name}s long password")
+        for name in ("alice", "bob", "charlie")
+    }
+    team = Workspace.create_for(people["alice"], name="Team")
+    Membership.objects.create(workspace=team, user=people["bob"], role=Role.VIEWER)
+    keys = {name: create_key(user, f"{name}'s key", scopes=KeyScope.values)[1] for name, user in people.items()}
+    return Cast(**people, team=team, keys=keys)
+
+
+@pytest.fixture
+def cast(db: None) -> Cast:
+    """alice (owner of team), bob (viewer of team) and charlie (stranger)."""
+    return make_cast()

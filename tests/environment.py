@@ -1,0 +1,31 @@
+"""The environment tests run in, set before Django reads its settings: pytest loads this with `-p`.
+
+A temporary data folder and, unless `DATABASE_URL` names another, an embedded PostgreSQL of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+DATA_DIR = Path(tempfile.mkdtemp(prefix="locus-tests-"))
+
+os.environ["DATA_DIR"] = str(DATA_DIR)
+os.environ.setdefault("SECRET_KEY", "a key that only tests use")
+# An answer to "did this reach a model hub?": never.
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+if "DATABASE_URL" not in os.environ:
+    from kb.postgres import start_embedded
+
+    os.environ["DATABASE_URL"] = start_embedded(DATA_DIR)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the data folder; the embedded server stops with the process and holds files until then."""
+    shutil.rmtree(DATA_DIR / "files", ignore_errors=True)

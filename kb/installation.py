@@ -1,0 +1,97 @@
+"""What an installation needs before its processes start: tables, static files, an administrator, the demo."""
+
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.exceptions import ValidationError
+from django.core.management import CommandError, call_command
+from django.core.validators import validate_email
+from django.db import transaction
+from rich.console import Console
+
+from accounts.models import User
+from kb.demo import ensure_demo
+
+DEFAULT_ADMIN_EMAIL = "admin@locus.local"
+# What `collectstatic` leaves out by itself.
+NOT_STATIC = ["CVS", ".*", "*~"]
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """How the new administrator logs in."""
+
+    email: str
+    password: str
+
+
+def install(console: Console) -> Login | None:
+    """Bring the installation up to date; return the administrator's login if this made one."""
+    with step(console, "Preparing the database"):
+        call_command("migrate", interactive=False, verbosity=0)
+    if not static_files_are_current():
+        with step(console, "Collecting static files"):
+            collect_static_files()
+    if User.objects.filter(is_superuser=True).exists():
+        return None
+    with step(console, "Creating the administrator and the demo workspace"):
+        login = create_admin()
+    # Here, and not only when all runs: what comes next may fail, and no later start can tell the password.
+    console.print(f"Administrator {login.email}, password {login.password} (shown only now)", highlight=False)
+    return login
+
+
+@contextmanager
+def step(console: Console, what: str) -> Iterator[None]:
+    """Show that something goes on and, in the end, how long it took."""
+    started = time.monotonic()
+    with console.status(what):
+        yield
+    console.print(f"{what} ... {time.monotonic() - started:.1f} s", highlight=False)
+
+
+@transaction.atomic
+def create_admin() -> Login:
+    """Create the administrator, with the demo workspace to look around in."""
+    email = os.environ.get("ADMIN_EMAIL") or DEFAULT_ADMIN_EMAIL
+    try:
+        validate_email(email)
+    except ValidationError as error:
+        raise CommandError(f"ADMIN_EMAIL is not an e-mail address: {email}") from error
+    given = os.environ.get("ADMIN_PASSWORD")
+    password = given or secrets.token_urlsafe(12)
+    ensure_demo(User.objects.create_superuser(email, password))
+    return Login(email, "as in ADMIN_PASSWORD" if given else password)
+
+
+def static_files_are_current() -> bool:
+    """Tell whether the collected static files were made from the present ones."""
+    stamp = static_stamp()
+    return stamp.exists() and stamp.read_text() == static_state()
+
+
+def collect_static_files() -> None:
+    """Collect, compress and fingerprint the static files."""
+    call_command("collectstatic", interactive=False, verbosity=0)
+    static_stamp().write_text(static_state())
+
+
+def static_stamp() -> Path:
+    """Return the file that says which static files were collected."""
+    return Path(settings.STATIC_ROOT) / ".locus-stamp"
+
+
+def static_state() -> str:
+    """Return a hash of the names, sizes and times of all static files."""
+    files = (storage.path(name) for finder in get_finders() for name, storage in finder.list(NOT_STATIC))
+    stats = ((path, Path(path).stat()) for path in files)
+    facts = sorted(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats)
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -11,12 +11,15 @@ from django.middleware.csrf import CsrfViewMiddleware
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
-from rest_framework.views import APIView
 
 from accounts import keys
 from accounts.errors import Forbidden, Unauthenticated, ValidationError
 from accounts.models import KeyScope, User
 from accounts.principal import Principal, checked_external_user_id, principal_of_key, principal_of_user
+
+if TYPE_CHECKING:
+    # REST framework imports this module while it imports its own views.
+    from rest_framework.views import APIView
 
 EXTERNAL_USER_HEADERS = frozenset({b"x-external-user-id", b"x-end-user-id", b"external_user_id"})
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -126,7 +129,7 @@ class _CsrfCheck(CsrfViewMiddleware):
 
 
 def _enforce_csrf(request: HttpRequest) -> None:
-    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type, return-value]
+    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type]
     check.process_request(request)
     reason = check.process_view(request, None, (), {})  # type: ignore[arg-type]
     if reason:

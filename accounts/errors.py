@@ -14,7 +14,7 @@ LocusError
 ├── Overloaded 503
 └── Timeout 504
 
-One handler per transport turns them into its own form: `kb.rest.exception_handler`, `search.websocket`.
+One handler per transport turns them into its own form: `accounts.rest.exception_handler`, `search.websocket`.
 """
 
 from typing import Any, ClassVar
@@ -100,7 +100,11 @@ class MethodNotAllowed(LocusError):
 class IdempotencyConflict(LocusError):
     """An `Idempotency-Key` came back with another body."""
 
-    code, status, default_message = "idempotency_conflict", 409, "This Idempotency-Key was used for another request."
+    code, status, default_message = (
+        "idempotency_conflict",
+        409,
+        "This Idempotency-Key was used for another request.",
+    )
 
 
 class EventsExpired(LocusError):

@@ -127,7 +127,9 @@ class Membership(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["workspace", "user"], name="one_membership_per_user_and_workspace")
+            models.UniqueConstraint(
+                fields=["workspace", "user"], name="one_membership_per_user_and_workspace"
+            )
         ]
 
     def __str__(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from accounts.errors import Forbidden, NotFound, ValidationError
@@ -29,7 +29,7 @@ class Principal:
     session_id: UUID | None = None
     scopes: frozenset[str] = ALL_SCOPES
     key_id: UUID | None = None
-    personal_workspace_id: UUID | None = field(default=None)
+    personal_workspace_id: UUID | None = None
 
     @property
     def workspace_ids(self) -> frozenset[UUID]:
@@ -40,8 +40,9 @@ class Principal:
         """Where things go when the request names no workspace: the only one, else the personal one."""
         if len(self.roles) == 1:
             return next(iter(self.roles))
-        if self.personal_workspace_id in self.roles:
-            return self.personal_workspace_id
+        personal = self.personal_workspace_id
+        if personal is not None and personal in self.roles:
+            return personal
         raise NotFound("Name a workspace: this key has no personal one.", param="workspace_id")
 
     def require_workspace(self, workspace_id: UUID, role: Role = Role.VIEWER) -> None:
@@ -75,7 +76,8 @@ def checked_external_user_id(value: str) -> str:
     """Return `value`, or raise `ValidationError` if it is blank, too long or not storable."""
     if not value.strip() or len(value) > MAX_EXTERNAL_USER_ID or not is_clean(value):
         raise ValidationError(
-            f"external_user_id must be 1 to {MAX_EXTERNAL_USER_ID} visible characters.", param="external_user_id"
+            f"external_user_id must be 1 to {MAX_EXTERNAL_USER_ID} visible characters.",
+            param="external_user_id",
         )
     return value
 

@@ -8,7 +8,7 @@ naming the other manager, `unscoped`; a guard test lists the modules that may.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -31,9 +31,11 @@ def owned_by(principal: Principal) -> Q:
 
 
 def document_rule(principal: Principal) -> Q:
-    """Rows that carry a document's `workspace`, `external_user_id` and `session`, as lists and searches see them."""
+    """Rows with a document's `workspace`, `external_user_id` and `session`, as lists and searches see them."""
     return _in_workspaces(principal) & (
-        Q(session_id=None) if principal.session_id is None else Q(session_id=None) | Q(session_id=principal.session_id)
+        Q(session_id=None)
+        if principal.session_id is None
+        else Q(session_id=None) | Q(session_id=principal.session_id)
     )
 
 
@@ -76,8 +78,8 @@ class ScopedManager(models.Manager[M]):
 class ScopedModel(models.Model):
     """A table whose rows belong to a tenant."""
 
-    objects: ClassVar[ScopedManager[Self]] = ScopedManager()  # type: ignore[misc]
-    unscoped: ClassVar[models.Manager[Self]] = models.Manager()  # type: ignore[misc]
+    objects: ClassVar[ScopedManager[Self]] = ScopedManager()
+    unscoped: ClassVar[models.Manager[Self]] = models.Manager()
 
     class Meta:
         abstract = True
@@ -94,4 +96,3 @@ class ScopedModel(models.Model):
     def scope_by_id(cls, principal: Principal) -> Q:
         """Return the rule for rows named by id; the same unless a model says otherwise."""
         return cls.scope(principal)
-

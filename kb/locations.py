@@ -198,7 +198,11 @@ def _dump_line(spans: list[Span]) -> dict[str, Any]:
     first = spans[0].place
     if isinstance(first, InTime):
         return {"words": words}
-    return {"page": [first.page.number, first.page.width, first.page.height], "line": first.line, "words": words}
+    return {
+        "page": [first.page.number, first.page.width, first.page.height],
+        "line": first.line,
+        "words": words,
+    }
 
 
 def _load_line(stored: dict[str, Any]) -> Iterator[Span]:

@@ -195,7 +195,9 @@ class EmbeddingSpace(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["model", "revision"], name="one_space_per_model_revision")]
+        constraints = [
+            models.UniqueConstraint(fields=["model", "revision"], name="one_space_per_model_revision")
+        ]
 
     def __str__(self) -> str:
         return f"{self.model}@{self.revision}"
@@ -209,7 +211,9 @@ class ChunkVector(models.Model):
     embedding = HalfVectorField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["chunk", "space"], name="one_vector_per_chunk_and_space")]
+        constraints = [
+            models.UniqueConstraint(fields=["chunk", "space"], name="one_vector_per_chunk_and_space")
+        ]
 
     def __str__(self) -> str:
         return f"{self.chunk_id} in {self.space_id}"

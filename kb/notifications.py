@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager
 from uuid import UUID
 
 import psycopg
-from psycopg.conninfo import make_conninfo
 from django.conf import settings
 from django.db import connection
+from psycopg.conninfo import make_conninfo
 
 logger = logging.getLogger(__name__)
 CHANNEL = "locus"

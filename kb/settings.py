@@ -40,16 +40,16 @@ SECRET_KEY = _secret_key()
 DEBUG = env.bool("DEBUG", False)
 LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
 
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", [])
-CORS_ORIGINS = env.list("CORS_ORIGINS", [])
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+CORS_ORIGINS: list[str] = env.list("CORS_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
 
-# --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ------------------
+# --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ----------------
 
 
 def _database(url: str) -> dict[str, Any]:
-    """Translate a libpq URL into Django's settings, keeping every option libpq knows (`?host=`, `sslmode=`)."""
+    """Translate a libpq URL into Django's settings with every option libpq knows (`?host=`, `sslmode=`)."""
     options: dict[str, Any] = dict(conninfo_to_dict(url))
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -198,9 +198,9 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.auth.PrincipalAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.auth.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["kb.rest.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["accounts.rest.StrictJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "kb.rest.exception_handler",
+    "EXCEPTION_HANDLER": "accounts.rest.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {

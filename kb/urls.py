@@ -2,8 +2,46 @@
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from accounts import api as accounts_api
+from kb import api as kb_api
+from kb.health import health
+from search import api as search_api
+
+api = [
+    path("me", accounts_api.MeView.as_view()),
+    path("workspaces", accounts_api.WorkspacesView.as_view()),
+    path("api-keys", accounts_api.ApiKeysView.as_view()),
+    path("api-keys/<uuid:id>", accounts_api.ApiKeyView.as_view()),
+    path("documents", kb_api.DocumentsView.as_view()),
+    path("documents/<str:id>", kb_api.DocumentView.as_view()),
+    path("documents/<str:id>/reprocess", kb_api.ReprocessView.as_view()),
+    path("documents/<str:id>/file", kb_api.DocumentFileView.as_view()),
+    path("documents/<str:id>/pages/<str:number>", kb_api.DocumentPageView.as_view()),
+    path("documents/<str:id>/chunks", kb_api.DocumentChunksView.as_view()),
+    path("chunks/<str:id>", kb_api.ChunkView.as_view()),
+    path("tools", search_api.ToolsView.as_view()),
+    path("tools/<str:name>", search_api.ToolView.as_view()),
+    path("tools/<str:name>/execute", search_api.ExecuteView.as_view()),
+    path("executions", search_api.ExecutionsView.as_view()),
+    path("executions/<str:id>", search_api.ExecutionView.as_view()),
+    path("executions/<str:id>/events", search_api.ExecutionEventsView.as_view()),
+    path("executions/<str:id>/cancel", search_api.CancelView.as_view()),
+]
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("api/v1/", include(api)),
+    path("chunks/<str:id>", kb_api.ChunkView.as_view()),
+    path("api/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("health", health),
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
+    path("", include("accounts.page_urls")),
+    path("", include("kb.page_urls")),
+    path("", include("search.page_urls")),
 ]
+
+handler404 = "accounts.rest.not_found"
+handler500 = "accounts.rest.server_error"

@@ -36,9 +36,7 @@ class Execution(ScopedModel):
     external_user_id = models.CharField(max_length=255, null=True, blank=True)
     session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
     inputs = models.JSONField()
-    status = models.CharField(
-        max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.QUEUED
-    )
+    status = models.CharField(max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.QUEUED)
     result = models.JSONField(null=True)
     error = models.JSONField(null=True, help_text="{code, message}")
     created_at = models.DateTimeField(auto_now_add=True)

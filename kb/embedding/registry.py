@@ -20,7 +20,9 @@ BACKENDS = {
 def load(backend: str, model: str) -> EmbeddingModel:
     """Load a model; raise `ImproperlyConfigured` naming the setting if the backend or model is unknown."""
     if backend not in BACKENDS:
-        raise ImproperlyConfigured(f"EMBEDDING_BACKEND must be one of {', '.join(BACKENDS)}, not “{backend}”.")
+        raise ImproperlyConfigured(
+            f"EMBEDDING_BACKEND must be one of {', '.join(BACKENDS)}, not “{backend}”."
+        )
     factory = import_string(BACKENDS[backend])
     loaded: EmbeddingModel = factory(model)
     return loaded

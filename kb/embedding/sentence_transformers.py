@@ -62,7 +62,11 @@ class SentenceTransformersModel(EmbeddingModel):
             return []
         tokenizer = self._model.tokenizer
         encoded = tokenizer(
-            list(texts), add_special_tokens=False, truncation=False, return_attention_mask=False, verbose=False
+            list(texts),
+            add_special_tokens=False,
+            truncation=False,
+            return_attention_mask=False,
+            verbose=False,
         )
         return [len(ids) for ids in encoded["input_ids"]]
 

@@ -1,0 +1,141 @@
+"""`/api/v1/me`, `workspaces` and `api-keys`."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.auth import principal_of
+from accounts.errors import Forbidden, NotFound, ValidationError
+from accounts.keys import create_key
+from accounts.models import ApiKey, KeyScope, User, Workspace
+from accounts.principal import Principal
+from accounts.rest import StrictSerializer, parsed
+
+
+class MeView(APIView):
+    """Who the caller is."""
+
+    @extend_schema(operation_id="me", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Return the user behind the session or key, and the workspaces it may read."""
+        principal = principal_of(request)
+        user = User.objects.get(pk=principal.user_id)
+        return Response(
+            {
+                "id": user.pk,
+                "email": user.email,
+                "is_staff": user.is_staff,
+                "workspaces": _workspaces(principal),
+            }
+        )
+
+
+class WorkspacesView(APIView):
+    """The caller's workspaces."""
+
+    @extend_schema(operation_id="workspaces_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """List the workspaces the caller may read, with its role in each."""
+        return Response({"results": _workspaces(principal_of(request)), "next": None, "previous": None})
+
+
+def _workspaces(principal: Principal) -> list[dict[str, Any]]:
+    rows = Workspace.objects.filter(pk__in=principal.workspace_ids)
+    return [
+        {
+            "id": str(workspace.pk),
+            "name": workspace.name,
+            "role": principal.roles[workspace.pk].value,
+            "personal": workspace.pk == principal.personal_workspace_id,
+        }
+        for workspace in rows
+    ]
+
+
+class NewKey(StrictSerializer):
+    """The body of `POST api-keys`."""
+
+    name = serializers.CharField(max_length=200)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=KeyScope.choices), default=[KeyScope.READ, KeyScope.WRITE]
+    )
+    workspace_ids = serializers.ListField(child=serializers.UUIDField(), required=False, allow_null=True)
+    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+
+
+class ApiKeysView(APIView):
+    """The caller's keys. Only a person logged in, or a key with scope `admin`, handles keys."""
+
+    required_scope = KeyScope.ADMIN
+
+    @extend_schema(operation_id="api_keys_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """List the caller's keys; their secrets can't be had again."""
+        keys = ApiKey.objects.filter(user_id=principal_of(request).user_id).prefetch_related("workspaces")
+        return Response({"results": [_key_json(key) for key in keys], "next": None, "previous": None})
+
+    @extend_schema(operation_id="api_keys_create", request=NewKey, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request) -> Response:
+        """Create a key and return it with its secret, shown this once."""
+        body = parsed(NewKey, request.data)
+        principal = principal_of(request)
+        if not set(body["scopes"]) <= principal.scopes:
+            raise Forbidden("A key can't have a scope its maker lacks.")
+        if body.get("expires_at") and body["expires_at"] <= timezone.now():
+            raise ValidationError("expires_at must lie in the future.", param="expires_at")
+        key, secret = create_key(
+            User.objects.get(pk=principal.user_id),
+            body["name"],
+            scopes=body["scopes"],
+            workspaces=_named_workspaces(principal, body.get("workspace_ids")),
+            expires_at=body.get("expires_at"),
+        )
+        return Response(_key_json(key) | {"key": secret}, status=201)
+
+
+def _named_workspaces(principal: Principal, ids: list[UUID] | None) -> list[Workspace] | None:
+    """Return the workspaces a new key is narrowed to; a narrowed key can't make one that reads more."""
+    if ids is None:
+        if principal.key_id is None or not ApiKey.objects.get(pk=principal.key_id).narrowed:
+            return None
+        ids = list(principal.workspace_ids)
+    for index, id in enumerate(ids):
+        if id not in principal.roles:
+            raise NotFound(f"There is no workspace {id} that you can see.", param=f"workspace_ids[{index}]")
+    return list(Workspace.objects.filter(pk__in=ids))
+
+
+class ApiKeyView(APIView):
+    """One key."""
+
+    required_scope = KeyScope.ADMIN
+
+    @extend_schema(operation_id="api_keys_delete", responses={204: None})
+    def delete(self, request: Request, id: UUID) -> Response:
+        """Revoke the key at once."""
+        deleted, _ = ApiKey.objects.filter(user_id=principal_of(request).user_id, pk=id).delete()
+        if not deleted:
+            raise NotFound
+        return Response(status=204)
+
+
+def _key_json(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": str(key.pk),
+        "name": key.name,
+        "prefix": key.prefix,
+        "scopes": key.scopes,
+        "workspace_ids": [str(w.pk) for w in key.workspaces.all()] if key.narrowed else None,
+        "expires_at": key.expires_at,
+        "last_used_at": key.last_used_at,
+        "created_at": key.created_at,
+    }

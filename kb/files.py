@@ -1,0 +1,76 @@
+"""Original files over HTTP: ranges, the original name, and a type no browser will run."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.utils.http import content_disposition_header
+
+BLOCK_BYTES = 256 * 1024
+# Shown in the browser; anything else is downloaded, so that an uploaded page can't run scripts here.
+INLINE_TYPES = frozenset(
+    {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif", "text/plain"}
+    | {"audio/mpeg", "audio/wav", "audio/mp4", "audio/ogg", "audio/flac", "video/mp4", "video/webm"}
+)
+
+
+def serve_file(path: Path, name: str, mime_type: str, range_header: str | None) -> HttpResponseBase:
+    """Return the file, or the one part of it that `Range: bytes=…` asks for (RFC 9110 §14)."""
+    size = path.stat().st_size
+    try:
+        part = _requested_part(range_header, size)
+    except UnsatisfiableRange:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
+    start, end = part or (0, size)
+    safe = mime_type in INLINE_TYPES
+    response = StreamingHttpResponse(
+        _blocks(path, start, end),
+        status=206 if part else 200,
+        content_type=mime_type if safe else "application/octet-stream",
+    )
+    response["Content-Length"] = str(end - start)
+    response["Accept-Ranges"] = "bytes"
+    response["Content-Disposition"] = content_disposition_header(not safe, name) or "attachment"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private, no-cache"
+    if part:
+        response["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+    return response
+
+
+class UnsatisfiableRange(Exception):
+    """The range lies outside the file."""
+
+
+def _requested_part(header: str | None, size: int) -> tuple[int, int] | None:
+    """Return start and end (exclusive) of a single range, or None for the whole file."""
+    match = re.fullmatch(r"bytes=(\d*)-(\d*)", (header or "").strip())
+    if not match or not any(match.groups()):
+        return None
+    first, last = match.groups()
+    if not first:
+        start, end = max(0, size - int(last)), size
+    else:
+        start, end = int(first), min(int(last) + 1, size) if last else size
+    if start >= size or end <= start:
+        raise UnsatisfiableRange
+    return start, end
+
+
+async def _blocks(path: Path, start: int, end: int) -> AsyncIterator[bytes]:
+    file = await asyncio.to_thread(path.open, "rb")
+    try:
+        await asyncio.to_thread(file.seek, start)
+        left = end - start
+        while left > 0:
+            block = await asyncio.to_thread(file.read, min(BLOCK_BYTES, left))
+            if not block:
+                return
+            left -= len(block)
+            yield block
+    finally:
+        await asyncio.to_thread(file.close)

@@ -1,0 +1,10 @@
+"""The pages of this app."""
+
+from django.urls import path
+
+from kb import views
+
+urlpatterns = [
+    path("documents/", views.documents, name="documents"),
+    path("documents/<uuid:id>", views.document, name="document"),
+]

@@ -1,0 +1,89 @@
+"""Page images, rendered by a short-lived process: a page is hostile input to the renderer.
+
+`python -m kb.rendering FILE PAGE WIDTH` writes a PNG to its standard output. It exits with 3 if there is
+no such page and 4 if the file cannot be drawn.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from accounts.errors import NotFound, Timeout, ValidationError
+
+MAX_PIXELS = 60_000_000
+MEMORY_BYTES = 2 * 2**30
+TIMEOUT_SECS = 30
+NO_SUCH_PAGE, UNDRAWABLE = 3, 4
+
+
+def page_png(file: Path, cache: Path, number: int, width: int) -> Path:
+    """Return the path of page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if need be.
+
+    Raises `NotFound` if there is no such page, `Timeout`, or `ValidationError` if it can't be drawn.
+    """
+    image = cache / f"{number}-{width}.png"
+    if not image.exists():
+        png = _render(file, number, width)
+        cache.mkdir(parents=True, exist_ok=True)
+        # Rename after writing: another request must never read half an image.
+        draft = image.with_suffix(f".{id(png)}.tmp")
+        draft.write_bytes(png)
+        draft.replace(image)
+    return image
+
+
+def _render(file: Path, number: int, width: int) -> bytes:
+    command = [sys.executable, "-m", "kb.rendering", str(file), str(number), str(width)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_SECS, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise Timeout("This page takes too long to draw.") from None
+    if done.returncode == NO_SUCH_PAGE:
+        raise NotFound("The document has no such page.")
+    if done.returncode:
+        raise ValidationError("This page can't be drawn at this width.", param="width")
+    return done.stdout
+
+
+def draw(file: Path, number: int, width: int) -> bytes | None:
+    """Return the PNG of a page at exactly `width` pixels, or None if there is no such page.
+
+    Runs in the child: it parses the document in the caller's process.
+    """
+    import pymupdf
+
+    with pymupdf.open(file, filetype="pdf") as pdf:
+        if pdf.needs_pass:
+            pdf.authenticate("")
+        if not 1 <= number <= pdf.page_count:
+            return None
+        page = pdf[number - 1]
+        height = max(1, round(page.rect.height * width / page.rect.width))
+        if width * height > MAX_PIXELS:
+            raise ValueError("too many pixels")
+        scale = width / page.rect.width
+        pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False)
+        if (pixmap.width, pixmap.height) != (width, height):
+            pixmap = pymupdf.Pixmap(pixmap, width, height)
+        return bytes(pixmap.tobytes("png"))
+
+
+def _main(file: str, number: str, width: str) -> int:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        png = draw(Path(file), int(number), int(width))
+    except (RuntimeError, ValueError, MemoryError):
+        return UNDRAWABLE
+    if png is None:
+        return NO_SUCH_PAGE
+    sys.stdout.buffer.write(png)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_main(*sys.argv[1:]))

@@ -1,0 +1,27 @@
+"""The pages about documents. They are shells: what they show comes from the API."""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from accounts.models import User
+from accounts.principal import principal_of_user
+from kb.models import Document
+
+
+@login_required
+def documents(request: HttpRequest) -> HttpResponse:
+    """Show the list of documents, with upload and progress."""
+    return render(request, "kb/documents.html")
+
+
+@login_required
+def document(request: HttpRequest, id: UUID) -> HttpResponse:
+    """Show one document in the viewer; `?chunk=` marks a chunk in it."""
+    assert isinstance(request.user, User)
+    found = Document.objects.addressable_by(principal_of_user(request.user)).filter(pk=id).first()
+    if found is None:
+        raise Http404
+    return render(request, "kb/document.html", {"document": found})

@@ -1,0 +1,160 @@
+"""Websocket handshakes, and live news of documents at `/ws/documents?workspace=`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.conf import settings
+
+from accounts.auth import identify, presented_key
+from accounts.errors import LocusError, NotFound, Unauthenticated, ValidationError
+from accounts.models import User
+from accounts.principal import Principal
+from kb.models import Document
+from kb.notifications import document_topic, listener
+from kb.representations import document_json
+
+logger = logging.getLogger(__name__)
+WHO, ORIGIN, OBJECT = 4401, 4403, 4404
+
+
+class Refused(Exception):
+    """The handshake fails; `code` closes the socket (contract §7)."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+class PrincipalConsumer(AsyncJsonWebsocketConsumer):
+    """A websocket that knows who is asking before anything else happens.
+
+    It accepts, then closes with 4401, 4403 or 4404: a close before the accept reaches clients as a bare 403.
+    """
+
+    principal: Principal
+
+    async def connect(self) -> None:
+        """Accept, identify the caller, and let the subclass open its object."""
+        await self.accept()
+        try:
+            _check_origin(self.scope)
+            self.principal = await self._identify()
+            await self.open()
+        except Refused as refused:
+            await self.close(refused.code)
+
+    async def open(self) -> None:
+        """Find what the socket is about; raise `Refused(OBJECT)` if the caller can't see it."""
+
+    async def receive_json(self, content: Any, **kwargs: Any) -> None:
+        """Ignore what clients say unless a subclass listens."""
+
+    def query(self, name: str) -> str | None:
+        """Return a parameter of the socket's address."""
+        values = parse_qs(self.scope["query_string"].decode("latin-1")).get(name)
+        return values[0] if values else None
+
+    async def _identify(self) -> Principal:
+        user = self.scope.get("user")
+        try:
+            principal: Principal = await database_sync_to_async(identify)(
+                self.scope["headers"],
+                user if isinstance(user, User) and user.is_active else None,
+                self.query("session_id"),
+            )
+        except (Unauthenticated, ValidationError):
+            raise Refused(WHO) from None
+        except NotFound:
+            raise Refused(OBJECT) from None
+        return principal
+
+
+def _check_origin(scope: dict[str, Any]) -> None:
+    """A browser's page must come from here or from `CORS_ORIGINS`; programs with a key may have no origin."""
+    headers = dict(scope["headers"])
+    origin = headers.get(b"origin", b"").decode("latin-1")
+    if not origin:
+        try:
+            has_key = presented_key(scope["headers"]) is not None
+        except LocusError:
+            raise Refused(WHO) from None
+        if not has_key:
+            raise Refused(ORIGIN if scope.get("user") and scope["user"].is_authenticated else WHO)
+    elif origin not in settings.CORS_ORIGINS and urlsplit(origin).netloc != headers.get(b"host", b"").decode(
+        "latin-1"
+    ):
+        raise Refused(ORIGIN)
+
+
+class DocumentsConsumer(PrincipalConsumer):
+    """Sends `document_update` and `document_deleted` for what the caller sees of one workspace."""
+
+    _task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Start following the workspace named by `?workspace=`, by default the caller's own."""
+        workspace_id = self._workspace_id()
+        if workspace_id not in self.principal.roles:
+            raise Refused(OBJECT)
+        self._task = asyncio.create_task(self._follow(workspace_id))
+
+    def _workspace_id(self) -> UUID:
+        given = self.query("workspace")
+        try:
+            return UUID(given) if given else self.principal.default_workspace_id()
+        except (ValueError, NotFound):
+            raise Refused(OBJECT) from None
+
+    async def disconnect(self, code: int) -> None:
+        """Stop following."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _follow(self, workspace_id: UUID) -> None:
+        async with listener().subscribe(document_topic(workspace_id)) as news:
+            seen = await database_sync_to_async(self._visible_ids)(workspace_id)
+            while True:
+                changed = {await news.get()}
+                while not news.empty():
+                    changed.add(news.get_nowait())
+                try:
+                    # A membership or key may have been taken away since the handshake.
+                    self.principal = await self._identify()
+                except Refused as refused:
+                    await self.close(refused.code)
+                    return
+                for id in changed - {""}:
+                    await self._tell(id, seen)
+
+    def _visible_ids(self, workspace_id: UUID) -> set[str]:
+        documents = Document.objects.restricted_to(self.principal).filter(workspace_id=workspace_id)
+        return {str(id) for id in documents.values_list("pk", flat=True)}
+
+    async def _tell(self, id: str, seen: set[str]) -> None:
+        document = await database_sync_to_async(self._read)(id)
+        if document is not None:
+            seen.add(id)
+            await self.send_json({"event": "document_update", "data": document})
+        elif id in seen:
+            # Only who saw it may learn that it is gone.
+            seen.discard(id)
+            await self.send_json({"event": "document_deleted", "data": {"id": id}})
+
+    def _read(self, id: str) -> dict[str, Any] | None:
+        document = Document.objects.restricted_to(self.principal).filter(pk=id).first()
+        return document_json(document) if document else None
+
+
+class UnknownPath(PrincipalConsumer):
+    """Any other address."""
+
+    async def open(self) -> None:
+        """Refuse."""
+        raise Refused(OBJECT)

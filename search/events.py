@@ -1,0 +1,141 @@
+"""Everything a tool can stream: one union of typed events (contract §7).
+
+Pipelines yield these; SSE and websockets only frame them. A new event is a new class in `Event`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from kb.locations import PageBox
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BoxData(_Strict):
+    """One entry of a `bbox` list."""
+
+    bbox: tuple[float, float, float, float]
+    page_number: int
+    layout_width: float
+    layout_height: float
+
+    @classmethod
+    def of(cls, box: PageBox) -> BoxData:
+        """Return the JSON form of a box."""
+        return cls(**box.as_json())
+
+
+class Quote(_Strict):
+    """The sentence that supports one statement of the response, with its own place."""
+
+    text: str
+    bbox: list[BoxData] | None
+    start_time: float | None
+    end_time: float | None
+    response_start: int = Field(description="code points into `response`")
+    response_end: int
+
+
+class ContextData(_Strict):
+    """A chunk handed to the answerer (contract §5)."""
+
+    rank: int
+    chunk_id: str
+    document_id: str
+    document_name: str
+    text_preview: str | None
+    page_number: int | None
+    bbox: list[BoxData] | None
+    start_time: float | None
+    end_time: float | None
+    score: float
+    rerank_score: float | None
+    used_in_response: bool = False
+    quotes: list[Quote] = []
+    quote: str | None = None
+
+
+class Phase(_Strict):
+    """A step of the pipeline."""
+
+    execution_id: str | None = None
+    phase: Literal["SEARCH_PREPARATION", "RETRIEVAL", "RERANKING", "COMPILING_RESULTS"]
+    status: Literal["started", "completed"]
+    data: dict[str, int] | None = None
+
+
+class Contexts(_Strict):
+    """The contexts, as soon as they are known, so that a client can show what `<source_N>` means."""
+
+    contexts: list[ContextData]
+    output_key: Literal["contexts"] = "contexts"
+
+
+class PartialText(_Strict):
+    """A piece of the response, with raw `<source_N>` markers that are never cut."""
+
+    content: str
+    output_key: Literal["response"] = "response"
+
+
+class RagResult(_Strict):
+    """The whole result of `rag_search`."""
+
+    response: str
+    contexts: list[ContextData]
+    sources_used: list[int]
+    model: str
+    execution_id: str
+    answered: bool
+    citations_removed: int
+    usage: dict[str, int]
+    timings: dict[str, float] = Field(description="seconds by stage")
+
+
+class Failure(_Strict):
+    """Why there is no result."""
+
+    code: str
+    message: str
+
+
+class ToolUpdate(_Strict):
+    """Progress, or intermediate data."""
+
+    event: Literal["tool_update"] = "tool_update"
+    data: Phase | Contexts
+
+
+class ToolPartialUpdate(_Strict):
+    """The response as it grows."""
+
+    event: Literal["tool_partial_update"] = "tool_partial_update"
+    data: PartialText
+
+
+class ToolEnd(_Strict):
+    """The one good end of a stream."""
+
+    event: Literal["tool_end"] = "tool_end"
+    data: RagResult
+
+
+class ToolError(_Strict):
+    """The one bad end of a stream."""
+
+    event: Literal["error"] = "error"
+    data: Failure
+
+
+Event = Annotated[ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError, Field(discriminator="event")]
+TERMINAL = frozenset({"tool_end", "error"})
+
+
+def event_data(event: ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError) -> dict[str, Any]:
+    """Return the `data` of an event as JSON; keys that a phase does not have are left out."""
+    return event.data.model_dump(mode="json", exclude_none=isinstance(event.data, Phase))

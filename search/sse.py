@@ -1,0 +1,92 @@
+"""Events as Server-Sent Events (contract §7): frames, pings, and large events in slices."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from django.http import StreamingHttpResponse
+
+from search.executions import StoredEvent
+
+PING = b": ping\n\n"
+
+
+def sse_response(events: AsyncIterator[StoredEvent | None], max_bytes: int) -> StreamingHttpResponse:
+    """Return a response that frames `events`; None becomes a ping."""
+    response = StreamingHttpResponse(_frames(events, max_bytes), content_type="text/event-stream")
+    response["Cache-Control"] = "no-cache"
+    response["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def _frames(events: AsyncIterator[StoredEvent | None], max_bytes: int) -> AsyncIterator[bytes]:
+    async for event in events:
+        if event is None:
+            yield PING
+            continue
+        for frame in frames(event, max_bytes):
+            yield frame
+
+
+def frames(event: StoredEvent, max_bytes: int) -> Iterator[bytes]:
+    """Yield the event as one frame, or as contiguous `_delta_sse` frames of at most `max_bytes` each."""
+    body = compact({"event": event.event, "data": event.data})
+    whole = _frame(event.event, body, event.seq)
+    if len(whole) <= max_bytes:
+        yield whole
+    else:
+        yield from _delta_frames(event, body, max_bytes)
+
+
+def _delta_frames(event: StoredEvent, body: str, max_bytes: int) -> Iterator[bytes]:
+    """Slice the JSON `body` so that every frame, its blank line included, obeys the limit.
+
+    Only the last frame has an `id:`, so that a client that drops inside the group gets all of it again.
+    """
+    encoded = body.encode()
+    delta: dict[str, Any] = {
+        "delta_id": secrets.token_hex(8),
+        "target_event": event.event,
+        # As wide as they can get, so that a slice that fits now fits with the real numbers.
+        "index": len(encoded),
+        "total": len(encoded),
+        "bytes": len(encoded),
+        "sha256": hashlib.sha256(encoded).hexdigest(),
+        "chunk": "",
+    }
+    room = max_bytes - len(_delta_frame(delta, event.seq))
+    slices = list(_slices(body, room))
+    for index, piece in enumerate(slices):
+        last = index == len(slices) - 1
+        numbered = delta | {"index": index, "total": len(slices), "chunk": piece}
+        yield _delta_frame(numbered, event.seq if last else None)
+
+
+def _slices(body: str, room: int) -> Iterator[str]:
+    """Yield slices of `body`, cut between code points, whose escaped UTF-8 form has at most `room` bytes."""
+    start, used = 0, 0
+    for at, char in enumerate(body):
+        size = len(json.dumps(char, ensure_ascii=False).encode()) - 2
+        if used + size > room:
+            yield body[start:at]
+            start, used = at, 0
+        used += size
+    yield body[start:]
+
+
+def _delta_frame(delta: dict[str, Any], seq: int | None) -> bytes:
+    return _frame("_delta_sse", compact({"event": "_delta_sse", "data": delta}), seq)
+
+
+def _frame(name: str, body: str, seq: int | None) -> bytes:
+    id_line = f"id: {seq}\n" if seq is not None else ""
+    return f"{id_line}event: {name}\ndata: {body}\n\n".encode()
+
+
+def compact(value: Any) -> str:
+    """Return compact JSON, characters unescaped."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -7,7 +7,7 @@ import pymupdf
 
 HERE = Path(__file__).parent
 PAGE = pymupdf.paper_rect("a4")
-TEXT_AREA = pymupdf.Rect(72, 64, PAGE.width - 72, PAGE.height - 72)
+TEXT_AREA = pymupdf.Rect(72, 64, PAGE.width - 72, PAGE.height - 88)
 
 STYLE = """
 body { font-family: serif; font-size: 11pt; line-height: 1.5; color: #1f2430; }
@@ -18,7 +18,8 @@ p { margin: 0 0 7pt 0; }
 p.lead { font-size: 12.5pt; color: #4a5568; margin-bottom: 10pt; }
 li { margin-bottom: 3pt; }
 th { text-align: left; font-family: sans-serif; color: #16324f; }
-td, th { padding: 3pt 12pt 3pt 0; }
+table { margin-bottom: 12pt; }
+td, th { padding: 2pt 12pt 2pt 0; }
 """
 
 

@@ -1,0 +1,11 @@
+import { startAsk } from "./ask.js";
+import { startChrome } from "./chrome.js";
+import { startDocument } from "./document.js";
+import { startDocuments } from "./documents.js";
+import { startKeys } from "./keys.js";
+
+const PAGES = { ask: startAsk, document: startDocument, documents: startDocuments, keys: startKeys };
+
+startChrome();
+const page = document.querySelector("[data-page]");
+if (page) PAGES[page.dataset.page](page);

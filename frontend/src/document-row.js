@@ -1,0 +1,44 @@
+import { h, icon } from "./dom.js";
+import { ago, bytes, statusOf } from "./format.js";
+
+const count = (number) => (number === null || number === undefined ? "–" : number.toLocaleString("en"));
+
+/** One document as a table row. */
+export function rowOf(document, workspace, { onDelete, onReprocess }) {
+  const { id, name, created_at: created } = document;
+  const kind = document.file_type ?? (name.includes(".") ? name.split(".").at(-1) : "file");
+  return h(
+    "tr",
+    { "data-document": id },
+    h("td", { class: "cell-name" }, h("span", { class: "kind", "aria-hidden": "true" }, kind.slice(0, 4)), h("a", { href: `/documents/${id}`, "data-action": "open" }, name)),
+    h("td", { "data-label": "Workspace", "data-workspace-column": true }, workspace?.name ?? ""),
+    h("td", { class: "cell-status" }, statusCell(document, onReprocess)),
+    h("td", { class: "number", "data-label": "Pages" }, count(document.page_count)),
+    h("td", { class: "number", "data-label": "Chunks" }, count(document.chunk_count)),
+    h("td", { class: "number", "data-label": "Size" }, bytes(document.size)),
+    h("td", { class: "cell-when", "data-label": "Added" }, h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))),
+    h("td", { class: "cell-actions" }, actionButton("delete", "trash-2", `Delete ${name}`, onDelete)),
+  );
+}
+
+function statusCell(document, onReprocess) {
+  const { words, tone, busy } = statusOf(document);
+  const notes = [document.error?.message, ...(document.warnings ?? []).map(({ message }) => message)].filter(Boolean);
+  const again = h("button", { class: "button button-small button-quiet", type: "button", "data-action": "reprocess", onclick: onReprocess }, icon("refresh-cw"), "Try again");
+  return [
+    h("span", { class: `status status-${tone}` }, words),
+    busy ? progressBar(document) : null,
+    ...notes.map((note) => h("p", { class: "status-note" }, note)),
+    document.status === "failed" || document.status === "cancelled" ? again : null,
+  ];
+}
+
+function progressBar({ name, progress, status }) {
+  const bar = h("progress", { max: 1, "aria-label": `Progress of ${name}` });
+  if (status !== "queued") bar.value = progress;
+  return bar;
+}
+
+function actionButton(action, iconName, label, onclick) {
+  return h("button", { class: "icon-button", type: "button", "data-action": action, "aria-label": label, title: label, onclick }, icon(iconName));
+}

@@ -1,0 +1,35 @@
+// From the API's boxes (in the page's layout units, origin top left) to places on a drawn page.
+
+const WIDTHS = [480, 720, 960, 1280, 1600, 2000, 2600, 3200, 4000];
+
+export function boxesOnPage(boxes, pageNumber) {
+  return (boxes ?? []).filter((box) => box.page_number === pageNumber);
+}
+
+/** A box as percentages of its page, so that it stays in place at every zoom. */
+export function inPercent({ bbox: [x1, y1, x2, y2], layout_width: width, layout_height: height }) {
+  return {
+    left: (100 * x1) / width,
+    top: (100 * y1) / height,
+    width: (100 * (x2 - x1)) / width,
+    height: (100 * (y2 - y1)) / height,
+  };
+}
+
+/** The page where the place begins: of the quote if it has boxes, else of the chunk. */
+export function firstPage(quoteBoxes, chunkBoxes, fallback = 1) {
+  return (quoteBoxes?.[0] ?? chunkBoxes?.[0])?.page_number ?? fallback ?? 1;
+}
+
+/** The smallest offered image width that is sharp at this size; few widths, so that renderings are reused. */
+export function imageWidth(cssWidth, pixelRatio = 1) {
+  const wanted = cssWidth * Math.min(pixelRatio, 3);
+  return WIDTHS.find((width) => width >= wanted) ?? WIDTHS.at(-1);
+}
+
+/** Where to scroll so that the first of the boxes stands in the upper third of the view. */
+export function scrollTopFor(boxes, pageHeight, viewHeight) {
+  if (!boxes.length) return 0;
+  const top = Math.min(...boxes.map((box) => inPercent(box).top));
+  return Math.max(0, (top / 100) * pageHeight - viewHeight / 3);
+}

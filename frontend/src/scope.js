@@ -1,0 +1,67 @@
+// Where to look: all documents, some workspaces, or single documents.
+import { get } from "./api.js";
+import { h } from "./dom.js";
+import { counted } from "./execution.js";
+
+export function startScope(parts) {
+  const { scope, scopeDialog, scopeSearch, scopeDocuments, scopeWorkspaces, scopeWorkspacesField, scopeLabel } = parts;
+  const documents = new Map();
+  const workspaces = new Map();
+
+  scope.addEventListener("click", async () => {
+    scopeDialog.showModal();
+    scopeSearch.value = "";
+    await Promise.all([listWorkspaces(), listDocuments()]);
+  });
+  scopeSearch.addEventListener("input", debounced(() => listDocuments(scopeSearch.value)));
+  scopeSearch.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
+  scopeDialog.addEventListener("close", () => {
+    if (scopeDialog.returnValue === "all") {
+      documents.clear();
+      workspaces.clear();
+    }
+    scopeLabel.textContent = label();
+  });
+
+  async function listWorkspaces() {
+    const { results } = await get("/workspaces");
+    scopeWorkspacesField.hidden = results.length < 2;
+    scopeWorkspaces.replaceChildren(...results.map((workspace) => choice(workspace, workspaces)));
+  }
+
+  async function listDocuments(search = "") {
+    const { results } = await get("/documents", { search, limit: 50 });
+    const missing = search ? [] : [...documents.values()].filter(({ id }) => !results.some((one) => one.id === id));
+    const found = [...missing, ...results].map((document) => choice(document, documents));
+    const empty = h("p", { class: "choices-empty" }, search ? "No document has these words in its name." : "There are no documents yet.");
+    scopeDocuments.replaceChildren(...(found.length ? found : [empty]));
+  }
+
+  function label() {
+    if (documents.size === 1) return [...documents.values()][0].name;
+    if (documents.size) return counted(documents.size, "document");
+    if (workspaces.size === 1) return [...workspaces.values()][0].name;
+    return workspaces.size ? counted(workspaces.size, "workspace") : "All documents";
+  }
+
+  return {
+    inputs: () => ({
+      ...(documents.size && { document_ids: [...documents.keys()] }),
+      ...(workspaces.size && { workspace_ids: [...workspaces.keys()] }),
+    }),
+  };
+}
+
+function choice(item, chosen) {
+  const box = h("input", { type: "checkbox", checked: chosen.has(item.id) });
+  box.addEventListener("change", () => (box.checked ? chosen.set(item.id, item) : chosen.delete(item.id)));
+  return h("label", {}, box, h("span", {}, item.name));
+}
+
+export function debounced(action, wait = 200) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(action, wait);
+  };
+}

@@ -1,0 +1,88 @@
+// Files into the workspace: by button or by dropping them anywhere on the page.
+import { upload } from "./api.js";
+import { h, icon, toast } from "./dom.js";
+import { bytes } from "./format.js";
+import { counted } from "./execution.js";
+
+export function startUploads(page, { files, uploads, dropHint, dropTarget }, { workspace, onAdded }) {
+  files.addEventListener("change", () => {
+    send([...files.files]);
+    files.value = "";
+  });
+  onDrop(page, dropHint, {
+    onEnter: () => (dropTarget.textContent = workspace() ? ` to “${workspace().name}”` : ""),
+    onFiles: send,
+  });
+
+  /** One request for each file: one that is refused doesn't take the others with it. */
+  async function send(chosen) {
+    const results = [];
+    for (const file of chosen) results.push(await sendOne(file));
+    const known = results.filter((document) => document?.duplicate);
+    if (known.length) toast(known.length === 1 ? `“${known[0].name}” was here already.` : `${counted(known.length, "document")} were here already.`);
+  }
+
+  async function sendOne(file) {
+    const form = new FormData();
+    if (workspace()) form.append("workspace_id", workspace().id);
+    form.append("files", file);
+    const line = uploadLine(file);
+    uploads.append(line.element);
+    try {
+      const { documents } = await upload("/documents", form, line.progress);
+      line.element.remove();
+      onAdded(documents);
+      return documents[0];
+    } catch (error) {
+      line.fail(error.message);
+      return null;
+    }
+  }
+}
+
+function uploadLine(file) {
+  const bar = h("progress", { max: 1, value: 0, "aria-label": `Upload of ${file.name}` });
+  const words = h("span", { class: "upload-words" }, `Uploading, ${bytes(file.size)}`);
+  const element = h("div", { class: "upload" }, h("span", { class: "upload-name" }, file.name), words, bar);
+  return {
+    element,
+    progress: (share) => {
+      bar.value = share;
+      if (share === 1) words.textContent = "Storing";
+    },
+    fail: (message) => {
+      const close = h("button", { class: "icon-button", type: "button", "aria-label": `Dismiss ${file.name}`, onclick: () => element.remove() }, icon("x"));
+      element.classList.add("is-failed");
+      element.setAttribute("role", "alert");
+      words.textContent = message;
+      bar.replaceWith(close);
+    },
+  };
+}
+
+function onDrop(page, hint, { onEnter, onFiles }) {
+  let depth = 0;
+  const show = (visible) => {
+    if (visible) onEnter();
+    hint.hidden = !visible;
+  };
+  const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+  document.addEventListener("dragenter", (event) => {
+    if (!hasFiles(event)) return;
+    depth += 1;
+    show(true);
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (!hasFiles(event)) return;
+    depth -= 1;
+    if (depth <= 0) show(false);
+  });
+  document.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    depth = 0;
+    show(false);
+    onFiles([...event.dataTransfer.files]);
+  });
+}

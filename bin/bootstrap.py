@@ -213,6 +213,7 @@ class Stamp:
 
     def write(self) -> None:
         """Note that it is made."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.write_text(self.state)
 
 
@@ -289,7 +290,7 @@ def turn(done: threading.Event) -> None:
 @contextmanager
 def alone() -> Iterator[None]:
     """Wait for another start in the same checkout, so that two do not write the same files."""
-    (ROOT / "var").mkdir(exist_ok=True)
+    (ROOT / "var").mkdir(mode=0o711, exist_ok=True)
     with (ROOT / "var" / "bootstrap.lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

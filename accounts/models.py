@@ -18,7 +18,7 @@ class EmailUserManager(UserManager["User"]):
     """Creates users known by their e-mail address, each with a personal workspace."""
 
     @transaction.atomic
-    def _create_user(  # type: ignore[override]
+    def _create_user(
         self, email: str, password: str | None, **extra: Any
     ) -> User:
         user = self.model(email=self.normalize_email(email).lower(), **extra)
@@ -49,7 +49,7 @@ class User(AbstractUser):
     username = None  # type: ignore[assignment]
     email = models.EmailField("e-mail address", unique=True)
 
-    objects: ClassVar[EmailUserManager] = EmailUserManager()  # type: ignore[assignment]
+    objects: ClassVar[EmailUserManager] = EmailUserManager()
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -31,7 +31,7 @@ def owned_by(principal: Principal) -> Q:
 
 
 def document_rule(principal: Principal) -> Q:
-    """Rows with a document's `workspace`, `external_user_id` and `session`, as lists and searches see them."""
+    """Rows with a document's `workspace`, `external_user_id` and `session`, as lists and searches see it."""
     return _in_workspaces(principal) & (
         Q(session_id=None)
         if principal.session_id is None

@@ -249,10 +249,15 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {
+        name: {"level": "WARNING"}
+        for name in ("sentence_transformers", "procrastinate.blueprints", "httpx", "uvicorn.access")
+    },
 }
 
 try:
     env.seal()
 except EnvValidationError as error:
-    problems = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in error.error_messages.items())
+    bad = dict(error.error_messages)
+    problems = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in bad.items())
     sys.exit(f"Locus can't start, these environment variables have bad values: {problems}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -62,13 +63,15 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         return values[0] if values else None
 
     async def _identify(self) -> Principal:
-        user = self.scope.get("user")
+        user: Any = self.scope.get("user")
+
+        def read() -> Principal:
+            # Read again, not from the handshake: the user may have been deactivated since.
+            cookie_user = User.objects.filter(pk=getattr(user, "pk", None), is_active=True).first()
+            return identify(self.scope["headers"], cookie_user, self.query("session_id"))
+
         try:
-            principal: Principal = await database_sync_to_async(identify)(
-                self.scope["headers"],
-                user if isinstance(user, User) and user.is_active else None,
-                self.query("session_id"),
-            )
+            principal = await database_sync_to_async(read)()
         except (Unauthenticated, ValidationError):
             raise Refused(WHO) from None
         except NotFound:
@@ -76,7 +79,7 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         return principal
 
 
-def _check_origin(scope: dict[str, Any]) -> None:
+def _check_origin(scope: Mapping[str, Any]) -> None:
     """A browser's page must come from here or from `CORS_ORIGINS`; programs with a key may have no origin."""
     headers = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin-1")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 DATA_DIR = Path(tempfile.mkdtemp(prefix="locus-tests-"))
+(DATA_DIR / "static").mkdir()
 
 os.environ["DATA_DIR"] = str(DATA_DIR)
 os.environ.setdefault("SECRET_KEY", "a key that only tests use")

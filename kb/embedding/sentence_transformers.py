@@ -35,7 +35,9 @@ class SentenceTransformersModel(EmbeddingModel):
     def __init__(self, model: str) -> None:
         # Importing takes seconds and half a gigabyte: only processes that embed should pay for it.
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
 
+        transformers_logging.disable_progress_bar()
         location = model_location(model)
         try:
             self._model = SentenceTransformer(location)
@@ -44,7 +46,7 @@ class SentenceTransformersModel(EmbeddingModel):
         self._lock = threading.Lock()
         self.name = model
         self.revision = _revision(Path(location))
-        self.dimensions = int(self._model.get_sentence_embedding_dimension() or 0)
+        self.dimensions = int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:

@@ -33,7 +33,10 @@ class Command(BaseCommand):
                 raise CommandError(f"There is no user {options['user']}. Add --create to make one.")
             user = User.objects.create_user(options["user"])
         _, secret = create_key(
-            user, options["name"], scopes=options["scopes"], workspaces=_workspaces(user, options["workspace"])
+            user,
+            options["name"],
+            scopes=options["scopes"],
+            workspaces=_workspaces(user, options["workspace"]),
         )
         self.stdout.write(secret)
 

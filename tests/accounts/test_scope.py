@@ -1,0 +1,141 @@
+"""The one visibility rule, case by case, and the guards that keep it the only one."""
+
+from __future__ import annotations
+
+import ast
+
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+
+from accounts.models import ApiKey, Membership, Session, Workspace
+from accounts.principal import Principal, principal_of_user
+from accounts.scope import ScopedModel, ScopeError
+from kb.models import Document
+from tests.conftest import Cast
+from tests.factories import indexed_document
+
+ROOT = Path(__file__).resolve().parents[2]
+SCOPED = [model for model in apps.get_models() if issubclass(model, ScopedModel)]
+
+
+@pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
+def test_a_query_outside_a_scope_raises(model: type[ScopedModel]) -> None:
+    for query in (lambda: model.objects.all(), lambda: model.objects.filter(pk=None), lambda: model.objects.count()):
+        with pytest.raises(ScopeError):
+            query()
+
+
+def test_every_table_that_belongs_to_a_workspace_is_scoped() -> None:
+    unscoped = {
+        model
+        for model in apps.get_models()
+        if any(f.name == "workspace" and f.related_model is Workspace for f in model._meta.get_fields())
+        and not issubclass(model, ScopedModel)
+    }
+    assert unscoped == {Membership}
+
+
+def test_only_these_modules_work_outside_a_scope() -> None:
+    """A new module here means that somebody thought about whose data it touches."""
+    allowed = {
+        "accounts/scope.py",  # defines it
+        "accounts/admin.py",  # staff, audited
+        "kb/admin.py",
+        "kb/documents.py",  # deletes what a scoped query found
+        "kb/models.py",
+        "ingestion/pipeline.py",  # jobs act on the document their uploader was allowed to add
+        "ingestion/store.py",
+        "ingestion/jobs.py",
+        "search/admin.py",
+        "search/executions.py",  # appends to what a scoped query found
+    }
+    files = [p for app in ("accounts", "kb", "ingestion", "search") for p in (ROOT / app).rglob("*.py")]
+    using = {
+        str(path.relative_to(ROOT))
+        for path in files
+        if "migrations" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr in {"unscoped", "_base_manager"}
+    }
+    assert using <= allowed
+
+
+@pytest.mark.parametrize(
+    ("of", "asked_by", "shared", "visible"),
+    [
+        (None, None, False, True),
+        ("x", "x", False, True),
+        ("x", None, False, False),
+        ("x", "y", False, False),
+        ("x", "X", False, False),
+        (None, "x", False, False),
+        (None, "x", True, True),
+        ("y", "x", True, False),
+        ("y", None, True, False),
+    ],
+)
+def test_external_users(cast: Cast, of: str | None, asked_by: str | None, shared: bool, visible: bool) -> None:
+    cast.team.share_with_external_users = shared
+    cast.team.save()
+    document = indexed_document(cast.team, external_user_id=of)
+    principal = principal_of_user(cast.alice, asked_by)
+    assert Document.objects.restricted_to(principal).filter(pk=document.pk).exists() is visible
+    assert Document.objects.addressable_by(principal).filter(pk=document.pk).exists() is visible
+
+
+def test_members_see_and_strangers_do_not(cast: Cast) -> None:
+    indexed_document(cast.team)
+    seen = {
+        user.email: Document.objects.restricted_to(principal_of_user(user)).count()
+        for user in (cast.alice, cast.bob, cast.charlie)
+    }
+    assert seen == {"alice@example.org": 1, "bob@example.org": 1, "charlie@example.org": 0}
+
+
+class TestSessions:
+    @pytest.fixture
+    def session(self, cast: Cast) -> Session:
+        return Session.unscoped.create(user=cast.alice, workspace=cast.team)
+
+    @pytest.fixture
+    def attached(self, cast: Cast, session: Session) -> Document:
+        return indexed_document(cast.team, session=session)
+
+    @staticmethod
+    def sees(principal: Principal, document: Document) -> tuple[bool, bool]:
+        """Whether the principal finds it in lists, and by id."""
+        return (
+            Document.objects.restricted_to(principal).filter(pk=document.pk).exists(),
+            Document.objects.addressable_by(principal).filter(pk=document.pk).exists(),
+        )
+
+    def test_inside_the_session_it_is_listed(self, cast: Cast, session: Session, attached: Document) -> None:
+        assert self.sees(principal_of_user(cast.alice).in_session(session.pk), attached) == (True, True)
+
+    def test_outside_it_is_only_there_by_id_and_for_its_owner(self, cast: Cast, attached: Document) -> None:
+        assert self.sees(principal_of_user(cast.alice), attached) == (False, True)
+        assert self.sees(principal_of_user(cast.bob), attached) == (False, False)
+        assert self.sees(principal_of_user(cast.alice, "x"), attached) == (False, False)
+
+    def test_in_another_session_it_is_not_there(self, cast: Cast, attached: Document) -> None:
+        other = Session.unscoped.create(user=cast.alice, workspace=cast.team)
+        assert self.sees(principal_of_user(cast.alice).in_session(other.pk), attached) == (False, False)
+
+
+def test_a_narrowed_key_stays_narrow_when_its_workspace_is_gone(cast: Cast) -> None:
+    from accounts.keys import authenticate, create_key
+    from accounts.principal import principal_of_key
+
+    other = Workspace.create_for(cast.alice, name="Other")
+    _, secret = create_key(cast.alice, "narrow", workspaces=[other])
+    assert principal_of_key(authenticate(secret)).workspace_ids == {other.pk}
+    other.delete()
+    assert principal_of_key(authenticate(secret)).workspace_ids == frozenset()
+
+
+def test_a_key_stores_no_secret(cast: Cast) -> None:
+    secret = cast.keys["alice"]
+    row = ApiKey.objects.get(user=cast.alice)
+    assert secret not in {row.digest, row.prefix, row.name}

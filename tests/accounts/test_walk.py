@@ -1,0 +1,235 @@
+"""Nobody gets in where they do not belong: every API address and every websocket, with the wrong people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.test import Client
+from django.urls import URLPattern
+
+from accounts.models import ApiKey
+from accounts.principal import principal_of_user
+from kb.models import Document
+from kb.urls import api, urlpatterns
+from search.executions import begin
+from search.models import Execution
+from search.tools import tool_named
+from tests.conftest import Cast, make_cast
+from tests.factories import chunk_id, indexed_document
+
+METHODS = ("get", "post", "put", "patch", "delete")
+PUBLIC = {"api/schema", "api/docs", "health"}
+
+
+@dataclass(frozen=True)
+class Owned:
+    """Things of alice's, for external user “x”."""
+
+    document: Document
+    execution: Execution
+    key: ApiKey
+
+    def address(self, route: str) -> str:
+        """Fill a route's parameters with alice's ids."""
+        kind = re.match(r"(?:api/v1/)?([a-z-]+)", route)
+        assert kind is not None
+        ids = {
+            "documents": self.document.pk,
+            "chunks": chunk_id(self.document),
+            "executions": self.execution.pk,
+            "api-keys": self.key.pk,
+        }
+        filled = re.sub(r"<\w+:id>", str(ids.get(kind[1])), route)
+        return "/" + filled.replace("<str:number>", "1").replace("<str:name>", "rag_search")
+
+
+def own(cast: Cast) -> Owned:
+    principal = principal_of_user(cast.alice, "x")
+    tool = tool_named("rag_search")
+    inputs = tool.parse(principal, {"query": "Who owns the solar farm?"})
+    return Owned(
+        document=indexed_document(cast.team, external_user_id="x"),
+        execution=begin(principal, tool, inputs, None),
+        key=ApiKey.objects.get(user=cast.alice),
+    )
+
+
+@pytest.fixture
+def owned(cast: Cast) -> Owned:
+    return own(cast)
+
+
+def routes() -> Iterator[tuple[str, str]]:
+    """Every method of every API address, as the URL configuration has them today."""
+    patterns = [("api/v1/" + str(p.pattern), p) for p in api]
+    patterns += [
+        (str(p.pattern), p)
+        for p in urlpatterns
+        if isinstance(p, URLPattern) and str(p.pattern) not in PUBLIC
+    ]
+    for route, pattern in patterns:
+        for method in METHODS:
+            if hasattr(pattern.callback.view_class, method):  # type: ignore[attr-defined]
+                yield method, route
+
+
+ROUTES = list(routes())
+OF_AN_OBJECT = [(method, route) for method, route in ROUTES if ":id>" in route]
+
+
+def call(method: str, address: str, headers: dict[str, str]) -> int:
+    response = getattr(Client(), method)(address, headers=headers)
+    return int(response.status_code)
+
+
+def test_the_walk_covers_the_api() -> None:
+    assert len(ROUTES) >= 20
+    assert {route for _, route in OF_AN_OBJECT} >= {"api/v1/documents/<str:id>/file", "chunks/<str:id>"}
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+def test_an_anonymous_caller_gets_401(owned: Owned, method: str, route: str) -> None:
+    assert call(method, owned.address(route), {}) == 401
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+def test_an_unknown_key_gets_401(owned: Owned, method: str, route: str) -> None:
+    assert call(method, owned.address(route), {"X-API-KEY": "locus_0000000000_nonsense"}) == 401
+
+
+@pytest.mark.parametrize(("method", "route"), OF_AN_OBJECT)
+def test_another_user_gets_404(cast: Cast, owned: Owned, method: str, route: str) -> None:
+    headers = cast.headers("charlie", **{"X-External-User-Id": "x"})
+    assert call(method, owned.address(route), headers) == 404
+
+
+@pytest.mark.parametrize("external_user", [None, "y"], ids=["no external user", "another external user"])
+@pytest.mark.parametrize(
+    ("method", "route"), [(m, r) for m, r in OF_AN_OBJECT if "api-keys" not in r]
+)
+def test_another_external_user_gets_404(
+    cast: Cast, owned: Owned, method: str, route: str, external_user: str | None
+) -> None:
+    extra = {"X-External-User-Id": external_user} if external_user else {}
+    assert call(method, owned.address(route), cast.headers("alice", **extra)) == 404
+
+
+def test_a_member_does_not_see_another_members_execution(cast: Cast, owned: Owned) -> None:
+    headers = cast.headers("bob", **{"X-External-User-Id": "x"})
+    assert call("get", f"/api/v1/executions/{owned.execution.pk}", headers) == 404
+    assert call("get", f"/api/v1/documents/{owned.document.pk}", headers) == 200
+
+
+@pytest.mark.parametrize("name", ["bob", "charlie"])
+def test_lists_do_not_mention_what_the_caller_may_not_see(cast: Cast, owned: Owned, name: str) -> None:
+    for method, route in ROUTES:
+        if method == "get" and "<" not in route:
+            body = Client().get("/" + route, headers=cast.headers(name)).content.decode()
+            assert str(owned.document.pk) not in body
+            assert owned.execution.pk not in body
+            assert str(owned.key.pk) not in body
+
+
+def test_the_owner_does_see_them(cast: Cast, owned: Owned) -> None:
+    """The walk would also pass if nothing worked at all."""
+    headers = cast.headers("alice", **{"X-External-User-Id": "x"})
+    reading = [owned.address(r) for m, r in OF_AN_OBJECT if m == "get" and not r.endswith("events")]
+    assert {address: call("get", address, headers) for address in reading} == dict.fromkeys(reading, 200)
+
+
+def test_a_viewer_may_read_but_not_change(cast: Cast) -> None:
+    document = indexed_document(cast.team)
+    assert call("get", f"/api/v1/documents/{document.pk}", cast.headers("bob")) == 200
+    assert call("delete", f"/api/v1/documents/{document.pk}", cast.headers("bob")) == 403
+    assert call("post", f"/api/v1/documents/{document.pk}/reprocess", cast.headers("bob")) == 403
+
+
+# --- Websockets ------------------------------------------------------------------------------------------
+
+SOCKETS = ["/ws/documents", "/ws/tools/rag_search", "/ws/elsewhere"]
+
+
+async def close_code(path: str, headers: list[tuple[bytes, bytes]]) -> int:
+    """Connect and return the code the server closes with; the server accepts first."""
+    from kb.asgi import application
+
+    socket = WebsocketCommunicator(application, path, headers=headers)
+    connected, _ = await socket.connect(timeout=20)
+    assert connected
+    closing = await socket.receive_output(timeout=20)
+    assert closing["type"] == "websocket.close", closing
+    return int(closing["code"])
+
+
+def bearer(cast: Cast, name: str) -> list[tuple[bytes, bytes]]:
+    return [(b"authorization", f"Bearer {cast.keys[name]}".encode()), (b"host", b"testserver")]
+
+
+def test_the_walk_covers_the_sockets() -> None:
+    from kb.asgi import websocket
+
+    application = websocket
+    while not hasattr(application, "routes"):
+        application = application.inner  # type: ignore[attr-defined]
+    assert len(application.routes) == len(SOCKETS)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestSockets:
+    @pytest.mark.parametrize("path", SOCKETS)
+    async def test_an_anonymous_caller_is_closed_with_4401(self, path: str) -> None:
+        assert await close_code(path, [(b"host", b"testserver")]) == 4401
+
+    @pytest.mark.parametrize("path", SOCKETS)
+    async def test_a_foreign_page_is_closed_with_4403(self, path: str) -> None:
+        cast = await sync_to_async(make_cast)()
+        headers = [*bearer(cast, "alice"), (b"origin", b"https://evil.example")]
+        assert await close_code(path, headers) == 4403
+
+    async def test_a_stranger_to_the_workspace_is_closed_with_4404(self) -> None:
+        cast = await sync_to_async(make_cast)()
+        path = f"/ws/documents?workspace={cast.team.pk}"
+        assert await close_code(path, bearer(cast, "charlie")) == 4404
+        assert await close_code("/ws/tools/no_such_tool", bearer(cast, "alice")) == 4404
+
+    @pytest.mark.parametrize("name", ["charlie", "bob", "alice"])
+    async def test_nobody_else_can_resume_or_cancel_an_execution(self, name: str) -> None:
+        from kb.asgi import application
+
+        cast = await sync_to_async(make_cast)()
+        owned = await sync_to_async(own)(cast)
+        socket = WebsocketCommunicator(application, "/ws/tools/rag_search", headers=bearer(cast, name))
+        await socket.connect(timeout=20)
+        for message in (
+            {"type": "resume", "execution_id": owned.execution.pk, "after": 0},
+            {"type": "cancel", "execution_id": owned.execution.pk},
+            {"type": "run", "inputs": {"query": "solar", "document_ids": [str(owned.document.pk)]}},
+        ):
+            await socket.send_json_to(message)
+            answer = await socket.receive_json_from(timeout=20)
+            assert (answer["event"], answer["data"]["code"]) == ("error", "not_found")
+            assert "execution_id" not in answer
+        await socket.disconnect()
+
+    async def test_news_of_documents_reaches_only_those_who_see_them(self) -> None:
+        from kb.asgi import application
+        from kb.notifications import announce, document_topic
+
+        cast = await sync_to_async(make_cast)()
+        path = f"/ws/documents?workspace={cast.team.pk}"
+        hidden = await sync_to_async(indexed_document)(cast.team, external_user_id="x")
+        visible = await sync_to_async(indexed_document)(cast.team)
+        socket = WebsocketCommunicator(application, path, headers=bearer(cast, "bob"))
+        await socket.connect(timeout=20)
+        assert await socket.receive_nothing(timeout=1)
+        for document in (hidden, visible):
+            await sync_to_async(announce)(document_topic(cast.team.pk), str(document.pk))
+        message = await socket.receive_json_from(timeout=20)
+        assert (message["event"], message["data"]["id"]) == ("document_update", str(visible.pk))
+        assert await socket.receive_nothing(timeout=0.5)
+        await socket.disconnect()

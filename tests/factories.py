@@ -1,0 +1,99 @@
+"""Indexed documents without the worker: a real one-page PDF, its chunk with true boxes, its vector."""
+
+from __future__ import annotations
+
+import hashlib
+from uuid import UUID, uuid4
+
+import pymupdf
+from django.contrib.postgres.search import SearchVector
+from django.core.files.base import ContentFile
+from django.db.models import Value
+
+from accounts.models import Session, Workspace
+from kb.embedding import current_space, embedding_model
+from kb.locations import Box, LocatedText, OnPage, Page, dump_spans
+from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
+
+TEXT = "The solar farm in Almería produced 42 gigawatt hours in 2023. Its owner is the town itself."
+
+
+def pdf_of(text: str) -> bytes:
+    """Return a one-page PDF that shows `text`."""
+    with pymupdf.open() as pdf:
+        page = pdf.new_page(width=400, height=300)
+        page.insert_textbox(pymupdf.Rect(40, 40, 360, 260), text, fontsize=12)
+        return bytes(pdf.tobytes())
+
+
+def indexed_document(
+    workspace: Workspace,
+    text: str = TEXT,
+    *,
+    name: str = "solar.pdf",
+    external_user_id: str | None = None,
+    session: Session | None = None,
+) -> Document:
+    """Create a ready document with one chunk that holds all of `text`."""
+    content = pdf_of(text)
+    document = Document(
+        workspace=workspace,
+        external_user_id=external_user_id,
+        session=session,
+        name=name,
+        size=len(content),
+        sha256=hashlib.sha256(content + uuid4().bytes).hexdigest(),
+        file_type="pdf",
+        mime_type="application/pdf",
+        status=Status.READY,
+        stage=Stage.DONE,
+        progress=1.0,
+        searchable=Searchable.FULL,
+        page_count=1,
+        chunk_count=1,
+        language="en",
+    )
+    document.file.save("original", ContentFile(content), save=False)
+    document.save(force_insert=True)
+    add_chunk(document, located_words(content))
+    return document
+
+
+def located_words(pdf: bytes) -> LocatedText:
+    """Return the words of the first page with their boxes, read straight from the PDF."""
+    with pymupdf.open(stream=pdf, filetype="pdf") as opened:
+        page = opened[0]
+        layout = Page(1, page.rect.width, page.rect.height)
+        words = page.get_text("words")
+    return LocatedText.of_words(
+        (word, OnPage(layout, line, Box(x1, y1, x2, y2))) for x1, y1, x2, y2, word, _block, line, _ in words
+    )
+
+
+def add_chunk(document: Document, located: LocatedText, ordinal: int = 0) -> Chunk:
+    """Store a chunk of `document` with its word index and its vector."""
+    text = located.text
+    ends = [i + 1 for i, char in enumerate(text) if char == "."] or [len(text)]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    chunk = Chunk.unscoped.create(
+        id=uuid4(),
+        document=document,
+        workspace_id=document.workspace_id,
+        external_user_id=document.external_user_id,
+        session_id=document.session_id,
+        ordinal=ordinal,
+        text=text,
+        spans=dump_spans(located.spans),
+        sentences=[[start, end] for start, end in zip(starts, ends, strict=True)],
+        page_number=1,
+        language=document.language,
+        words=SearchVector(Value(text), config="english"),
+    )
+    [vector] = embedding_model().embed_documents([text])
+    ChunkVector.objects.create(chunk=chunk, space=current_space(), embedding=vector)
+    return chunk
+
+
+def chunk_id(document: Document) -> UUID:
+    """Return the id of the document's first chunk."""
+    return Chunk.unscoped.filter(document=document).values_list("pk", flat=True)[0]

@@ -1,0 +1,212 @@
+"""From elements to chunks: the units of retrieval.
+
+A chunk keeps to one section, fits the embedding model's window together with its heading path, and is
+packed from whole sentences; a sentence longer than the window is cut between words. Its text is the
+document's own words, so that every character keeps its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+import sentencex
+
+from ingestion.extract.base import Element, Kind
+from kb.locations import LocatedText
+
+# Longer chunks blur what a vector stands for, also where the model could read more.
+LARGEST = 256
+SPECIAL_TOKENS = 2
+# A section so short (in characters) is read together with the subsection that follows.
+SHORT_SECTION = 200
+HEADINGS_SHARE = 0.25
+NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
+SEPARATOR = "\n\n"
+# No tokenizer makes more tokens of so few characters than a window holds: what is longer is cut.
+WORD = re.compile(r"\S{1,60}")
+COUNTED_AT_ONCE = 512
+
+
+class Tokenizer(Protocol):
+    """The part of an embedding model that chunking needs."""
+
+    max_tokens: int
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A chunk before it has an id; `sentences` are start and end of each sentence in the text."""
+
+    located: LocatedText
+    headings: tuple[str, ...]
+    sentences: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands under a heading, itself included; `level` is the heading's, 0 before the first one."""
+
+    level: int
+    headings: tuple[str, ...]
+    elements: list[Element]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence (or part of one): `element.text[start:end]`."""
+
+    element: LocatedText
+    start: int
+    end: int
+    tokens: int
+
+
+def chunked(elements: Iterable[Element], tokenizer: Tokenizer, language: str | None) -> Iterator[Draft]:
+    """Yield the chunks of a document in reading order."""
+    window = min(LARGEST, tokenizer.max_tokens) - SPECIAL_TOKENS
+    for section in joined(sections(elements)):
+        headings, taken = _fitting(section.headings, tokenizer, int(window * HEADINGS_SHARE))
+        room = window - taken
+        for pieces in packed(_measured(section, tokenizer, language, room), room):
+            yield _draft(pieces, headings)
+
+
+def sections(elements: Iterable[Element]) -> Iterator[Section]:
+    """Group what belongs into chunks by the heading it stands under."""
+    path: list[tuple[int, str]] = []
+    section = Section(0, (), [])
+    for element in elements:
+        if element.kind in NOT_CONTENT or not element.text:
+            continue
+        if element.kind is Kind.HEADING:
+            if section.elements:
+                yield section
+            level = element.level or 1
+            path = [(above, text) for above, text in path if above < level and text != element.text]
+            path.append((level, element.text))
+            section = Section(level, tuple(text for _, text in path), [])
+        section.elements.append(element)
+    if section.elements:
+        yield section
+
+
+def joined(all_sections: Iterable[Section]) -> Iterator[Section]:
+    """Put a section of hardly more than its heading before its first subsection, under the latter's path."""
+    waiting: Section | None = None
+    for section in all_sections:
+        if waiting and section.level > waiting.level and _is_short(waiting):
+            section = Section(section.level, section.headings, waiting.elements + section.elements)
+        elif waiting:
+            yield waiting
+        waiting = section
+    if waiting:
+        yield waiting
+
+
+def packed(paragraphs: Iterable[list[Piece]], room: int) -> Iterator[list[Piece]]:
+    """Fill chunks with sentences; a paragraph that fits into one is not begun in the last half of another."""
+    chunk: list[Piece] = []
+    used = 0
+    for paragraph in paragraphs:
+        whole = sum(piece.tokens for piece in paragraph)
+        if used >= room / 2 and used + whole > room >= whole:
+            yield chunk
+            chunk, used = [], 0
+        for piece in paragraph:
+            if used + piece.tokens > room and chunk:
+                yield chunk
+                chunk, used = [], 0
+            chunk.append(piece)
+            used += piece.tokens
+    if chunk:
+        yield chunk
+
+
+def _is_short(section: Section) -> bool:
+    return sum(len(element.text) for element in section.elements) <= SHORT_SECTION
+
+
+def _fitting(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tuple[str, ...], int]:
+    """Return the innermost headings that fit into `room` tokens, and how many they take."""
+    counts = tokenizer.count_tokens([f"{heading} >" for heading in path])
+    taken = 0
+    for kept, count in enumerate(reversed(counts)):
+        if taken + count > room:
+            return path[len(path) - kept :], taken
+        taken += count
+    return path, taken
+
+
+# --- Sentences ---------------------------------------------------------------------------------------------
+
+
+def _measured(
+    section: Section, tokenizer: Tokenizer, language: str | None, room: int
+) -> Iterator[list[Piece]]:
+    """Yield each element as its sentences with their size in tokens, none larger than `room`."""
+    cuts = [
+        (element.located, start, end)
+        for element in section.elements
+        for start, end in sentence_bounds(element.text, language)
+    ]
+    counts = _counted([element.text[start:end] for element, start, end in cuts], tokenizer)
+    # One token more for the separator, which some tokenizers count.
+    pieces = [Piece(*cut, count + 1) for cut, count in zip(cuts, counts, strict=True)]
+    for _, of_element in groupby(pieces, key=lambda piece: id(piece.element)):
+        yield [part for piece in of_element for part in _split(piece, tokenizer, room)]
+
+
+def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
+    """Return start and end of each sentence, without the white space around it."""
+    bounds = []
+    for found in sentencex.get_sentence_boundaries(language or "en", text):
+        sentence = found["text"]
+        start = found["start_index"] + len(sentence) - len(sentence.lstrip())
+        end = found["end_index"] - len(sentence) + len(sentence.rstrip())
+        if start < end:
+            bounds.append((start, end))
+    return bounds
+
+
+def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
+    """Cut a sentence that is larger than `room` between its words."""
+    if piece.tokens <= room:
+        yield piece
+        return
+    words = list(WORD.finditer(piece.element.text, piece.start, piece.end))
+    counts = _counted([word[0] for word in words], tokenizer)
+    start, used = piece.start, 1
+    for word, count in zip(words, counts, strict=True):
+        if used + count > room and word.start() > start:
+            yield Piece(piece.element, start, word.start(), used)
+            start, used = word.start(), 1
+        used += count
+    yield Piece(piece.element, start, piece.end, used)
+
+
+def _counted(texts: list[str], tokenizer: Tokenizer) -> list[int]:
+    batches = (texts[at : at + COUNTED_AT_ONCE] for at in range(0, len(texts), COUNTED_AT_ONCE))
+    return [count for batch in batches for count in tokenizer.count_tokens(batch)]
+
+
+# --- Assembly ----------------------------------------------------------------------------------------------
+
+
+def _draft(pieces: list[Piece], headings: tuple[str, ...]) -> Draft:
+    parts: list[LocatedText] = []
+    sentences: list[tuple[int, int]] = []
+    at = 0
+    for _, group in groupby(pieces, key=lambda piece: id(piece.element)):
+        run = list(group)
+        part = run[0].element.slice(run[0].start, run[-1].end)
+        sentences += [(at + p.start - run[0].start, at + p.end - run[0].start) for p in run]
+        parts.append(part)
+        at += len(part.text) + len(SEPARATOR)
+    return Draft(LocatedText.join(parts, SEPARATOR), headings, tuple(sentences))

@@ -1,0 +1,97 @@
+"""Ingestion as a job: taken up by a worker, tried again where that can help, never lost.
+
+`kb.documents` defers `ingest_document` in the transaction that stores the document, under a lock of the
+document's id: two jobs of one document never run at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from uuid import UUID
+
+from django.conf import settings
+from django.db import InterfaceError, OperationalError
+from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
+from procrastinate.contrib.django import app
+from procrastinate.exceptions import ConnectorException, JobAborted
+from procrastinate.jobs import Job
+
+from ingestion.errors import IngestionError, Internal
+from ingestion.pipeline import fail, ingest
+from ingestion.report import Abandoned, Interrupted
+
+logger = logging.getLogger(__name__)
+
+TRANSIENT = (OperationalError, InterfaceError)
+# Each crash of a worker counts as an attempt: a file that kills every worker must not do so for ever.
+MAX_ATTEMPTS = 15
+LONGEST_WAIT_SECS = 60
+
+
+class Retries(BaseRetryStrategy):
+    """The one place that decides what is tried again: what may pass by itself, after 1, 2, 4, … seconds."""
+
+    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
+        """Return when to try again, or None."""
+        if isinstance(exception, JobAborted):
+            return RetryDecision(retry_in={"seconds": 0})
+        if isinstance(exception, TRANSIENT) and job.attempts < MAX_ATTEMPTS:
+            return RetryDecision(retry_in={"seconds": min(2**job.attempts, LONGEST_WAIT_SECS)})
+        return None
+
+
+@app.task(name="ingest_document", pass_context=True, retry=Retries())
+def ingest_document(context: JobContext, document_id: str) -> None:
+    """Ingest one document; whatever goes wrong for good is written on the document."""
+    id = UUID(document_id)
+    try:
+        if context.job.attempts >= MAX_ATTEMPTS:
+            raise Internal(
+                "The document could not be processed after many attempts. Tell us, and keep the file."
+            )
+        ingest(id, interrupted=context.should_abort)
+    except Abandoned:
+        logger.info("Document %s was deleted or cancelled while it was processed.", id)
+    except Interrupted as stop:
+        raise JobAborted from stop
+    except IngestionError as error:
+        logger.info("Document %s failed: %s", id, error.code)
+        fail(id, error)
+    except TRANSIENT:
+        raise
+    except Exception:
+        # A bug of ours must not leave the document “extracting” for ever.
+        logger.exception("Document %s failed for a reason we did not foresee.", id)
+        fail(id, Internal())
+
+
+async def run_worker() -> None:
+    """Work until SIGTERM or SIGINT; a running job is then put back after its current step."""
+    with app.replace_connector(app.connector.get_worker_connector()):  # type: ignore[attr-defined]
+        async with app.open_async():
+            rescue = asyncio.create_task(_rescue_stalled_jobs())
+            try:
+                await app.run_worker_async(
+                    concurrency=settings.WORKER_CONCURRENCY,
+                    update_heartbeat_interval=settings.WORKER_HEARTBEAT_SECS,
+                    stalled_worker_timeout=settings.WORKER_STALLED_SECS,
+                    fetch_job_polling_interval=settings.WORKER_HEARTBEAT_SECS,
+                    shutdown_graceful_timeout=0,
+                    delete_jobs="successful",
+                )
+            finally:
+                rescue.cancel()
+
+
+async def _rescue_stalled_jobs() -> None:
+    """Put back, now and regularly, the jobs of workers that have died."""
+    while True:
+        stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=settings.WORKER_STALLED_SECS)
+        for job in stalled:
+            logger.warning("Taking up job %s again: its worker has died.", job.id)
+            try:
+                await app.job_manager.retry_job(job)
+            except ConnectorException:
+                logger.info("Another worker was faster with job %s.", job.id)
+        await asyncio.sleep(settings.WORKER_STALLED_SECS / 2)

@@ -1,0 +1,31 @@
+"""Which language a document is in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import py3langid
+
+from ingestion.extract.base import Element
+
+SAMPLE_CHARS = 10_000
+FEWEST_LETTERS = 20
+
+
+def language_of(elements: Iterable[Element]) -> str | None:
+    """Return the language (ISO 639-1) a document is most probably in, None if there is too little to tell."""
+    sample = _sample(elements)
+    if sum(map(str.isalpha, sample)) < FEWEST_LETTERS:
+        return None
+    language, _ = py3langid.classify(sample)
+    return str(language)
+
+
+def _sample(elements: Iterable[Element]) -> str:
+    """Return the longest elements: running text tells more than titles, names and figures."""
+    sample = ""
+    for element in sorted(elements, key=lambda element: -len(element.text)):
+        sample += element.text + "\n"
+        if len(sample) > SAMPLE_CHARS:
+            break
+    return sample[:SAMPLE_CHARS]

@@ -1,0 +1,23 @@
+"""`manage.py worker`: the process that ingests documents."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from ingestion.jobs import run_worker
+from kb.embedding import embedding_model
+
+
+class Command(BaseCommand):
+    """Run the worker until it is told to stop."""
+
+    help = "Ingest uploaded documents until SIGTERM or SIGINT."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load the model once, then work."""
+        model = embedding_model()
+        self.stdout.write(f"Worker ready: embedding with {model.name}.")
+        asyncio.run(run_worker())

@@ -1,0 +1,69 @@
+"""How far a document is: written to its row, announced to whoever watches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from kb.models import Document, Stage, Status
+from kb.notifications import announce, document_topic
+
+# Where each stage begins and ends on the way from 0 to 1, by the time stages usually take.
+SHARES = {Stage.EXTRACTING: (0.0, 0.15), Stage.CHUNKING: (0.15, 0.2), Stage.EMBEDDING: (0.2, 1.0)}
+AT_MOST_EVERY_SECS = 0.5
+
+
+class Abandoned(Exception):
+    """The document was deleted or cancelled meanwhile: nothing is left to do."""
+
+
+class Interrupted(Exception):
+    """The worker is stopping: the job must be taken up again later."""
+
+
+class Report:
+    """The progress of one document's ingestion."""
+
+    def __init__(self, document_id: UUID, interrupted: Callable[[], bool]) -> None:
+        self.document_id = document_id
+        self._interrupted = interrupted
+        self._last = 0.0
+
+    def update(self, **values: Any) -> None:
+        """Write fields of the document; raise `Abandoned` or `Interrupted` if there is no point in going on.
+
+        Inside a transaction the row stays locked, so that a deletion waits for what is written beside it.
+        """
+        if self._interrupted():
+            raise Interrupted
+        with transaction.atomic():
+            live = Document.unscoped.filter(pk=self.document_id).exclude(status=Status.CANCELLED)
+            if not live.update(**values, updated_at=timezone.now()):
+                raise Abandoned
+            announce_document(self.document_id)
+        self._last = time.monotonic()
+
+    def stage(self, stage: Stage, **values: Any) -> None:
+        """Say that a stage begins."""
+        self.update(stage=stage, progress=SHARES[stage][0], **values)
+
+    def progress(self, stage: Stage, done: int, total: int) -> None:
+        """Say how much of a stage is done."""
+        start, end = SHARES[stage]
+        self.update(progress=start + (end - start) * done / max(total, 1))
+
+    def progress_now_and_then(self, stage: Stage, done: int, total: int) -> None:
+        """Say how much of a stage is done, unless something was said just now."""
+        if time.monotonic() - self._last >= AT_MOST_EVERY_SECS:
+            self.progress(stage, done, total)
+
+
+def announce_document(document_id: UUID) -> None:
+    """Announce a change of a document in the workspace it is in now."""
+    workspace_id = Document.unscoped.values_list("workspace_id", flat=True).get(pk=document_id)
+    announce(document_topic(workspace_id), str(document_id))

@@ -1,0 +1,46 @@
+"""The child: read one file, write its findings to standard output as JSON lines."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import IO
+
+from ingestion.errors import IngestionError, OutOfMemory
+from ingestion.extract.base import Limits
+from ingestion.extract.registry import extract
+from ingestion.sandbox.limits import limit_this_process
+from ingestion.sandbox.lines import dump_end, dump_error, dump_finding
+
+
+def main() -> None:
+    """Extract the file named on the command line, within the limits given there."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--memory-bytes", type=int, required=True)
+    parser.add_argument("--cpu-secs", type=int, required=True)
+    parser.add_argument("--max-pages", type=int, required=True)
+    given = parser.parse_args()
+    limit_this_process(given.memory_bytes, given.cpu_secs)
+    with _private_stdout() as out:
+        try:
+            for finding in extract(given.path, Limits(given.max_pages)):
+                out.write(dump_finding(finding))
+            out.write(dump_end())
+        except IngestionError as error:
+            out.write(dump_error(error))
+        except MemoryError:
+            out.write(dump_error(OutOfMemory()))
+
+
+def _private_stdout() -> IO[str]:
+    """Take standard output for ourselves: what C libraries print there goes to the log instead."""
+    ours = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return os.fdopen(ours, "w", encoding="utf-8")
+
+
+main()

@@ -1,0 +1,43 @@
+"""Findings as JSON lines: what the child writes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from ingestion.errors import IngestionError
+from ingestion.extract.base import Element, Finding
+from kb.locations import dump_spans
+
+
+def dump_finding(finding: Finding) -> str:
+    """Return `{"type": class name, …}` and a line end; an element's spans are in their stored form."""
+    if isinstance(finding, Element):
+        return _line("Element", _element(finding))
+    return _line(type(finding).__name__, asdict(finding))
+
+
+def dump_error(error: IngestionError) -> str:
+    """Return the line that says why there is no more."""
+    return _line("Error", {"code": error.code, "message": error.message})
+
+
+def dump_end() -> str:
+    """Return the line that says that nothing is missing."""
+    return _line("End", {})
+
+
+def _element(element: Element) -> dict[str, Any]:
+    return {
+        "kind": element.kind,
+        "text": element.text,
+        "spans": dump_spans(element.located.spans),
+        "level": element.level,
+        "font_size": element.font_size,
+        "bold": element.bold,
+    }
+
+
+def _line(type_name: str, values: dict[str, Any]) -> str:
+    return json.dumps({"type": type_name, **values}, ensure_ascii=False, separators=(",", ":")) + "\n"

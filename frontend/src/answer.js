@@ -52,7 +52,7 @@ function showProgress(element, state) {
   if (isOver(state) && state.result) {
     const cited = state.result.sources_used?.length ?? 0;
     if (cited) steps.push(`${cited} cited`);
-    if (state.result.model) steps.push(state.result.model);
+    if (state.result.model) steps.push(`answered by ${state.result.model}`);
   }
   element.classList.toggle("is-busy", !isOver(state));
   element.replaceChildren(...steps.map((step) => h("span", {}, step)));

@@ -10,7 +10,7 @@ export function rowOf(document, workspace, { onDelete, onReprocess }) {
   return h(
     "tr",
     { "data-document": id },
-    h("td", { class: "cell-name" }, h("span", { class: "kind", "aria-hidden": "true" }, kind.slice(0, 4)), h("a", { href: `/documents/${id}`, "data-action": "open" }, name)),
+    h("td", { class: "cell-name" }, nameOf(id, name, kind)),
     h("td", { "data-label": "Workspace", "data-workspace-column": true }, workspace?.name ?? ""),
     h("td", { class: "cell-status" }, statusCell(document, onReprocess)),
     h("td", { class: "number", "data-label": "Pages" }, count(document.page_count)),
@@ -19,6 +19,11 @@ export function rowOf(document, workspace, { onDelete, onReprocess }) {
     h("td", { class: "cell-when", "data-label": "Added" }, h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))),
     h("td", { class: "cell-actions" }, actionButton("delete", "trash-2", `Delete ${name}`, onDelete)),
   );
+}
+
+function nameOf(id, name, kind) {
+  const badge = h("span", { class: "kind", "aria-hidden": "true" }, kind.slice(0, 4));
+  return h("div", { class: "named" }, badge, h("a", { href: `/documents/${id}`, "data-action": "open" }, name));
 }
 
 function statusCell(document, onReprocess) {

@@ -27,9 +27,31 @@ export function imageWidth(cssWidth, pixelRatio = 1) {
   return WIDTHS.find((width) => width >= wanted) ?? WIDTHS.at(-1);
 }
 
+/** The horizontal extent of boxes as shares of the page: `[left, right]`. */
+function extent(boxes) {
+  const places = boxes.map(inPercent);
+  return [Math.min(...places.map(({ left }) => left)), Math.max(...places.map(({ left, width }) => left + width))].map(
+    (percent) => percent / 100,
+  );
+}
+
+/** How far to zoom in so that the boxes take up the width of the view, within reason. */
+export function fittingZoom(boxes) {
+  if (!boxes.length) return 1;
+  const [left, right] = extent(boxes);
+  return Math.min(2, Math.max(1, 0.94 / (right - left)));
+}
+
 /** Where to scroll so that the first of the boxes stands in the upper third of the view. */
 export function scrollTopFor(boxes, pageHeight, viewHeight) {
   if (!boxes.length) return 0;
   const top = Math.min(...boxes.map((box) => inPercent(box).top));
   return Math.max(0, (top / 100) * pageHeight - viewHeight / 3);
+}
+
+/** Where to scroll so that the boxes stand in the middle of the view. */
+export function scrollLeftFor(boxes, pageWidth, viewWidth) {
+  if (!boxes.length) return 0;
+  const [left, right] = extent(boxes);
+  return Math.max(0, ((left + right) / 2) * pageWidth - viewWidth / 2);
 }

@@ -51,6 +51,8 @@ const ALLOWED = {
     "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
   ALLOWED_ATTR: ["class", "data-rank", "href", "rel", "start", "target", "type"],
+  // Only href holds an address; the values of the others are not to be checked as one.
+  ADD_URI_SAFE_ATTR: ["data-rank", "rel", "start", "target", "type"],
   ALLOW_DATA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
 };

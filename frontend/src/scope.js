@@ -8,6 +8,8 @@ export function startScope(parts) {
   const documents = new Map();
   const workspaces = new Map();
 
+  startWith(new URLSearchParams(location.search).get("document"));
+
   scope.addEventListener("click", async () => {
     scopeDialog.showModal();
     scopeSearch.value = "";
@@ -22,6 +24,14 @@ export function startScope(parts) {
     }
     scopeLabel.textContent = label();
   });
+
+  /** `/?document=ID` asks about one document. */
+  async function startWith(id) {
+    if (!id) return;
+    const document = await get(`/documents/${encodeURIComponent(id)}`).catch(() => null);
+    if (document) documents.set(document.id, document);
+    scopeLabel.textContent = label();
+  }
 
   async function listWorkspaces() {
     const { results } = await get("/workspaces");

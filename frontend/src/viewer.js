@@ -1,11 +1,13 @@
 // The page beside the answer: its image with the cited place drawn on it, or the text of kinds without pages.
 import { get, withQuery } from "./api.js";
 import { h, icon, parts } from "./dom.js";
-import { boxesOnPage, firstPage, imageWidth, inPercent, scrollTopFor } from "./geometry.js";
+import { boxesOnPage, firstPage, fittingZoom, imageWidth, inPercent, scrollLeftFor, scrollTopFor } from "./geometry.js";
 import { clock } from "./format.js";
 import { split } from "./passage.js";
 
 const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
+/** On a stage narrower than this, a whole page is too small to read: the marked place fills it instead. */
+const READABLE = 600;
 const NARROW = "(max-width: 60rem)";
 
 /** The place a citation points at, from a context and one of its quotes. */
@@ -28,7 +30,7 @@ export class Viewer {
   #document = null;
   #place = null;
   #page = 1;
-  #zoom = ZOOMS.indexOf(1);
+  #zoom = 1;
   #neighbours = {};
   #showing = 0;
 
@@ -65,7 +67,8 @@ export class Viewer {
     } catch (error) {
       if (showing === this.#showing) this.#say(error.message);
     }
-    if (this.#dialog.open) this.#parts.stage.focus({ preventScroll: true });
+    // On a page of its own the viewer is what was asked for; taking the focus there would skip the page's top.
+    if (this.#options.asSheet && this.#dialog.open) this.#parts.stage.focus({ preventScroll: true });
   }
 
   close() {
@@ -78,7 +81,8 @@ export class Viewer {
 
   #open() {
     if (this.#dialog.open) return;
-    if (this.#options.asSheet && matchMedia(NARROW).matches) this.#dialog.showModal();
+    if (!this.#options.asSheet) this.#dialog.open = true;
+    else if (matchMedia(NARROW).matches) this.#dialog.showModal();
     else this.#dialog.show();
   }
 
@@ -111,14 +115,17 @@ export class Viewer {
     const chunk = boxesOnPage(chunkBoxes, number);
     const quote = boxesOnPage(quoteBoxes, number);
     const image = h("img", { class: "sheet-image", alt: this.#altText(quote.length ? quoteText : null) });
-    const sheet = h("div", { class: "sheet is-loading" }, image, chunk.map(drawn("chunk")), quote.map(drawn("quote")));
+    const places = h("div", { class: "places" }, chunk.map(drawn("chunk")), quote.map(drawn("quote")));
+    const sheet = h("div", { class: "sheet is-loading" }, image, places);
     const page = (quote[0] ?? chunk[0]) || null;
     if (page) sheet.style.aspectRatio = `${page.layout_width} / ${page.layout_height}`;
     image.addEventListener("load", () => this.#loaded(sheet, image));
     image.addEventListener("error", () => this.#say("This page can’t be shown here. Open the original file instead."));
     this.#parts.stage.replaceChildren(sheet);
+    const marked = quote.length ? quote : chunk;
+    if (this.#parts.stage.clientWidth < READABLE) this.#zoom = fittingZoom(marked);
     this.#resize(sheet, image);
-    this.#scrollTo(sheet, quote.length ? quote : chunk);
+    this.#scrollTo(sheet, marked);
   }
 
   #altText(quoteText) {
@@ -133,7 +140,7 @@ export class Viewer {
 
   #resize(sheet, image) {
     const { stage } = this.#parts;
-    sheet.style.width = `${100 * ZOOMS[this.#zoom]}%`;
+    sheet.style.width = `${100 * this.#zoom}%`;
     const width = imageWidth(sheet.clientWidth || stage.clientWidth, devicePixelRatio);
     const source = `/api/v1/documents/${this.#document.id}/pages/${this.#page}?width=${width}`;
     if (image.getAttribute("src") !== source) image.src = source;
@@ -141,10 +148,8 @@ export class Viewer {
 
   #scrollTo(sheet, boxes) {
     const { stage } = this.#parts;
-    stage.scrollTop = sheet.offsetTop + scrollTopFor(boxes, sheet.clientHeight, stage.clientHeight);
-    if (!boxes.length) stage.scrollTop = 0;
-    const left = Math.min(...boxes.map((box) => inPercent(box).left), 100) / 100;
-    stage.scrollLeft = boxes.length ? left * sheet.clientWidth - stage.clientWidth / 4 : 0;
+    stage.scrollTop = scrollTopFor(boxes, sheet.clientHeight, stage.clientHeight);
+    stage.scrollLeft = scrollLeftFor(boxes, sheet.clientWidth, stage.clientWidth);
   }
 
   #updateTools() {
@@ -155,8 +160,8 @@ export class Viewer {
     where.textContent = total ? `Page ${this.#page} of ${total}` : `Page ${this.#page}`;
     previous.disabled = this.#page <= 1;
     next.disabled = Boolean(total) && this.#page >= total;
-    smaller.disabled = this.#zoom === 0;
-    larger.disabled = this.#zoom === ZOOMS.length - 1;
+    smaller.disabled = this.#zoom <= ZOOMS[0];
+    larger.disabled = this.#zoom >= ZOOMS.at(-1);
     const { quoteBoxes, chunkBoxes } = this.#place;
     const marked = quoteBoxes.length ? quoteBoxes : chunkBoxes;
     back.hidden = !marked.length || marked.some((box) => box.page_number === this.#page);
@@ -200,8 +205,8 @@ export class Viewer {
 
   #zoomBy(step) {
     const sheet = this.#parts.stage.querySelector(".sheet");
-    const zoom = this.#zoom + step;
-    if (!sheet || !(zoom in ZOOMS)) return;
+    const zoom = step > 0 ? ZOOMS.find((one) => one > this.#zoom) : ZOOMS.findLast((one) => one < this.#zoom);
+    if (!sheet || !zoom) return;
     this.#zoom = zoom;
     this.#resize(sheet, sheet.querySelector("img"));
     this.#updateTools();

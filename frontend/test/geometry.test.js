@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxesOnPage, firstPage, imageWidth, inPercent, scrollTopFor } from "../src/geometry.js";
+import { boxesOnPage, firstPage, fittingZoom, imageWidth, inPercent, scrollLeftFor, scrollTopFor } from "../src/geometry.js";
 
 const box = (page_number, bbox) => ({ page_number, bbox, layout_width: 600, layout_height: 800 });
 
@@ -31,4 +31,16 @@ test("the marked place is scrolled to the upper third", () => {
   assert.equal(scrollTopFor([box(1, [0, 400, 10, 410]), box(1, [0, 420, 10, 430])], 1600, 600), 600);
   assert.equal(scrollTopFor([box(1, [0, 10, 10, 20])], 1600, 600), 0);
   assert.equal(scrollTopFor([], 1600, 600), 0);
+});
+
+test("on a small screen the marked place fills the width, but never grows without end", () => {
+  assert.equal(fittingZoom([box(1, [0, 0, 376, 10])]), 1.5);
+  assert.equal(fittingZoom([box(1, [0, 0, 600, 10])]), 1);
+  assert.equal(fittingZoom([box(1, [100, 0, 120, 10])]), 2);
+  assert.equal(fittingZoom([]), 1);
+});
+
+test("the marked place is scrolled to the middle", () => {
+  assert.equal(scrollLeftFor([box(1, [300, 0, 480, 10])], 1000, 400), 450);
+  assert.equal(scrollLeftFor([box(1, [0, 0, 60, 10])], 1000, 400), 0);
 });

@@ -19,6 +19,8 @@ from kb.installation import Login, install
 from kb.supervisor import GaveUpError, Supervisor
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
+# Streams stay open for as long as somebody listens: a stop does not wait for them.
+UVICORN = ["--lifespan=off", "--log-level=warning", "--timeout-graceful-shutdown=5"]
 COLOURS = {"web": "cyan", "worker": "magenta"}
 
 
@@ -61,7 +63,7 @@ def supervise(console: Console, host: str, port: int, login: Login | None) -> No
 def commands(host: str, port: int) -> dict[str, list[str]]:
     """Return the command lines of the children."""
     address = ["--host", host, "--port", str(port)]
-    web = ["-m", "uvicorn", "kb.asgi:application", *address, "--timeout-graceful-shutdown", "5"]
+    web = ["-m", "uvicorn", "kb.asgi:application", *address, *UVICORN]
     worker = [str(Path(settings.BASE_DIR) / "manage.py"), "worker"]
     # Unbuffered, so that a line appears when it is written.
     return {"web": [sys.executable, "-u", *web], "worker": [sys.executable, "-u", *worker]}

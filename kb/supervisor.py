@@ -4,7 +4,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kb.leash import Leash, send
 
@@ -103,7 +103,7 @@ class Child:
 class Supervisor:
     """Runs children until a signal (or `stop`) ends them all."""
 
-    def __init__(self, commands: dict[str, Sequence[str]], say: Say) -> None:
+    def __init__(self, commands: Mapping[str, Sequence[str]], say: Say) -> None:
         self._stopping = threading.Event()
         self._leash = Leash()
         self._children = [Child(name, command, say, self._leash) for name, command in commands.items()]

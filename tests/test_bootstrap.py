@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import json
 import os
 import re
@@ -94,7 +95,7 @@ def test_from_nothing_to_ready_and_then_at_once(checkout: Checkout) -> None:
         "Installing front-end packages",
         "Building the front end",
     ]
-    installed = [checkout.root / ".venv/bin/python", "-c", "import answer, torch; print(torch.version)"]
+    installed = [str(checkout.root / ".venv/bin/python"), "-c", "import answer, torch; print(torch.version)"]
     assert subprocess.check_output(installed, text=True).strip() == "2.13.0+cpu"
     assert (checkout.frontend / "dist" / "source.js").read_text() == "1"
 
@@ -186,7 +187,7 @@ def test_an_old_python_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_python_without_venv_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match="apt-get install python3-venv"):
         bootstrap.ready()
 

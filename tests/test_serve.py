@@ -103,6 +103,9 @@ class Installation:
         lines = ((child, child.as_dict(["cmdline"], ad_value=[])["cmdline"]) for child in children)
         return next((child for child, line in lines if word in " ".join(line)), None)
 
+    def wait_for_restart(self, times: int) -> None:
+        wait_for(lambda: self.output.count("ended with status -9; starting it again") == times, 20)
+
     def end(self, number: signal.Signals) -> int:
         assert self.process
         self.process.send_signal(number)
@@ -182,8 +185,7 @@ def test_a_killed_child_is_started_again(installation: Installation) -> None:
         child = installation.child(word)
         assert child
         child.kill()
-        restart = "ended with status -9; starting it again"
-        wait_for(lambda restart=restart, times=times: installation.output.count(restart) == times, 20)
+        installation.wait_for_restart(times)
 
     def healthy_again() -> bool:
         try:

@@ -26,7 +26,7 @@ td, th { padding: 2pt 12pt 2pt 0; }
 def main() -> None:
     """Write the guide."""
     document = pymupdf.open("pdf", lay_out((HERE / "guide.html").read_text()))
-    for number, page in enumerate(document, start=1):
+    for number, page in enumerate(document.pages(), start=1):
         place = pymupdf.Point(PAGE.width / 2 - 4, PAGE.height - 40)
         page.insert_text(place, str(number), fontsize=9, color=(0.45, 0.5, 0.55))
     document.set_metadata({"title": "A guide to Locus", "author": "Locus"})
@@ -55,7 +55,7 @@ def headings(document: pymupdf.Document) -> list[tuple[int, str, int]]:
     levels = {27: 1, 15: 2}
     lines = (
         (line, page.number + 1)
-        for page in document
+        for page in document.pages()
         for block in page.get_text("dict")["blocks"]
         for line in block.get("lines", [])
     )

@@ -82,7 +82,9 @@ def tool_named(name: str) -> Tool:
 
 
 def _as_locus_error(error: PydanticError) -> ValidationError:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    problems = error.errors(include_url=False, include_input=False, include_context=False)
+    # A misspelt field explains a missing one.
+    first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
     param = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
     if first["type"] == "extra_forbidden":
         return UnknownField(f"Unknown field “{param}”.", param=param)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 from pytest_socket import socket_allow_hosts
 
 from accounts.keys import create_key
@@ -62,3 +63,9 @@ def make_cast() -> Cast:
 def cast(db: None) -> Cast:
     """alice (owner of team), bob (viewer of team) and charlie (stranger)."""
     return make_cast()
+
+
+@pytest.fixture(scope="session")
+def static_files() -> None:
+    """Collect the static files once, as the server does at its start: pages name them by their hashes."""
+    call_command("collectstatic", interactive=False, verbosity=0)

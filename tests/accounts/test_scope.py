@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,11 @@ SCOPED = [model for model in apps.get_models() if issubclass(model, ScopedModel)
 
 @pytest.mark.parametrize("model", SCOPED, ids=lambda model: model.__name__)
 def test_a_query_outside_a_scope_raises(model: type[ScopedModel]) -> None:
-    for query in (lambda: model.objects.all(), lambda: model.objects.filter(pk=None), lambda: model.objects.count()):
+    for query in (
+        lambda: model.objects.all(),
+        lambda: model.objects.filter(pk=None),
+        lambda: model.objects.count(),
+    ):
         with pytest.raises(ScopeError):
             query()
 
@@ -76,7 +79,9 @@ def test_only_these_modules_work_outside_a_scope() -> None:
         ("y", None, True, False),
     ],
 )
-def test_external_users(cast: Cast, of: str | None, asked_by: str | None, shared: bool, visible: bool) -> None:
+def test_external_users(
+    cast: Cast, of: str | None, asked_by: str | None, shared: bool, visible: bool
+) -> None:
     cast.team.share_with_external_users = shared
     cast.team.save()
     document = indexed_document(cast.team, external_user_id=of)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import pytest
 from asgiref.sync import sync_to_async
-from channels.testing import WebsocketCommunicator
 from django.test import Client
 from django.urls import URLPattern
 
@@ -21,6 +20,7 @@ from search.models import Execution
 from search.tools import tool_named
 from tests.conftest import Cast, make_cast
 from tests.factories import chunk_id, indexed_document
+from tests.sockets import socket
 
 METHODS = ("get", "post", "put", "patch", "delete")
 PUBLIC = {"api/schema", "api/docs", "health"}
@@ -68,9 +68,7 @@ def routes() -> Iterator[tuple[str, str]]:
     """Every method of every API address, as the URL configuration has them today."""
     patterns = [("api/v1/" + str(p.pattern), p) for p in api]
     patterns += [
-        (str(p.pattern), p)
-        for p in urlpatterns
-        if isinstance(p, URLPattern) and str(p.pattern) not in PUBLIC
+        (str(p.pattern), p) for p in urlpatterns if isinstance(p, URLPattern) and str(p.pattern) not in PUBLIC
     ]
     for route, pattern in patterns:
         for method in METHODS:
@@ -109,9 +107,7 @@ def test_another_user_gets_404(cast: Cast, owned: Owned, method: str, route: str
 
 
 @pytest.mark.parametrize("external_user", [None, "y"], ids=["no external user", "another external user"])
-@pytest.mark.parametrize(
-    ("method", "route"), [(m, r) for m, r in OF_AN_OBJECT if "api-keys" not in r]
-)
+@pytest.mark.parametrize(("method", "route"), [(m, r) for m, r in OF_AN_OBJECT if "api-keys" not in r])
 def test_another_external_user_gets_404(
     cast: Cast, owned: Owned, method: str, route: str, external_user: str | None
 ) -> None:
@@ -156,12 +152,10 @@ SOCKETS = ["/ws/documents", "/ws/tools/rag_search", "/ws/elsewhere"]
 
 async def close_code(path: str, headers: list[tuple[bytes, bytes]]) -> int:
     """Connect and return the code the server closes with; the server accepts first."""
-    from kb.asgi import application
-
-    socket = WebsocketCommunicator(application, path, headers=headers)
-    connected, _ = await socket.connect(timeout=20)
+    opened = socket(path, headers)
+    connected, _ = await opened.connect(timeout=20)
     assert connected
-    closing = await socket.receive_output(timeout=20)
+    closing = await opened.receive_output(timeout=20)
     assert closing["type"] == "websocket.close", closing
     return int(closing["code"])
 
@@ -199,37 +193,34 @@ class TestSockets:
 
     @pytest.mark.parametrize("name", ["charlie", "bob", "alice"])
     async def test_nobody_else_can_resume_or_cancel_an_execution(self, name: str) -> None:
-        from kb.asgi import application
-
         cast = await sync_to_async(make_cast)()
         owned = await sync_to_async(own)(cast)
-        socket = WebsocketCommunicator(application, "/ws/tools/rag_search", headers=bearer(cast, name))
-        await socket.connect(timeout=20)
+        opened = socket("/ws/tools/rag_search", bearer(cast, name))
+        await opened.connect(timeout=20)
         for message in (
             {"type": "resume", "execution_id": owned.execution.pk, "after": 0},
             {"type": "cancel", "execution_id": owned.execution.pk},
             {"type": "run", "inputs": {"query": "solar", "document_ids": [str(owned.document.pk)]}},
         ):
-            await socket.send_json_to(message)
-            answer = await socket.receive_json_from(timeout=20)
+            await opened.send_json_to(message)
+            answer = await opened.receive_json_from(timeout=20)
             assert (answer["event"], answer["data"]["code"]) == ("error", "not_found")
             assert "execution_id" not in answer
-        await socket.disconnect()
+        await opened.disconnect()
 
     async def test_news_of_documents_reaches_only_those_who_see_them(self) -> None:
-        from kb.asgi import application
         from kb.notifications import announce, document_topic
 
         cast = await sync_to_async(make_cast)()
         path = f"/ws/documents?workspace={cast.team.pk}"
         hidden = await sync_to_async(indexed_document)(cast.team, external_user_id="x")
         visible = await sync_to_async(indexed_document)(cast.team)
-        socket = WebsocketCommunicator(application, path, headers=bearer(cast, "bob"))
-        await socket.connect(timeout=20)
-        assert await socket.receive_nothing(timeout=1)
+        opened = socket(path, bearer(cast, "bob"))
+        await opened.connect(timeout=20)
+        assert await opened.receive_nothing(timeout=1)
         for document in (hidden, visible):
             await sync_to_async(announce)(document_topic(cast.team.pk), str(document.pk))
-        message = await socket.receive_json_from(timeout=20)
+        message = await opened.receive_json_from(timeout=20)
         assert (message["event"], message["data"]["id"]) == ("document_update", str(visible.pk))
-        assert await socket.receive_nothing(timeout=0.5)
-        await socket.disconnect()
+        assert await opened.receive_nothing(timeout=0.5)
+        await opened.disconnect()

@@ -1,0 +1,79 @@
+"""Documents in the admin panel: who owns what, in which state. Contents stay with their tenants."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.admin import ModelAdmin
+
+from kb.documents import delete_document, reprocess
+from kb.models import Document, EmbeddingSpace
+
+
+@admin.register(Document)
+class DocumentAdmin(ModelAdmin):  # type: ignore[misc]
+    """Documents of all workspaces, to look after, not to read."""
+
+    list_display = [
+        "name",
+        "workspace",
+        "external_user_id",
+        "status",
+        "file_type",
+        "page_count",
+        "chunk_count",
+        "created_at",
+    ]
+    list_filter = ["status", "file_type", "searchable"]
+    search_fields = ["name", "workspace__name", "external_user_id", "id"]
+    list_select_related = ["workspace", "workspace__personal_of"]
+    actions = ["reprocess_selected"]
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        """Return documents of every tenant: the admin panel is for staff and its changes are logged."""
+        return Document.unscoped.order_by("-created_at", "id")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
+        """Show everything, change nothing but by the actions."""
+        return [field.name for field in Document._meta.fields if field.name != "file"]
+
+    def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
+        """Show every field but the file itself."""
+        return self.get_readonly_fields(request, obj)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse: documents come in through the product."""
+        return False
+
+    def delete_model(self, request: HttpRequest, obj: Document) -> None:
+        """Delete with everything that belongs to the document, its file included."""
+        delete_document(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """Delete each with everything that belongs to it."""
+        for document in queryset:
+            delete_document(document)
+
+    @admin.action(description="Process again")
+    def reprocess_selected(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
+        """Queue the documents' ingestion once more."""
+        for document in queryset:
+            reprocess(document)
+        self.message_user(request, f"{len(queryset)} queued.", messages.SUCCESS)
+
+
+@admin.register(EmbeddingSpace)
+class EmbeddingSpaceAdmin(ModelAdmin):  # type: ignore[misc]
+    """The models whose vectors are stored."""
+
+    list_display = ["model", "revision", "dimensions", "created_at"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse: a space is made by the model that fills it."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: EmbeddingSpace | None = None) -> bool:
+        """Refuse: vectors would no longer belong to their model."""
+        return False

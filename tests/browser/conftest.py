@@ -1,0 +1,76 @@
+"""A headless Chromium in front of the running product."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+
+from accounts.models import User
+from tests.live import LiveServer, live
+
+__all__ = ["live"]
+
+PASSWORD = "a password for the browser"
+DESKTOP: ViewportSize = {"width": 1280, "height": 860}
+PHONE: ViewportSize = {"width": 390, "height": 800}
+# Of a busy machine: pages are drawn by a process of their own.
+PATIENCE_MS = 20_000
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _orm_beside_playwright() -> Iterator[None]:
+    """Playwright keeps an event loop in this thread, which Django takes for asynchronous code."""
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    yield
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """One Chromium for a module."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def reader(transactional_db: None) -> User:
+    """Who sits in front of the browser."""
+    return User.objects.create_user("reader@example.org", PASSWORD)
+
+
+@pytest.fixture
+def page(chromium: Browser, live: LiveServer) -> Iterator[Page]:
+    """A tab of its own; the test fails if its page met an error or broke the content security policy."""
+    context = chromium.new_context(base_url=live.url, viewport=DESKTOP, reduced_motion="reduce")
+    context.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
+    tab = context.new_page()
+    problems: list[str] = []
+    # A violation of the policy is reported as a console error, too.
+    tab.on("console", lambda m: problems.append(m.text) if m.type in ("error", "warning") else None)
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.on("response", lambda r: problems.append(f"{r.status} {r.url}") if r.status >= 400 else None)
+    yield tab
+    context.close()
+    assert problems == []
+
+
+@pytest.fixture
+def logged_in(page: Page, live: LiveServer, reader: User) -> Page:
+    """The tab of somebody who has logged in already."""
+    client = Client()
+    client.force_login(reader)
+    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live.url}
+    page.context.add_cookies([cookie])  # type: ignore[list-item]
+    return page

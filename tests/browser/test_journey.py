@@ -1,0 +1,409 @@
+"""The way of a person through Locus: upload, watch, ask, and see the place of the answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pymupdf
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from accounts.models import User
+from kb.models import Document, Status
+from tests.browser.conftest import PASSWORD, PHONE
+from tests.browser.places import assert_marked, drawn
+from tests.live import wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+CITED = "The lighthouse of Punta Brava was lit for the first time on 4 August 1868."
+QUESTION = "When was the lighthouse of Punta Brava lit for the first time?"
+FILLER = (
+    "The harbour master keeps a book of arrivals. Each ship is entered with its name, cargo and hour. "
+    "In winter few ships come, and the book is closed at noon. The market sells fish on three days a week. "
+)
+
+
+def write_report(path: Path, rotation: int = 0) -> Path:
+    """Write a PDF whose second page, perhaps turned, holds the sentence that the questions ask for."""
+    with pymupdf.open() as pdf:
+        for number, text in enumerate([FILLER * 3, f"{FILLER}\n\n{CITED} {FILLER}", FILLER * 2], start=1):
+            sheet = pdf.new_page(width=420, height=595)
+            sheet.insert_text((50, 60), f"Chapter {number}", fontsize=18)
+            sheet.insert_textbox(pymupdf.Rect(50, 90, 370, 560), text, fontsize=11)
+        pdf[1].set_rotation(rotation)
+        pdf.save(path)
+    return path
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    """A small PDF of three pages."""
+    return write_report(tmp_path / "harbour.pdf")
+
+
+def log_in(page: Page, reader: User) -> None:
+    """Log in as a person does."""
+    page.goto("/")
+    page.get_by_label("Email").fill(reader.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    expect(page.get_by_role("heading", name="Ask your documents")).to_be_visible()
+
+
+def upload(page: Page, *files: Path) -> None:
+    """Upload files on the documents page."""
+    page.goto("/documents/")
+    page.get_by_label("Upload").set_input_files(list(files))
+
+
+def upload_and_wait(page: Page, file: Path, secs: float = 120) -> None:
+    """Upload a file and watch its row until it is ready."""
+    upload(page, file)
+    row = page.get_by_role("row", name=file.name)
+    expect(row.locator(".status")).to_have_text("Ready", timeout=secs * 1000)
+
+
+def ask(page: Page, question: str) -> None:
+    """Ask on the question page and wait for the whole answer."""
+    page.goto("/")
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn")).to_have_attribute("data-status", "completed", timeout=60_000)
+
+
+def wait_for_page_image(page: Page) -> None:
+    """Wait until the viewer has drawn the page."""
+    expect(page.locator(".sheet:not(.is-loading)")).to_be_visible()
+
+
+# --- From an upload to the place ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rotation", [0, 90], ids=["upright", "turned page"])
+def test_from_an_upload_to_the_cited_place(page: Page, reader: User, tmp_path: Path, rotation: int) -> None:
+    report = write_report(tmp_path / "harbour.pdf", rotation)
+    log_in(page, reader)
+    upload(page, report)
+    row = page.get_by_role("row", name="harbour.pdf")
+    expect(row.get_by_role("progressbar")).to_be_visible()
+    expect(row.locator(".status")).to_have_text("Ready", timeout=60_000)
+    expect(row).to_contain_text("3")
+
+    page.get_by_role("link", name="Ask", exact=True).click()
+    page.get_by_label("Your question").fill(QUESTION)
+    page.get_by_role("button", name="Ask", exact=True).click()
+    turn = page.locator(".turn")
+    expect(turn).to_have_attribute("data-status", "completed", timeout=60_000)
+    expect(turn).to_contain_text("4 August 1868")
+    expect(turn.locator(".progress")).to_have_text(re.compile(r"chunks? found.*kept.*cited"))
+    expect(turn.get_by_role("heading", name="Sources")).to_be_visible()
+
+    citation = turn.locator("p, li", has_text="4 August 1868").locator(".cite").first
+    expect(citation).to_have_accessible_name(re.compile(r"Source \d, harbour\.pdf, page 2"))
+    citation.click()
+    wait_for_page_image(page)
+    expect(page.get_by_text("Page 2 of 3", exact=True)).to_be_visible()
+    expect(page.locator("[data-place=quote]").first).to_be_in_viewport()
+    assert_marked(page, report, 2, "4 August 1868")
+
+    page.get_by_role("button", name="Zoom in").click()
+    assert_marked(page, report, 2, "4 August 1868")
+    page.get_by_role("button", name="Next page").click()
+    wait_for_page_image(page)
+    expect(page.locator("[data-place=quote]")).to_have_count(0)
+    page.get_by_role("button", name="Back to the place").click()
+    wait_for_page_image(page)
+    assert_marked(page, report, 2, "4 August 1868")
+
+
+def test_a_real_report(logged_in: Page, shared_data: Path) -> None:
+    report = shared_data / "pdf_qa" / "financebench" / "docs" / "ULTABEAUTY_2023Q4_EARNINGS.pdf"
+    upload_and_wait(logged_in, report, secs=300)
+    ask(logged_in, "What was the tax rate in the fourth quarter of fiscal 2021?")
+    citation = logged_in.locator(".answer :is(p, li)", has_text="tax rate increased to 24.6%").locator(
+        ".cite"
+    )
+    citation.first.click()
+    wait_for_page_image(logged_in)
+    shown = logged_in.locator("[data-part=number]").input_value()
+    assert_marked(logged_in, report, int(shown), "tax rate increased to 24.6%")
+
+
+def test_what_has_arrived_can_be_used_while_the_rest_is_on_its_way(logged_in: Page, report: Path) -> None:
+    page = logged_in
+    held: list[tuple[WebSocketRoute, str | bytes]] = []
+
+    def hold_back_the_end(socket: WebSocketRoute) -> None:
+        def forward(message: str | bytes) -> None:
+            if '"tool_end"' in str(message):
+                held.append((socket, message))
+            else:
+                socket.send(message)
+
+        socket.connect_to_server().on_message(forward)
+
+    upload_and_wait(page, report)
+    page.route_web_socket("**/ws/tools/rag_search", hold_back_the_end)
+    page.goto("/")
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    turn = page.locator(".turn")
+    expect(turn.locator(".answer")).to_contain_text("4 August 1868")
+    expect(turn).to_have_attribute("data-status", "running")
+    expect(turn.locator(".answer")).to_have_attribute("aria-busy", "true")
+    expect(turn.locator(".progress")).to_have_text(re.compile("writing the answer"))
+    turn.locator(".cite").first.click()
+    wait_for_page_image(page)
+    expect(page.locator("[data-place=chunk]").first).to_be_visible()
+
+    while not held:
+        page.wait_for_timeout(50)
+    [(socket, end)] = held
+    socket.send(end)
+    expect(turn).to_have_attribute("data-status", "completed")
+    expect(turn.locator(".answer")).to_have_attribute("aria-busy", "false")
+
+
+def test_stopping_keeps_what_was_written(logged_in: Page) -> None:
+    page = logged_in
+    page.route_web_socket("**/ws/tools/rag_search", only_forward_cancellations)
+    page.goto("/")
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Stop answering").click()
+    expect(page.locator(".turn")).to_have_attribute("data-status", "cancelled")
+    expect(page.locator(".answer-note")).to_contain_text("Stopped")
+    expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+
+
+def only_forward_cancellations(socket: WebSocketRoute) -> None:
+    """Hide from the page what a real execution says before it is cancelled, however quick it is."""
+
+    def forward(message: str | bytes) -> None:
+        if '"cancel"' in str(message):
+            ended = {
+                "event": "error",
+                "data": {"code": "cancelled", "message": "The execution was cancelled."},
+            }
+            socket.send(json.dumps(ended | {"execution_id": "call_x", "seq": 2}))
+        else:
+            started = {"event": "tool_update", "data": {"phase": "SEARCH_PREPARATION", "status": "started"}}
+            socket.send(json.dumps(started | {"execution_id": "call_x", "seq": 1}))
+
+    socket.on_message(forward)
+
+
+def test_a_dropped_connection_is_taken_up_where_it_broke(logged_in: Page, report: Path) -> None:
+    upload_and_wait(logged_in, report)
+    connections: list[WebSocketRoute] = []
+
+    def drop_the_first(socket: WebSocketRoute) -> None:
+        def forward(message: str | bytes) -> None:
+            socket.send(message)
+            # The client has seen one event when the connection breaks.
+            if len(connections) == 1:
+                socket.close(code=1012)
+
+        connections.append(socket)
+        socket.connect_to_server().on_message(forward)
+
+    logged_in.route_web_socket("**/ws/tools/rag_search", drop_the_first)
+    ask(logged_in, QUESTION)
+    assert len(connections) == 2
+    expect(logged_in.locator(".answer")).to_contain_text("4 August 1868")
+    expect(logged_in.locator(".turn")).to_have_count(1)
+
+
+def test_nothing_relevant_is_said_honestly(logged_in: Page, report: Path) -> None:
+    upload_and_wait(logged_in, report)
+    ask(logged_in, "Which enzyme unwinds the double helix during replication?")
+    expect(logged_in.locator(".answer .cite")).to_have_count(0)
+    expect(logged_in.locator(".answer")).not_to_be_empty()
+
+
+def test_a_text_without_pages_shows_the_quote_in_its_chunk(logged_in: Page, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text(f"{FILLER}\n\n{CITED} {FILLER}")
+    upload_and_wait(logged_in, notes)
+    ask(logged_in, QUESTION)
+    logged_in.locator(".answer :is(p, li)", has_text="4 August 1868").locator(".cite").first.click()
+    expect(logged_in.locator("mark.place-text")).to_contain_text("4 August 1868")
+
+
+# --- Without a mouse, on a phone ---------------------------------------------------------------------------
+
+
+def test_by_keyboard_alone(logged_in: Page, report: Path) -> None:
+    page = logged_in
+    upload_and_wait(page, report)
+    ask(page, QUESTION)
+    for _ in range(60):
+        page.keyboard.press("Shift+Tab")
+        if page.evaluate("document.activeElement.matches('.answer .cite')"):
+            break
+    citation = page.locator(".cite:focus")
+    expect(citation).to_have_css("outline-style", "solid")
+    page.keyboard.press("Enter")
+    wait_for_page_image(page)
+    assert_marked(page, report, 2, "4 August 1868")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Page 3 of 3", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".viewer")).not_to_be_visible()
+    expect(page.locator(".cite").first).to_be_focused()
+
+
+def test_on_a_phone(logged_in: Page, report: Path) -> None:
+    page = logged_in
+    page.set_viewport_size(PHONE)
+    upload_and_wait(page, report)
+    for address in ("/documents/", "/keys/", "/", "/accounts/password/change/"):
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], address
+    ask(page, QUESTION)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.locator(".cite").first.click()
+    wait_for_page_image(page)
+    [sheet] = drawn(page, ".viewer")
+    assert (sheet.x1, sheet.y1, sheet.x2, sheet.y2) == (0, 0, PHONE["width"], PHONE["height"])
+    expect(page.locator("[data-place=quote]").first).to_be_in_viewport()
+    assert_marked(page, report, 2, "4 August 1868")
+    page.get_by_role("button", name="Close the viewer").click()
+    expect(page.locator(".viewer")).not_to_be_visible()
+
+
+# --- Coming back ---------------------------------------------------------------------------------------
+
+
+def test_earlier_questions_keep_their_answers_and_places(logged_in: Page, report: Path) -> None:
+    page = logged_in
+    upload_and_wait(page, report)
+    ask(page, QUESTION)
+    page.goto("/")
+    page.get_by_role("link", name=QUESTION).click()
+    expect(page.locator(".answer")).to_contain_text("4 August 1868")
+    page.reload()
+    page.locator(".cite").first.click()
+    wait_for_page_image(page)
+    assert_marked(page, report, 2, "4 August 1868")
+
+
+def test_a_link_to_a_chunk_shows_its_place(logged_in: Page, report: Path) -> None:
+    upload_and_wait(logged_in, report)
+    document = Document.unscoped.get(name="harbour.pdf")
+    chunks = logged_in.request.get(f"/api/v1/documents/{document.pk}/chunks").json()["results"]
+    chunk_id = next(one["id"] for one in chunks if CITED in " ".join(one["text"].split()))
+    logged_in.goto(f"/documents/{document.pk}?chunk={chunk_id}")
+    wait_for_page_image(logged_in)
+    expect(logged_in.get_by_text("Page 2 of 3", exact=True)).to_be_visible()
+    expect(logged_in.locator("[data-place=quote]").first).to_be_in_viewport()
+
+
+def test_the_theme_stays_chosen(logged_in: Page) -> None:
+    logged_in.goto("/")
+    toggle = logged_in.get_by_role("button", name="Dark theme")
+    expect(toggle).to_have_attribute("aria-pressed", "false")
+    toggle.click()
+    logged_in.reload()
+    expect(logged_in.get_by_role("button", name="Dark theme")).to_have_attribute("aria-pressed", "true")
+    assert logged_in.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+# --- Keeping documents and keys --------------------------------------------------------------------------
+
+
+def test_a_file_that_fails_says_why_and_what_to_do(logged_in: Page, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.pdf"
+    empty.touch()
+    upload(logged_in, empty)
+    row = logged_in.get_by_role("row", name="empty.pdf")
+    expect(row.locator(".status")).to_have_text("Failed", timeout=60_000)
+    expect(row.locator(".status-note")).to_contain_text("empty")
+    row.get_by_role("button", name="Try again").click()
+    expect(row.locator(".status")).to_have_text("Failed", timeout=60_000)
+
+
+def test_the_same_file_twice_is_one_document(logged_in: Page, report: Path) -> None:
+    upload_and_wait(logged_in, report)
+    logged_in.get_by_label("Upload").set_input_files(report)
+    expect(logged_in.get_by_text("was here already")).to_be_visible()
+    expect(logged_in.get_by_role("row", name="harbour.pdf")).to_have_count(1)
+
+
+def test_deleting_asks_first(logged_in: Page, report: Path) -> None:
+    upload_and_wait(logged_in, report)
+    logged_in.get_by_role("button", name="Delete harbour.pdf").click()
+    logged_in.get_by_role("button", name="Cancel").click()
+    assert Document.unscoped.count() == 1
+    logged_in.get_by_role("button", name="Delete harbour.pdf").click()
+    logged_in.get_by_role("button", name="Delete document").click()
+    expect(logged_in.get_by_role("heading", name="No documents yet")).to_be_visible()
+    assert Document.unscoped.count() == 0
+
+
+def test_another_tab_sees_what_happens(logged_in: Page, report: Path) -> None:
+    other = logged_in.context.new_page()
+    other.goto("/documents/")
+    expect(other.get_by_role("heading", name="No documents yet")).to_be_visible()
+    upload_and_wait(logged_in, report)
+    expect(other.get_by_role("row", name="harbour.pdf").locator(".status")).to_have_text("Ready")
+    logged_in.get_by_role("button", name="Delete harbour.pdf").click()
+    logged_in.get_by_role("button", name="Delete document").click()
+    expect(other.get_by_role("heading", name="No documents yet")).to_be_visible()
+
+
+def test_an_api_key_is_shown_once_and_works(logged_in: Page) -> None:
+    page = logged_in
+    page.goto("/keys/")
+    page.get_by_role("button", name="New key").click()
+    page.get_by_label("Name").fill("my program")
+    page.get_by_role("button", name="Create key").click()
+    expect(page.get_by_role("heading", name="Copy your key now")).to_be_visible()
+    secret = page.locator("[data-part=secretValue]").inner_text()
+    expect(page.locator("[data-part=example]")).to_contain_text(secret)
+    reply = page.request.get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"})
+    assert reply.json()["email"] == "reader@example.org"
+    page.reload()
+    expect(page.get_by_role("row", name="my program")).to_be_visible()
+    expect(page.get_by_text(secret)).to_have_count(0)
+    page.get_by_role("button", name="Delete the key my program").click()
+    page.get_by_role("button", name="Delete key").click()
+    expect(page.get_by_role("heading", name="No keys yet")).to_be_visible()
+
+
+def test_filtering_and_the_questions_scope(logged_in: Page, report: Path, tmp_path: Path) -> None:
+    page = logged_in
+    upload_and_wait(page, report)
+    upload_and_wait(page, write_report(tmp_path / "second.pdf", rotation=180))
+    page.get_by_label("Find by name").fill("harb")
+    expect(page.get_by_role("row", name="second.pdf")).to_have_count(0)
+    expect(page.get_by_role("row", name="harbour.pdf")).to_be_visible()
+    page.get_by_role("link", name="harbour.pdf").click()
+    page.get_by_role("link", name="Ask about this document").click()
+    expect(page.get_by_role("button", name="harbour.pdf")).to_be_visible()
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn")).to_have_attribute("data-status", "completed", timeout=60_000)
+    assert set(page.locator(".source-name").all_text_contents()) == {"harbour.pdf"}
+
+
+def test_the_reader_can_log_out(logged_in: Page, reader: User) -> None:
+    logged_in.goto("/")
+    logged_in.get_by_label("Account").click()
+    expect(logged_in.get_by_text(reader.email)).to_be_visible()
+    logged_in.get_by_role("button", name="Log out").click()
+    logged_in.wait_for_url("**/accounts/login/")
+    logged_in.goto("/documents/")
+    expect(logged_in).to_have_url(re.compile(r"/accounts/login/\?next=/documents/"))
+
+
+def test_the_list_goes_on_without_its_websocket(logged_in: Page, report: Path) -> None:
+    logged_in.route_web_socket("**/ws/documents*", lambda socket: socket.close(code=1012))
+    upload(logged_in, report)
+    wait_until(lambda: Document.unscoped.filter(status=Status.READY).exists(), "the document is ready")
+    row = logged_in.get_by_role("row", name="harbour.pdf")
+    expect(row.locator(".status")).to_have_text("Ready")

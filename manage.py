@@ -16,7 +16,12 @@ def main(arguments: list[str]) -> None:
         use_embedded_server()
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(arguments)
+    try:
+        execute_from_command_line(arguments)
+    except PermissionError as error:
+        sys.exit(f"{error.filename} may not be written: change its permissions, or set DATA_DIR.")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def needs_database(arguments: list[str]) -> bool:

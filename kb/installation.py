@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.exceptions import ValidationError
@@ -36,6 +37,7 @@ class Login:
 def install(console: Console) -> Login | None:
     """Bring the installation up to date; return the administrator's login if this made one."""
     with step(console, "Preparing the database"):
+        check_database(settings.DATABASE_URL)
         call_command("migrate", interactive=False, verbosity=0)
     if not static_files_are_current():
         with step(console, "Collecting static files"):
@@ -56,6 +58,20 @@ def step(console: Console, what: str) -> Iterator[None]:
     with console.status(what):
         yield
     console.print(f"{what} ... {time.monotonic() - started:.1f} s", highlight=False)
+
+
+def check_database(url: str) -> None:
+    """Refuse a server that cannot be reached or that lacks pgvector, before Django's pool waits for it."""
+    try:
+        with psycopg.connect(url, connect_timeout=10) as connection:
+            extension = connection.execute("SELECT FROM pg_available_extensions WHERE name = 'vector'")
+    except psycopg.OperationalError as error:
+        reason = " ".join(str(error).split())
+        raise CommandError(f"The PostgreSQL server of DATABASE_URL can't be used: {reason}") from error
+    if extension.rowcount == 0:
+        raise CommandError(
+            "The PostgreSQL server of DATABASE_URL lacks the extension pgvector: install it there."
+        )
 
 
 @transaction.atomic

@@ -111,7 +111,9 @@ class Supervisor:
     def run(self, is_ready: Callable[[], bool], announce: Callable[[], None]) -> None:
         """Keep the children running; `announce` once, when `is_ready` says so."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._stopping.set())
+            # `nohup` had its reasons.
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, lambda *_: self._stopping.set())
         try:
             self._watch(is_ready, announce)
         finally:

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from pathlib import Path
 
 GRACE_SECONDS = 10.0
 
@@ -19,7 +18,8 @@ class Leash:
     """The supervisor's end of the pipe."""
 
     def __init__(self) -> None:
-        command = [sys.executable, str(Path(__file__))]
+        # Without -P, modules beside this file could stand in for the standard library's.
+        command = [sys.executable, "-P", __file__]
         self._process = subprocess.Popen(  # noqa: S603
             command,
             stdin=subprocess.PIPE,

@@ -281,7 +281,8 @@ class Server:
         """Start a process of its own session that outlives us, even if we are killed."""
         running = self.postmaster()
         if running:
-            command = [sys.executable, __file__, str(self.home), str(running.pid)]
+            # Without -P, modules beside this file could stand in for the standard library's.
+            command = [sys.executable, "-P", __file__, str(self.home), str(running.pid)]
             silent = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
             os.posix_spawn(sys.executable, command, _environment(), file_actions=silent, setsid=True)
 

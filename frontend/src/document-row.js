@@ -1,23 +1,27 @@
 import { h, icon } from "./dom.js";
 import { ago, bytes, statusOf } from "./format.js";
 
-const count = (number) => (number === null || number === undefined ? "–" : number.toLocaleString("en"));
+/** Zero chunks says no more than the status beside it. */
+function numberCell(label, number) {
+  return h("td", { class: number ? "number" : "number is-blank", "data-label": label }, number ? number.toLocaleString("en") : "–");
+}
 
 /** One document as a table row. */
 export function rowOf(document, workspace, { onDelete, onReprocess }) {
   const { id, name, created_at: created } = document;
+  const mayEdit = workspace?.role !== "viewer";
   const kind = document.file_type ?? (name.includes(".") ? name.split(".").at(-1) : "file");
   return h(
     "tr",
     { "data-document": id },
     h("td", { class: "cell-name" }, nameOf(id, name, kind)),
     h("td", { "data-label": "Workspace", "data-workspace-column": true }, workspace?.name ?? ""),
-    h("td", { class: "cell-status" }, statusCell(document, onReprocess)),
-    h("td", { class: "number", "data-label": "Pages" }, count(document.page_count)),
-    h("td", { class: "number", "data-label": "Chunks" }, count(document.chunk_count)),
+    h("td", { class: "cell-status" }, statusCell(document, mayEdit ? onReprocess : null)),
+    numberCell("Pages", document.page_count),
+    numberCell("Chunks", document.chunk_count),
     h("td", { class: "number", "data-label": "Size" }, bytes(document.size)),
     h("td", { class: "cell-when", "data-label": "Added" }, h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))),
-    h("td", { class: "cell-actions" }, actionButton("delete", "trash-2", `Delete ${name}`, onDelete)),
+    h("td", { class: "cell-actions" }, mayEdit ? deleteButton(name, onDelete) : null),
   );
 }
 
@@ -29,12 +33,12 @@ function nameOf(id, name, kind) {
 function statusCell(document, onReprocess) {
   const { words, tone, busy } = statusOf(document);
   const notes = [document.error?.message, ...(document.warnings ?? []).map(({ message }) => message)].filter(Boolean);
-  const again = h("button", { class: "button button-small button-quiet", type: "button", "data-action": "reprocess", onclick: onReprocess }, icon("refresh-cw"), "Try again");
+  const again = () => h("button", { class: "button button-small button-quiet", type: "button", "data-action": "reprocess", onclick: onReprocess }, icon("refresh-cw"), "Try again");
   return [
     h("span", { class: `status status-${tone}` }, words),
     busy ? progressBar(document) : null,
     ...notes.map((note) => h("p", { class: "status-note" }, note)),
-    document.status === "failed" || document.status === "cancelled" ? again : null,
+    onReprocess && ["failed", "cancelled"].includes(document.status) ? again() : null,
   ];
 }
 
@@ -44,6 +48,7 @@ function progressBar({ name, progress, status }) {
   return bar;
 }
 
-function actionButton(action, iconName, label, onclick) {
-  return h("button", { class: "icon-button", type: "button", "data-action": action, "aria-label": label, title: label, onclick }, icon(iconName));
+function deleteButton(name, onclick) {
+  const label = `Delete ${name}`;
+  return h("button", { class: "icon-button", type: "button", "data-action": "delete", "aria-label": label, title: label, onclick }, icon("trash-2"));
 }

@@ -40,10 +40,11 @@ export function startScope(parts) {
   }
 
   async function listDocuments(search = "") {
-    const { results } = await get("/documents", { search, limit: 50 });
+    const { results: all } = await get("/documents", { search, limit: 50 });
+    const results = all.filter(({ searchable }) => searchable !== "none");
     const missing = search ? [] : [...documents.values()].filter(({ id }) => !results.some((one) => one.id === id));
     const found = [...missing, ...results].map((document) => choice(document, documents));
-    const empty = h("p", { class: "choices-empty" }, search ? "No document has these words in its name." : "There are no documents yet.");
+    const empty = h("p", { class: "choices-empty" }, search ? "No document has these words in its name." : "There is no document to search yet.");
     scopeDocuments.replaceChildren(...(found.length ? found : [empty]));
   }
 

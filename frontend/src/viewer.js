@@ -153,7 +153,8 @@ export class Viewer {
   }
 
   #updateTools() {
-    const { number, count, previous, next, smaller, larger, back, where } = this.#parts;
+    const { number, count, previous, next, smaller, larger, back, where, tools } = this.#parts;
+    tools.hidden = false;
     const total = this.#document.page_count;
     number.value = this.#page;
     count.textContent = total ? `of ${total.toLocaleString("en")}` : "";
@@ -181,6 +182,7 @@ export class Viewer {
     previous.disabled = !this.#neighbours.before;
     next.disabled = !this.#neighbours.after;
     back.hidden = !this.#place.chunkId || id === this.#place.chunkId;
+    this.#parts.tools.hidden = previous.disabled && next.disabled;
     where.textContent = chunk.start_time === null ? "Text" : `${clock(chunk.start_time)} – ${clock(chunk.end_time)}`;
     const [before, quoted, after] = split(chunk.text, quote);
     const mark = quoted ? h("mark", { class: "place-text" }, quoted) : null;

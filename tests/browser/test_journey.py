@@ -367,6 +367,8 @@ def test_an_api_key_is_shown_once_and_works(logged_in: Page) -> None:
     expect(page.locator("[data-part=example]")).to_contain_text(secret)
     reply = page.request.get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"})
     assert reply.json()["email"] == "reader@example.org"
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.reload()
     expect(page.get_by_role("row", name="my program")).to_be_visible()
     expect(page.get_by_text(secret)).to_have_count(0)

@@ -1,0 +1,138 @@
+"""The pages as the server sends them: who gets them, and that the content security policy can hold."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from tests.conftest import Cast
+from tests.factories import indexed_document
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ["/", "/documents/", "/keys/"]
+ENTRANCES = ["/accounts/login/", "/accounts/password/reset/", "/accounts/signup/"]
+ACCOUNT_PAGES = ["/accounts/password/change/", "/accounts/email/", "/accounts/logout/"]
+PASSWORD = "a long enough password"
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
+
+
+class InlineCode(HTMLParser):
+    """Finds what the policy `default-src 'self'` refuses to run or to apply."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        self.found += [f"{tag} {name}" for name in names if name == "style" or name.startswith("on")]
+        if tag == "style" or (tag == "script" and "src" not in names):
+            self.found.append(tag)
+
+
+def inline_code(html: str) -> list[str]:
+    parser = InlineCode()
+    parser.feed(html)
+    return parser.found
+
+
+@pytest.fixture
+def ada(client: Client) -> User:
+    """Somebody who is logged in."""
+    user = User.objects.create_user("ada@example.org", PASSWORD)
+    client.force_login(user)
+    return user
+
+
+@pytest.mark.parametrize("address", [*PAGES, f"/documents/{uuid4()}"])
+def test_strangers_are_asked_to_log_in_and_brought_back(client: Client, address: str) -> None:
+    reply = client.get(address)
+    assert reply.status_code == 302
+    assert reply["Location"] == f"/accounts/login/?next={address}"
+
+
+@pytest.mark.parametrize("address", [*PAGES, *ACCOUNT_PAGES])
+def test_pages_hold_no_inline_code(client: Client, ada: User, address: str) -> None:
+    reply = client.get(address)
+    assert reply.status_code == 200
+    assert inline_code(reply.content.decode()) == []
+    assert "default-src 'self'" in reply["Content-Security-Policy"]
+    assert 'href="#main"' in reply.content.decode()
+
+
+@pytest.mark.parametrize("address", ENTRANCES)
+def test_entrances_hold_no_inline_code(client: Client, address: str) -> None:
+    reply = client.get(address)
+    assert reply.status_code == 200
+    assert inline_code(reply.content.decode()) == []
+    assert "Every answer has its" in reply.content.decode()
+
+
+def test_logging_in_and_out(client: Client) -> None:
+    User.objects.create_user("ada@example.org", PASSWORD)
+    wrong = client.post("/accounts/login/", {"login": "ada@example.org", "password": "wrong"})
+    assert 'role="alert"' in wrong.content.decode()
+    right = client.post("/accounts/login/?next=/keys/", {"login": "ADA@example.org", "password": PASSWORD})
+    assert right["Location"] == "/keys/"
+    assert client.post("/accounts/logout/")["Location"] == "/accounts/login/"
+    assert client.get("/").status_code == 302
+
+
+def test_logging_in_does_not_lead_to_other_sites(client: Client) -> None:
+    User.objects.create_user("ada@example.org", PASSWORD)
+    reply = client.post(
+        "/accounts/login/?next=https://evil.example/", {"login": "ada@example.org", "password": PASSWORD}
+    )
+    assert reply["Location"] == "/"
+
+
+def test_a_password_can_be_changed(client: Client, ada: User) -> None:
+    new = "another long password"
+    form = {"oldpassword": PASSWORD, "password1": new, "password2": new}
+    assert client.post("/accounts/password/change/", form).status_code == 302
+    ada.refresh_from_db()
+    assert ada.check_password(new)
+
+
+@pytest.mark.parametrize(("is_staff", "times"), [(True, 1), (False, 0)], ids=["staff", "others"])
+def test_only_staff_are_shown_the_way_to_the_administration(
+    client: Client, ada: User, is_staff: bool, times: int
+) -> None:
+    User.objects.filter(pk=ada.pk).update(is_staff=is_staff)
+    assert client.get("/").content.decode().count('href="/admin/"') == times
+
+
+def test_members_see_a_document_and_strangers_do_not_learn_of_it(client: Client, cast: Cast) -> None:
+    document = indexed_document(cast.team, name="<b>solar</b>.pdf")
+    for member in (cast.alice, cast.bob):
+        client.force_login(member)
+        page = client.get(f"/documents/{document.pk}")
+        assert "&lt;b&gt;solar&lt;/b&gt;.pdf" in page.content.decode()
+        assert inline_code(page.content.decode()) == []
+    client.force_login(cast.charlie)
+    hidden, unknown = client.get(f"/documents/{document.pk}"), client.get(f"/documents/{uuid4()}")
+    assert hidden.status_code == unknown.status_code == 404
+    assert hidden.content == unknown.content
+    assert inline_code(hidden.content.decode()) == []
+
+
+def test_a_document_of_an_external_user_is_not_on_the_pages(client: Client, cast: Cast) -> None:
+    document = indexed_document(cast.team, external_user_id="customer 7")
+    client.force_login(cast.alice)
+    assert client.get(f"/documents/{document.pk}").status_code == 404
+
+
+def test_every_icon_in_use_is_in_the_sprite() -> None:
+    sprite = set(re.findall(r'"([a-z0-9-]+)"', (ROOT / "frontend" / "icons.js").read_text()))
+    templates = "".join(path.read_text() for path in (ROOT / "templates").rglob("*.html"))
+    modules = "".join(path.read_text() for path in (ROOT / "frontend" / "src").glob("*.js"))
+    used = set(re.findall(r'icon\.html" with name="([a-z0-9-]+)"', templates))
+    used |= set(re.findall(r'\bicon\("([a-z0-9-]+)"\)', modules))
+    assert used == sprite

@@ -18,9 +18,7 @@ class EmailUserManager(UserManager["User"]):
     """Creates users known by their e-mail address, each with a personal workspace."""
 
     @transaction.atomic
-    def _create_user(
-        self, email: str, password: str | None, **extra: Any
-    ) -> User:
+    def _create_user(self, email: str, password: str | None, **extra: Any) -> User:
         user = self.model(email=self.normalize_email(email).lower(), **extra)
         user.set_password(password)
         user.save(using=self._db)

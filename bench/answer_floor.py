@@ -1,7 +1,7 @@
 """How sure must the extractive answerer be before it answers? `python -m bench.answer_floor FOLDER`
 
 FOLDER holds `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (passage_id, title, text; query_id, text). Each
-sampled question is asked twice: over all passages, and over those of other titles, where nothing answers it.
+sampled question is asked twice: over all passages, and over those of other titles, where none answers it.
 The table shows, for each floor, how often a question with an answer is answered, and one without is not.
 """
 
@@ -63,7 +63,8 @@ def main() -> None:
     def best(question: str, excluded_title: str | None) -> float:
         similarity = vectors @ model.embed_query(question)
         order = [i for i in similarity.argsort()[::-1] if passages[i]["title"] != excluded_title][:CONTEXTS]
-        return max(e.score for e in weigh(question, [as_context(passages[i]) for i in order]))
+        evidence = weigh(question, [as_context(passages[i]) for i in order])
+        return max((e.score for e in evidence), default=0.0)
 
     sample = random.Random(0).sample(queries, min(arguments.questions, len(queries)))  # noqa: S311
     scores = [

@@ -157,7 +157,7 @@ class ExecutionsView(APIView):
         refuse_unknown_query(request, frozenset({"tool"}))
         executions = Execution.objects.restricted_to(principal_of(request))
         if "tool" in request.query_params:
-            executions = executions.filter(tool=request.query_params["tool"])
+            executions = executions.filter(tool=tool_named(request.query_params["tool"]).name)
         pages = CursorLists()
         rows = pages.paginate_queryset(executions, request, self)
         return pages.get_paginated_response([_summary(execution) for execution in rows or []])

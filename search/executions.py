@@ -24,7 +24,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.errors import LocusError, NotFound
-from accounts.principal import Principal
+from accounts.principal import Principal, is_clean
 from kb.notifications import announce, listener
 from search.events import TERMINAL, Event, Failure, ToolError, event_data
 from search.models import Execution, ExecutionEvent, ExecutionStatus
@@ -68,7 +68,7 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
 
 def visible_execution(principal: Principal, id: str) -> Execution:
     """Return the principal's own execution, or raise `NotFound`."""
-    execution = Execution.objects.restricted_to(principal).filter(pk=id).first()
+    execution = Execution.objects.restricted_to(principal).filter(pk=id).first() if is_clean(id) else None
     if execution is None:
         raise NotFound
     return execution

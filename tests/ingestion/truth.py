@@ -1,0 +1,73 @@
+"""Location truth, computed from PyMuPDF alone: which characters stand inside a box of the displayed page."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pymupdf
+
+from kb.locations import LocatedText, PageBox
+
+FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+Character = tuple[float, float, str]
+
+
+def folded(text: str) -> str:
+    """Return text without white space: line ends and gaps between cells are no part of the comparison."""
+    return "".join(text.split())
+
+
+def text_inside(path: Path, boxes: list[PageBox]) -> str:
+    """Return the characters whose centre lies in a box, box by box, in the order PyMuPDF reports them."""
+    return "".join(
+        character
+        for box in boxes
+        for x, y, character in characters(path, box.page.number)
+        if box.box.x1 <= x <= box.box.x2 and box.box.y1 <= y <= box.box.y2
+    )
+
+
+def is_inside_page(path: Path, box: PageBox) -> bool:
+    """Whether a box lies within its page as displayed, and the page's size is told right."""
+    shown = opened(path)[box.page.number - 1].rect
+    width, height = shown.width, shown.height
+    same_size = abs(width - box.page.width) < 0.1 and abs(height - box.page.height) < 0.1
+    return same_size and 0 <= box.box.x1 <= box.box.x2 <= width and 0 <= box.box.y1 <= box.box.y2 <= height
+
+
+def holds(path: Path, located: LocatedText) -> bool:
+    """Whether the words in the boxes are the words of the text, and the boxes lie inside their pages."""
+    boxes = located.boxes()
+    return (
+        bool(boxes)
+        and all(is_inside_page(path, box) for box in boxes)
+        and folded(text_inside(path, boxes)) == folded(located.text)
+    )
+
+
+@lru_cache(maxsize=1)
+def opened(path: Path) -> pymupdf.Document:
+    """Return the file, kept open while the same one is asked for."""
+    return pymupdf.open(path, filetype="pdf")
+
+
+@lru_cache(maxsize=64)
+def characters(path: Path, page_number: int) -> list[Character]:
+    """Return the characters of a page with their centres on the displayed page."""
+    page = opened(path)[page_number - 1]
+    matrix = page.rotation_matrix
+    return [
+        _placed(character, matrix)
+        for block in page.get_text("rawdict", flags=FLAGS)["blocks"]
+        for line in block["lines"]
+        for span in line["spans"]
+        for character in span["chars"]
+    ]
+
+
+def _placed(character: dict[str, Any], matrix: pymupdf.Matrix) -> Character:
+    x1, y1, x2, y2 = character["bbox"]
+    centre = pymupdf.Point((x1 + x2) / 2, (y1 + y2) / 2) * matrix
+    return centre.x, centre.y, character["c"]

@@ -1,0 +1,107 @@
+"""Make the sample files beside this script: `python -m tests.samples.make`.
+
+They are committed, so that tests do not depend on the PDF library that wrote them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pymupdf
+
+HERE = Path(__file__).parent
+BODY = [
+    "The lighthouse on Gull Island was built in 1871 from grey granite. Its lamp burned whale oil at first, "
+    "then paraffin, and has been electric since 1934. On a clear night it is seen from nineteen nautical "
+    "miles away.",
+    "Three keepers lived on the island with their families. They wound the clockwork every four hours, "
+    "trimmed the wicks at dusk and wrote down the weather six times a day. Their journals fill forty-two "
+    "volumes.",
+    "In the winter of 1902 the supply boat did not come for eleven weeks. The keepers baked bread from "
+    "barley and burned driftwood in the stove, yet the lamp was dark on no single night.",
+    "Since 1988 the light has worked without a keeper. A technician visits twice a year, checks the "
+    "batteries and cleans the lens, which weighs 1,340 kilograms and floats in a basin of mercury.",
+]
+CHAPTERS = ["The Tower", "The Keepers", "The Long Winter", "The Machine"]
+PAGE = pymupdf.Rect(0, 0, 595, 842)
+
+
+def main() -> None:
+    """Write every sample."""
+    plain = report()
+    save(plain, "report.pdf")
+    save(plain, "encrypted.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="secret", owner_pw="owner")
+    save(plain, "no_password.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="", owner_pw="owner")
+    content = (HERE / "report.pdf").read_bytes()
+    (HERE / "truncated.pdf").write_bytes(content[: len(content) // 2])
+    save(turned(), "turned.pdf")
+    save(picture_only(), "scan.pdf")
+    (HERE / "no_pages.pdf").write_bytes(no_pages())
+    (HERE / "text_named.pdf").write_text("\n\n".join(BODY) + "\n")
+    (HERE / "notes.md").write_text(notes())
+
+
+def save(pdf: pymupdf.Document, name: str, **options: object) -> None:
+    """Save without the random id that would change the file every time."""
+    pdf.save(HERE / name, garbage=4, deflate=True, no_new_id=True, **options)
+
+
+def report() -> pymupdf.Document:
+    """Return four pages with a running head and foot, a chapter heading and text on each."""
+    pdf = pymupdf.open()
+    for number, (title, text) in enumerate(zip(CHAPTERS, BODY, strict=True), start=1):
+        page = pdf.new_page(width=PAGE.width, height=PAGE.height)
+        page.insert_text((72, 40), "Gull Island Light, a short history", fontsize=8)
+        page.insert_text((72, 110), title, fontsize=18, fontname="hebo")
+        write(page, pymupdf.Rect(72, 140, 523, 400), text)
+        page.insert_text((290, 820), str(number), fontsize=8)
+    return pdf
+
+
+def turned() -> pymupdf.Document:
+    """Return a page for each rotation, whole and cropped, with text near every edge of what is shown."""
+    pdf = pymupdf.open()
+    for rotation in (0, 90, 180, 270):
+        for crop in (PAGE, pymupdf.Rect(50, 120, 450, 700)):
+            page = pdf.new_page(width=PAGE.width, height=PAGE.height)
+            write(page, pymupdf.Rect(crop.x0 + 20, crop.y0 + 20, crop.x1 - 20, crop.y0 + 200), BODY[0])
+            write(page, pymupdf.Rect(crop.x0 + 20, crop.y1 - 140, crop.x1 - 20, crop.y1 - 5), BODY[1])
+            page.insert_text((5, 60), "hidden", fontsize=9) if crop != PAGE else None
+            page.set_cropbox(crop)
+            page.set_rotation(rotation)
+    return pdf
+
+
+def picture_only() -> pymupdf.Document:
+    """Return a page that is nothing but a picture."""
+    pdf = pymupdf.open()
+    page = pdf.new_page(width=PAGE.width, height=PAGE.height)
+    page.insert_image(
+        pymupdf.Rect(72, 72, 300, 300), pixmap=pymupdf.Pixmap(pymupdf.csGRAY, (0, 0, 64, 64), False)
+    )
+    return pdf
+
+
+def no_pages() -> bytes:
+    """Return a valid PDF whose page tree is empty."""
+    return (
+        b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[]/Count 0>>endobj\n"
+        b"xref\n0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000052 00000 n \n"
+        b"trailer<</Size 3/Root 1 0 R>>\nstartxref\n98\n%%EOF\n"
+    )
+
+
+def notes() -> str:
+    """Return Markdown with headings of two levels and a list."""
+    first, second, third, fourth = BODY
+    keepers = f"## Keepers\n\n{second}\n\n- bread\n- barley"
+    return f"# Gull Island\n\n{first}\n\n{keepers}\n\n## Later\n\n{third}\n\n{fourth}\n"
+
+
+def write(page: pymupdf.Page, box: pymupdf.Rect, text: str) -> None:
+    """Write a paragraph; fail if it does not fit."""
+    assert page.insert_textbox(box, text, fontsize=11) >= 0
+
+
+if __name__ == "__main__":
+    main()

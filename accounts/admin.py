@@ -18,7 +18,7 @@ from accounts.models import ApiKey, Membership, User, Workspace
 admin.site.unregister(Group)
 
 
-class NewUserForm(AdminUserCreationForm):
+class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]
     """A new user has an e-mail address for a name."""
 
     class Meta:
@@ -35,7 +35,7 @@ class MembershipInline(TabularInline):  # type: ignore[misc]
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[misc]
+class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     """People with a login."""
 
     form = UserChangeForm
@@ -53,7 +53,7 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[misc]
     ]
     add_fieldsets = [(None, {"fields": ["email", "usable_password", "password1", "password2"]})]
     readonly_fields = ["last_login", "date_joined"]
-    filter_horizontal: list[str] = []
+    filter_horizontal = ()
     inlines = [MembershipInline]
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:

@@ -16,9 +16,10 @@ from rest_framework.views import APIView
 from accounts.auth import principal_of
 from accounts.errors import Forbidden, NotFound, ValidationError
 from accounts.keys import create_key
-from accounts.models import ApiKey, KeyScope, User, Workspace
+from accounts.models import ApiKey, User, Workspace
 from accounts.principal import Principal
 from accounts.rest import StrictSerializer, parsed
+from accounts.roles import KeyScope
 
 
 class MeView(APIView):

@@ -14,8 +14,10 @@ from rest_framework.request import Request
 
 from accounts import keys
 from accounts.errors import Forbidden, Unauthenticated, ValidationError
-from accounts.models import KeyScope, User
-from accounts.principal import Principal, checked_external_user_id, principal_of_key, principal_of_user
+from accounts.identity import in_session, principal_of_key, principal_of_user
+from accounts.models import User
+from accounts.principal import Principal, checked_external_user_id
+from accounts.roles import KeyScope
 
 if TYPE_CHECKING:
     # REST framework imports this module while it imports its own views.
@@ -71,7 +73,7 @@ def identify(headers: RawHeaders, user: User | None, session_id: str | None) -> 
         principal = principal_of_user(user, external_user_id)
     else:
         raise Unauthenticated
-    return principal if session_id is None else principal.in_session(parsed_session_id(session_id))
+    return principal if session_id is None else in_session(principal, parsed_session_id(session_id))
 
 
 def parsed_session_id(value: str) -> UUID:

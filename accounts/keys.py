@@ -13,7 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.errors import Unauthenticated
-from accounts.models import ApiKey, KeyScope, User, Workspace
+from accounts.models import ApiKey, User, Workspace
+from accounts.roles import KeyScope
 
 KEY_MARK = "locus_"
 PREFIX_LENGTH = 10

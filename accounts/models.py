@@ -11,6 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from django.utils import timezone
 
+from accounts.roles import KeyScope, Role
 from accounts.scope import ScopedModel
 
 
@@ -69,20 +70,6 @@ class User(AbstractUser):
         return Workspace.objects.get(personal_of=self)
 
 
-class Role(models.TextChoices):
-    """What a member may do, from least to most (contract §2)."""
-
-    VIEWER = "viewer", "Viewer: reads and asks"
-    EDITOR = "editor", "Editor: also changes documents"
-    ADMIN = "admin", "Admin: also manages members and settings"
-    OWNER = "owner", "Owner: also deletes the workspace"
-
-    def covers(self, other: Role) -> bool:
-        """Whether this role may do all that `other` may."""
-        order = list(Role)
-        return order.index(self) >= order.index(other)
-
-
 class Workspace(models.Model):
     """The unit of sharing."""
 
@@ -132,14 +119,6 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"
-
-
-class KeyScope(models.TextChoices):
-    """What an API key may do on behalf of its user."""
-
-    READ = "read"
-    WRITE = "write"
-    ADMIN = "admin"
 
 
 class ApiKey(models.Model):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from accounts.errors import Forbidden, NotFound, ValidationError
-from accounts.models import ApiKey, KeyScope, Membership, Role, Session, User
+from accounts.roles import KeyScope, Role
 
 ALL_SCOPES = frozenset(KeyScope.values)
 MAX_EXTERNAL_USER_ID = 255
@@ -65,12 +65,6 @@ class Principal:
             raise ValidationError("The request names two different external users.", param="external_user_id")
         return replace(self, external_user_id=checked_external_user_id(external_user_id))
 
-    def in_session(self, session_id: UUID) -> Principal:
-        """Return this principal inside a session, or raise `NotFound` if the session isn't its own."""
-        if not Session.objects.restricted_to(self).filter(id=session_id).exists():
-            raise NotFound(param="session_id")
-        return replace(self, session_id=session_id)
-
 
 def checked_external_user_id(value: str) -> str:
     """Return `value`, or raise `ValidationError` if it is blank, too long or not storable."""
@@ -85,34 +79,3 @@ def checked_external_user_id(value: str) -> str:
 def is_clean(text: str) -> bool:
     """Whether PostgreSQL can store `text`: no NUL, no lone surrogate."""
     return not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)
-
-
-def principal_of_user(user: User, external_user_id: str | None = None) -> Principal:
-    """Return the principal of a logged-in user."""
-    memberships = list(Membership.objects.filter(user=user).select_related("workspace"))
-    return Principal(
-        user_id=user.pk,
-        roles={m.workspace_id: Role(m.role) for m in memberships},
-        open_workspace_ids=frozenset(
-            m.workspace_id for m in memberships if m.workspace.share_with_external_users
-        ),
-        personal_workspace_id=next(
-            (m.workspace_id for m in memberships if m.workspace.personal_of_id == user.pk), None
-        ),
-        external_user_id=external_user_id,
-    )
-
-
-def principal_of_key(key: ApiKey, external_user_id: str | None = None) -> Principal:
-    """Return the principal of an API key: its user's, narrowed to the key's workspaces and scopes."""
-    principal = replace(
-        principal_of_user(key.user, external_user_id), scopes=frozenset(key.scopes), key_id=key.pk
-    )
-    if not key.narrowed:
-        return principal
-    narrowed_to = set(key.workspaces.values_list("id", flat=True))
-    return replace(
-        principal,
-        roles={id: role for id, role in principal.roles.items() if id in narrowed_to},
-        open_workspace_ids=principal.open_workspace_ids & narrowed_to,
-    )

@@ -8,13 +8,12 @@ naming the other manager, `unscoped`; a guard test lists the modules that may.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
 
-if TYPE_CHECKING:
-    from accounts.principal import Principal
+from accounts.principal import Principal
 
 M = TypeVar("M", bound=models.Model)
 

@@ -1,7 +1,7 @@
 """How sure must the extractive answerer be before it answers? `python -m bench.answer_floor FOLDER`
 
-FOLDER holds `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (passage_id, title, text; query_id, text). Each
-sampled question is asked twice: over all passages, and over those of other titles, where none answers it.
+FOLDER holds `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (passage_id, title, text; query_id, text).
+Each sampled question is asked twice: over all passages, and over those of other titles, where none answers.
 The table shows, for each floor, how often a question with an answer is answered, and one without is not.
 """
 

@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 
 from accounts.auth import parsed_session_id, principal_of
 from accounts.errors import NotFound, TooLarge, UnknownField, ValidationError
-from accounts.models import Role
+from accounts.identity import in_session
 from accounts.principal import Principal
 from accounts.rest import (
     CursorLists,
@@ -30,6 +30,7 @@ from accounts.rest import (
     refuse_unknown_query,
     uuid_param,
 )
+from accounts.roles import Role
 from kb.documents import Details, add_document, delete_document, page_cache, reprocess
 from kb.files import serve_file
 from kb.models import Chunk, Document
@@ -157,7 +158,7 @@ class DocumentsView(APIView):
 def _speaking_for(principal: Principal, form: Any) -> Principal:
     principal = principal.for_external_user(form.get("external_user_id"))
     session_id = form.get("session_id")
-    return principal.in_session(parsed_session_id(session_id)) if session_id else principal
+    return in_session(principal, parsed_session_id(session_id)) if session_id else principal
 
 
 def _details(principal: Principal, form: Any) -> Details:

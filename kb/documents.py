@@ -18,8 +18,8 @@ from django.db.models.fields.files import FieldFile
 from procrastinate.contrib.django import app as jobs
 
 from accounts.errors import NotFound
-from accounts.models import Role
 from accounts.principal import Principal
+from accounts.roles import Role
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 

@@ -258,6 +258,6 @@ LOGGING = {
 try:
     env.seal()
 except EnvValidationError as error:
-    bad = dict(error.error_messages)
+    bad: dict[str, list[str]] = dict(error.error_messages)  # type: ignore[arg-type]
     problems = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in bad.items())
     sys.exit(f"Locus can't start, these environment variables have bad values: {problems}")

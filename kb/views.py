@@ -6,8 +6,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from accounts.identity import principal_of_user
 from accounts.models import User
-from accounts.principal import principal_of_user
 from kb.models import Document
 
 

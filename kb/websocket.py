@@ -67,7 +67,7 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
 
         def read() -> Principal:
             # Read again, not from the handshake: the user may have been deactivated since.
-            cookie_user = User.objects.filter(pk=getattr(user, "pk", None), is_active=True).first()
+            cookie_user = User.objects.filter(pk=getattr(user, "pk", None) or 0, is_active=True).first()
             return identify(self.scope["headers"], cookie_user, self.query("session_id"))
 
         try:

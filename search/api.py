@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from accounts.auth import parsed_session_id, principal_of
 from accounts.errors import ValidationError
+from accounts.identity import in_session
 from accounts.principal import Principal
 from accounts.rest import CursorLists, refuse_unknown_query, uuid_param
 from kb.models import Chunk
@@ -74,7 +75,7 @@ def _speaking_for(principal: Principal, inputs: dict[str, Any]) -> Principal:
     if external_user_id is not None and not isinstance(external_user_id, str):
         raise ValidationError("external_user_id must be a string.", param="external_user_id")
     principal = principal.for_external_user(external_user_id)
-    return principal if session_id is None else principal.in_session(parsed_session_id(str(session_id)))
+    return principal if session_id is None else in_session(principal, parsed_session_id(str(session_id)))
 
 
 class ToolView(APIView):

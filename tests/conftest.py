@@ -16,7 +16,8 @@ from django.db import connection
 from pytest_socket import socket_allow_hosts
 
 from accounts.keys import create_key
-from accounts.models import KeyScope, Membership, Role, User, Workspace
+from accounts.models import Membership, User, Workspace
+from accounts.roles import KeyScope, Role
 
 SAMPLES = Path(__file__).parent / "samples"
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

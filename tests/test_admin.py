@@ -7,8 +7,8 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
+from accounts.identity import principal_of_user
 from accounts.models import User
-from accounts.principal import principal_of_user
 from kb.models import Document
 from search.executions import begin
 from search.tools import tool_named

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from django.core.files.base import File
 
+from accounts.identity import principal_of_user
 from accounts.models import User, Workspace
-from accounts.principal import principal_of_user
 from kb.documents import Details, add_document
 
 GUIDE = Path(__file__).parent / "guide.pdf"

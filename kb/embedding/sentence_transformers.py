@@ -37,7 +37,7 @@ class SentenceTransformersModel(EmbeddingModel):
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
 
-        transformers_logging.disable_progress_bar()
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         location = model_location(model)
         try:
             self._model = SentenceTransformer(location)

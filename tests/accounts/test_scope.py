@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
+from accounts.identity import in_session, principal_of_key, principal_of_user
 from accounts.models import ApiKey, Membership, Session, Workspace
-from accounts.principal import Principal, principal_of_user
+from accounts.principal import Principal
 from accounts.scope import ScopedModel, ScopeError
 from kb.models import Document
 from tests.conftest import Cast
@@ -117,7 +118,7 @@ class TestSessions:
         )
 
     def test_inside_the_session_it_is_listed(self, cast: Cast, session: Session, attached: Document) -> None:
-        assert self.sees(principal_of_user(cast.alice).in_session(session.pk), attached) == (True, True)
+        assert self.sees(in_session(principal_of_user(cast.alice), session.pk), attached) == (True, True)
 
     def test_outside_it_is_only_there_by_id_and_for_its_owner(self, cast: Cast, attached: Document) -> None:
         assert self.sees(principal_of_user(cast.alice), attached) == (False, True)
@@ -126,12 +127,11 @@ class TestSessions:
 
     def test_in_another_session_it_is_not_there(self, cast: Cast, attached: Document) -> None:
         other = Session.unscoped.create(user=cast.alice, workspace=cast.team)
-        assert self.sees(principal_of_user(cast.alice).in_session(other.pk), attached) == (False, False)
+        assert self.sees(in_session(principal_of_user(cast.alice), other.pk), attached) == (False, False)
 
 
 def test_a_narrowed_key_stays_narrow_when_its_workspace_is_gone(cast: Cast) -> None:
     from accounts.keys import authenticate, create_key
-    from accounts.principal import principal_of_key
 
     other = Workspace.create_for(cast.alice, name="Other")
     _, secret = create_key(cast.alice, "narrow", workspaces=[other])

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.test import Client
 from django.urls import URLPattern
 
+from accounts.identity import principal_of_user
 from accounts.models import ApiKey
-from accounts.principal import principal_of_user
 from kb.models import Document
 from kb.urls import api, urlpatterns
 from search.executions import begin
@@ -167,9 +168,9 @@ def bearer(cast: Cast, name: str) -> list[tuple[bytes, bytes]]:
 def test_the_walk_covers_the_sockets() -> None:
     from kb.asgi import websocket
 
-    application = websocket
+    application: Any = websocket
     while not hasattr(application, "routes"):
-        application = application.inner  # type: ignore[attr-defined]
+        application = application.inner
     assert len(application.routes) == len(SOCKETS)
 
 

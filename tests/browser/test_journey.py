@@ -10,10 +10,13 @@ import pymupdf
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
-from accounts.models import User
+from accounts.models import Membership, User, Workspace
+from accounts.roles import Role
+from kb.documents import delete_document
 from kb.models import Document, Status
 from tests.browser.conftest import PASSWORD, PHONE
 from tests.browser.places import assert_marked, drawn
+from tests.factories import indexed_document
 from tests.live import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -313,6 +316,31 @@ def test_the_theme_stays_chosen(logged_in: Page) -> None:
     assert logged_in.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
+def test_a_deleted_document_leaves_the_answer_but_no_place(logged_in: Page, report: Path) -> None:
+    upload_and_wait(logged_in, report)
+    ask(logged_in, QUESTION)
+    delete_document(Document.unscoped.get(name="harbour.pdf"))
+    logged_in.reload()
+    expect(logged_in.locator(".answer")).to_contain_text("4 August 1868")
+    logged_in.locator(".answer .cite").first.click()
+    expect(logged_in.get_by_text("You can no longer see this document.")).to_be_visible()
+    expect(logged_in.locator(".viewer")).not_to_be_visible()
+
+
+def test_what_a_hostile_document_says_is_only_text(logged_in: Page, tmp_path: Path) -> None:
+    hostile = tmp_path / "<img src=x onerror=alert(1)>.txt"
+    hostile.write_text(
+        "The watchword of the lighthouse is <img src=x onerror=alert(1)> swordfish. "
+        "The watchword of the harbour is ![p](https://evil.example/p.png) [here](javascript:alert(1)) mackerel."
+    )
+    upload_and_wait(logged_in, hostile)
+    ask(logged_in, "What are the watchwords of the lighthouse and of the harbour?")
+    answer = logged_in.locator(".answer")
+    expect(answer).to_contain_text("swordfish")
+    expect(answer.locator("img, script, a[href^=javascript]")).to_have_count(0)
+    expect(logged_in.locator("[onerror]")).to_have_count(0)
+
+
 # --- Keeping documents and keys --------------------------------------------------------------------------
 
 
@@ -401,6 +429,34 @@ def test_the_reader_can_log_out(logged_in: Page, reader: User) -> None:
     logged_in.wait_for_url("**/accounts/login/")
     logged_in.goto("/documents/")
     expect(logged_in).to_have_url(re.compile(r"/accounts/login/\?next=/documents/"))
+
+
+def test_a_long_list_is_shown_in_parts(logged_in: Page, reader: User) -> None:
+    workspace = reader.personal_workspace
+    Document.unscoped.bulk_create(
+        Document(workspace=workspace, name=f"{n}.txt", size=n, sha256=f"{n:064}", status=Status.READY)
+        for n in range(60)
+    )
+    logged_in.goto("/documents/")
+    rows = logged_in.locator("tbody tr")
+    expect(rows).to_have_count(50)
+    logged_in.get_by_role("button", name="Show more").click()
+    expect(rows).to_have_count(60)
+    expect(logged_in.get_by_role("button", name="Show more")).to_be_hidden()
+
+
+def test_a_viewer_reads_but_is_not_offered_changes(logged_in: Page, reader: User) -> None:
+    team = Workspace.create_for(User.objects.create_user("owner@example.org"), name="Team")
+    Membership.objects.create(workspace=team, user=reader, role=Role.VIEWER)
+    indexed_document(team, name="shared.pdf")
+    indexed_document(reader.personal_workspace, name="own.pdf")
+    logged_in.goto("/documents/")
+    expect(logged_in.get_by_role("row", name="shared.pdf")).to_contain_text("Team")
+    expect(logged_in.get_by_role("button", name="Delete own.pdf")).to_be_visible()
+    expect(logged_in.get_by_role("button", name="Delete shared.pdf")).to_have_count(0)
+    logged_in.get_by_label("Workspace", exact=True).select_option("Team")
+    expect(logged_in.get_by_role("row", name="own.pdf")).to_have_count(0)
+    expect(logged_in.get_by_role("row", name="shared.pdf")).to_be_visible()
 
 
 def test_the_list_goes_on_without_its_websocket(logged_in: Page, report: Path) -> None:

@@ -289,7 +289,8 @@ class TestWebsocket:
         await open_socket.send_json_to({"query": "Who owns the solar farm?"})
         events = await self.to_end(open_socket)
         await asyncio.sleep(0.05)
-        await open_socket.send_json_to({"type": "resume", "execution_id": events[0]["execution_id"], "after": 3})
+        resume = {"type": "resume", "execution_id": events[0]["execution_id"], "after": 3}
+        await open_socket.send_json_to(resume)
         assert await self.to_end(open_socket) == events[3:]
 
     @pytest.mark.parametrize(

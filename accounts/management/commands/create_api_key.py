@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.keys import create_key
-from accounts.models import KeyScope, User, Workspace
+from accounts.models import User, Workspace
+from accounts.roles import KeyScope
 
 
 class Command(BaseCommand):

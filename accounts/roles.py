@@ -1,0 +1,27 @@
+"""What members and keys may do."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Role(models.TextChoices):
+    """What a member may do, from least to most (contract §2)."""
+
+    VIEWER = "viewer", "Viewer: reads and asks"
+    EDITOR = "editor", "Editor: also changes documents"
+    ADMIN = "admin", "Admin: also manages members and settings"
+    OWNER = "owner", "Owner: also deletes the workspace"
+
+    def covers(self, other: Role) -> bool:
+        """Whether this role may do all that `other` may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
+class KeyScope(models.TextChoices):
+    """What an API key may do on behalf of its user."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"

@@ -130,11 +130,12 @@ class Server:
 
     def watch(self, pid: int) -> None:
         """Wait until nobody uses the server of main process `pid` any more, and see to it that it stops."""
-        with self._users() as users:
-            while (running := self.postmaster()) and running.pid == pid:
+        while self._is_run_by(pid):
+            with self._users() as users:
                 fcntl.flock(users, fcntl.LOCK_EX)
                 fcntl.flock(users, fcntl.LOCK_UN)
-                self._stop_if_unused(users)
+                if self._is_run_by(pid):
+                    self._stop_if_unused(users)
 
     def postmaster(self) -> Postmaster | None:
         """Read the server's own note of its process and socket; None if there is none, or not a whole one."""
@@ -143,6 +144,10 @@ class Server:
             return Postmaster(int(lines[0]), Path(lines[4]))
         except (FileNotFoundError, IndexError, ValueError):
             return None
+
+    def _is_run_by(self, pid: int) -> bool:
+        running = self.postmaster()
+        return running is not None and running.pid == pid
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -124,7 +124,7 @@ def external_server() -> Iterator[str]:
         assert server.stdout
         yield server.stdout.readline().strip()
         server.communicate()
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_health(port: int) -> dict[str, str]:

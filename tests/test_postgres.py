@@ -58,7 +58,7 @@ def data_dir() -> Iterator[Path]:
     """A folder with a path as short as an installation's: pytest's own are near the limit of a socket."""
     folder = Path(tempfile.mkdtemp(prefix="locus-"))
     yield folder
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

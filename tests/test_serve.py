@@ -118,7 +118,7 @@ class Installation:
 def data_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="locus-"))
     yield folder
-    shutil.rmtree(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -331,7 +331,7 @@ def test_what_a_hostile_document_says_is_only_text(logged_in: Page, tmp_path: Pa
     hostile = tmp_path / "<img src=x onerror=alert(1)>.txt"
     hostile.write_text(
         "The watchword of the lighthouse is <img src=x onerror=alert(1)> swordfish. "
-        "The watchword of the harbour is ![p](https://evil.example/p.png) [here](javascript:alert(1)) mackerel."
+        "The watchword of the harbour is ![p](https://evil.example/p) [here](javascript:alert(1)) mackerel."
     )
     upload_and_wait(logged_in, hostile)
     ask(logged_in, "What are the watchwords of the lighthouse and of the harbour?")

@@ -1,7 +1,6 @@
 """What an installation needs before its processes start: tables, static files, an administrator, the demo."""
 
 import hashlib
-import os
 import secrets
 import time
 from collections.abc import Iterator
@@ -12,16 +11,13 @@ from pathlib import Path
 import psycopg
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
-from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
-from django.core.validators import validate_email
 from django.db import transaction
 from rich.console import Console
 
 from accounts.models import User
 from kb.demo import ensure_demo
 
-DEFAULT_ADMIN_EMAIL = "admin@locus.local"
 # What `collectstatic` leaves out by itself.
 NOT_STATIC = ["CVS", ".*", "*~"]
 
@@ -77,12 +73,7 @@ def check_database(url: str) -> None:
 @transaction.atomic
 def create_admin() -> Login:
     """Create the administrator, with the demo workspace to look around in."""
-    email = os.environ.get("ADMIN_EMAIL") or DEFAULT_ADMIN_EMAIL
-    try:
-        validate_email(email)
-    except ValidationError as error:
-        raise CommandError(f"ADMIN_EMAIL is not an e-mail address: {email}") from error
-    given = os.environ.get("ADMIN_PASSWORD")
+    email, given = settings.ADMIN_EMAIL, settings.ADMIN_PASSWORD
     password = given or secrets.token_urlsafe(12)
     ensure_demo(User.objects.create_superuser(email, password))
     return Login(email, "as in ADMIN_PASSWORD" if given else password)

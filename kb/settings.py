@@ -40,7 +40,12 @@ SECRET_KEY = _secret_key()
 DEBUG = env.bool("DEBUG", False)
 LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
 
-ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+# --- Where it answers ----------------------------------------------------------------------------------
+
+HOST = env.str("HOST", "127.0.0.1")
+PORT = env.int("PORT", 8000, validate=validate.Range(min=1, max=65535))
+# This machine may always ask: the supervisor and health checks do.
+ALLOWED_HOSTS: list[str] = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 CORS_ORIGINS: list[str] = env.list("CORS_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
@@ -165,6 +170,8 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
+ADMIN_EMAIL = env.str("ADMIN_EMAIL", "admin@locus.local", validate=validate.Email())
+ADMIN_PASSWORD = env.str("ADMIN_PASSWORD", "")
 SIGNUP_OPEN = env.bool("SIGNUP_OPEN", False)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
@@ -251,7 +258,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         name: {"level": "WARNING"}
-        for name in ("sentence_transformers", "procrastinate.blueprints", "httpx", "uvicorn.access")
+        for name in ("sentence_transformers", "procrastinate", "httpx", "uvicorn.access")
     },
 }
 

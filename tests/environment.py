@@ -5,12 +5,11 @@ A temporary data folder and, unless `DATABASE_URL` names another, an embedded Po
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
 from pathlib import Path
-
-import pytest
 
 DATA_DIR = Path(tempfile.mkdtemp(prefix="locus-tests-"))
 (DATA_DIR / "static").mkdir()
@@ -21,12 +20,10 @@ os.environ.setdefault("SECRET_KEY", "a key that only tests use")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+# Before the server starts, so that it runs after the server has stopped.
+atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
+
 if "DATABASE_URL" not in os.environ:
     from kb.postgres import start_embedded
 
     os.environ["DATABASE_URL"] = start_embedded(DATA_DIR)
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Remove the data folder; the embedded server stops with the process and holds files until then."""
-    shutil.rmtree(DATA_DIR / "files", ignore_errors=True)

@@ -21,6 +21,8 @@ WORD_WEIGHT = 0.3
 """How much a question whose every word stands in the sentence adds to the cosine similarity."""
 FLOOR = 0.5
 """Below this no sentence is an answer; found with `bench/answer_floor.py`."""
+CONTEXT_WEIGHT = 0.15
+"""How much a sentence of the least relevant context loses against one of the most relevant."""
 NEAR_BEST = 0.12
 """How far below the best sentence another may score and still be told."""
 NOTHING_FOUND = "I found no answer to this in these documents."
@@ -51,15 +53,19 @@ class ExtractiveAnswerer(Answerer):
 
 
 def weigh(question: str, contexts: Sequence[Context]) -> list[Evidence]:
-    """Score every sentence by meaning and by the question's words that stand in it."""
+    """Score every sentence by meaning, by the question's words that stand in it, and by its context."""
     candidates = list(_candidates(contexts))
     if not candidates:
         return []
     model = embedding_model()
     similarity = model.embed_documents([s.text for _, s in candidates]) @ model.embed_query(question)
-    asked = _stems(question)
+    asked, handicaps = _stems(question), _handicaps(contexts)
     return [
-        Evidence(context, sentence, float(cosine) + WORD_WEIGHT * _coverage(asked, sentence.text))
+        Evidence(
+            context,
+            sentence,
+            float(cosine) + WORD_WEIGHT * _coverage(asked, sentence.text) - handicaps[context.rank],
+        )
         for (context, sentence), cosine in zip(candidates, similarity, strict=True)
     ]
 
@@ -95,6 +101,13 @@ def _candidates(contexts: Sequence[Context]) -> Iterator[tuple[Context, Sentence
         for sentence in context.sentences:
             if len(sentence.text) in SENTENCE_CHARS:
                 yield context, sentence
+
+
+def _handicaps(contexts: Sequence[Context]) -> dict[int, float]:
+    """Return by rank what a sentence loses: nothing in the best context, `CONTEXT_WEIGHT` in the worst."""
+    best, worst = max(c.score for c in contexts), min(c.score for c in contexts)
+    spread = best - worst or 1.0
+    return {c.rank: CONTEXT_WEIGHT * (best - c.score) / spread for c in contexts}
 
 
 def _coverage(asked: frozenset[str], sentence: str) -> float:

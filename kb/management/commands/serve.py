@@ -1,6 +1,5 @@
 """`manage.py serve`: the whole product under one supervisor."""
 
-import os
 import socket
 import sys
 import urllib.error
@@ -31,8 +30,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare `--host` and `--port`."""
-        parser.add_argument("--host", default=os.environ.get("HOST") or "127.0.0.1", help="default: HOST")
-        parser.add_argument("--port", default=os.environ.get("PORT") or "8000", help="default: PORT, or 8000")
+        parser.add_argument("--host", default=settings.HOST, help="default: HOST")
+        parser.add_argument("--port", default=str(settings.PORT), help="default: PORT")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check, set up, and supervise."""

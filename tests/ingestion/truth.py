@@ -33,8 +33,9 @@ def is_inside_page(path: Path, box: PageBox) -> bool:
     """Whether a box lies within its page as displayed, and the page's size is told right."""
     shown = opened(path)[box.page.number - 1].rect
     width, height = shown.width, shown.height
-    same_size = abs(width - box.page.width) < 0.1 and abs(height - box.page.height) < 0.1
-    return same_size and 0 <= box.box.x1 <= box.box.x2 <= width and 0 <= box.box.y1 <= box.box.y2 <= height
+    same_size = bool(abs(width - box.page.width) < 0.1 and abs(height - box.page.height) < 0.1)
+    across = bool(0 <= box.box.x1 <= box.box.x2 <= width)
+    return same_size and across and bool(0 <= box.box.y1 <= box.box.y2 <= height)
 
 
 def holds(path: Path, located: LocatedText) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pymupdf
 
 HERE = Path(__file__).parent
+AES_256: int = pymupdf.PDF_ENCRYPT_AES_256  # type: ignore[attr-defined]
 BODY = [
     "The lighthouse on Gull Island was built in 1871 from grey granite. Its lamp burned whale oil at first, "
     "then paraffin, and has been electric since 1934. On a clear night it is seen from nineteen nautical "
@@ -30,8 +31,8 @@ def main() -> None:
     """Write every sample."""
     plain = report()
     save(plain, "report.pdf")
-    save(plain, "encrypted.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="secret", owner_pw="owner")
-    save(plain, "no_password.pdf", encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="", owner_pw="owner")
+    save(plain, "encrypted.pdf", encryption=AES_256, user_pw="secret", owner_pw="owner")
+    save(plain, "no_password.pdf", encryption=AES_256, user_pw="", owner_pw="owner")
     content = (HERE / "report.pdf").read_bytes()
     (HERE / "truncated.pdf").write_bytes(content[: len(content) // 2])
     save(turned(), "turned.pdf")

@@ -1,0 +1,111 @@
+"""Chunks keep to their section and the model's window, and lose no word."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from ingestion.chunking import Draft, Tokenizer, chunked, sentence_bounds
+from ingestion.extract.base import Element, Kind
+from kb.embedding import embedding_model
+from kb.embedding.hashing import HashingModel
+from kb.locations import LocatedText
+from kb.models import with_headings
+
+SENTENCE = "The keeper climbs the stairs and lights the lamp before the sun has gone."
+
+
+def heading(text: str, level: int) -> Element:
+    return Element(Kind.HEADING, LocatedText(text), level=level)
+
+
+def paragraph(sentences: int, text: str = SENTENCE) -> Element:
+    return Element(Kind.PARAGRAPH, LocatedText(" ".join([text] * sentences)))
+
+
+def chunks(*elements: Element, model: Tokenizer | None = None) -> list[Draft]:
+    return list(chunked(elements, model or HashingModel(), "en"))
+
+
+def test_every_word_is_in_exactly_one_chunk() -> None:
+    elements = [paragraph(3), heading("One", 1), paragraph(50), heading("Two", 2), paragraph(2)]
+    words = " ".join(element.text for element in elements).split()
+    assert " ".join(chunk.located.text for chunk in chunks(*elements)).split() == words
+
+
+def test_running_heads_and_feet_are_left_out() -> None:
+    found = chunks(Element(Kind.PAGE_HEADER, LocatedText("Page head")), paragraph(1))
+    assert [chunk.located.text for chunk in found] == [SENTENCE]
+
+
+def test_a_heading_of_the_same_or_a_higher_level_begins_a_chunk() -> None:
+    found = chunks(
+        heading("A", 1), heading("A.1", 2), paragraph(1), heading("A.2", 2), heading("B", 1), paragraph(1)
+    )
+    assert [chunk.located.text.split("\n\n")[:-1] for chunk in found] == [["A", "A.1"], [], ["B"]]
+
+
+def test_each_chunk_carries_the_headings_it_stands_under() -> None:
+    found = chunks(
+        heading("A", 1), paragraph(30), heading("A.1", 2), paragraph(60), heading("B", 1), paragraph(1)
+    )
+    paths = list(dict.fromkeys(chunk.headings for chunk in found))
+    assert paths == [("A",), ("A", "A.1"), ("B",)]
+
+
+def test_a_long_heading_path_gives_way_from_outside() -> None:
+    path = [heading(f"{'word ' * 30}{level}", level) for level in range(1, 6)]
+    last = chunks(*path, paragraph(30))[-1]
+    assert 0 < len(last.headings) < 5
+    assert last.headings[-1].endswith("5")
+
+
+def test_a_paragraph_that_fits_is_kept_whole() -> None:
+    found = chunks(paragraph(12), paragraph(12))
+    assert [chunk.located.text for chunk in found] == [paragraph(12).text] * 2
+
+
+@pytest.mark.parametrize(
+    "text", ["word " * 2000, "path/to/" * 600, "日本語の文章" * 500], ids=["words", "one word", "no spaces"]
+)
+def test_what_has_no_sentences_is_cut_to_fit(text: str) -> None:
+    model = embedding_model()
+    found = chunks(paragraph(1, text.strip()), model=model)
+    assert len(found) > 1
+    assert all(count + 2 <= model.max_tokens for count in model.count_tokens([c.located.text for c in found]))
+    assert "".join("".join(c.located.text.split()) for c in found) == "".join(text.split())
+
+
+def test_headings_and_text_fit_the_real_models_window() -> None:
+    model = embedding_model()
+    elements = [
+        heading("The lamp, the lens and the clockwork of Gull Island", 1),
+        heading("Winter", 2),
+        paragraph(90),
+    ]
+    texts = [with_headings(list(c.headings), c.located.text) for c in chunks(*elements, model=model)]
+    counts = model.count_tokens(texts)
+    assert max(counts) + 2 <= model.max_tokens
+    assert min(counts[:-1]) > model.max_tokens * 0.8
+
+
+def test_sentences_cover_the_text_in_order() -> None:
+    for chunk in chunks(heading("A", 1), paragraph(40), paragraph(3)):
+        text = chunk.located.text
+        assert all(text[start:end] in (SENTENCE, "A") for start, end in chunk.sentences)
+        assert all(left[1] <= right[0] for left, right in pairwise(chunk.sentences))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("Dr. Hale paid $3.5 million. Yes!", ["Dr. Hale paid $3.5 million.", "Yes!"]),
+        ("😀 Astral first. Then plain.", ["😀 Astral first.", "Then plain."]),
+        ("no end", ["no end"]),
+        ("", []),
+    ],
+    ids=["abbreviation", "beyond the basic plane", "no full stop", "nothing"],
+)
+def test_sentence_bounds(text: str, sentences: list[str]) -> None:
+    assert [text[start:end] for start, end in sentence_bounds(text, None)] == sentences

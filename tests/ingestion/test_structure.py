@@ -1,0 +1,78 @@
+"""Headings, lists and running heads are told apart by how they are set."""
+
+from __future__ import annotations
+
+from ingestion.extract.base import Element, Kind
+from ingestion.structure import structured
+from kb.locations import Box, LocatedText, OnPage, Page
+
+BODY = "The keepers wrote down the wind and the water every four hours, by day and by night."
+
+
+def typed(
+    text: str, *, y: float, page: int = 1, size: float = 10, bold: bool = False, x: float = 72
+) -> Element:
+    """Return a line of type; words are as wide as they have letters."""
+    words = []
+    for word in text.split():
+        width = 0.5 * size * len(word)
+        words.append((word, OnPage(Page(page, 595, 842), int(y), Box(x, y, x + width, y + size))))
+        x += width + 3
+    return Element(Kind.PARAGRAPH, LocatedText.of_words(words), font_size=size, bold=bold)
+
+
+def body(page: int = 1) -> list[Element]:
+    return [typed(BODY, y=y, page=page) for y in range(200, 600, 20)]
+
+
+def kinds(*elements: Element) -> list[tuple[Kind, int | None]]:
+    """Return the kind and level of `elements`, which stand before pages of running text."""
+    return [(e.kind, e.level) for e in structured([*elements, *body()])[: len(elements)]]
+
+
+def test_larger_type_and_bold_lines_are_headings_by_rank() -> None:
+    found = kinds(
+        typed("The Tower", y=120, size=18, bold=True),
+        typed("ITS STONES", y=140, bold=True),
+        typed("Granite blocks", y=160, bold=True),
+    )
+    assert found == [(Kind.HEADING, 1), (Kind.HEADING, 2), (Kind.HEADING, 3)]
+
+
+def test_what_only_looks_like_a_heading_is_none() -> None:
+    found = kinds(
+        typed("2022 2021", y=120, size=18),
+        typed("Year ended", y=140, bold=True, x=301),
+        typed("This bold statement ends like a sentence.", y=160, bold=True),
+        typed("quiet words", y=180),
+    )
+    assert found == [(Kind.PARAGRAPH, None)] * 4
+
+
+def test_a_centred_bold_line_is_a_heading() -> None:
+    assert kinds(typed("SEGMENTS", y=120, bold=True, x=277.5)) == [(Kind.HEADING, 1)]
+
+
+def test_list_items() -> None:
+    items = [typed(text, y=120) for text in ("• bread", "1. flour", "(a) salt", "-5 degrees")]
+    assert [kind for kind, _ in kinds(*items)] == [Kind.LIST_ITEM] * 3 + [Kind.PARAGRAPH]
+
+
+def test_lines_at_the_same_place_of_many_pages_are_running_heads_and_feet() -> None:
+    pages = [
+        [typed("Annual report", y=30, page=n), *body(n), typed(f"Page {n} of 9", y=810, page=n)]
+        for n in range(1, 6)
+    ]
+    found = structured([element for page in pages for element in page])
+    assert [e.text for e in found if e.kind is Kind.PAGE_HEADER] == ["Annual report"] * 5
+    assert [e.text for e in found if e.kind is Kind.PAGE_FOOTER] == [f"Page {n} of 9" for n in range(1, 6)]
+
+
+def test_lines_that_come_back_in_the_middle_of_pages_stay() -> None:
+    found = structured([element for n in range(1, 6) for element in body(n)])
+    assert {element.kind for element in found} == {Kind.PARAGRAPH}
+
+
+def test_headings_that_the_file_itself_names_keep_their_level() -> None:
+    named = Element(Kind.HEADING, LocatedText("Named"), level=4)
+    assert structured([named]) == [named]

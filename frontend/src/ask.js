@@ -128,7 +128,6 @@ class AskPage {
       onRetry: () => this.#stream || this.#ask(state.query),
     });
     this.#page.classList.remove("is-empty");
-    this.#parts.welcome.hidden = true;
     this.#parts.thread.append(turn.element);
     turn.element.scrollIntoView({ block: "start" });
     return turn;

@@ -19,7 +19,7 @@ MAX_PER_CONTEXT = 2
 SENTENCE_CHARS = range(20, 600)
 WORD_WEIGHT = 0.3
 """How much a question whose every word stands in the sentence adds to the cosine similarity."""
-FLOOR = 0.5
+FLOOR = 0.55
 """Below this no sentence is an answer; found with `bench/answer_floor.py`."""
 CONTEXT_WEIGHT = 0.15
 """How much a sentence of the least relevant context loses against one of the most relevant."""

@@ -53,6 +53,7 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
         raise NoText
 
     with transaction.atomic():
+        swap_chunks(document_id, drafts, language)
         report.stage(
             Stage.EMBEDDING,
             searchable=Searchable.WORDS,
@@ -61,7 +62,6 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
             language=language,
             warnings=[asdict(warning) for warning in extraction.warnings],
         )
-        swap_chunks(document_id, drafts, language)
     is_partial = any(warning.code in MISSING_PARTS for warning in extraction.warnings)
     del extraction, elements, drafts  # the boxes of every word: nobody needs them while embedding
 

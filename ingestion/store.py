@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import QuerySet, Value
 
 from ingestion.chunking import Draft
+from ingestion.report import Abandoned
 from kb.languages import text_search_config
 from kb.locations import LocatedText, OnPage, dump_spans
 from kb.models import Chunk, ChunkVector, Document, with_headings
@@ -31,10 +32,12 @@ WRITTEN = [
 def swap_chunks(document_id: UUID, drafts: Sequence[Draft], language: str | None) -> None:
     """Make `drafts` the live chunks of a document; those they replace point at them.
 
-    Raise `Document.DoesNotExist` if the document is gone.
+    Raise `Abandoned` if the document is gone.
     """
     with transaction.atomic():
-        document = Document.unscoped.select_for_update().get(pk=document_id)
+        document = Document.unscoped.select_for_update().filter(pk=document_id).first()
+        if document is None:
+            raise Abandoned
         ids = chunk_ids(document_id, drafts)
         _drop_outdated_vectors(document, dict(zip(ids, drafts, strict=True)))
         rows = (

@@ -77,9 +77,9 @@ def picture_only() -> pymupdf.Document:
     """Return a page that is nothing but a picture."""
     pdf = pymupdf.open()
     page = pdf.new_page(width=PAGE.width, height=PAGE.height)
-    page.insert_image(
-        pymupdf.Rect(72, 72, 300, 300), pixmap=pymupdf.Pixmap(pymupdf.csGRAY, (0, 0, 64, 64), False)
-    )
+    picture = pymupdf.Pixmap(pymupdf.csGRAY, (0, 0, 64, 64), False)
+    picture.clear_with(128)
+    page.insert_image(pymupdf.Rect(72, 72, 300, 300), pixmap=picture)
     return pdf
 
 

@@ -16,6 +16,7 @@ import pymupdf
 import pytest
 from django.conf import settings
 from django.db import connection
+from psycopg.conninfo import make_conninfo
 
 from kb.documents import reprocess
 from kb.models import Chunk, ChunkVector, Document, Status
@@ -29,9 +30,10 @@ PATIENCE_SECS = 90
 @contextmanager
 def worker() -> Iterator[subprocess.Popen[bytes]]:
     """Run `manage.py worker` on the test database, with the fast double as embedding model."""
-    database = connection.settings_dict
+    names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
+    given = {name: connection.settings_dict[key] or None for name, key in names.items()}
     environment = os.environ | {
-        "DATABASE_URL": f"postgresql://{database['USER']}@/{database['NAME']}?host={database['HOST']}",
+        "DATABASE_URL": make_conninfo(**given),
         "DATA_DIR": str(settings.DATA_DIR),
         "EMBEDDING_BACKEND": "hashing",
         "EMBEDDING_MODEL": "hashing",

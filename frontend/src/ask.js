@@ -106,7 +106,6 @@ class AskPage {
     const paint = () => {
       painting = 0;
       turn.update(state);
-      this.#keepInView();
     };
     const stream = new ToolStream(toolUrl(TOOL), {
       onEvent: (message) => {
@@ -129,6 +128,7 @@ class AskPage {
     });
     this.#page.classList.remove("is-empty");
     this.#parts.thread.append(turn.element);
+    // The question stays at the top while the answer grows below it: readers read, they do not chase.
     turn.element.scrollIntoView({ block: "start" });
     return turn;
   }
@@ -142,13 +142,6 @@ class AskPage {
   #finished(state) {
     this.#setStream(null);
     this.#history.refresh(state.id);
-  }
-
-  /** Follow the text as it grows, unless the reader has scrolled up to read. */
-  #keepInView() {
-    const { thread } = this.#parts;
-    const below = thread.scrollHeight - thread.scrollTop - thread.clientHeight;
-    if (this.#stream && below < 160) thread.scrollTop = thread.scrollHeight;
   }
 
   #openCitation(context, quote, button) {

@@ -52,6 +52,8 @@ def draw(file: Path, number: int, width: int) -> bytes | None:
 
     Runs in the child: it parses the document in the caller's process.
     """
+    # PyMuPDF loads its layout models on import: more than half a second for each page, for nothing.
+    sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
     import pymupdf
 
     with pymupdf.open(file, filetype="pdf") as pdf:

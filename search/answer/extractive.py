@@ -98,8 +98,9 @@ def escape_markdown(text: str) -> str:
 
 def _candidates(contexts: Sequence[Context]) -> Iterator[tuple[Context, Sentence]]:
     for context in contexts:
+        headings = {fold(heading) for heading in context.chunk.headings}
         for sentence in context.sentences:
-            if len(sentence.text) in SENTENCE_CHARS:
+            if len(sentence.text) in SENTENCE_CHARS and fold(sentence.text) not in headings:
                 yield context, sentence
 
 

@@ -251,9 +251,7 @@ async def test_broken_json(people: Cast) -> None:
 
 class TestWebsocket:
     @pytest.fixture
-    async def open_socket(
-        self, people: Cast, documents: dict[str, Document]
-    ) -> AsyncIterator[Socket]:
+    async def open_socket(self, people: Cast, documents: dict[str, Document]) -> AsyncIterator[Socket]:
         headers = [(b"authorization", f"Bearer {people.keys['alice']}".encode())]
         opened = socket("/ws/tools/rag_search", headers)
         await opened.connect(timeout=20)
@@ -266,9 +264,7 @@ class TestWebsocket:
             events.append(await open_socket.receive_json_from(timeout=30))
         return events
 
-    async def test_it_carries_the_same_events_as_sse(
-        self, people: Cast, open_socket: Socket
-    ) -> None:
+    async def test_it_carries_the_same_events_as_sse(self, people: Cast, open_socket: Socket) -> None:
         await open_socket.send_json_to({"type": "run", "inputs": {"query": "Who owns the solar farm?"}})
         events = await self.to_end(open_socket)
         assert [e["seq"] for e in events] == list(range(1, len(events) + 1))
@@ -276,9 +272,7 @@ class TestWebsocket:
         replayed = await events_of(await AsyncClient().get(address, headers=people.headers("alice")))
         assert [(e["event"], e["data"]) for e in events] == [(e["event"], e["data"]) for e in replayed]
 
-    async def test_an_object_without_type_runs_and_the_next_may_follow(
-        self, open_socket: Socket
-    ) -> None:
+    async def test_an_object_without_type_runs_and_the_next_may_follow(self, open_socket: Socket) -> None:
         for _ in range(2):
             await open_socket.send_json_to({"query": "Who owns the solar farm?"})
             events = await self.to_end(open_socket)

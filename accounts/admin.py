@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.forms import AdminUserCreationForm
@@ -15,7 +16,9 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm
 
 from accounts.models import ApiKey, Membership, User, Workspace
 
+# Groups are not used, and an e-mail address is edited with its user.
 admin.site.unregister(Group)
+admin.site.unregister(EmailAddress)
 
 
 class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]

@@ -7,3 +7,4 @@ class AccountsConfig(AppConfig):
     """Who is asking and what they may see."""
 
     name = "accounts"
+    verbose_name = "People"

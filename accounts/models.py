@@ -141,6 +141,7 @@ class ApiKey(models.Model):
 
     class Meta:
         ordering = ["-created_at", "id"]
+        verbose_name = "API key"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"

@@ -15,16 +15,7 @@ from kb.models import Document, EmbeddingSpace
 class DocumentAdmin(ModelAdmin):  # type: ignore[misc]
     """Documents of all workspaces, to look after, not to read."""
 
-    list_display = [
-        "name",
-        "workspace",
-        "external_user_id",
-        "status",
-        "file_type",
-        "page_count",
-        "chunk_count",
-        "created_at",
-    ]
+    list_display = ["name", "workspace", "external_user_id", "status", "pages", "chunks", "created_at"]
     list_filter = ["status", "file_type", "searchable"]
     search_fields = ["name", "workspace__name", "external_user_id", "id"]
     list_select_related = ["workspace", "workspace__personal_of"]
@@ -34,6 +25,16 @@ class DocumentAdmin(ModelAdmin):  # type: ignore[misc]
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         """Return documents of every tenant: the admin panel is for staff and its changes are logged."""
         return Document.unscoped.order_by("-created_at", "id")
+
+    @admin.display(description="pages", ordering="page_count")
+    def pages(self, document: Document) -> int | None:
+        """Return how many pages it has."""
+        return document.page_count
+
+    @admin.display(description="chunks", ordering="chunk_count")
+    def chunks(self, document: Document) -> int:
+        """Return how many chunks it has."""
+        return document.chunk_count
 
     def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
         """Show everything, change nothing but by the actions."""

@@ -7,3 +7,4 @@ class KbConfig(AppConfig):
     """The knowledge base: documents, chunks, locations, vectors."""
 
     name = "kb"
+    verbose_name = "Knowledge base"

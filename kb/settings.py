@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from django.urls import reverse_lazy
 from environs import Env, EnvValidationError, validate
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
@@ -196,6 +197,64 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": ["'none'"],
         "frame-ancestors": ["'none'"],
         "form-action": ["'self'"],
+    },
+}
+
+# --- Admin panel ---------------------------------------------------------------------------------------
+
+
+def _admin_page(title: str, icon: str, model: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{model}_changelist")}
+
+
+UNFOLD = {
+    "SITE_TITLE": "Locus",
+    "SITE_HEADER": "Locus",
+    "SITE_SUBHEADER": "Administration",
+    "SITE_SYMBOL": "my_location",
+    "SITE_URL": "/",
+    "SHOW_HISTORY": True,
+    "COLORS": {
+        "primary": {
+            "50": "oklch(98.4% .014 180.72)",
+            "100": "oklch(95.3% .051 180.801)",
+            "200": "oklch(91% .096 180.426)",
+            "300": "oklch(85.5% .138 181.071)",
+            "400": "oklch(77.7% .152 181.912)",
+            "500": "oklch(60% .118 184.704)",
+            "600": "oklch(51.1% .096 186.391)",
+            "700": "oklch(43.7% .078 188.216)",
+            "800": "oklch(38.6% .063 188.416)",
+            "900": "oklch(33% .053 188.4)",
+            "950": "oklch(27.7% .046 192.524)",
+        }
+    },
+    "SIDEBAR": {
+        "show_search": True,
+        "navigation": [
+            {
+                "title": "People",
+                "items": [
+                    _admin_page("Users", "person", "accounts_user"),
+                    _admin_page("Workspaces", "workspaces", "accounts_workspace"),
+                    _admin_page("API keys", "key", "accounts_apikey"),
+                ],
+            },
+            {
+                "title": "Knowledge base",
+                "items": [
+                    _admin_page("Documents", "description", "kb_document"),
+                    _admin_page("Embedding spaces", "scatter_plot", "kb_embeddingspace"),
+                ],
+            },
+            {
+                "title": "Work",
+                "items": [
+                    _admin_page("Jobs", "manufacturing", "procrastinate_procrastinatejob"),
+                    _admin_page("Executions", "forum", "search_execution"),
+                ],
+            },
+        ],
     },
 }
 

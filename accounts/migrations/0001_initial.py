@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
                 ('workspaces', models.ManyToManyField(blank=True, related_name='+', to='accounts.workspace')),
             ],
             options={
-                'ordering': ['-created_at', 'id'],
+                'verbose_name': 'API key', 'ordering': ['-created_at', 'id'],
             },
         ),
         migrations.AddConstraint(

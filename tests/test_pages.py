@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import SettingsWrapper
 
 from accounts.models import User
 from tests.conftest import Cast
@@ -136,3 +137,11 @@ def test_every_icon_in_use_is_in_the_sprite() -> None:
     used = set(re.findall(r'icon\.html" with name="([a-z0-9-]+)"', templates))
     used |= set(re.findall(r'\bicon\("([a-z0-9-]+)"\)', modules))
     assert used == sprite
+
+
+@pytest.mark.parametrize(("host", "offered"), [("", False), ("mail.example.org", True)])
+def test_a_new_password_is_offered_only_where_its_mail_would_arrive(
+    client: Client, settings: SettingsWrapper, host: str, offered: bool
+) -> None:
+    settings.EMAIL_HOST = host
+    assert ("/accounts/password/reset/" in client.get("/accounts/login/").content.decode()) is offered

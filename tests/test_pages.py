@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from accounts.models import User
 from tests.conftest import Cast

@@ -141,7 +141,7 @@ def test_every_icon_in_use_is_in_the_sprite() -> None:
 
 @pytest.mark.parametrize(("host", "offered"), [("", False), ("mail.example.org", True)])
 def test_a_new_password_is_offered_only_where_its_mail_would_arrive(
-    client: Client, settings: SettingsWrapper, host: str, offered: bool
+    client: Client, settings: Settings, host: str, offered: bool
 ) -> None:
     settings.EMAIL_HOST = host
     assert ("/accounts/password/reset/" in client.get("/accounts/login/").content.decode()) is offered

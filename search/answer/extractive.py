@@ -21,6 +21,8 @@ WORD_WEIGHT = 0.3
 """How much a question whose every word stands in the sentence adds to the cosine similarity."""
 FLOOR = 0.55
 """Below this no sentence is an answer; found with `bench/answer_floor.py`."""
+QUESTION = re.compile(r"\?\W*$")
+"""A question resembles another question more than its answer does, and answers nothing."""
 CONTEXT_WEIGHT = 0.15
 """How much a sentence of the least relevant context loses against one of the most relevant."""
 NEAR_BEST = 0.12
@@ -100,7 +102,8 @@ def _candidates(contexts: Sequence[Context]) -> Iterator[tuple[Context, Sentence
     for context in contexts:
         headings = {fold(heading) for heading in context.chunk.headings}
         for sentence in context.sentences:
-            if len(sentence.text) in SENTENCE_CHARS and fold(sentence.text) not in headings:
+            told = fold(sentence.text)
+            if len(told) in SENTENCE_CHARS and told not in headings and not QUESTION.search(told):
                 yield context, sentence
 
 

@@ -12,7 +12,7 @@ from kb.locations import Box, LocatedText, OnPage, Page, dump_spans
 from kb.models import Chunk
 from search.answer.base import Context
 from search.answer.citations import MAX_PARTIAL_BYTES, MarkerSafeSplitter, resolve
-from search.answer.extractive import Evidence, choose, escape_markdown
+from search.answer.extractive import Evidence, choose, escape_markdown, weigh
 
 PAGE = Page(3, 600, 800)
 
@@ -145,6 +145,17 @@ class TestExtractive:
     def test_nothing_below_the_floor_is_told(self) -> None:
         one = context(1, "The weather was fine.")
         assert choose([Evidence(one, one.sentences[0], 0.2)]) == []
+
+    def test_neither_headings_nor_questions_are_answers(self) -> None:
+        asked = context(
+            1,
+            "Ask: “Who can delete a workspace?”",
+            "Deleting a whole workspace",
+            "Owners delete a workspace.",
+        )
+        asked.chunk.headings = ["Deleting a whole workspace"]
+        told = [e.sentence.text for e in weigh("Who can delete a workspace?", [asked])]
+        assert told == ["Owners delete a workspace."]
 
     def test_the_same_sentence_is_told_once_and_no_context_talks_alone(self) -> None:
         one, two = context(1, "A a a.", "B b b.", "C c c."), context(2, "A a a.")

@@ -20,6 +20,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from manage import use_embedded_server
+
 ROUNDS = 3
 
 
@@ -41,6 +43,8 @@ def main() -> None:
     parser.add_argument("--user", help="an e-mail address; by default the first user")
     arguments = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
+    if not os.environ.get("DATABASE_URL"):
+        use_embedded_server()
     django.setup()
     from accounts.identity import principal_of_user
     from accounts.models import User

@@ -74,8 +74,7 @@ class Listener:
             await asyncio.sleep(RECONNECT_SECS)
 
     async def _listen(self) -> None:
-        url = settings.DATABASES["default"]
-        async with await psycopg.AsyncConnection.connect(_conninfo(url), autocommit=True) as pg:
+        async with await psycopg.AsyncConnection.connect(_conninfo(), autocommit=True) as pg:
             await pg.execute(f"LISTEN {CHANNEL}")
             self._listening.set()
             self._tell_all()
@@ -99,7 +98,6 @@ def listener() -> Listener:
     return _listeners.setdefault(loop, Listener())
 
 
-def _conninfo(database: dict[str, object]) -> str:
-    names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
-    given = {key: str(database[name]) for key, name in names.items() if database[name]}
-    return make_conninfo(**given)
+def _conninfo() -> str:
+    """Return the operator's address with all its options (`sslmode=…`), and the database Django uses now."""
+    return make_conninfo(settings.DATABASE_URL, dbname=str(settings.DATABASES["default"]["NAME"]))

@@ -6,12 +6,15 @@ no such page and 4 if the file cannot be drawn.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 from accounts.errors import NotFound, Timeout, ValidationError
+from kb.limits import limit_this_process
 
+ROOT = Path(__file__).resolve().parent.parent
 MAX_PIXELS = 60_000_000
 MEMORY_BYTES = 2 * 2**30
 TIMEOUT_SECS = 30
@@ -37,7 +40,15 @@ def page_png(file: Path, cache: Path, number: int, width: int) -> Path:
 def _render(file: Path, number: int, width: int) -> bytes:
     command = [sys.executable, "-m", "kb.rendering", str(file), str(number), str(width)]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_SECS, check=False)  # noqa: S603
+        # An empty environment: a page that takes the renderer over must find no secrets there.
+        done = subprocess.run(  # noqa: S603
+            command,
+            cwd=ROOT,
+            env={"PATH": os.defpath},
+            capture_output=True,
+            timeout=TIMEOUT_SECS,
+            check=False,
+        )
     except subprocess.TimeoutExpired:
         raise Timeout("This page takes too long to draw.") from None
     if done.returncode == NO_SUCH_PAGE:
@@ -73,10 +84,7 @@ def draw(file: Path, number: int, width: int) -> bytes | None:
 
 
 def _main(file: str, number: str, width: str) -> int:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit_this_process(MEMORY_BYTES, TIMEOUT_SECS)
     try:
         png = draw(Path(file), int(number), int(width))
     except (RuntimeError, ValueError, MemoryError):

@@ -20,8 +20,15 @@ from accounts.errors import ValidationError
 from accounts.identity import in_session
 from accounts.principal import Principal
 from accounts.rest import CursorLists, refuse_unknown_query, uuid_param
-from kb.models import Chunk
-from search.executions import begin, cancel, follow, launch, run_to_end, visible_execution
+from search.executions import (
+    begin,
+    cancel,
+    follow,
+    launch,
+    run_to_end,
+    visible_execution,
+    without_invisible,
+)
 from search.models import Execution, ExecutionStatus
 from search.sse import sse_response
 from search.tools import TOOLS, Tool, ToolInput, tool_named
@@ -106,7 +113,7 @@ class ToolView(APIView):
 
 def _streamed(call: Call, execution: Execution, max_bytes: int) -> HttpResponseBase:
     async_to_sync(launch)(call.principal, call.tool, call.inputs, execution)
-    return sse_response(follow(execution.pk, 0, settings.SSE_PING_SECS), max_bytes)
+    return sse_response(follow(call.principal, execution.pk, 0, settings.SSE_PING_SECS), max_bytes)
 
 
 def _answered(call: Call, execution: Execution) -> Response:
@@ -200,11 +207,14 @@ class ExecutionEventsView(APIView):
     )
     def get(self, request: Request, id: str) -> HttpResponseBase:
         """Replay the events after `Last-Event-ID` or `?after=`, then follow; 204 if there are no more."""
-        execution = visible_execution(principal_of(request), id)
+        principal = principal_of(request)
+        execution = visible_execution(principal, id)
         after = _after(request)
         if execution.finished_at and after >= execution.events.count():
             return HttpResponse(status=204)
-        response = sse_response(follow(execution.pk, after, settings.SSE_PING_SECS), sse_max_bytes(request))
+        response = sse_response(
+            follow(principal, execution.pk, after, settings.SSE_PING_SECS), sse_max_bytes(request)
+        )
         response[HEADER] = execution.pk
         return response
 
@@ -243,23 +253,3 @@ def _summary(execution: Execution) -> dict[str, Any]:
         "created_at": execution.created_at,
         "finished_at": execution.finished_at,
     }
-
-
-HIDDEN = {"text_preview": None, "quote": None, "quotes": None, "bbox": None, "unavailable": True}
-
-
-def without_invisible(principal: Principal, result: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Blank the contexts whose document the reader no longer sees (contract §2)."""
-    if not result or not result.get("contexts"):
-        return result
-    named = {context["chunk_id"] for context in result["contexts"]}
-    seen = {
-        str(pk)
-        for pk in Chunk.objects.addressable_by(principal).filter(pk__in=named).values_list("pk", flat=True)
-    }
-    contexts = [c if c["chunk_id"] in seen else _blanked(c) for c in result["contexts"]]
-    return result | {"contexts": contexts}
-
-
-def _blanked(context: dict[str, Any]) -> dict[str, Any]:
-    return {"rank": context["rank"], "document_id": context["document_id"], **HIDDEN}

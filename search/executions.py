@@ -25,6 +25,7 @@ from django.utils import timezone
 
 from accounts.errors import LocusError, NotFound
 from accounts.principal import Principal, is_clean
+from kb.models import Document
 from kb.notifications import announce, listener
 from search.events import TERMINAL, Event, Failure, ToolError, event_data
 from search.models import Execution, ExecutionEvent, ExecutionStatus
@@ -140,14 +141,17 @@ def cancel(execution: Execution) -> Execution:
     return execution
 
 
-async def follow(execution_id: str, after: int, ping_secs: float) -> AsyncIterator[StoredEvent | None]:
+async def follow(
+    principal: Principal, execution_id: str, after: int, ping_secs: float
+) -> AsyncIterator[StoredEvent | None]:
     """Yield the events with a sequence number above `after` until the terminal one; None when all is quiet.
 
-    The caller has decided that its principal may see the execution.
+    The caller has decided that the principal may see the execution; what it no longer sees of the contexts'
+    documents is blanked here, whether the events are new or replayed.
     """
     async with listener().subscribe(topic(execution_id)) as news:
         while True:
-            events = await _in_thread(stored_events, execution_id, after)
+            events = await _in_thread(stored_events, principal, execution_id, after)
             for event in events:
                 yield event
                 after = event.seq
@@ -159,10 +163,35 @@ async def follow(execution_id: str, after: int, ping_secs: float) -> AsyncIterat
                 yield None
 
 
-def stored_events(execution_id: str, after: int) -> list[StoredEvent]:
+def stored_events(principal: Principal, execution_id: str, after: int) -> list[StoredEvent]:
     """Return the events stored so far with a sequence number above `after`."""
     rows = ExecutionEvent.objects.filter(execution_id=execution_id, seq__gt=after).order_by("seq")
-    return [StoredEvent(execution_id, row.seq, row.event, row.data) for row in rows]
+    return [
+        StoredEvent(execution_id, row.seq, row.event, without_invisible(principal, row.data)) for row in rows
+    ]
+
+
+HIDDEN = {"text_preview": None, "quote": None, "quotes": None, "bbox": None, "unavailable": True}
+
+
+def without_invisible(principal: Principal, data: Any) -> Any:
+    """Return an event's data or a result with the contexts blanked whose document the reader no longer sees.
+
+    They keep `rank` and `document_id` (contract §2).
+    """
+    if not data or not data.get("contexts"):
+        return data
+    named = {context["document_id"] for context in data["contexts"]}
+    documents = Document.objects.addressable_by(principal).filter(pk__in=named)
+    seen = {str(pk) for pk in documents.values_list("pk", flat=True)}
+    contexts = [
+        context if context["document_id"] in seen else _blanked(context) for context in data["contexts"]
+    ]
+    return data | {"contexts": contexts}
+
+
+def _blanked(context: dict[str, Any]) -> dict[str, Any]:
+    return {"rank": context["rank"], "document_id": context["document_id"], **HIDDEN}
 
 
 def is_over(execution_id: str) -> bool:

@@ -102,7 +102,7 @@ class ToolConsumer(PrincipalConsumer):
         self._sending = asyncio.create_task(self._send_events(execution_id, after))
 
     async def _send_events(self, execution_id: str, after: int) -> None:
-        async for event in follow(execution_id, after, settings.SSE_PING_SECS):
+        async for event in follow(self.principal, execution_id, after, settings.SSE_PING_SECS):
             if event is not None:
                 await self.send_json(frame(event))
 

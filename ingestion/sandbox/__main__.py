@@ -11,8 +11,8 @@ from typing import IO
 from ingestion.errors import IngestionError, OutOfMemory
 from ingestion.extract.base import Limits
 from ingestion.extract.registry import extract
-from ingestion.sandbox.limits import limit_this_process
 from ingestion.sandbox.lines import dump_end, dump_error, dump_finding
+from kb.limits import limit_this_process
 
 
 def main() -> None:

@@ -171,7 +171,9 @@ def test_the_walk_covers_the_sockets() -> None:
     application: Any = websocket
     while not hasattr(application, "routes"):
         application = application.inner
-    assert len(application.routes) == len(SOCKETS)
+    routed = [str(route.pattern) for route in application.routes]
+    assert routed == ["ws/documents", "ws/tools/<str:name>", ""]
+    assert len(SOCKETS) == len(routed)
 
 
 @pytest.mark.django_db(transaction=True)

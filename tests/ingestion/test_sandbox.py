@@ -38,7 +38,7 @@ EXHAUSTING = {
 @pytest.mark.parametrize(("code", "error_code"), EXHAUSTING.values(), ids=EXHAUSTING)
 def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, error_code: str) -> None:
     limited = (
-        "from ingestion.sandbox.limits import limit_this_process; limit_this_process(1 << 30, 30)\n"
+        "from kb.limits import limit_this_process; limit_this_process(1 << 30, 30)\n"
         "from ingestion.sandbox.lines import dump_error\n"
         "from ingestion.errors import OutOfMemory\n"
         f"try:\n    {code or 'pass'}\nexcept MemoryError:\n    print(dump_error(OutOfMemory()), end='')\n"

@@ -191,6 +191,10 @@ async def test_a_stored_result_hides_what_its_reader_no_longer_sees(
         "unavailable": True,
     }
     assert kept == result["contexts"][1]
+    replayed = await events_of(await AsyncClient().get(f"{address}/events", headers=people.headers("alice")))
+    shown = [event["data"]["contexts"] for event in replayed if "contexts" in event["data"]]
+    assert len(shown) == 2
+    assert [contexts[0] for contexts in shown] == [gone, gone]
 
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"

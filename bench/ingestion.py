@@ -133,7 +133,11 @@ def stored(file: Path) -> Document:
     user = user or User.objects.create_user("bench@example.org", "a long password")
     digest = sha256(file.read_bytes()).hexdigest()
     document = Document(
-        workspace=user.personal_workspace, name=file.name, size=file.stat().st_size, sha256=digest
+        workspace=user.personal_workspace,
+        name=file.name,
+        size=file.stat().st_size,
+        sha256=digest,
+        identity=digest,
     )
     with file.open("rb") as content:
         document.file.save("original", File(content), save=False)

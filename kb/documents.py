@@ -134,7 +134,7 @@ def _find_same(principal: Principal, workspace_id: UUID, digest: str) -> Documen
         .filter(
             workspace_id=workspace_id,
             external_user_id=principal.external_user_id,
-            sha256=digest,
+            identity=digest,
         )
         .filter(Q(session_id=principal.session_id))
         .first()
@@ -150,6 +150,7 @@ def _new_document(principal: Principal, upload: File[bytes], details: Details, d
         name=(upload.name or "untitled")[:MAX_NAME],
         size=upload.size,
         sha256=digest,
+        identity=digest,
         searchable=Searchable.NONE,
         tags=details.tags,
         metadata=details.metadata,

@@ -10,8 +10,8 @@ seconds from the start.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, Self
 
@@ -58,7 +58,21 @@ class InTime:
     end: float
 
 
-Place = OnPage | InTime
+@dataclass(frozen=True, slots=True)
+class InFile:
+    """A place in a file without coordinates; what does not apply to its kind is None.
+
+    `lines` are first and last line, from 1; `cells` are first row, first column, last row and last column of
+    the range, from 1.
+    """
+
+    lines: tuple[int, int] | None = None
+    slide: int | None = None
+    sheet: str | None = None
+    cells: tuple[int, int, int, int] | None = None
+
+
+Place = OnPage | InTime | InFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +163,10 @@ class LocatedText:
             return None
         return min(place.start for place in in_time), max(place.end for place in in_time)
 
+    def files(self) -> list[InFile]:
+        """Return the places in a file without coordinates, in text order, without repetitions."""
+        return list(dict.fromkeys(s.place for s in self.spans if isinstance(s.place, InFile)))
+
     def _touching(self, start: int, end: int) -> Iterator[Span]:
         first = bisect_left(self.spans, start + 1, key=lambda span: span.end)
         for span in self.spans[first:]:
@@ -172,8 +190,9 @@ def dump_spans(spans: Iterable[Span]) -> list[dict[str, Any]]:
     """Return spans as compact JSON.
 
     Words of one line share an entry `{"page": [number, width, height], "line": n, "words": [[start, end,
-    x1, y1, x2, y2], …]}`; stretches of time are `{"words": [[start, end, t1, t2], …]}`. Values are rounded
-    to 1/100 point and 1/1000 second.
+    x1, y1, x2, y2], …]}`; stretches of time are `{"words": [[start, end, t1, t2], …]}`; places in a file are
+    `{"in": {"lines": …, "slide": …, "sheet": …, "cells": …}, "words": [[start, end], …]}` with the keys that
+    apply. Values are rounded to 1/100 point and 1/1000 second.
     """
     return [_dump_line(list(group)) for _, group in groupby(spans, key=_line_key)]
 
@@ -183,30 +202,43 @@ def load_spans(stored: Iterable[dict[str, Any]]) -> tuple[Span, ...]:
     return tuple(span for line in stored for span in _load_line(line))
 
 
-def _line_key(span: Span) -> tuple[int, int] | None:
-    return (span.place.page.number, span.place.line) if isinstance(span.place, OnPage) else None
+def _line_key(span: Span) -> Hashable:
+    match span.place:
+        case OnPage(page, line):
+            return page.number, line
+        case InFile():
+            return span.place
+        case InTime():
+            return None
 
 
 def _dump_line(spans: list[Span]) -> dict[str, Any]:
     words: list[list[float]] = []
     for span in spans:
-        if isinstance(span.place, OnPage):
-            box = span.place.box
-            words.append([span.start, span.end, *(round(v, 2) for v in (box.x1, box.y1, box.x2, box.y2))])
-        else:
-            words.append([span.start, span.end, round(span.place.start, 3), round(span.place.end, 3)])
-    first = spans[0].place
-    if isinstance(first, InTime):
-        return {"words": words}
-    return {
-        "page": [first.page.number, first.page.width, first.page.height],
-        "line": first.line,
-        "words": words,
-    }
+        match span.place:
+            case OnPage(_, _, box):
+                words.append([span.start, span.end, *(round(v, 2) for v in (box.x1, box.y1, box.x2, box.y2))])
+            case InTime(start, end):
+                words.append([span.start, span.end, round(start, 3), round(end, 3)])
+            case InFile():
+                words.append([span.start, span.end])
+    match spans[0].place:
+        case OnPage(page, line):
+            return {"page": [page.number, page.width, page.height], "line": line, "words": words}
+        case InFile() as place:
+            return {
+                "in": {key: value for key, value in asdict(place).items() if value is not None},
+                "words": words,
+            }
+        case InTime():
+            return {"words": words}
 
 
 def _load_line(stored: dict[str, Any]) -> Iterator[Span]:
+    if "in" in stored:
+        place = InFile(**{key: tuple(v) if isinstance(v, list) else v for key, v in stored["in"].items()})
+        yield from (Span(start, end, place) for start, end in stored["words"])
+        return
     page = Page(*stored["page"]) if "page" in stored else None
     for start, end, *where in stored["words"]:
-        place = OnPage(page, stored["line"], Box(*where)) if page else InTime(*where)
-        yield Span(start, end, place)
+        yield Span(start, end, OnPage(page, stored["line"], Box(*where)) if page else InTime(*where))

@@ -93,20 +93,31 @@ class Document(DocumentScoped):
     uploaded_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     name = models.CharField(max_length=500)
     file = models.FileField(upload_to=document_path, max_length=200)
+    url = models.CharField(
+        max_length=2048, blank=True, help_text="where to fetch the file, if it is a web page"
+    )
+    attached_to = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", help_text="e.g. an e-mail"
+    )
     size = models.BigIntegerField(help_text="bytes")
-    sha256 = models.CharField(max_length=64)
+    sha256 = models.CharField(max_length=64, blank=True, help_text="of the file; empty until it is fetched")
+    identity = models.CharField(
+        max_length=64, help_text="sha256 of the file, or of the URL it is fetched from"
+    )
     file_type = models.CharField(max_length=20, blank=True, help_text="found from the content, e.g. pdf")
     mime_type = models.CharField(max_length=100, blank=True)
 
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.QUEUED)
     stage = models.CharField(max_length=12, choices=Stage.choices, default=Stage.QUEUED)
     progress = models.FloatField(default=0.0, help_text="0 to 1")
+    activity = models.JSONField(null=True, help_text="done, total, unit and seconds_left of the stage")
+    quality = models.JSONField(null=True, help_text="what could be read and what not: ingestion.quality")
     searchable = models.CharField(max_length=6, choices=Searchable.choices, default=Searchable.NONE)
     error_code = models.CharField(max_length=30, blank=True)
     error_message = models.TextField(blank=True)
     warnings = models.JSONField(default=list, blank=True)
 
-    page_count = models.PositiveIntegerField(null=True, blank=True)
+    page_count = models.PositiveIntegerField(null=True, blank=True, help_text="pages, slides or images")
     duration = models.FloatField(null=True, blank=True, help_text="seconds")
     chunk_count = models.PositiveIntegerField(default=0)
     language = models.CharField(max_length=10, null=True, blank=True, help_text="ISO 639-1")
@@ -121,12 +132,12 @@ class Document(DocumentScoped):
     class Meta(DocumentScoped.Meta):
         ordering = ["-created_at", "id"]
         constraints = [
-            # Two uploads of the same bytes to the same place are one document, even when they race.
+            # Two uploads of the same bytes (or URL) to the same place are one document, even when they race.
             models.UniqueConstraint(
-                fields=["workspace", "external_user_id", "session", "sha256"],
-                name="one_document_per_place_and_content",
+                fields=["workspace", "external_user_id", "session", "identity"],
+                name="one_document_per_place_and_identity",
                 nulls_distinct=False,
-            )
+            ),
         ]
 
     def __str__(self) -> str:
@@ -192,11 +203,15 @@ class EmbeddingSpace(models.Model):
     model = models.CharField(max_length=300)
     revision = models.CharField(max_length=100)
     dimensions = models.PositiveIntegerField()
+    is_active = models.BooleanField(default=False, help_text="searched, and filled by ingestion")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["model", "revision"], name="one_space_per_model_revision")
+            models.UniqueConstraint(fields=["model", "revision"], name="one_space_per_model_revision"),
+            models.UniqueConstraint(
+                fields=["is_active"], condition=Q(is_active=True), name="one_active_space"
+            ),
         ]
 
     def __str__(self) -> str:

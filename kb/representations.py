@@ -27,7 +27,7 @@ def document_json(document: Document) -> dict[str, Any]:
         "file_type": document.file_type or None,
         "mime_type": document.mime_type or None,
         "size": document.size,
-        "sha256": document.sha256,
+        "sha256": document.sha256 or None,
         "page_count": document.page_count,
         "duration": document.duration,
         "chunk_count": document.chunk_count,

@@ -36,13 +36,15 @@ def indexed_document(
 ) -> Document:
     """Create a ready document with one chunk that holds all of `text`."""
     content = pdf_of(text)
+    digest = hashlib.sha256(content + uuid4().bytes).hexdigest()
     document = Document(
         workspace=workspace,
         external_user_id=external_user_id,
         session=session,
         name=name,
         size=len(content),
-        sha256=hashlib.sha256(content + uuid4().bytes).hexdigest(),
+        sha256=digest,
+        identity=digest,
         file_type="pdf",
         mime_type="application/pdf",
         status=Status.READY,

@@ -31,7 +31,8 @@ class Element:
     """A paragraph, heading, … in reading order, with the place of each of its words.
 
     `font_size` (points) and `bold` are hints for `ingestion.structure`; `level` is a heading's depth, 1
-    outermost, where the file itself says so.
+    outermost, where the file itself says so. A table's text is Markdown; `rows` are start and end of each
+    of its rows, the first of which ends with the line that separates the header from the rest.
     """
 
     kind: Kind
@@ -39,6 +40,7 @@ class Element:
     level: int | None = None
     font_size: float | None = None
     bold: bool = False
+    rows: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:
@@ -48,19 +50,49 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file's kind is known and it could be opened."""
+    """The file's kind is known and it could be opened; `duration` is in seconds."""
 
     file_type: str
     mime_type: str
     page_count: int | None = None
+    duration: float | None = None
+
+
+class Source(StrEnum):
+    """Where the text of a unit comes from, or why there is none."""
+
+    TEXT = "text"
+    OCR = "ocr"
+    SPEECH = "speech"
+    BLANK = "blank"
+    PENDING = "pending"  # there is something that only a deep reading can tell
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Pages (or whatever the kind consists of) read so far."""
+class UnitRead:
+    """A unit is a page, or a stretch of a recording, or a whole file that has no such parts.
 
-    done: int
+    All its elements came before this finding, and none will come after. Should the child die, what was read
+    of earlier units stays, and reading goes on behind the unit that killed it.
+    """
+
+    number: int
     total: int
+    source: Source
+    confidence: float | None = None
+    """Of OCR or speech recognition: 0 to 1, the mean over its words."""
+    tables: int = 0
+    pictures: int = 0
+    speech_secs: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file inside the file, such as an e-mail's attachment: written to `Request.attachments` as `stored`."""
+
+    name: str
+    stored: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +103,7 @@ class Warned:
     message: str
 
 
-Finding = Opened | Element | Progress | Warned
+Finding = Opened | Element | UnitRead | Attached | Warned
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +113,20 @@ class Limits:
     max_pages: int
 
 
-Extractor = Callable[[Path, Limits], Iterator[Finding]]
-"""Yields `Opened` first, then the rest; raises `IngestionError`."""
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to read of a file, and how."""
+
+    limits: Limits
+    units: tuple[int, ...] | None = None
+    """The units to read, counted from 1 and ascending; None for all."""
+    deep: bool = False
+    """Read with models what has no text of its own: recognise characters and speech. Takes its time."""
+    simple: bool = False
+    """Read in the sturdiest way there is: the usual one has killed the reader."""
+    attachments: Path | None = None
+    """The folder for the files inside the file; without one they are left alone."""
+
+
+Extractor = Callable[[Path, Request], Iterator[Finding]]
+"""Yields `Opened` first, then each unit's elements and its `UnitRead`; raises `IngestionError`."""

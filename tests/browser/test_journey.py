@@ -434,7 +434,14 @@ def test_the_reader_can_log_out(logged_in: Page, reader: User) -> None:
 def test_a_long_list_is_shown_in_parts(logged_in: Page, reader: User) -> None:
     workspace = reader.personal_workspace
     Document.unscoped.bulk_create(
-        Document(workspace=workspace, name=f"{n}.txt", size=n, sha256=f"{n:064}", status=Status.READY)
+        Document(
+            workspace=workspace,
+            name=f"{n}.txt",
+            size=n,
+            sha256=f"{n:064}",
+            identity=f"{n:064}",
+            status=Status.READY,
+        )
         for n in range(60)
     )
     logged_in.goto("/documents/")

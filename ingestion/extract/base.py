@@ -50,12 +50,20 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file's kind is known and it could be opened; `duration` is in seconds."""
+    """The file's kind is known and it could be opened.
+
+    `units` is how many `UnitRead` a whole reading yields; `page_count` counts what has an image of its own
+    (pages, slides, pictures); `duration` is in seconds; `title` is what the file itself says it is called.
+    """
 
     file_type: str
     mime_type: str
+    units: int = 1
     page_count: int | None = None
     duration: float | None = None
+    title: str | None = None
+    is_cut_off: bool = False
+    """The end of the file is missing: what could be read may not be all."""
 
 
 class Source(StrEnum):
@@ -78,7 +86,6 @@ class UnitRead:
     """
 
     number: int
-    total: int
     source: Source
     confidence: float | None = None
     """Of OCR or speech recognition: 0 to 1, the mean over its words."""

@@ -4,13 +4,14 @@ A bad value stops the start with one sentence that names the variable; nothing i
 `docs/reference/settings.md` lists what an operator may set.
 """
 
+import re
 import secrets
 import sys
 from pathlib import Path
 from typing import Any
 
 from django.urls import reverse_lazy
-from environs import Env, EnvValidationError, validate
+from environs import Env, EnvValidationError, ValidationError, validate
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
@@ -299,11 +300,27 @@ WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 1, validate=validate.Range(mi
 WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
 # A job whose worker has been silent for this long is taken up by another.
 WORKER_STALLED_SECS = env.float("WORKER_STALLED_SECS", 20.0, validate=validate.Range(min=0.5))
-EXTRACTION_TIMEOUT_SECS = env.int("EXTRACTION_TIMEOUT_SECS", 600, validate=validate.Range(min=1))
+# For a page, a minute of sound, or a text without such parts; and for a whole document.
+EXTRACTION_TIMEOUT_SECS = env.int("EXTRACTION_TIMEOUT_SECS", 180, validate=validate.Range(min=1))
+EXTRACTION_TOTAL_SECS = env.int("EXTRACTION_TOTAL_SECS", 6 * 3600, validate=validate.Range(min=1))
 EXTRACTION_MEMORY_BYTES = env.int(
     "EXTRACTION_MEMORY_BYTES", 2 * 2**30, validate=validate.Range(min=256 * 2**20)
 )
 MAX_PAGES = env.int("MAX_PAGES", 5000, validate=validate.Range(min=1))
+
+# --- Fetching from the web -----------------------------------------------------------------------------
+
+
+def _refuse_all_but_addresses(entries: list[str]) -> None:
+    if bad := [entry for entry in entries if not re.fullmatch(r"(\[[^\]]+\]|[^:\s]+):[0-9]{1,5}", entry)]:
+        raise ValidationError(f"“{bad[0]}” is not host:port.")
+
+
+# Addresses that need not lie in the public web: exact pairs of host and port.
+WEB_FETCH_ALLOW: list[str] = env.list("WEB_FETCH_ALLOW", [], validate=_refuse_all_but_addresses)
+WEB_FETCH_MAX_BYTES = env.int("WEB_FETCH_MAX_BYTES", 50 * 2**20, validate=validate.Range(min=1))
+WEB_FETCH_TIMEOUT_SECS = env.float("WEB_FETCH_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
+WEB_FETCH_USER_AGENT = env.str("WEB_FETCH_USER_AGENT", f"Locus/{VERSION} (fetches what its users name)")
 
 # --- Models --------------------------------------------------------------------------------------------
 

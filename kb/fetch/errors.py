@@ -1,0 +1,60 @@
+"""Why a URL was not fetched.
+
+The messages never tell an open port of an internal address from a closed one, nor which address a name has.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class FetchError(Exception):
+    """A URL could not be fetched; `code` is one of contract §4, the message says what to do next."""
+
+    code: ClassVar[str]
+    default_message: ClassVar[str]
+
+    def __init__(self, message: str | None = None) -> None:
+        self.message = message or self.default_message
+        super().__init__(self.message)
+
+
+class BlockedUrl(FetchError):
+    """The URL, or one that it redirects to, is not of the public web."""
+
+    code = "blocked_url"
+    default_message = (
+        "This address may not be fetched: it must lie in the public web, on port 80 or 443. "
+        "Save the page and upload the file instead."
+    )
+
+
+class InvalidUrl(BlockedUrl):
+    """The text is no URL that could ever be fetched."""
+
+    default_message = "This is not a web address. Give one that begins with http:// or https://."
+
+
+class UnreachableUrl(FetchError):
+    """Nobody answers there, or not in time, or with an error."""
+
+    code = "unreachable_url"
+    default_message = "The address could not be reached. Check it in a browser and try again."
+
+
+class TooLarge(FetchError):
+    """The answer, as it was sent or once decompressed, exceeds the limit."""
+
+    code = "too_large"
+    default_message = (
+        "The page is larger than what is fetched from the web. Save it and upload the file instead."
+    )
+
+
+class UnsupportedType(FetchError):
+    """The answer is neither a web page nor text nor a PDF."""
+
+    code = "unsupported_type"
+    default_message = (
+        "Only web pages, text and PDF are fetched from the web. Save the file and upload it instead."
+    )

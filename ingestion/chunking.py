@@ -24,6 +24,8 @@ SPECIAL_TOKENS = 2
 # A section so short (in characters) is read together with the subsection that follows.
 SHORT_SECTION = 200
 HEADINGS_SHARE = 0.25
+# A table's header is repeated above each group of its rows unless it takes more than this share of the window.
+HEADER_SHARE = 0.5
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
 SEPARATOR = "\n\n"
 # No tokenizer makes more tokens of so few characters than a window holds: what is longer is cut.
@@ -42,11 +44,12 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A chunk before it has an id; `sentences` are start and end of each sentence in the text."""
+    """A chunk before it has an id; `sentences` are start and end of each sentence (or table row) in the text."""
 
     located: LocatedText
     headings: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]
+    is_table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,13 @@ def chunked(elements: Iterable[Element], tokenizer: Tokenizer, language: str | N
     for section in joined(sections(elements)):
         headings, taken = _fitting(section.headings, tokenizer, int(window * HEADINGS_SHARE))
         room = window - taken
-        for pieces in packed(_measured(section, tokenizer, language, room), room):
-            yield _draft(pieces, headings)
+        for is_table, run in groupby(section.elements, key=lambda element: element.kind is Kind.TABLE):
+            if is_table:
+                for table in run:
+                    yield from _table_drafts(table, tokenizer, headings, room)
+            else:
+                for pieces in packed(_measured(list(run), tokenizer, language, room), room):
+                    yield _draft(pieces, headings)
 
 
 def sections(elements: Iterable[Element]) -> Iterator[Section]:
@@ -148,12 +156,12 @@ def _fitting(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tu
 
 
 def _measured(
-    section: Section, tokenizer: Tokenizer, language: str | None, room: int
+    elements: Iterable[Element], tokenizer: Tokenizer, language: str | None, room: int
 ) -> Iterator[list[Piece]]:
     """Yield each element as its sentences with their size in tokens, none larger than `room`."""
     cuts = [
         (element.located, start, end)
-        for element in section.elements
+        for element in elements
         for start, end in sentence_bounds(element.text, language)
     ]
     counts = _counted([element.text[start:end] for element, start, end in cuts], tokenizer)
@@ -194,6 +202,39 @@ def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
 def _counted(texts: list[str], tokenizer: Tokenizer) -> list[int]:
     batches = (texts[at : at + COUNTED_AT_ONCE] for at in range(0, len(texts), COUNTED_AT_ONCE))
     return [count for batch in batches for count in tokenizer.count_tokens(batch)]
+
+
+# --- Tables ------------------------------------------------------------------------------------------------
+
+
+def _table_drafts(
+    table: Element, tokenizer: Tokenizer, headings: tuple[str, ...], room: int
+) -> Iterator[Draft]:
+    """Yield a table whole, or else as groups of rows that each begin with its header."""
+    texts = [table.text[start:end] for start, end in table.rows]
+    rows = [
+        Piece(table.located, start, end, count + 1)
+        for (start, end), count in zip(table.rows, _counted(texts, tokenizer), strict=True)
+    ]
+    header = rows[0] if rows[0].tokens <= room * HEADER_SHARE and len(rows) > 1 else None
+    body = rows[1:] if header else rows
+    left = room - (header.tokens if header else 0)
+    parts = [part for row in body for part in _split(row, tokenizer, left)]
+    for group in packed([[part] for part in parts], left):
+        yield _row_group(header, group, headings)
+
+
+def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...]) -> Draft:
+    pieces = [header, *rows] if header else rows
+    cut = [piece.element.slice(piece.start, piece.end) for piece in pieces]
+    bounds = []
+    at = 0
+    for part in cut:
+        bounds.append((at, at + len(part.text)))
+        at += len(part.text) + 1
+    return Draft(
+        LocatedText.join(cut, "\n"), headings, tuple(bounds[1:] if header else bounds), is_table=True
+    )
 
 
 # --- Assembly ----------------------------------------------------------------------------------------------

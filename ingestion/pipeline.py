@@ -1,36 +1,38 @@
 """How a file becomes searchable, step by step.
 
-file ──extract──▶ elements ──structure──▶ elements ──chunk──▶ drafts ──store──▶ chunks, found by words
-                                                                                   │
-                                                  document ready ◀──embed──────────┘ vectors, page by page
+file ──read──▶ units of elements ──structure, chunk──▶ drafts ──store──▶ chunks, found by words
+         ▲          │                                                        │
+         └─recognise┘ scans, speech          document ready ◀──embed─────────┘ vectors, in reading order
 """
 
 from __future__ import annotations
 
+import tempfile
+import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
-from pathlib import Path, PurePath
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from ingestion.chunking import chunked
+from ingestion.chunking import Draft, chunked
 from ingestion.errors import IngestionError, NoText
-from ingestion.extract.base import Element, Opened, Progress, Warned
 from ingestion.language import language_of
+from ingestion.quality import is_partial, quality_of, warnings_of
+from ingestion.reading import Reading
 from ingestion.report import Report, announce_document
-from ingestion.sandbox.parent import SandboxLimits, extract
 from ingestion.store import swap_chunks
 from ingestion.structure import structured
-from kb.embedding import current_space, embedding_model
-from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
+from ingestion.vectors import MissingVectors
+from kb.embedding import embedding_model
+from kb.models import Chunk, Document, Searchable, Stage, Status
 
-EMBEDDED_AT_ONCE = 128
-# Warnings that mean that a part of the document can't be found.
-MISSING_PARTS = frozenset({"pages_unreadable", "pages_without_text"})
-FILE_TYPES = {".pdf": "pdf", ".txt": "txt", ".md": "txt"}
+# Recognised pages are made searchable so often, and at most for this share of the time.
+PUBLISH_EVERY_SECS = 10.0
+PUBLISH_SHARE = 0.1
 
 
 def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -> None:
@@ -43,33 +45,38 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
     report = Report(document_id, interrupted)
     report.stage(Stage.EXTRACTING, status=Status.EXTRACTING, error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
-    extraction = _extract(document, report)
+    document.text_ready_at = None
+    with tempfile.TemporaryDirectory() as attachments:
+        reading = Reading(document, report, Path(attachments))
+        reading.read_text()
+        vectors = MissingVectors(document_id)
+        if reading.pending:
+            _recognise(document, reading, report, vectors)
 
-    report.stage(Stage.CHUNKING, status=Status.INDEXING)
-    elements = structured(extraction.elements)
-    language = document.language or language_of(elements)
-    drafts = list(chunked(elements, embedding_model(), language))
-    if not drafts:
-        raise NoText
+        report.stage(Stage.CHUNKING, status=Status.INDEXING)
+        warnings = warnings_of(reading)
+        language = document.language or language_of(reading.elements)
+        drafts = _drafts(reading, language)
+        if not drafts:
+            raise NoText
+        with transaction.atomic():
+            report.stage(
+                Stage.EMBEDDING,
+                warnings=[asdict(warning) for warning in warnings],
+                quality=quality_of(reading, warnings, language),
+            )
+            _publish(document, drafts, language, report)
+    reading.close()
+    del reading, drafts  # the boxes of every word: nobody needs them while embedding
 
-    with transaction.atomic():
-        swap_chunks(document_id, drafts, language)
-        report.stage(
-            Stage.EMBEDDING,
-            searchable=Searchable.WORDS,
-            text_ready_at=timezone.now(),
-            chunk_count=len(drafts),
-            language=language,
-            warnings=[asdict(warning) for warning in extraction.warnings],
-        )
-    is_partial = any(warning.code in MISSING_PARTS for warning in extraction.warnings)
-    del extraction, elements, drafts  # the boxes of every word: nobody needs them while embedding
-
-    _embed(document_id, report)
+    vectors.find()
+    while vectors.embed_next(partial(report.progress, Stage.EMBEDDING, unit="chunk")):
+        pass
     report.update(
-        status=Status.PARTIAL if is_partial else Status.READY,
+        status=Status.PARTIAL if is_partial(warnings) else Status.READY,
         stage=Stage.DONE,
         progress=1.0,
+        activity=None,
         searchable=Searchable.FULL,
         indexed_at=timezone.now(),
     )
@@ -82,6 +89,7 @@ def fail(document_id: UUID, error: IngestionError) -> None:
         if failed.update(
             status=Status.FAILED,
             stage=Stage.DONE,
+            activity=None,
             searchable=Searchable.NONE,
             chunk_count=0,
             error_code=error.code,
@@ -95,58 +103,50 @@ def fail(document_id: UUID, error: IngestionError) -> None:
 # --- The steps ---------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Extraction:
-    """What the sandbox found."""
+def _recognise(document: Document, reading: Reading, report: Report, vectors: MissingVectors) -> None:
+    """Recognise scans and speech; what is known already becomes searchable meanwhile.
 
-    elements: list[Element] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
+    A document that is processed again keeps its old chunks until the new ones are complete.
+    """
+    is_new = document.indexed_at is None
+    report.expect_recognition()
+    total = len(reading.pending)
+    due = time.monotonic()
 
+    def while_waiting() -> None:
+        report.check()
+        if is_new:
+            vectors.embed_next(lambda done, total: report.update())
 
-def _extract(document: Document, report: Report) -> _Extraction:
-    limits = SandboxLimits(
-        settings.EXTRACTION_TIMEOUT_SECS, settings.EXTRACTION_MEMORY_BYTES, settings.MAX_PAGES
-    )
-    extraction = _Extraction()
-    for finding in extract(Path(document.file.path), limits):
-        match finding:
-            case Element():
-                extraction.elements.append(finding)
-            case Progress(done, total):
-                report.progress_now_and_then(Stage.EXTRACTING, done, total)
-            case Warned():
-                extraction.warnings.append(finding)
-            case Opened(file_type, mime_type, page_count):
-                report.update(file_type=file_type, mime_type=mime_type, page_count=page_count)
-                extraction.warnings += _name_mismatch(document.name, file_type)
-    return extraction
-
-
-def _name_mismatch(name: str, file_type: str) -> list[Warned]:
-    promised = FILE_TYPES.get(PurePath(name.lower()).suffix)
-    if promised in (None, file_type):
-        return []
-    return [
-        Warned(
-            "name_mismatch", f"The name promises {promised}, but the content is {file_type}: read as such."
-        )
-    ]
-
-
-def _embed(document_id: UUID, report: Report) -> None:
-    """Add the vectors that the document's chunks lack in the current space, in reading order."""
-    model, space = embedding_model(), current_space()
-    chunks = Chunk.unscoped.filter(document_id=document_id, replaced_by=None)
-    missing = list(chunks.exclude(vectors__space=space).order_by("ordinal").values_list("pk", flat=True))
-    for start in range(0, len(missing), EMBEDDED_AT_ONCE):
-        batch = list(chunks.filter(pk__in=missing[start : start + EMBEDDED_AT_ONCE]).only("headings", "text"))
-        vectors = model.embed_documents([chunk.text_to_embed for chunk in batch])
+    def publish() -> None:
+        language = document.language or language_of(reading.elements)
         with transaction.atomic():
-            report.progress(Stage.EMBEDDING, start + len(batch), len(missing))
-            ChunkVector.objects.bulk_create(
-                [
-                    ChunkVector(chunk=chunk, space=space, embedding=vector)
-                    for chunk, vector in zip(batch, vectors, strict=True)
-                ],
-                ignore_conflicts=True,
-            )
+            _publish(document, _drafts(reading, language), language, report)
+        vectors.find()
+
+    if is_new:
+        publish()
+    for done, _ in enumerate(reading.recognise(while_waiting), start=1):
+        report.progress_now_and_then(Stage.EXTRACTING, done, total, reading.unit_name)
+        if is_new and time.monotonic() >= due:
+            begun = time.monotonic()
+            publish()
+            due = time.monotonic() + max(PUBLISH_EVERY_SECS, (time.monotonic() - begun) / PUBLISH_SHARE)
+
+
+def _drafts(reading: Reading, language: str | None) -> list[Draft]:
+    return list(chunked(structured(reading.elements), embedding_model(), language))
+
+
+def _publish(document: Document, drafts: list[Draft], language: str | None, report: Report) -> None:
+    """Make these the document's chunks, found by words from now on."""
+    if not drafts:
+        return
+    swap_chunks(document.pk, drafts, language)
+    document.text_ready_at = document.text_ready_at or timezone.now()
+    report.update(
+        searchable=Searchable.WORDS,
+        text_ready_at=document.text_ready_at,
+        chunk_count=len(drafts),
+        language=language,
+    )

@@ -13,9 +13,16 @@ from django.utils import timezone
 from kb.models import Document, Stage, Status
 from kb.notifications import announce, document_topic
 
+Shares = dict[Stage, tuple[float, float]]
 # Where each stage begins and ends on the way from 0 to 1, by the time stages usually take.
-SHARES = {Stage.EXTRACTING: (0.0, 0.15), Stage.CHUNKING: (0.15, 0.2), Stage.EMBEDDING: (0.2, 1.0)}
+SHARES: Shares = {Stage.EXTRACTING: (0.0, 0.15), Stage.CHUNKING: (0.15, 0.2), Stage.EMBEDDING: (0.2, 1.0)}
+WITH_RECOGNITION: Shares = {
+    Stage.EXTRACTING: (0.0, 0.85),
+    Stage.CHUNKING: (0.85, 0.86),
+    Stage.EMBEDDING: (0.86, 1.0),
+}
 AT_MOST_EVERY_SECS = 0.5
+LOOK_EVERY_SECS = 1.0
 
 
 class Abandoned(Exception):
@@ -32,7 +39,24 @@ class Report:
     def __init__(self, document_id: UUID, interrupted: Callable[[], bool]) -> None:
         self.document_id = document_id
         self._interrupted = interrupted
-        self._last = 0.0
+        self._shares = SHARES
+        self._last = self._looked = 0.0
+        self._begun = time.monotonic()
+
+    def expect_recognition(self) -> None:
+        """Say that recognition will take most of the time."""
+        self._shares = WITH_RECOGNITION
+        self._begun = time.monotonic()
+
+    def check(self) -> None:
+        """Raise `Abandoned` or `Interrupted` if there is no point in going on; look once a second."""
+        if time.monotonic() - self._looked < LOOK_EVERY_SECS:
+            return
+        self._looked = time.monotonic()
+        if self._interrupted():
+            raise Interrupted
+        if not _live(self.document_id).exists():
+            raise Abandoned
 
     def update(self, **values: Any) -> None:
         """Write fields of the document; raise `Abandoned` or `Interrupted` if there is no point in going on.
@@ -42,28 +66,36 @@ class Report:
         if self._interrupted():
             raise Interrupted
         with transaction.atomic():
-            live = Document.unscoped.filter(pk=self.document_id).exclude(status=Status.CANCELLED)
-            if not live.update(**values, updated_at=timezone.now()):
+            if not _live(self.document_id).update(**values, updated_at=timezone.now()):
                 raise Abandoned
             announce_document(self.document_id)
         self._last = time.monotonic()
 
     def stage(self, stage: Stage, **values: Any) -> None:
         """Say that a stage begins."""
-        self.update(stage=stage, progress=SHARES[stage][0], **values)
+        self._begun = time.monotonic()
+        self.update(stage=stage, progress=self._shares[stage][0], activity=None, **values)
 
-    def progress(self, stage: Stage, done: int, total: int) -> None:
-        """Say how much of a stage is done."""
-        start, end = SHARES[stage]
-        self.update(progress=start + (end - start) * done / max(total, 1))
+    def progress(self, stage: Stage, done: int, total: int, unit: str) -> None:
+        """Say how much of a stage is done, counted in `unit`s."""
+        start, end = self._shares[stage]
+        seconds_left = (time.monotonic() - self._begun) * (total - done) / max(done, 1)
+        self.update(
+            progress=start + (end - start) * done / max(total, 1),
+            activity={"done": done, "total": total, "unit": unit, "seconds_left": round(seconds_left, 1)},
+        )
 
-    def progress_now_and_then(self, stage: Stage, done: int, total: int) -> None:
+    def progress_now_and_then(self, stage: Stage, done: int, total: int, unit: str) -> None:
         """Say how much of a stage is done, unless something was said just now."""
         if time.monotonic() - self._last >= AT_MOST_EVERY_SECS:
-            self.progress(stage, done, total)
+            self.progress(stage, done, total, unit)
 
 
 def announce_document(document_id: UUID) -> None:
     """Announce a change of a document in the workspace it is in now."""
     workspace_id = Document.unscoped.values_list("workspace_id", flat=True).get(pk=document_id)
     announce(document_topic(workspace_id), str(document_id))
+
+
+def _live(document_id: UUID) -> Any:
+    return Document.unscoped.filter(pk=document_id).exclude(status=Status.CANCELLED)

@@ -16,12 +16,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 # PyMuPDF tries to load its layout models on import: 0.6 s and 80 MB in every extraction, for nothing.
 sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
 import pymupdf  # noqa: E402
 
-from ingestion.errors import Corrupted, Encrypted, NoText, OutOfMemory, TooManyPages  # noqa: E402
-from ingestion.extract.base import Element, Finding, Kind, Limits, Opened, Progress, Warned  # noqa: E402
+from ingestion.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages  # noqa: E402
+from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead  # noqa: E402
 from ingestion.extract.cleaning import clean  # noqa: E402
 from kb.locations import Box, LocatedText, OnPage, Page  # noqa: E402
 
@@ -31,7 +33,10 @@ BOLD = 1 << 4
 BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
 END_OF_FILE = b"%%EOF"
 END_WITHIN = 2048
-PAGES_NAMED = 10
+MAX_OCR_PIXELS = 40_000_000
+# A page with fewer characters may be a picture of text, if pictures cover so much of it or so many paths are drawn.
+FEW_CHARACTERS, PICTURED_SHARE, OUTLINES = 40, 0.15, 40
+UNMAPPED_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +49,22 @@ class Line:
     box: Box
 
 
-def extract(path: Path, limits: Limits) -> Iterator[Finding]:
-    """Yield the elements of every page; raise `IngestionError` if there is nothing usable."""
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield the elements of each page and what became of it; raise `IngestionError` if there is nothing usable."""
     # Boxes as high as the font size: MuPDF's default reaches into the lines above and below.
     pymupdf.TOOLS.set_small_glyph_heights(True)
     with _open(path) as pdf:
-        if pdf.page_count > limits.max_pages:
+        if pdf.page_count > request.limits.max_pages:
             raise TooManyPages(
-                f"The document has {pdf.page_count} pages; at most {limits.max_pages} are accepted."
+                f"The document has {pdf.page_count} pages; at most {request.limits.max_pages} are accepted."
             )
-        yield Opened("pdf", "application/pdf", pdf.page_count)
-        yield from _Reading(pdf, cut_off=pdf.is_repaired and not _has_end(path)).findings()
+        yield Opened(
+            *("pdf", "application/pdf", pdf.page_count, pdf.page_count),
+            title=(pdf.metadata or {}).get("title") or None,
+            is_cut_off=pdf.is_repaired and not _has_end(path),
+        )
+        for number in request.units or range(1, pdf.page_count + 1):
+            yield from _page(pdf, number, deep=request.deep)
 
 
 def _open(path: Path) -> pymupdf.Document:
@@ -79,58 +89,50 @@ def _explained(error: Exception) -> Exception:
     return OutOfMemory() if "malloc" in str(error) else Corrupted()
 
 
-class _Reading:
-    """One pass over the pages, noting those that disappoint."""
+def _page(pdf: pymupdf.Document, number: int, *, deep: bool) -> list[Element | UnitRead]:
+    """Return the elements of a page (1-based) and what became of it."""
+    try:
+        page = pdf.load_page(number - 1)
+        if pdf.is_repaired and _lost_contents(page):
+            return [UnitRead(number, Source.UNREADABLE)]
+        return _recognised(page, number) if deep else _with_its_text(page, number)
+    except (RuntimeError, ValueError) as error:
+        if isinstance(_explained(error), OutOfMemory):
+            raise OutOfMemory from error
+        return [UnitRead(number, Source.UNREADABLE)]
 
-    def __init__(self, pdf: pymupdf.Document, *, cut_off: bool) -> None:
-        self.pdf = pdf
-        self.cut_off = cut_off
-        self.unreadable: list[int] = []
-        self.only_pictures: list[int] = []
-        self.has_text = False
 
-    def findings(self) -> Iterator[Finding]:
-        """Yield elements and progress page by page, then the verdict on the whole."""
-        for index in range(self.pdf.page_count):
-            yield from self._page(index)
-            yield Progress(index + 1, self.pdf.page_count)
-        yield from self._verdict()
+def _with_its_text(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
+    elements = page_elements(page)
+    pictures = page.get_image_info()
+    if needs_recognition(page, elements, pictures):
+        source = Source.PENDING
+    else:
+        source = Source.TEXT if elements else Source.BLANK
+    return [*elements, UnitRead(number, source, tables=_tables(elements), pictures=len(pictures))]
 
-    def _page(self, index: int) -> list[Element]:
-        try:
-            page = self.pdf.load_page(index)
-            if self.pdf.is_repaired and _lost_contents(page):
-                self.unreadable.append(index + 1)
-                return []
-            elements = page_elements(page)
-            if not elements and page.get_images():
-                self.only_pictures.append(index + 1)
-        except (RuntimeError, ValueError) as error:
-            if isinstance(_explained(error), OutOfMemory):
-                raise OutOfMemory from error
-            self.unreadable.append(index + 1)
-            return []
-        self.has_text = self.has_text or bool(elements)
-        return elements
 
-    def _verdict(self) -> Iterator[Warned]:
-        # MuPDF rebuilds what it can of a file that was cut off, and would leave out the rest without a word.
-        if self.cut_off and (self.unreadable or not self.has_text):
-            raise Corrupted(
-                "The file is cut off: its end is missing. Get the whole file and upload it again."
-            )
-        if not self.has_text:
-            raise Corrupted if self.unreadable else NoText
-        if self.unreadable:
-            yield Warned("pages_unreadable", self._about(self.unreadable, "could not be read"))
-        if self.only_pictures:
-            yield Warned("pages_without_text", self._about(self.only_pictures, "show pictures without text"))
-        if self.cut_off:
-            yield Warned("repaired", "The file was damaged at its end; all its pages could be read.")
+def _recognised(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
+    """Read the page as a picture; what text it has of its own counts only if the picture shows none."""
+    from ingestion.extract.ocr import OCR_DPI, recognise
 
-    def _about(self, pages: list[int], what: str) -> str:
-        named = ", ".join(map(str, pages[:PAGES_NAMED])) + (", …" if len(pages) > PAGES_NAMED else "")
-        return f"{len(pages)} of {self.pdf.page_count} pages {what}: {named}."
+    pixmap = page.get_pixmap(dpi=_affordable_dpi(page, OCR_DPI), alpha=False, colorspace=pymupdf.csRGB)
+    pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
+    found = recognise(pixels, Page(number, page.rect.width, page.rect.height))
+    elements = found.elements or page_elements(page)
+    source = Source.OCR if found.elements else Source.TEXT if elements else Source.BLANK
+    pictures = len(page.get_image_info())
+    return [*elements, UnitRead(number, source, found.confidence, _tables(elements), pictures)]
+
+
+def _affordable_dpi(page: pymupdf.Page, dpi: int) -> int:
+    """Return a resolution at which a giant page still fits into memory."""
+    square_inches = page.rect.width * page.rect.height / 72**2
+    return max(1, min(dpi, int((MAX_OCR_PIXELS / square_inches) ** 0.5)))
+
+
+def _tables(elements: list[Element]) -> int:
+    return sum(element.kind is Kind.TABLE for element in elements)
 
 
 def _lost_contents(page: pymupdf.Page) -> bool:
@@ -139,6 +141,28 @@ def _lost_contents(page: pymupdf.Page) -> bool:
     named, _ = pdf.xref_get_key(page.xref, "Contents")
     contents = page.get_contents()
     return named != "null" and not (contents and all(pdf.xref_is_stream(xref) for xref in contents))
+
+
+# --- Is there more than its text tells? --------------------------------------------------------------------
+
+
+def needs_recognition(page: pymupdf.Page, elements: list[Element], pictures: list[dict[str, Any]]) -> bool:
+    """Whether a page shows text that it does not hold: scanned, drawn as outlines, or in unmapped glyphs."""
+    text = "".join(element.text for element in elements)
+    letters = [letter for letter in text if not letter.isspace()]
+    unmapped = sum(letter == "\ufffd" or 0xE000 <= ord(letter) <= 0xF8FF for letter in letters)
+    if unmapped > UNMAPPED_SHARE * len(letters) and len(letters) >= FEW_CHARACTERS:
+        return True
+    if len(letters) - unmapped >= FEW_CHARACTERS:
+        return False
+    shown = abs(page.rect)
+    pictured = sum(abs(pymupdf.Rect(picture["bbox"]) & page.rect) for picture in pictures)
+    return pictured >= PICTURED_SHARE * shown or _has_outlines(page)
+
+
+def _has_outlines(page: pymupdf.Page) -> bool:
+    """Whether so much is drawn that it may be letters."""
+    return len(page.get_cdrawings()) >= OUTLINES or len(page.get_bboxlog()) >= OUTLINES
 
 
 # --- One page ----------------------------------------------------------------------------------------------

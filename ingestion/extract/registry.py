@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ingestion.errors import Empty, UnsupportedType
-from ingestion.extract.base import Extractor, Finding, Limits
+from ingestion.extract.base import Extractor, Finding, Request
 
 # Modules are imported on use: a text file must not wait for the PDF library.
 EXTRACTORS = {"pdf": "ingestion.extract.pdf", "txt": "ingestion.extract.text"}
@@ -18,9 +18,9 @@ UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 LOOKED_AT = 64 * 2**10
 
 
-def extract(path: Path, limits: Limits) -> Iterator[Finding]:
+def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield what the extractor for this file's content finds; raise `IngestionError`."""
-    return extractor_for(sniff(path))(path, limits)
+    return extractor_for(sniff(path))(path, request)
 
 
 def extractor_for(file_type: str) -> Extractor:

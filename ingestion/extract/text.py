@@ -9,7 +9,7 @@ from pathlib import Path
 from charset_normalizer import from_bytes
 
 from ingestion.errors import Empty, UnsupportedType
-from ingestion.extract.base import Element, Finding, Kind, Limits, Opened
+from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
 from ingestion.extract.cleaning import clean
 from kb.locations import LocatedText
 
@@ -19,7 +19,7 @@ LIST_ITEM = re.compile(r"\s*([-*+•]|\d{1,3}[.)])\s+\S")
 MAX_ELEMENT_CHARS = 10_000
 
 
-def extract(path: Path, limits: Limits) -> Iterator[Finding]:
+def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the file's paragraphs; raise `UnsupportedType` if it is no text, `Empty` if it is blank."""
     text = decode(path.read_bytes())
     if not text.strip():
@@ -27,6 +27,7 @@ def extract(path: Path, limits: Limits) -> Iterator[Finding]:
     yield Opened(file_type="txt", mime_type="text/plain")
     for lines in _blocks(text.splitlines()):
         yield from _elements(lines)
+    yield UnitRead(1, Source.TEXT)
 
 
 def decode(content: bytes) -> str:

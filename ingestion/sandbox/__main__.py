@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from ingestion.errors import IngestionError, OutOfMemory
-from ingestion.extract.base import Limits
+from ingestion.extract.base import Limits, Request, UnitRead
 from ingestion.extract.registry import extract
 from ingestion.sandbox.lines import dump_end, dump_error, dump_finding
 from kb.limits import limit_this_process
@@ -17,22 +17,42 @@ from kb.limits import limit_this_process
 
 def main() -> None:
     """Extract the file named on the command line, within the limits given there."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("path", type=Path)
-    parser.add_argument("--memory-bytes", type=int, required=True)
-    parser.add_argument("--cpu-secs", type=int, required=True)
-    parser.add_argument("--max-pages", type=int, required=True)
-    given = parser.parse_args()
+    given = _parser().parse_args()
     limit_this_process(given.memory_bytes, given.cpu_secs)
     with _private_stdout() as out:
         try:
-            for finding in extract(given.path, Limits(given.max_pages)):
+            for finding in extract(given.path, _request(given)):
                 out.write(dump_finding(finding))
+                if isinstance(finding, UnitRead):
+                    out.flush()
             out.write(dump_end())
         except IngestionError as error:
             out.write(dump_error(error))
         except MemoryError:
             out.write(dump_error(OutOfMemory()))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--memory-bytes", type=int, required=True)
+    parser.add_argument("--cpu-secs", type=int, required=True)
+    parser.add_argument("--max-pages", type=int, required=True)
+    parser.add_argument("--units", help="the only units to read, e.g. 3,7,9")
+    parser.add_argument("--attachments", type=Path)
+    parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--simple", action="store_true")
+    return parser
+
+
+def _request(given: argparse.Namespace) -> Request:
+    return Request(
+        Limits(given.max_pages),
+        units=tuple(map(int, given.units.split(","))) if given.units else None,
+        deep=given.deep,
+        simple=given.simple,
+        attachments=given.attachments,
+    )
 
 
 def _private_stdout() -> IO[str]:

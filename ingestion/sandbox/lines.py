@@ -36,6 +36,7 @@ def _element(element: Element) -> dict[str, Any]:
         "level": element.level,
         "font_size": element.font_size,
         "bold": element.bold,
+        "rows": element.rows,
     }
 
 

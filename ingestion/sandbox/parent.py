@@ -1,134 +1,126 @@
-"""The worker's side: start the child, watch its limits, read its findings."""
+"""The worker's side: read a file through children, and lose no more than a unit when one dies."""
 
 from __future__ import annotations
 
-import logging
-import os
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
-from ingestion.errors import Corrupted, ExtractionTimeout, IngestionError, Internal, OutOfMemory
-from ingestion.extract.base import Finding
-from ingestion.sandbox.wire import MAX_LINE_BYTES, Untrue, read_line
+from ingestion.errors import ExtractionTimeout, IngestionError, Internal, OutOfMemory
+from ingestion.extract.base import Element, Finding, Limits, Opened, Request, Source, UnitRead
+from ingestion.sandbox.child import Child, Death, SandboxLimits
+from ingestion.sandbox.wire import Untrue, read_line
 
-logger = logging.getLogger(__name__)
-ROOT = Path(__file__).resolve().parents[2]
-LOGGED_BYTES = 4000
+__all__ = ["SandboxLimits", "extract"]
 
-
-@dataclass(frozen=True, slots=True)
-class SandboxLimits:
-    """What one extraction may use."""
-
-    timeout_secs: float
-    memory_bytes: int
-    max_pages: int
+# A file that kills its reader so often will do so again.
+MOST_DEATHS = 8
 
 
-def extract(path: Path, limits: SandboxLimits) -> Iterator[Finding]:
-    """Yield what the child finds in the file; raise `IngestionError` when it fails or has to be stopped."""
-    with _child(path, limits) as child, _deadline(child, limits.timeout_secs) as expired:
+def extract(
+    path: Path,
+    limits: SandboxLimits,
+    *,
+    deep: bool = False,
+    units: tuple[int, ...] | None = None,
+    attachments: Path | None = None,
+    while_waiting: Callable[[], None] = lambda: None,
+) -> Iterator[Finding]:
+    """Yield what children find in the file; raise `IngestionError` if nothing is to be had.
+
+    A unit that kills its child is read once more, alone and in the simplest way. If that fails too, it is
+    reported as unreadable, and reading goes on behind it. The parameters are those of `Request`;
+    `while_waiting` is called several times a second while there is nothing to read, and may raise.
+    """
+    request = Request(Limits(limits.max_pages), units, deep, attachments=attachments)
+    return _Reading(path, limits, request, while_waiting).findings()
+
+
+class _Reading:
+    """One reading of a file, by as many children as it takes."""
+
+    def __init__(
+        self, path: Path, limits: SandboxLimits, request: Request, while_waiting: Callable[[], None]
+    ) -> None:
+        self.path, self.limits, self.request = path, limits, request
+        self.while_waiting = while_waiting
+        self.opened: Opened | None = None
+        self.last = 0
+        self.deaths = 0
+        self.due = time.monotonic() + limits.total_secs
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield everything, unit by unit."""
+        request = self.request
+        while True:
+            try:
+                yield from self._attempt(request)
+                return
+            except Death as death:
+                self.deaths += 1
+                left = self._units_left()
+                if not left or self.deaths > MOST_DEATHS:
+                    raise death.cause from None
+                yield from self._sturdily(left[0], death)
+                if not left[1:]:
+                    return
+                request = replace(self.request, units=left[1:])
+
+    def _units_left(self) -> tuple[int, ...]:
+        """Return the units that were not read to their end, the one that killed the child first."""
+        if self.opened is None:
+            return (1,)
+        wanted = self.request.units or range(1, self.opened.units + 1)
+        return tuple(unit for unit in wanted if unit > self.last)
+
+    def _sturdily(self, unit: int, death: Death) -> Iterator[Finding]:
+        """Read one unit alone, in the simplest way there is."""
+        is_whole = self.opened is None or self.opened.units == 1
         try:
-            yield from _findings(child)
+            yield from self._attempt(replace(self.request, units=None if is_whole else (unit,), simple=True))
+        except (Death, IngestionError):
+            if is_whole:
+                raise death.cause from None
+            self.last = unit
+            yield UnitRead(unit, Source.UNREADABLE)
+
+    def _attempt(self, request: Request) -> Iterator[Finding]:
+        """Yield what one child finds; the elements of a unit only once it is complete."""
+        unit: list[Finding] = []
+        with Child(self.path, request, self.limits) as child:
+            for finding in self._read(child):
+                match finding:
+                    case Opened():
+                        if self.opened is None:
+                            self.opened = finding
+                            yield finding
+                    case UnitRead():
+                        yield from unit
+                        yield finding
+                        unit.clear()
+                        self.last = finding.number
+                        child.grant_time()
+                        self._check_total()
+                    case Element():
+                        unit.append(finding)
+                    case _:
+                        yield finding
+        if unit:
+            raise Internal from Untrue("elements of no unit")
+
+    def _read(self, child: Child) -> Iterator[Finding]:
+        try:
+            for line in child.lines(self.while_waiting):
+                finding = read_line(line)
+                if finding is None:
+                    return
+                yield finding
         except Untrue as lie:
             raise Internal from lie
-        except EOFError:
-            raise _cause_of_death(child.wait(), expired=expired.is_set()) from None
+        except OutOfMemory as error:
+            raise Death(error) from error
 
-
-def _findings(child: subprocess.Popen[bytes]) -> Iterator[Finding]:
-    assert child.stdout is not None
-    while True:
-        line = child.stdout.readline(MAX_LINE_BYTES)
-        if not line.endswith(b"\n"):
-            raise EOFError
-        finding = read_line(line)
-        if finding is None:
-            return
-        yield finding
-
-
-@contextmanager
-def _child(path: Path, limits: SandboxLimits) -> Iterator[subprocess.Popen[bytes]]:
-    with tempfile.TemporaryFile() as log:
-        child = subprocess.Popen(  # noqa: S603
-            _command(path, limits),
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            # Nothing of ours: a parser that a file has taken over finds no keys and no database address.
-            env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"},
-            process_group=0,
-        )
-        try:
-            yield child
-        finally:
-            _end(child)
-            _log_tail(log, path)
-
-
-def _command(path: Path, limits: SandboxLimits) -> list[str]:
-    return [
-        *(sys.executable, "-m", "ingestion.sandbox", str(path.resolve())),
-        *("--memory-bytes", str(limits.memory_bytes)),
-        # A backstop only: should this process stop watching, the kernel still ends an endless loop.
-        *("--cpu-secs", str(int(limits.timeout_secs) + 60)),
-        *("--max-pages", str(limits.max_pages)),
-    ]
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    _kill(child)
-    child.wait()
-    if child.stdout is not None:
-        child.stdout.close()
-
-
-def _kill(child: subprocess.Popen[bytes]) -> None:
-    # Not yet waited for, so the process group can't have become someone else's.
-    if child.returncode is None:
-        os.killpg(child.pid, signal.SIGKILL)
-
-
-def _log_tail(log: IO[bytes], path: Path) -> None:
-    log.seek(max(0, log.seek(0, os.SEEK_END) - LOGGED_BYTES))
-    printed = log.read().decode(errors="replace").strip()
-    if printed:
-        logger.info("Extraction of %s printed: %s", path, printed)
-
-
-@contextmanager
-def _deadline(child: subprocess.Popen[bytes], timeout_secs: float) -> Iterator[threading.Event]:
-    """Kill the child when its time is over; the yielded event says whether that happened."""
-    expired = threading.Event()
-
-    def expire() -> None:
-        expired.set()
-        _kill(child)
-
-    timer = threading.Timer(timeout_secs, expire)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield expired
-    finally:
-        timer.cancel()
-
-
-def _cause_of_death(returncode: int, *, expired: bool) -> IngestionError:
-    if expired or returncode == -signal.SIGXCPU:
-        return ExtractionTimeout()
-    if returncode == -signal.SIGKILL:
-        return OutOfMemory()  # nobody else sends it but the kernel's out-of-memory killer
-    if returncode < 0:
-        return Corrupted("The file makes its reader crash. Open and save it again, then upload it once more.")
-    return Internal()
+    def _check_total(self) -> None:
+        if time.monotonic() > self.due:
+            raise ExtractionTimeout

@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, Val
 from typing_extensions import TypedDict
 
 from ingestion.errors import BY_CODE, Internal
-from ingestion.extract.base import Element, Finding, Kind, Opened, Progress, Warned
+from ingestion.extract.base import Attached, Element, Finding, Kind, Opened, Source, UnitRead, Warned
 from ingestion.extract.cleaning import clean
-from kb.locations import LocatedText, OnPage, Place, load_spans
+from kb.locations import InFile, InTime, LocatedText, OnPage, Place, load_spans
 
 MAX_LINE_BYTES = 16 * 2**20
 # Boxes travel rounded to 1/100 point.
@@ -18,6 +18,8 @@ TOLERANCE = 0.01
 
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Secs = Annotated[FiniteFloat, Field(ge=0)]
 Words = Annotated[str, Field(max_length=1000)]
 
 
@@ -33,19 +35,44 @@ class _Opened(_Message):
     type: Literal["Opened"]
     file_type: Annotated[str, Field(max_length=20)]
     mime_type: Annotated[str, Field(max_length=100)]
+    units: Positive
     page_count: Count | None
+    duration: Secs | None
+    title: str | None
+    is_cut_off: bool
 
     def read(self) -> Finding:
-        return Opened(self.file_type, self.mime_type, self.page_count)
+        title = clean(self.title)[:500].strip() if self.title else None
+        return Opened(
+            *(self.file_type, self.mime_type, self.units, self.page_count, self.duration),
+            title=title or None,
+            is_cut_off=self.is_cut_off,
+        )
 
 
-class _Progress(_Message):
-    type: Literal["Progress"]
-    done: Count
-    total: Positive
+class _UnitRead(_Message):
+    type: Literal["UnitRead"]
+    number: Positive
+    source: Source
+    confidence: Share | None
+    tables: Count
+    pictures: Count
+    speech_secs: Secs | None
 
     def read(self) -> Finding:
-        return Progress(min(self.done, self.total), self.total)
+        return UnitRead(
+            *(self.number, self.source, self.confidence, self.tables, self.pictures, self.speech_secs)
+        )
+
+
+class _Attached(_Message):
+    type: Literal["Attached"]
+    name: Words
+    # A plain name: the folder is ours, and nothing outside it may be named.
+    stored: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+    def read(self) -> Finding:
+        return Attached(clean(self.name), self.stored)
 
 
 class _Warned(_Message):
@@ -67,19 +94,30 @@ class _InTime(TypedDict):
     words: list[tuple[Count, Count, FiniteFloat, FiniteFloat]]
 
 
+class _File(TypedDict, total=False):
+    lines: tuple[Positive, Positive]
+    slide: Positive
+    sheet: Annotated[str, Field(max_length=255)]
+    cells: tuple[Positive, Positive, Positive, Positive]
+
+
+_InFile = TypedDict("_InFile", {"in": _File, "words": list[tuple[Count, Count]]})
+
+
 class _Element(_Message):
     type: Literal["Element"]
     kind: Kind
     text: str
-    spans: list[_OnPage | _InTime]
+    spans: list[_OnPage | _InTime | _InFile]
     level: Annotated[int, Field(ge=1, le=9)] | None
     font_size: FiniteFloat | None
     bold: bool
+    rows: list[tuple[Count, Count]]
 
     def read(self) -> Finding:
-        located = LocatedText(self.text, load_spans(dict(line) for line in self.spans))
-        _check(located)
-        return Element(self.kind, located, self.level, self.font_size, self.bold)
+        located = LocatedText(self.text, load_spans(self.spans))
+        _check(located, self.rows)
+        return Element(self.kind, located, self.level, self.font_size, self.bold, tuple(self.rows))
 
 
 class _Error(_Message):
@@ -98,9 +136,8 @@ class _End(_Message):
         return None
 
 
-_MESSAGES: TypeAdapter[_Opened | _Progress | _Warned | _Element | _Error | _End] = TypeAdapter(
-    Annotated[_Opened | _Progress | _Warned | _Element | _Error | _End, Field(discriminator="type")]
-)
+_Any = _Opened | _UnitRead | _Attached | _Warned | _Element | _Error | _End
+_MESSAGES: TypeAdapter[_Any] = TypeAdapter(Annotated[_Any, Field(discriminator="type")])
 
 
 def read_line(line: bytes) -> Finding | None:
@@ -115,21 +152,34 @@ def read_line(line: bytes) -> Finding | None:
     return message.read()
 
 
-def _check(located: LocatedText) -> None:
+def _check(located: LocatedText, rows: list[tuple[int, int]]) -> None:
     if clean(located.text) != located.text:
         raise Untrue("control characters in the text")
+    _check_order([(span.start, span.end) for span in located.spans], located.text)
+    _check_order(rows, located.text)
+    if not all(_is_possible(span.place) for span in located.spans):
+        raise Untrue("a place outside its page, file or time")
+
+
+def _check_order(stretches: list[tuple[int, int]], text: str) -> None:
     at = 0
-    for span in located.spans:
-        if not at <= span.start < span.end <= len(located.text):
-            raise Untrue("spans overlap or leave the text")
-        if not _is_possible(span.place):
-            raise Untrue("a place outside its page or time")
-        at = span.end
+    for start, end in stretches:
+        if not at <= start < end <= len(text):
+            raise Untrue("stretches overlap or leave the text")
+        at = end
 
 
 def _is_possible(place: Place) -> bool:
-    if not isinstance(place, OnPage):
-        return 0 <= place.start <= place.end
-    box, page = place.box, place.page
-    across = -TOLERANCE <= box.x1 <= box.x2 <= page.width + TOLERANCE
-    return across and -TOLERANCE <= box.y1 <= box.y2 <= page.height + TOLERANCE
+    match place:
+        case OnPage(page, _, box):
+            across = -TOLERANCE <= box.x1 <= box.x2 <= page.width + TOLERANCE
+            return across and -TOLERANCE <= box.y1 <= box.y2 <= page.height + TOLERANCE
+        case InTime(start, end):
+            return 0 <= start <= end
+        case InFile(lines, _, sheet, cells):
+            in_order = lines is None or lines[0] <= lines[1]
+            return (
+                in_order
+                and (cells is None or (cells[0] <= cells[2] and cells[1] <= cells[3]))
+                and sheet != ""
+            )

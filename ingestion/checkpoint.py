@@ -1,0 +1,61 @@
+"""What recognition has found so far, kept on disk: a worker that dies loses a unit, not hours of work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from uuid import UUID
+
+from django.conf import settings
+
+from ingestion.errors import IngestionError
+from ingestion.extract.base import Element, UnitRead
+from ingestion.sandbox.lines import dump_finding
+from ingestion.sandbox.wire import Untrue, read_line
+
+# Raise it when extractors yield something else for the same file.
+VERSION = 1
+
+
+class Checkpoint:
+    """A file of finding lines, begun anew for another content or version."""
+
+    def __init__(self, document_id: UUID, sha256: str) -> None:
+        self._path = Path(settings.DATA_DIR) / "cache" / "readings" / f"{document_id}.jsonl"
+        self._title = json.dumps([VERSION, sha256]).encode() + b"\n"
+
+    def units(self) -> Iterator[tuple[list[Element], UnitRead]]:
+        """Yield each unit that was recognised to its end, with its elements."""
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            if file.readline() != self._title:
+                return
+            elements: list[Element] = []
+            for line in file:
+                try:
+                    finding = read_line(line)
+                except (Untrue, IngestionError):
+                    return  # the line that was being written when the worker died
+                if isinstance(finding, Element):
+                    elements.append(finding)
+                elif isinstance(finding, UnitRead):
+                    yield elements, finding
+                    elements = []
+
+    def begin(self, units: Sequence[tuple[Sequence[Element], UnitRead]]) -> None:
+        """Write down these units, and nothing else."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_bytes(self._title)
+        for elements, read in units:
+            self.add(elements, read)
+
+    def add(self, elements: Sequence[Element], read: UnitRead) -> None:
+        """Write down one more unit."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write("".join(map(dump_finding, [*elements, read])))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._path.unlink(missing_ok=True)

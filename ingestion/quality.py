@@ -1,0 +1,113 @@
+"""How well a file could be read: the verdict on a document, and the report that says what is missing from it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict
+from statistics import fmean
+from typing import Any
+
+from ingestion.errors import Corrupted, NoText
+from ingestion.extract.base import Source, UnitRead, Warned
+from ingestion.reading import Reading
+
+NAMED = 10
+# Below this, what was recognised is likely to have wrong words in every line.
+POOR_CONFIDENCE = 0.7
+# Warnings that mean that a part of the document can't be found.
+MISSING_PARTS = frozenset({"pages_unreadable", "parts_unreadable"})
+NO_SPEECH = "No speech was heard in the recording, so there is nothing to find. Check its sound track."
+
+
+def warnings_of(reading: Reading) -> list[Warned]:
+    """Return what a person should know; raise `NoText` or `Corrupted` if nothing usable was read."""
+    _check_usable(reading)
+    reads = [unit.read for unit in reading.units.values()]
+    return [*reading.warnings, *_unreadable(reading, reads), *_repaired(reading), *_doubtful(reading, reads)]
+
+
+def is_partial(warnings: Iterable[Warned]) -> bool:
+    """Whether something of the document can't be found."""
+    return any(warning.code in MISSING_PARTS for warning in warnings)
+
+
+def quality_of(reading: Reading, warnings: Iterable[Warned], language: str | None) -> dict[str, Any]:
+    """Return the quality report: `units` by source, recognition with its confidence, tables, pictures, speech."""
+    reads = [reading.units[number].read for number in sorted(reading.units)]
+    sources = Counter(read.source.value for read in reads)
+    return {
+        "unit": reading.unit_name,
+        "units": {"total": reading.unit_count, **{source.value: sources[source.value] for source in Source}},
+        "unreadable": [read.number for read in reads if read.source is Source.UNREADABLE],
+        "without_text": [read.number for read in reads if read.source is Source.BLANK],
+        "recognised": [
+            {"number": read.number, "confidence": round(read.confidence, 3)}
+            for read in reads
+            if read.confidence is not None
+        ],
+        "characters": sum(len(element.text) for element in reading.elements),
+        "tables": sum(read.tables for read in reads),
+        "pictures": sum(read.pictures for read in reads),
+        "seconds": _seconds(reading, reads),
+        "language": language,
+        "warnings": [asdict(warning) for warning in warnings],
+    }
+
+
+def _check_usable(reading: Reading) -> None:
+    if any(unit.elements for unit in reading.units.values()):
+        if _cut_off(reading) and _numbers(reading, Source.UNREADABLE):
+            raise Corrupted(
+                "The file is cut off: its end is missing. Get the whole file and upload it again."
+            )
+        return
+    if _cut_off(reading):
+        raise Corrupted("The file is cut off: its end is missing. Get the whole file and upload it again.")
+    if _numbers(reading, Source.UNREADABLE):
+        raise Corrupted
+    raise NoText(NO_SPEECH if reading.opened and reading.opened.duration is not None else None)
+
+
+def _cut_off(reading: Reading) -> bool:
+    return reading.opened is not None and reading.opened.is_cut_off
+
+
+def _numbers(reading: Reading, source: Source) -> list[int]:
+    return sorted(number for number, unit in reading.units.items() if unit.read.source is source)
+
+
+def _unreadable(reading: Reading, reads: list[UnitRead]) -> list[Warned]:
+    numbers = _numbers(reading, Source.UNREADABLE)
+    if not numbers:
+        return []
+    code = "pages_unreadable" if reading.unit_name == "page" else "parts_unreadable"
+    return [Warned(code, _about(reading, numbers, "could not be read"))]
+
+
+def _repaired(reading: Reading) -> list[Warned]:
+    if not _cut_off(reading):
+        return []
+    return [Warned("repaired", "The file was damaged at its end; all that it still holds could be read.")]
+
+
+def _doubtful(reading: Reading, reads: list[UnitRead]) -> list[Warned]:
+    poor = sorted(r.number for r in reads if r.confidence is not None and r.confidence < POOR_CONFIDENCE)
+    if not poor:
+        return []
+    confidence = fmean(read.confidence for read in reads if read.confidence is not None)
+    what = f"were hard to recognise (mean confidence {confidence:.0%}): expect wrong words"
+    return [Warned("low_confidence", _about(reading, poor, what))]
+
+
+def _about(reading: Reading, numbers: list[int], what: str) -> str:
+    named = ", ".join(map(str, numbers[:NAMED])) + (", …" if len(numbers) > NAMED else "")
+    return f"{len(numbers)} of {reading.unit_count} {reading.unit_name}s {what}: {named}."
+
+
+def _seconds(reading: Reading, reads: list[UnitRead]) -> dict[str, float] | None:
+    if reading.opened is None or reading.opened.duration is None:
+        return None
+    total = reading.opened.duration
+    speech = min(total, sum(read.speech_secs or 0.0 for read in reads))
+    return {"total": round(total, 2), "speech": round(speech, 2), "without_speech": round(total - speech, 2)}

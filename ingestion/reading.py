@@ -1,0 +1,154 @@
+"""What has been read of a document's file so far, unit by unit.
+
+The text that a file holds is read at once. What only a model can tell, the words of a scan or a recording, is
+recognised afterwards and takes the place of what its unit held before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from django.conf import settings
+
+from ingestion.checkpoint import Checkpoint
+from ingestion.extract.base import Attached, Element, Finding, Opened, Source, UnitRead, Warned
+from ingestion.report import Report
+from ingestion.sandbox.parent import SandboxLimits, extract
+from kb.models import Document, Stage
+
+FILE_TYPES = {".pdf": "pdf", ".txt": "txt", ".md": "txt"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The elements of a page, or of a stretch of a recording, and where they come from."""
+
+    elements: list[Element]
+    read: UnitRead
+
+
+class Reading:
+    """The units of one file, and what was noticed while reading them."""
+
+    def __init__(self, document: Document, report: Report, attachments: Path) -> None:
+        self.opened: Opened | None = None
+        self.units: dict[int, Unit] = {}
+        self.warnings: list[Warned] = []
+        self.attached: list[Attached] = []
+        self._document, self._report, self._attachments = document, report, attachments
+        self._checkpoint = Checkpoint(document.pk, document.sha256)
+
+    @property
+    def elements(self) -> list[Element]:
+        """All elements, in reading order."""
+        return [element for number in sorted(self.units) for element in self.units[number].elements]
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """The units that wait for recognition, ascending."""
+        return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is Source.PENDING))
+
+    def read_text(self) -> None:
+        """Read the text that the file holds; raise `IngestionError` if it can't be read at all."""
+        findings = extract(
+            Path(self._document.file.path),
+            _limits(),
+            attachments=self._attachments,
+            while_waiting=self._report.check,
+        )
+        for read in self._taken(findings):
+            self._report.progress_now_and_then(Stage.EXTRACTING, read.number, self.unit_count, self.unit_name)
+        if self.pending:
+            self._restore()
+
+    def recognise(self, while_waiting: Callable[[], None]) -> Iterator[UnitRead]:
+        """Recognise what is pending; yield after each unit. `while_waiting` is called now and then."""
+        if not self.pending:
+            return
+        findings = extract(
+            Path(self._document.file.path),
+            _limits(),
+            deep=True,
+            units=self.pending,
+            while_waiting=while_waiting,
+        )
+        for read in self._taken(findings):
+            unit = self.units[read.number]
+            self._checkpoint.add(unit.elements, unit.read)
+            yield read
+
+    def close(self) -> None:
+        """Forget what was kept for another try."""
+        self._checkpoint.clear()
+
+    @property
+    def unit_count(self) -> int:
+        """How many units the whole file has."""
+        return self.opened.units if self.opened else 1
+
+    @property
+    def unit_name(self) -> str:
+        """What a person calls a unit."""
+        if self.opened is None or self.opened.duration is not None:
+            return "part"
+        return "page" if self.opened.page_count else "part"
+
+    def _restore(self) -> None:
+        kept = [
+            (elements, read) for elements, read in self._checkpoint.units() if read.number in self.pending
+        ]
+        for elements, read in kept:
+            self.units[read.number] = Unit(elements, read)
+        self._checkpoint.begin(kept)
+
+    def _taken(self, findings: Iterator[Finding]) -> Iterator[UnitRead]:
+        """Note every finding; yield at the end of each unit."""
+        elements: list[Element] = []
+        for finding in findings:
+            match finding:
+                case Element():
+                    elements.append(finding)
+                case UnitRead(number):
+                    self.units[number] = Unit(elements, finding)
+                    elements = []
+                    yield finding
+                case Attached():
+                    self.attached.append(finding)
+                case Warned():
+                    self.warnings += [] if finding in self.warnings else [finding]
+                case Opened():
+                    self._open(finding)
+
+    def _open(self, opened: Opened) -> None:
+        if self.opened is not None:
+            return
+        self.opened = opened
+        self._report.update(
+            file_type=opened.file_type,
+            mime_type=opened.mime_type,
+            page_count=opened.page_count,
+            duration=opened.duration,
+        )
+        self.warnings += _name_mismatch(self._document.name, opened.file_type)
+
+
+def _limits() -> SandboxLimits:
+    return SandboxLimits(
+        settings.EXTRACTION_TIMEOUT_SECS,
+        settings.EXTRACTION_MEMORY_BYTES,
+        settings.MAX_PAGES,
+        settings.EXTRACTION_TOTAL_SECS,
+    )
+
+
+def _name_mismatch(name: str, file_type: str) -> list[Warned]:
+    promised = FILE_TYPES.get(PurePath(name.lower()).suffix)
+    if promised in (None, file_type):
+        return []
+    return [
+        Warned(
+            "name_mismatch", f"The name promises {promised}, but the content is {file_type}: read as such."
+        )
+    ]

@@ -10,12 +10,24 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import IngestionError, OutOfMemory
-from ingestion.extract.base import Element, Kind, Opened, Progress, Warned
-from ingestion.sandbox import parent
+from ingestion.extract.base import (
+    Attached,
+    Element,
+    Finding,
+    Kind,
+    Limits,
+    Opened,
+    Request,
+    Source,
+    UnitRead,
+    Warned,
+)
+from ingestion.sandbox import child, parent
+from ingestion.sandbox.child import Child
 from ingestion.sandbox.lines import dump_error, dump_finding
 from ingestion.sandbox.parent import SandboxLimits
 from ingestion.sandbox.wire import Untrue, read_line
-from kb.locations import Box, LocatedText, OnPage, Page
+from kb.locations import Box, InFile, InTime, LocatedText, OnPage, Page
 
 PAGE = Page(1, 200.0, 100.0)
 ELEMENT = Element(
@@ -43,7 +55,7 @@ def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, err
         "from ingestion.errors import OutOfMemory\n"
         f"try:\n    {code or 'pass'}\nexcept MemoryError:\n    print(dump_error(OutOfMemory()), end='')\n"
     )
-    monkeypatch.setattr(parent, "_command", lambda path, limits: [sys.executable, "-c", limited])
+    monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", limited])
     with pytest.raises(IngestionError) as caught:
         list(parent.extract(Path("any"), SandboxLimits(3, 1 << 30, 10)))
     assert caught.value.code == error_code
@@ -58,9 +70,9 @@ def test_a_real_file_in_too_little_memory(tmp_path: Path) -> None:
 def test_the_child_knows_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "secret")
     show = "import os; raise SystemExit(17 if 'SECRET_KEY' in os.environ else 0)"
-    monkeypatch.setattr(parent, "_command", lambda path, limits: [sys.executable, "-c", show])
-    with parent._child(Path("any"), SandboxLimits(3, 1, 1)) as child:
-        assert child.wait() == 0
+    monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", show])
+    with Child(Path("any"), Request(Limits(1)), SandboxLimits(3, 1, 1)) as process:
+        assert process._process.wait() == 0
 
 
 def test_the_child_does_not_load_django() -> None:
@@ -71,10 +83,23 @@ def test_the_child_does_not_load_django() -> None:
 
 @pytest.mark.parametrize(
     "finding",
-    [ELEMENT, Opened("pdf", "application/pdf", 3), Progress(1, 2), Warned("a", "b")],
+    [
+        ELEMENT,
+        Element(Kind.PARAGRAPH, LocatedText.of_words([("said", InTime(0.5, 1.25))])),
+        Element(Kind.PARAGRAPH, LocatedText.of_words([("x = 1", InFile(lines=(3, 4)))])),
+        Element(
+            Kind.TABLE,
+            LocatedText.of_words([("7", InFile(sheet="Sales", cells=(1, 1, 1, 1)))]),
+            rows=((0, 1),),
+        ),
+        Opened("pdf", "application/pdf", 3, 3, title="A title", is_cut_off=True),
+        UnitRead(1, Source.OCR, 0.75, 1, 2),
+        Attached("../notes.txt", "a1"),
+        Warned("a", "b"),
+    ],
     ids=lambda f: type(f).__name__,
 )
-def test_findings_survive_the_journey(finding: Element | Opened | Progress | Warned) -> None:
+def test_findings_survive_the_journey(finding: Finding) -> None:
     assert read_line(dump_finding(finding).encode()) == finding
 
 
@@ -101,6 +126,11 @@ LIES = {
     "span beyond the text": line(spans=word(0, 99, 1, 2, 3, 4)),
     "overlapping spans": line(spans=word(0, 3, 1, 2, 3, 4) + word(2, 5, 1, 2, 3, 4)),
     "box off the page": line(spans=word(0, 3, 1, 2, 300, 4)),
+    "unknown place": line(spans=[{"in": {"shelf": 3}, "words": [[0, 3]]}]),
+    "lines upside down": line(spans=[{"in": {"lines": [4, 3]}, "words": [[0, 3]]}]),
+    "rows beyond the text": line(rows=[[0, 99]]),
+    "an attachment outside the folder": dump_finding(Attached("a", "../../etc/passwd")).encode(),
+    "more than certain": dump_finding(UnitRead(1, Source.OCR, 1.5)).encode(),
     "not a number": line(spans=word(0, 3, float("nan"), 2, 3, 4)),
 }
 
@@ -109,3 +139,71 @@ LIES = {
 def test_lies_are_not_believed(lie: bytes) -> None:
     with pytest.raises(Untrue):
         read_line(lie)
+
+
+# --- A unit that kills its reader ----------------------------------------------------------------------------
+
+FIVE_PAGES = """
+import os, sys
+from ingestion.extract.base import Element, Kind, Opened, Source, UnitRead
+from ingestion.sandbox.lines import dump_end, dump_finding
+from kb.locations import LocatedText
+fatal, units, simple = eval(sys.argv[1])
+print(dump_finding(Opened("pdf", "application/pdf", 5, 5)), end="")
+for number in units or range(1, 6):
+    print(dump_finding(Element(Kind.PARAGRAPH, LocatedText(f"{'simple' if simple else 'page'} {number}"))), end="")
+    sys.stdout.flush()
+    if fatal.get(number) in ("always", None if simple else "once"):
+        os.kill(os.getpid(), 11)
+    print(dump_finding(UnitRead(number, Source.TEXT)), end="")
+print(dump_end(), end="")
+"""
+
+
+def read_five_pages(
+    monkeypatch: pytest.MonkeyPatch, fatal: dict[int, str], **request: object
+) -> list[Finding]:
+    def command(path: Path, request: Request, limits: SandboxLimits) -> list[str]:
+        return [sys.executable, "-c", FIVE_PAGES, repr((fatal, request.units, request.simple))]
+
+    monkeypatch.setattr(child, "command", command)
+    return list(parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), **request))
+
+
+def texts_and_sources(findings: list[Finding]) -> list[str]:
+    assert sum(isinstance(finding, Opened) for finding in findings) == 1
+    return [
+        finding.text if isinstance(finding, Element) else f"{finding.number} {finding.source}"
+        for finding in findings
+        if isinstance(finding, Element | UnitRead)
+    ]
+
+
+def test_a_page_that_kills_its_reader_is_read_in_a_simpler_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert texts_and_sources(read_five_pages(monkeypatch, {3: "once"})) == [
+        *("page 1", "1 text", "page 2", "2 text", "simple 3", "3 text"),
+        *("page 4", "4 text", "page 5", "5 text"),
+    ]
+
+
+def test_a_page_that_kills_every_reader_is_all_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert texts_and_sources(read_five_pages(monkeypatch, {1: "always", 5: "always"})) == [
+        *("1 unreadable", "page 2", "2 text", "page 3", "3 text", "page 4", "4 text", "5 unreadable"),
+    ]
+
+
+def test_only_the_units_that_were_asked_for_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = read_five_pages(monkeypatch, {4: "always"}, units=(2, 4), deep=True)
+    assert texts_and_sources(found) == ["page 2", "2 text", "4 unreadable"]
+
+
+def test_waiting_can_be_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Enough(Exception):
+        pass
+
+    def enough() -> None:
+        raise Enough
+
+    monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", "import time; time.sleep(60)"])
+    with pytest.raises(Enough):
+        list(parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), while_waiting=enough))

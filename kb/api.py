@@ -31,7 +31,16 @@ from accounts.rest import (
     uuid_param,
 )
 from accounts.roles import Role
-from kb.documents import Details, add_document, delete_document, page_cache, reprocess
+from kb.documents import (
+    Details,
+    add_document,
+    add_url,
+    delete_document,
+    original_file,
+    page_cache,
+    reprocess,
+)
+from kb.fetch import InvalidUrl, web_url
 from kb.files import serve_file
 from kb.models import Chunk, Document
 from kb.rendering import page_png
@@ -40,7 +49,18 @@ from kb.representations import chunk_json, document_json
 MAX_IMAGE_WIDTH = 4000
 DEFAULT_IMAGE_WIDTH = 1200
 UPLOAD_FIELDS = frozenset(
-    {"files", "files[]", "workspace_id", "session_id", "external_user_id", "metadata", "tags", "language"}
+    {
+        "files",
+        "files[]",
+        "urls",
+        "urls[]",
+        "workspace_id",
+        "session_id",
+        "external_user_id",
+        "metadata",
+        "tags",
+        "language",
+    }
 )
 
 
@@ -132,25 +152,27 @@ class DocumentsView(APIView):
         operation_id="documents_create", request=OpenApiTypes.BINARY, responses=OpenApiTypes.OBJECT
     )
     def post(self, request: Request) -> Response:
-        """Upload files; 202 if any of them is new, 200 if all were there already."""
+        """Add files and web pages, in this order; 202 if any is new, 200 if all were there already."""
         if request.content_type and not request.content_type.startswith("multipart/form-data"):
             raise ValidationError("Send the files as multipart/form-data.", param="files")
         form: Any = request.data
         for name in form:
             if name not in UPLOAD_FIELDS:
                 raise UnknownField(f"Unknown field “{name}”.", param=name)
-            if name not in ("files", "files[]"):
+            if name not in ("files", "files[]", "urls", "urls[]"):
                 refuse_unclean(form[name], name)
         principal = _speaking_for(principal_of(request), form)
         uploads = request.FILES.getlist("files") + request.FILES.getlist("files[]")
-        if not uploads:
-            raise ValidationError("Send at least one file.", param="files")
+        urls = _urls(form.getlist("urls") + form.getlist("urls[]"))
+        if not uploads and not urls:
+            raise ValidationError("Send at least one file or URL.", param="files")
         for upload in uploads:
             if (upload.size or 0) > settings.MAX_UPLOAD_BYTES:
                 raise TooLarge(f"“{upload.name}” is larger than {settings.MAX_UPLOAD_BYTES // 2**20} MiB.")
             refuse_unclean(upload.name, "files")
         details = _details(principal, form)
         added = [add_document(principal, upload, details) for upload in uploads]
+        added += [add_url(principal, url, details) for url in urls]
         body = [document_json(document) | {"duplicate": duplicate} for document, duplicate in added]
         return Response({"documents": body}, status=200 if all(d for _, d in added) else 202)
 
@@ -159,6 +181,15 @@ def _speaking_for(principal: Principal, form: Any) -> Principal:
     principal = principal.for_external_user(form.get("external_user_id"))
     session_id = form.get("session_id")
     return in_session(principal, parsed_session_id(session_id)) if session_id else principal
+
+
+def _urls(given: list[str]) -> list[str]:
+    for index, url in enumerate(given):
+        try:
+            web_url(url)
+        except InvalidUrl as error:
+            raise ValidationError(error.message, param=f"urls[{index}]") from None
+    return given
 
 
 def _details(principal: Principal, form: Any) -> Details:
@@ -221,7 +252,7 @@ class DocumentFileView(APIView):
         """Return the file, or the part of it that a `Range` header asks for."""
         document = visible_document(principal_of(request), id)
         return serve_file(
-            Path(document.file.path), document.name, document.mime_type, request.headers.get("Range")
+            original_file(document), document.name, document.mime_type, request.headers.get("Range")
         )
 
 

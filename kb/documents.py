@@ -1,4 +1,4 @@
-"""What can be done with documents: add, find by id, process again, delete."""
+"""What can be done with documents: add files and web pages, find by id, process again, delete."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import File
+from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 from django.db.models import Q
-from django.db.models.fields.files import FieldFile
+from django.utils import timezone
 from procrastinate.contrib.django import app as jobs
 
 from accounts.errors import NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
+from kb.fetch import name_of_url, web_url
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 
@@ -56,25 +58,62 @@ def add_document(principal: Principal, upload: File[bytes], details: Details) ->
     """Store an upload and queue its ingestion; return the document and whether it was there already.
 
     The same bytes at the same place (workspace, external user, session) are one document; one that had
-    failed is processed again.
+    failed, or whose file was lost, is processed again.
     """
     principal.require_workspace(details.workspace_id, Role.EDITOR)
     digest = _sha256(upload)
-    existing = _find_same(principal, details.workspace_id, digest)
-    if existing is None:
-        document = _new_document(principal, upload, details, digest)
-        try:
-            _store(document, upload)
-        except IntegrityError:
-            # Another request stored the same bytes between our look and our insert.
-            existing = _find_same(principal, details.workspace_id, digest)
-            if existing is None:
-                raise
-        else:
-            return document, False
-    if existing.status == Status.FAILED:
-        reprocess(existing)
-    return existing, True
+    document = _new_document(principal, details, upload.name or "untitled", digest)
+    document.size, document.sha256 = upload.size, digest
+    return _add(principal, document, upload)
+
+
+def add_url(principal: Principal, url: str, details: Details) -> tuple[Document, bool]:
+    """Queue the fetching and ingestion of a web page; return as `add_document` does.
+
+    Raise `kb.fetch.InvalidUrl` if it is none. What only the fetch can tell becomes the document's error.
+    """
+    principal.require_workspace(details.workspace_id, Role.EDITOR)
+    normal = str(web_url(url))
+    # The prefix: a text file that holds nothing but the URL is not the page.
+    identity = hashlib.sha256(b"url\0" + normal.encode()).hexdigest()
+    document = _new_document(principal, details, normal, identity)
+    document.size, document.url = 0, normal
+    return _add(principal, document, None)
+
+
+def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool:
+    """Make a fetched page the document's file; return whether the document is still there.
+
+    Whoever reads meanwhile finds the old file or the new one, never half of one.
+    """
+    old, storage = document.file.name, document.file.storage
+    digest, size = _sha256(page), page.size
+    document.file.save("original", page, save=False)
+    document.size, document.sha256, document.mime_type = size, digest, mime_type
+    try:
+        is_there = _update_fetched(document)
+    except BaseException:
+        storage.delete(document.file.name or "")
+        raise
+    superseded = old if is_there else document.file.name
+    if superseded:
+        storage.delete(superseded)
+    shutil.rmtree(page_cache(document), ignore_errors=True)
+    return is_there
+
+
+def original_file(document: Document) -> Path:
+    """Return the path of the document's file, or raise `NotFound` saying why there is none."""
+    if has_file(document):
+        return Path(document.file.path)
+    if document.url:
+        raise NotFound("The page has not been fetched, so there is no file of it.")
+    raise NotFound("The file of this document is lost. Upload it again.")
+
+
+def has_file(document: Document) -> bool:
+    """Tell whether the document's file is there; that of a web page comes with the fetch."""
+    return bool(document.file) and document.file.storage.exists(document.file.name or "")
 
 
 def reprocess(document: Document) -> None:
@@ -90,19 +129,29 @@ def delete_document(document: Document) -> Receipt:
     """Remove a document with its chunks, vectors and file, and say what was removed."""
     with transaction.atomic():
         chunks = Chunk.unscoped.filter(document_id=document.pk)
+        has_a_file = has_file(document)
         receipt = Receipt(
             documents=1,
             chunks=chunks.count(),
             vectors=ChunkVector.objects.filter(chunk__in=chunks).count(),
-            files=1,
-            bytes=document.size,
+            files=int(has_a_file),
+            bytes=document.size if has_a_file else 0,
         )
-        file, topic, news = document.file, document_topic(document.workspace_id), str(document.pk)
-        cache = page_cache(document)
+        folder, topic, news = (
+            document_folder(document.pk),
+            document_topic(document.workspace_id),
+            str(document.pk),
+        )
+        storage, cache = document.file.storage, page_cache(document)
         document.delete()
         announce(topic, news)
-        transaction.on_commit(lambda: _remove_files(file, cache))
+        transaction.on_commit(lambda: _remove_files(storage, folder, cache))
     return receipt
+
+
+def document_folder(id: UUID) -> str:
+    """Return where the storage keeps what belongs to a document; see `kb.models.document_path`."""
+    return f"documents/{id}"
 
 
 def page_cache(document: Document) -> Path:
@@ -128,29 +177,48 @@ def _sha256(upload: File[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _find_same(principal: Principal, workspace_id: UUID, digest: str) -> Document | None:
+def _add(principal: Principal, document: Document, upload: File[bytes] | None) -> tuple[Document, bool]:
+    """Store a new document, unless its place already has the same."""
+    existing = _find_same(principal, document)
+    if existing is None:
+        try:
+            _store(document, upload)
+        except IntegrityError:
+            # Another request stored the same between our look and our insert.
+            existing = _find_same(principal, document)
+            if existing is None:
+                raise
+        else:
+            return document, False
+    if upload is not None and not has_file(existing):
+        existing.file.save("original", upload, save=False)
+        reprocess(existing)
+    elif existing.status == Status.FAILED:
+        reprocess(existing)
+    return existing, True
+
+
+def _find_same(principal: Principal, document: Document) -> Document | None:
     return (
         Document.objects.restricted_to(principal)
         .filter(
-            workspace_id=workspace_id,
+            workspace_id=document.workspace_id,
             external_user_id=principal.external_user_id,
-            identity=digest,
+            identity=document.identity,
         )
         .filter(Q(session_id=principal.session_id))
         .first()
     )
 
 
-def _new_document(principal: Principal, upload: File[bytes], details: Details, digest: str) -> Document:
+def _new_document(principal: Principal, details: Details, name: str, identity: str) -> Document:
     return Document(
         workspace_id=details.workspace_id,
         external_user_id=principal.external_user_id,
         session_id=principal.session_id,
         uploaded_by_id=principal.user_id,
-        name=(upload.name or "untitled")[:MAX_NAME],
-        size=upload.size,
-        sha256=digest,
-        identity=digest,
+        name=name[:MAX_NAME],
+        identity=identity,
         searchable=Searchable.NONE,
         tags=details.tags,
         metadata=details.metadata,
@@ -158,20 +226,46 @@ def _new_document(principal: Principal, upload: File[bytes], details: Details, d
     )
 
 
-def _store(document: Document, upload: File[bytes]) -> None:
-    document.file.save("original", upload, save=False)
+def _store(document: Document, upload: File[bytes] | None) -> None:
+    if upload is not None:
+        document.file.save("original", upload, save=False)
     try:
         with transaction.atomic():
             document.save(force_insert=True)
             _queue_ingestion(document)
     except BaseException:
         # A file without a row would never be found again.
-        document.file.storage.delete(document.file.name or "")
+        if upload is not None:
+            document.file.storage.delete(document.file.name or "")
         raise
 
 
-def _remove_files(file: FieldFile, cache: Path) -> None:
-    file.storage.delete(file.name or "")
+def _update_fetched(document: Document) -> bool:
+    rows = Document.unscoped.filter(pk=document.pk)
+    with transaction.atomic():
+        is_there = rows.update(
+            file=document.file.name,
+            size=document.size,
+            sha256=document.sha256,
+            mime_type=document.mime_type,
+            updated_at=timezone.now(),
+        )
+        # A name that somebody gave stays.
+        name = name_of_url(document.url)[:MAX_NAME]
+        if rows.filter(name=document.url[:MAX_NAME]).update(name=name):
+            document.name = name
+        announce(document_topic(document.workspace_id), str(document.pk))
+    return bool(is_there)
+
+
+def _remove_files(storage: Storage, folder: str, cache: Path) -> None:
+    try:
+        _, names = storage.listdir(folder)
+    except FileNotFoundError:
+        names = []
+    for name in names:
+        storage.delete(f"{folder}/{name}")
+    storage.delete(folder)
     shutil.rmtree(cache, ignore_errors=True)
 
 

@@ -1,0 +1,35 @@
+"""From a document's URL to its file; what follows is the same as for an upload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from django.conf import settings
+from django.core.files.uploadedfile import TemporaryUploadedFile
+
+from ingestion.errors import BY_CODE
+from ingestion.report import Abandoned
+from kb.documents import store_fetched
+from kb.fetch import FetchError, default_limits, fetch_blocking
+from kb.models import Document
+
+
+def fetch_document(document: Document, checkpoint: Callable[[], None] = lambda: None) -> None:
+    """Fetch `document.url` and make what comes the document's file, with size, sha256, type and name.
+
+    `checkpoint` is called twice a second; what it raises ends the fetch. Raise the `IngestionError` with
+    the code `blocked_url`, `unreachable_url`, `too_large` or `unsupported_type`, and `Abandoned` if the
+    document is gone. An earlier file stays until the new one is whole.
+    """
+    limits = default_limits()
+    limits = replace(limits, max_bytes=min(limits.max_bytes, settings.MAX_UPLOAD_BYTES))
+    with TemporaryUploadedFile("page", "", 0, None) as page:
+        try:
+            fetched = fetch_blocking(document.url, page, limits=limits, checkpoint=checkpoint)
+        except FetchError as error:
+            raise BY_CODE[error.code](error.message) from error
+        page.flush()
+        page.size = fetched.size
+        if not store_fetched(document, page, fetched.mime_type):
+            raise Abandoned

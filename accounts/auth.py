@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -74,6 +75,26 @@ def identify(headers: RawHeaders, user: User | None, session_id: str | None) -> 
     else:
         raise Unauthenticated
     return principal if session_id is None else in_session(principal, parsed_session_id(session_id))
+
+
+@dataclass(frozen=True)
+class Caller:
+    """What a request or handshake said about who is asking, for streams that outlive it."""
+
+    headers: RawHeaders
+    user_id: int | None
+    session_id: str | None
+
+    @classmethod
+    def of(cls, request: Request) -> Caller:
+        """Return who made an API request."""
+        http = request._request
+        return cls(raw_headers(http), request.user.pk, http.GET.get("session_id"))
+
+    def identify(self) -> Principal:
+        """Return who is asking, as of now: a key, membership or login may have been taken away since."""
+        user = User.objects.filter(pk=self.user_id or 0, is_active=True).first()
+        return identify(self.headers, user, self.session_id)
 
 
 def parsed_session_id(value: str) -> UUID:

@@ -6,7 +6,8 @@ from typing import Any
 
 import langcodes
 
-from kb.models import Chunk, Document
+from kb.locations import InFile
+from kb.models import Chunk, Document, Status
 
 
 def document_json(document: Document) -> dict[str, Any]:
@@ -21,9 +22,12 @@ def document_json(document: Document) -> dict[str, Any]:
         "status": document.status,
         "stage": document.stage,
         "progress": round(document.progress, 4),
+        "activity": document.activity,
         "searchable": document.searchable,
         "error": error,
         "warnings": document.warnings,
+        "url": document.url or None,
+        "attached_to": str(document.attached_to_id) if document.attached_to_id else None,
         "file_type": document.file_type or None,
         "mime_type": document.mime_type or None,
         "size": document.size,
@@ -41,9 +45,31 @@ def document_json(document: Document) -> dict[str, Any]:
     }
 
 
+NO_QUALITY: dict[str, Any] = {
+    "unit": None,
+    "units": None,
+    "unreadable": [],
+    "without_text": [],
+    "recognised": [],
+    "characters": 0,
+    "tables": 0,
+    "pictures": 0,
+    "seconds": None,
+    "language": None,
+    "warnings": [],
+}
+
+
+def quality_json(document: Document) -> dict[str, Any]:
+    """Return the quality report; before there is one, and of a document that failed, an empty one."""
+    report = document.quality if document.status != Status.FAILED else None
+    return {"document_id": str(document.pk), "status": document.status} | (report or NO_QUALITY)
+
+
 def chunk_json(chunk: Chunk, filename: str) -> dict[str, Any]:
     """Return the contract's chunk; `bbox` is null for kinds without coordinates."""
-    boxes = [box.as_json() for box in chunk.located.boxes()]
+    located = chunk.located
+    boxes = [box.as_json() for box in located.boxes()]
     return {
         "id": str(chunk.pk),
         "document_id": str(chunk.document_id),
@@ -57,9 +83,41 @@ def chunk_json(chunk: Chunk, filename: str) -> dict[str, Any]:
             "languages": [iso_639_3(chunk.language)] if chunk.language else [],
             "modality": chunk.modality,
             "headings": chunk.headings,
+            **_in_file(located.files()),
         },
         **({"replaced_by": [str(id) for id in chunk.replaced_by]} if chunk.replaced_by is not None else {}),
     }
+
+
+def _in_file(places: list[InFile]) -> dict[str, Any]:
+    """Return the one place around all `places`, with the keys that apply to the kind of file."""
+    lines = [place.lines for place in places if place.lines]
+    slides = {place.slide for place in places if place.slide is not None}
+    sheet = next((place.sheet for place in places if place.sheet is not None), None)
+    cells = [place.cells for place in places if place.cells and place.sheet == sheet]
+    merged = {
+        "lines": [min(first for first, _ in lines), max(last for _, last in lines)] if lines else None,
+        "slides": sorted(slides) or None,
+        "sheet": sheet,
+        "cells": _range(cells) if cells else None,
+    }
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def _range(cells: list[tuple[int, int, int, int]]) -> str:
+    """Return the smallest range around `cells` as spreadsheets write it: `A1:C7`."""
+    top, left, bottom, right = zip(*cells, strict=True)
+    first, last = f"{_column(min(left))}{min(top)}", f"{_column(max(right))}{max(bottom)}"
+    return first if first == last else f"{first}:{last}"
+
+
+def _column(number: int) -> str:
+    """Return a column's letters: 1 is A, 27 is AA."""
+    letters = ""
+    while number:
+        number, letter = divmod(number - 1, 26)
+        letters = chr(ord("A") + letter) + letters
+    return letters
 
 
 def iso_639_3(language: str) -> str:

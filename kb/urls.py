@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from accounts import api as accounts_api
-from kb import api as kb_api
+from kb.api import chunks, document, documents, files
 from kb.health import health
 from search import api as search_api
 
@@ -14,13 +14,16 @@ api = [
     path("workspaces", accounts_api.WorkspacesView.as_view()),
     path("api-keys", accounts_api.ApiKeysView.as_view()),
     path("api-keys/<uuid:id>", accounts_api.ApiKeyView.as_view()),
-    path("documents", kb_api.DocumentsView.as_view()),
-    path("documents/<str:id>", kb_api.DocumentView.as_view()),
-    path("documents/<str:id>/reprocess", kb_api.ReprocessView.as_view()),
-    path("documents/<str:id>/file", kb_api.DocumentFileView.as_view()),
-    path("documents/<str:id>/pages/<str:number>", kb_api.DocumentPageView.as_view()),
-    path("documents/<str:id>/chunks", kb_api.DocumentChunksView.as_view()),
-    path("chunks/<str:id>", kb_api.ChunkView.as_view()),
+    path("documents", documents.DocumentsView.as_view()),
+    path("documents/<str:id>", document.DocumentView.as_view()),
+    path("documents/<str:id>/reprocess", document.ReprocessView.as_view()),
+    path("documents/<str:id>/cancel", document.CancelView.as_view()),
+    path("documents/<str:id>/quality", document.QualityView.as_view()),
+    path("documents/<str:id>/events", document.DocumentEventsView.as_view()),
+    path("documents/<str:id>/file", files.DocumentFileView.as_view()),
+    path("documents/<str:id>/pages/<str:number>", files.DocumentPageView.as_view()),
+    path("documents/<str:id>/chunks", chunks.DocumentChunksView.as_view()),
+    path("chunks/<str:id>", chunks.ChunkView.as_view()),
     path("tools", search_api.ToolsView.as_view()),
     path("tools/<str:name>", search_api.ToolView.as_view()),
     path("tools/<str:name>/execute", search_api.ExecuteView.as_view()),
@@ -32,7 +35,7 @@ api = [
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include(api)),
-    path("chunks/<str:id>", kb_api.ChunkView.as_view()),
+    path("chunks/<str:id>", chunks.ChunkView.as_view()),
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("health", health),

@@ -13,9 +13,8 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 
-from accounts.auth import identify, presented_key
+from accounts.auth import Caller, presented_key
 from accounts.errors import LocusError, NotFound, Unauthenticated, ValidationError
-from accounts.models import User
 from accounts.principal import Principal
 from kb.models import Document
 from kb.notifications import document_topic, listener
@@ -64,14 +63,9 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
 
     async def _identify(self) -> Principal:
         user: Any = self.scope.get("user")
-
-        def read() -> Principal:
-            # Read again, not from the handshake: the user may have been deactivated since.
-            cookie_user = User.objects.filter(pk=getattr(user, "pk", None) or 0, is_active=True).first()
-            return identify(self.scope["headers"], cookie_user, self.query("session_id"))
-
+        caller = Caller(self.scope["headers"], getattr(user, "pk", None), self.query("session_id"))
         try:
-            principal = await database_sync_to_async(read)()
+            principal = await database_sync_to_async(caller.identify)()
         except (Unauthenticated, ValidationError):
             raise Refused(WHO) from None
         except NotFound:

@@ -20,6 +20,7 @@ from accounts.errors import ValidationError
 from accounts.identity import in_session
 from accounts.principal import Principal
 from accounts.rest import CursorLists, refuse_unknown_query, uuid_param
+from kb.sse import AnyAccept, sse_max_bytes, sse_response
 from search.executions import (
     begin,
     cancel,
@@ -30,10 +31,8 @@ from search.executions import (
     without_invisible,
 )
 from search.models import Execution, ExecutionStatus
-from search.sse import sse_response
 from search.tools import TOOLS, Tool, ToolInput, tool_named
 
-MIN_SSE_BYTES = 512
 HEADER = "X-Execution-Id"
 
 
@@ -88,6 +87,7 @@ def _speaking_for(principal: Principal, inputs: dict[str, Any]) -> Principal:
 class ToolView(APIView):
     """One tool."""
 
+    content_negotiation_class = AnyAccept
     # Asking needs no more than reading.
     required_scope = "read"
 
@@ -200,6 +200,8 @@ class CancelView(APIView):
 class ExecutionEventsView(APIView):
     """An execution's events."""
 
+    content_negotiation_class = AnyAccept
+
     @extend_schema(
         operation_id="executions_events",
         parameters=[OpenApiParameter("after", int), OpenApiParameter("sse_max_bytes", int)],
@@ -226,18 +228,6 @@ def _after(request: Request) -> int:
     if not value.isdecimal():
         raise ValidationError(f"{name} must be a sequence number.", param=name)
     return int(value)
-
-
-def sse_max_bytes(request: Request) -> int:
-    """Return the frame limit: `?sse_max_bytes=`, from 512 up to the server's own."""
-    given = request.query_params.get("sse_max_bytes")
-    if given is None:
-        return int(settings.SSE_MAX_EVENT_BYTES)
-    if not given.isdecimal() or not MIN_SSE_BYTES <= int(given) <= settings.SSE_MAX_EVENT_BYTES:
-        raise ValidationError(
-            f"sse_max_bytes must be {MIN_SSE_BYTES} to {settings.SSE_MAX_EVENT_BYTES}.", param="sse_max_bytes"
-        )
-    return int(given)
 
 
 def _summary(execution: Execution) -> dict[str, Any]:

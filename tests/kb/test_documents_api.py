@@ -23,7 +23,7 @@ DOCUMENT_KEYS = {
     *("id", "name", "workspace_id", "external_user_id", "session_id", "status", "stage", "progress"),
     *("searchable", "error", "warnings", "file_type", "mime_type", "size", "sha256", "page_count"),
     *("duration", "chunk_count", "language", "tags", "metadata", "created_at", "updated_at"),
-    *("text_ready_at", "indexed_at"),
+    *("text_ready_at", "indexed_at", "activity", "url", "attached_to"),
 }
 
 

@@ -6,24 +6,67 @@ import hashlib
 import json
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, Protocol
 
+from django.conf import settings
+from django.db import close_old_connections
 from django.http import StreamingHttpResponse
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.request import Request
 
-from search.executions import StoredEvent
+from accounts.errors import ValidationError
 
 PING = b": ping\n\n"
+MIN_BYTES = 512
 
 
-def sse_response(events: AsyncIterator[StoredEvent | None], max_bytes: int) -> StreamingHttpResponse:
+class Sent(Protocol):
+    """An event with its number in its stream."""
+
+    @property
+    def seq(self) -> int:
+        """The number, from 1."""
+
+    @property
+    def event(self) -> str:
+        """What kind of event it is."""
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What it says."""
+
+
+class AnyAccept(DefaultContentNegotiation):
+    """Lets browsers ask for `text/event-stream`; errors that come before the stream are JSON all the same."""
+
+    def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
+        """Return the first renderer."""
+        return renderers[0], renderers[0].media_type
+
+
+def sse_max_bytes(request: Request) -> int:
+    """Return the frame limit: `?sse_max_bytes=`, from 512 up to the server's own."""
+    given = request.query_params.get("sse_max_bytes")
+    if given is None:
+        return int(settings.SSE_MAX_EVENT_BYTES)
+    if not given.isdecimal() or not MIN_BYTES <= int(given) <= settings.SSE_MAX_EVENT_BYTES:
+        raise ValidationError(
+            f"sse_max_bytes must be {MIN_BYTES} to {settings.SSE_MAX_EVENT_BYTES}.", param="sse_max_bytes"
+        )
+    return int(given)
+
+
+def sse_response(events: AsyncIterator[Sent | None], max_bytes: int) -> StreamingHttpResponse:
     """Return a response that frames `events`; None becomes a ping."""
+    # The view's own connection would otherwise stay out of the pool for as long as the stream lasts.
+    close_old_connections()
     response = StreamingHttpResponse(_frames(events, max_bytes), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"
     response["X-Accel-Buffering"] = "no"
     return response
 
 
-async def _frames(events: AsyncIterator[StoredEvent | None], max_bytes: int) -> AsyncIterator[bytes]:
+async def _frames(events: AsyncIterator[Sent | None], max_bytes: int) -> AsyncIterator[bytes]:
     async for event in events:
         if event is None:
             yield PING
@@ -32,7 +75,7 @@ async def _frames(events: AsyncIterator[StoredEvent | None], max_bytes: int) -> 
             yield frame
 
 
-def frames(event: StoredEvent, max_bytes: int) -> Iterator[bytes]:
+def frames(event: Sent, max_bytes: int) -> Iterator[bytes]:
     """Yield the event as one frame, or as contiguous `_delta_sse` frames of at most `max_bytes` each."""
     body = compact({"event": event.event, "data": event.data})
     whole = _frame(event.event, body, event.seq)
@@ -42,7 +85,7 @@ def frames(event: StoredEvent, max_bytes: int) -> Iterator[bytes]:
         yield from _delta_frames(event, body, max_bytes)
 
 
-def _delta_frames(event: StoredEvent, body: str, max_bytes: int) -> Iterator[bytes]:
+def _delta_frames(event: Sent, body: str, max_bytes: int) -> Iterator[bytes]:
     """Slice the JSON `body` so that every frame, its blank line included, obeys the limit.
 
     Only the last frame has an `id:`, so that a client that drops inside the group gets all of it again.

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from kb.sse import frames
 from search.executions import StoredEvent
-from search.sse import frames
 
 
 def parse(frame: bytes) -> dict[str, Any]:

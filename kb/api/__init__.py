@@ -1,0 +1,1 @@
+"""`/api/v1/documents` and `/api/v1/chunks`."""

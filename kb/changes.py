@@ -1,0 +1,140 @@
+"""Changing a document that is there: its name, tags, metadata and workspace, and whether it is ingested.
+
+Each change locks the document's row first, as the worker does when it swaps chunks: neither sees half of the
+other's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from procrastinate.contrib.django import app as jobs
+
+from accounts.errors import Conflict, NotFound
+from accounts.principal import Principal
+from accounts.roles import Role
+from kb.documents import INGEST_TASK
+from kb.models import Chunk, Document, Searchable, Stage, Status
+from kb.notifications import announce, document_topic
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The new values; None leaves a field as it is."""
+
+    name: str | None = None
+    tags: list[str] | None = None
+    metadata: dict[str, Any] | None = None
+    workspace_id: UUID | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return what changes in the document's own row, its workspace apart."""
+        values = {"name": self.name, "tags": self.tags, "metadata": self.metadata}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def change(principal: Principal, document: Document, changes: Changes) -> Document:
+    """Change a document that the principal may change; return it as it is now.
+
+    Raise `NotFound` or `Forbidden` for a workspace it may not be moved to, `Conflict` if it is there already.
+    """
+    target = changes.workspace_id
+    if target is not None:
+        principal.require_workspace(target, Role.EDITOR)
+    with transaction.atomic():
+        row = _locked(document)
+        fields = changes.fields()
+        for name, value in fields.items():
+            setattr(row, name, value)
+        row.save(update_fields=[*fields, "updated_at"])
+        if target is not None and target != row.workspace_id:
+            _move(row, target)
+        announce(document_topic(row.workspace_id), str(row.pk))
+    return row
+
+
+def cancel(document: Document) -> Document:
+    """End a document's ingestion; return the document as it is now. A finished one stays as it is.
+
+    A document that has never been ready leaves no chunks. One that was being processed again keeps being
+    found by those it has. The worker notices at its next step that the document is cancelled.
+    """
+    with transaction.atomic():
+        row = _locked(document)
+        if row.is_finished:
+            return row
+        _forget_queued_jobs(row)
+        if row.indexed_at is None:
+            Chunk.unscoped.filter(document_id=row.pk).delete()
+            row.text_ready_at = row.quality = None
+        row.status, row.stage, row.activity = Status.CANCELLED, Stage.DONE, None
+        row.chunk_count = _live(row).count()
+        row.searchable = _searchable(row)
+        # A new run clears the warnings at its start, but the chunks may still be those of the run before.
+        row.warnings = (row.quality or {}).get("warnings", [])
+        row.save()
+        announce(document_topic(row.workspace_id), str(row.pk))
+    return row
+
+
+def _locked(document: Document) -> Document:
+    row = Document.unscoped.select_for_update().filter(pk=document.pk).first()
+    if row is None:
+        raise NotFound
+    return row
+
+
+def _live(document: Document) -> Any:
+    return Chunk.unscoped.filter(document_id=document.pk, replaced_by=None)
+
+
+def _searchable(document: Document) -> Searchable:
+    if not document.chunk_count:
+        return Searchable.NONE
+    has_all_vectors = not _live(document).exclude(vectors__space__is_active=True).exists()
+    return Searchable.FULL if has_all_vectors else Searchable.WORDS
+
+
+def _forget_queued_jobs(document: Document) -> None:
+    """Remove jobs that no worker has taken up: another processing must not run twice."""
+    for job in jobs.job_manager.list_jobs(task=INGEST_TASK, lock=str(document.pk), status="todo"):
+        jobs.job_manager.cancel_job_by_id(job.id, delete_job=True)  # type: ignore[arg-type]
+
+
+def _move(document: Document, workspace_id: UUID) -> None:
+    """Move a document, with what is attached to it, and their chunks; what it is attached to stays behind."""
+    before = document.workspace_id
+    document.attached_to = None
+    for one in [document, *_attachments(document)]:
+        _refuse_second(one, workspace_id)
+        one.workspace_id = workspace_id
+        try:
+            with transaction.atomic():
+                one.save(update_fields=["workspace", "attached_to", "updated_at"])
+        except IntegrityError:
+            _refuse_second(one, workspace_id)
+            raise
+        Chunk.unscoped.filter(document_id=one.pk).update(workspace_id=workspace_id)
+        announce(document_topic(before), str(one.pk))
+        announce(document_topic(workspace_id), str(one.pk))
+
+
+def _attachments(document: Document) -> Iterator[Document]:
+    for attached in Document.unscoped.select_for_update().filter(attached_to=document.pk):
+        yield attached
+        yield from _attachments(attached)
+
+
+def _refuse_second(document: Document, workspace_id: UUID) -> None:
+    same = Document.unscoped.filter(
+        workspace_id=workspace_id,
+        external_user_id=document.external_user_id,
+        session_id=document.session_id,
+        identity=document.identity,
+    )
+    if same.exclude(pk=document.pk).exists():
+        raise Conflict(f"The workspace already has the content of “{document.name}”.", param="workspace_id")

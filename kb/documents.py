@@ -98,7 +98,7 @@ def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool
     superseded = old if is_there else document.file.name
     if superseded:
         storage.delete(superseded)
-    shutil.rmtree(page_cache(document), ignore_errors=True)
+    remove_cache(page_cache(document))
     return is_there
 
 
@@ -142,10 +142,10 @@ def delete_document(document: Document) -> Receipt:
             document_topic(document.workspace_id),
             str(document.pk),
         )
-        storage, cache = document.file.storage, page_cache(document)
+        storage, id = document.file.storage, document.pk
         document.delete()
         announce(topic, news)
-        transaction.on_commit(lambda: _remove_files(storage, folder, cache))
+        transaction.on_commit(lambda: _remove_files(storage, folder, id))
     return receipt
 
 
@@ -157,6 +157,14 @@ def document_folder(id: UUID) -> str:
 def page_cache(document: Document) -> Path:
     """Return the folder of a document's rendered page images."""
     return Path(settings.DATA_DIR) / "cache" / "pages" / str(document.pk)
+
+
+def remove_cache(cache: Path) -> None:
+    """Remove a file or folder of `DATA_DIR/cache`, if it is there; each is named after its document."""
+    if cache.is_dir():
+        shutil.rmtree(cache, ignore_errors=True)
+    else:
+        cache.unlink(missing_ok=True)
 
 
 def documents_by_id(principal: Principal, ids: Iterable[UUID]) -> dict[UUID, Document]:
@@ -258,7 +266,7 @@ def _update_fetched(document: Document) -> bool:
     return bool(is_there)
 
 
-def _remove_files(storage: Storage, folder: str, cache: Path) -> None:
+def _remove_files(storage: Storage, folder: str, id: UUID) -> None:
     try:
         _, names = storage.listdir(folder)
     except FileNotFoundError:
@@ -266,7 +274,8 @@ def _remove_files(storage: Storage, folder: str, cache: Path) -> None:
     for name in names:
         storage.delete(f"{folder}/{name}")
     storage.delete(folder)
-    shutil.rmtree(cache, ignore_errors=True)
+    for cache in (Path(settings.DATA_DIR) / "cache").glob(f"*/{id}*"):
+        remove_cache(cache)
 
 
 def _queue_ingestion(document: Document) -> None:

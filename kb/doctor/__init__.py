@@ -1,0 +1,33 @@
+"""Do files, rows, chunks, vectors and jobs agree? What `manage.py doctor` finds, and how it is repaired.
+
+Each repair looks again first, under a lock of the document, and is a transaction of its own: it may be
+stopped at any moment, and run while Locus does.
+"""
+
+from kb.doctor.base import Check, Finding, Result, examine, repair
+from kb.doctor.files import MISSING_FILES, ORPHAN_FILES, STALE_CACHES
+from kb.doctor.rows import (
+    CHUNKS_OF_FAILED,
+    MISPLACED_CHUNKS,
+    NO_CHUNKS,
+    NO_JOB,
+    NO_VECTORS,
+    VECTORS_OF_REPLACED,
+    WRONG_COUNT,
+)
+
+# In the order in which repairs build on each other.
+CHECKS = [
+    MISPLACED_CHUNKS,
+    ORPHAN_FILES,
+    MISSING_FILES,
+    CHUNKS_OF_FAILED,
+    VECTORS_OF_REPLACED,
+    NO_CHUNKS,
+    NO_VECTORS,
+    WRONG_COUNT,
+    NO_JOB,
+    STALE_CACHES,
+]
+
+__all__ = ["CHECKS", "Check", "Finding", "Result", "examine", "repair"]

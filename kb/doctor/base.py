@@ -1,0 +1,70 @@
+"""What a check is, a finding and a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from kb.models import Document
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault: the document's id or the file's path, and what is wrong with it."""
+
+    subject: str
+    detail: str
+
+
+class Unrepairable(Exception):
+    """The repair would do harm; the message says what to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A kind of fault: how to find all of it, and how to repair one."""
+
+    code: str
+    what: str
+    remedy: str
+    find: Callable[[], Iterator[Finding]]
+    repair: Callable[[Finding], None]
+
+
+@dataclass(slots=True)
+class Result:
+    """What a check found; `refused` is why the repair was not done."""
+
+    check: Check
+    count: int = 0
+    examples: list[Finding] = field(default_factory=list)
+    repaired: int = 0
+    refused: str = ""
+
+
+def examine(check: Check) -> Result:
+    """Count the faults of one kind, keeping some as examples."""
+    result = Result(check)
+    for finding in check.find():
+        result.count += 1
+        if len(result.examples) < EXAMPLES:
+            result.examples.append(finding)
+    return result
+
+
+def repair(result: Result) -> None:
+    """Repair the faults of one kind, and count them."""
+    try:
+        for finding in result.check.find():
+            result.check.repair(finding)
+            result.repaired += 1
+    except Unrepairable as reason:
+        result.refused = str(reason)
+
+
+def locked(id: str) -> Document | None:
+    """Return the document, locked until the transaction ends, or None if it is gone."""
+    return Document.unscoped.select_for_update().filter(pk=UUID(id)).first()

@@ -1,0 +1,67 @@
+"""`manage.py doctor`: do files, rows, chunks, vectors and jobs agree, and if not, what to do."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.table import Table
+
+from kb.doctor import CHECKS, Result, examine, repair
+
+
+class Command(BaseCommand):
+    """Find faults, and repair them if told to. Exits with 1 if any remain."""
+
+    help = "Compare files, documents, chunks, vectors and jobs. Changes nothing without --repair."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the options."""
+        parser.add_argument("--repair", action="store_true", help="do what the table says")
+        parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Examine, perhaps repair, report."""
+        results = [examine(check) for check in CHECKS]
+        remaining = sum(result.count for result in results)
+        if options["repair"] and remaining:
+            for result in filter(lambda result: result.count, results):
+                repair(result)
+            remaining = sum(examine(check).count for check in CHECKS)
+        found = [result for result in results if result.count]
+        if options["json"]:
+            body = {"findings": [_as_json(result) for result in found], "remaining": remaining}
+            self.stdout.write(json.dumps(body, indent=2))
+        else:
+            _print(Console(soft_wrap=True), found)
+        if remaining:
+            raise CommandError(
+                f"Findings that remain: {remaining}." + ("" if options["repair"] else " See --repair.")
+            )
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    return {
+        "code": result.check.code,
+        "what": result.check.what,
+        "remedy": result.check.remedy,
+        "count": result.count,
+        "examples": [asdict(example) for example in result.examples],
+        "repaired": result.repaired,
+        "refused": result.refused or None,
+    }
+
+
+def _print(console: Console, found: list[Result]) -> None:
+    if not found:
+        console.print("Files, documents, chunks, vectors and jobs agree.")
+        return
+    table = Table("Finding", "Number", "For example", "Repair", "Repaired", show_lines=True)
+    for result in found:
+        examples = "\n".join(f"{one.subject} {one.detail}".strip() for one in result.examples)
+        repaired = str(result.repaired or "") + result.refused
+        table.add_row(result.check.what, str(result.count), examples, result.check.remedy, repaired)
+    console.print(table, markup=False)

@@ -24,7 +24,7 @@ SPECIAL_TOKENS = 2
 # A section so short (in characters) is read together with the subsection that follows.
 SHORT_SECTION = 200
 HEADINGS_SHARE = 0.25
-# A table's header is repeated above each group of its rows unless it takes more than this share of the window.
+# A table's header is repeated above each group of its rows, unless it takes more of the window than this.
 HEADER_SHARE = 0.5
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
 SEPARATOR = "\n\n"
@@ -44,7 +44,7 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A chunk before it has an id; `sentences` are start and end of each sentence (or table row) in the text."""
+    """A chunk before it has an id; `sentences` are start and end of each sentence, or row of a table."""
 
     located: LocatedText
     headings: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""How well a file could be read: the verdict on a document, and the report that says what is missing from it."""
+"""How well a file could be read: the verdict on a document, and the report of what is missing from it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_partial(warnings: Iterable[Warned]) -> bool:
 
 
 def quality_of(reading: Reading, warnings: Iterable[Warned], language: str | None) -> dict[str, Any]:
-    """Return the quality report: `units` by source, recognition with its confidence, tables, pictures, speech."""
+    """Return the quality report: units by source, confidence of recognition, tables, pictures, speech."""
     reads = [reading.units[number].read for number in sorted(reading.units)]
     sources = Counter(read.source.value for read in reads)
     return {

@@ -31,8 +31,8 @@ class MissingVectors:
     def embed_next(self, note: Callable[[int, int], None]) -> bool:
         """Embed the next batch; return whether there was one.
 
-        `note` is told how many of how many are done, in the transaction that stores the vectors: it must update
-        the document, so that a deletion waits.
+        `note` is told how many of how many are done, in the transaction that stores the vectors: it must
+        update the document, so that a deletion waits.
         """
         ids = self._missing[self._done : self._done + BATCH]
         if not ids:

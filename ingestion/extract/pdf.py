@@ -11,7 +11,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,9 @@ import pymupdf  # noqa: E402
 from ingestion.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages  # noqa: E402
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead  # noqa: E402
 from ingestion.extract.cleaning import clean  # noqa: E402
+from ingestion.extract.lines import Line, around  # noqa: E402
+from ingestion.extract.pdf_tables import Table, with_tables  # noqa: E402
+from ingestion.extract.tables import table_element  # noqa: E402
 from kb.locations import Box, LocatedText, OnPage, Page  # noqa: E402
 
 # Ligatures are spelt out, so that a search for “financial” finds “ﬁnancial”.
@@ -34,23 +36,13 @@ BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
 END_OF_FILE = b"%%EOF"
 END_WITHIN = 2048
 MAX_OCR_PIXELS = 40_000_000
-# A page with fewer characters may be a picture of text, if pictures cover so much of it or so many paths are drawn.
+# A page with fewer characters may be a picture of text, if pictures cover this share or so many paths are drawn.
 FEW_CHARACTERS, PICTURED_SHARE, OUTLINES = 40, 0.15, 40
 UNMAPPED_SHARE = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line (or table cell) as MuPDF sees it; `words` are text and box, `box` is around them all."""
-
-    size: float
-    bold: bool
-    words: list[tuple[str, Box]]
-    box: Box
-
-
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield the elements of each page and what became of it; raise `IngestionError` if there is nothing usable."""
+    """Yield the elements of each page and what became of it; raise `IngestionError` if it can't be opened."""
     # Boxes as high as the font size: MuPDF's default reaches into the lines above and below.
     pymupdf.TOOLS.set_small_glyph_heights(True)
     with _open(path) as pdf:
@@ -173,7 +165,11 @@ def page_elements(page: pymupdf.Page) -> list[Element]:
     shown = Page(page.number + 1, page.rect.width, page.rect.height)
     elements: list[Element] = []
     line_number = 0
-    for block in _blocks(page, shown):
+    for block in with_tables(list(_blocks(page, shown))):
+        if isinstance(block, Table):
+            elements.append(_table_element(block, shown, line_number))
+            line_number += sum(len(cell) for row in block.grid for cell in row)
+            continue
         for paragraph in _paragraphs(block):
             elements.append(_element(paragraph, shown, line_number))
             line_number += len(paragraph)
@@ -190,7 +186,7 @@ def _blocks(page: pymupdf.Page, shown: Page) -> Iterator[list[Line]]:
         for key, in_line in groupby(in_block, key=lambda word: (word[5], word[6])):
             placed = _placed(in_line, turned, shown)
             if placed:
-                block.append(Line(*fonts[key], placed, _around([box for _, box in placed])))
+                block.append(Line(*fonts[key], placed, around(box for _, box in placed)))
         if block:
             yield block
 
@@ -221,15 +217,6 @@ def _placed(words: Iterator[Any], turned: pymupdf.Matrix | None, shown: Page) ->
         if text and _is_on(box, shown):
             placed.append((text, _clamped(box, shown)))
     return placed
-
-
-def _around(boxes: list[Box]) -> Box:
-    return Box(
-        min(box.x1 for box in boxes),
-        min(box.y1 for box in boxes),
-        max(box.x2 for box in boxes),
-        max(box.y2 for box in boxes),
-    )
 
 
 def _is_on(box: Box, page: Page) -> bool:
@@ -264,13 +251,26 @@ def _starts_anew(line: Line, previous: Line, right: float) -> bool:
 
 
 def _element(lines: list[Line], page: Page, first_line: int) -> Element:
-    words = [
+    sizes = Counter(line.size for line in lines for _ in line.words)
+    bold = all(line.bold for line in lines)
+    located = _located(lines, page, first_line)
+    return Element(Kind.PARAGRAPH, located, font_size=sizes.most_common(1)[0][0], bold=bold)
+
+
+def _table_element(table: Table, page: Page, first_line: int) -> Element:
+    grid = []
+    for row in table.grid:
+        cells = []
+        for lines in row:
+            cells.append(_located(lines, page, first_line))
+            first_line += len(lines)
+        grid.append(cells)
+    return table_element(grid)
+
+
+def _located(lines: list[Line], page: Page, first_line: int) -> LocatedText:
+    return LocatedText.of_words(
         (word, OnPage(page, first_line + number, box))
         for number, line in enumerate(lines)
         for word, box in line.words
-    ]
-    sizes = Counter(line.size for line in lines for _ in line.words)
-    bold = all(line.bold for line in lines)
-    return Element(
-        Kind.PARAGRAPH, LocatedText.of_words(words), font_size=sizes.most_common(1)[0][0], bold=bold
     )

@@ -29,7 +29,7 @@ POLL_MS = 200
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """What one extraction may use; `timeout_secs` is for each unit (a page, a minute of sound, a whole text)."""
+    """What one extraction may use; `timeout_secs` is for each unit: a page, a minute of sound, a text."""
 
     timeout_secs: float
     memory_bytes: int

@@ -18,7 +18,7 @@ from ingestion.structure import structured
 from kb.embedding import embedding_model
 from kb.locations import LocatedText, PageBox, dump_spans, load_spans
 from tests.conftest import SAMPLES
-from tests.ingestion.truth import folded, holds, text_clipped, text_inside
+from tests.ingestion.truth import folded, holds, text_clipped, text_inside, words_of
 
 LIMITS = SandboxLimits(timeout_secs=120, memory_bytes=2 * 2**30, max_pages=5000)
 OURS = ["report.pdf", "no_password.pdf", "turned.pdf"]
@@ -52,7 +52,7 @@ def test_every_sentence_stands_where_it_says(name: str) -> None:
         for start, end in draft.sentences:
             words = located.slice(start, end)
             lines = folded(text_inside(path, words.boxes()))
-            assert folded(words.text) in lines
+            assert folded(words_of(words)) in lines
 
 
 def test_at_least_98_of_100_chunks_of_the_real_reports_stand_where_they_say(
@@ -67,7 +67,7 @@ def test_at_least_98_of_100_chunks_of_the_real_reports_stand_where_they_say(
     clipped_wrong = [
         located.text[:80]
         for path, located in every_other
-        if folded(text_clipped(path, located.boxes())) != folded(located.text)
+        if folded(text_clipped(path, located.boxes())) != folded(words_of(located))
     ]
     with capsys.disabled():
         right, clipped_right = 200 - len(wrong), 100 - len(clipped_wrong)

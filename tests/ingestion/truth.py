@@ -62,8 +62,22 @@ def holds(path: Path, located: LocatedText) -> bool:
     return (
         bool(boxes)
         and all(is_inside_page(path, box) for box in boxes)
-        and folded(text_inside(path, boxes)) == folded(located.text)
+        and folded(text_inside(path, boxes)) == folded(words_of(located))
     )
+
+
+def words_of(located: LocatedText) -> str:
+    """Return the text without what is between its words: white space, and the marks of Markdown tables."""
+    words: list[str] = []
+    between = ""
+    at = 0
+    for span in located.spans:
+        between += located.text[at : span.start]
+        words.append(located.text[span.start : span.end])
+        at = span.end
+    between += located.text[at:]
+    assert not between.strip("|-: \n"), f"words without a place: {between}"
+    return " ".join(words)
 
 
 @lru_cache(maxsize=1)

@@ -47,7 +47,7 @@ def _give_up_file(finding: Finding) -> None:
         document = locked(finding.subject)
         if document is None or not _lacks_its_file(document):
             return
-        document.file = ""  # type: ignore[assignment]
+        document.file = ""
         document.save()
         if document.url:
             reprocess(document)

@@ -20,9 +20,12 @@ from ingestion import bulk, pipeline
 from ingestion.bulk import Followed, Outcome, Skipped, Summary, walk
 from ingestion.errors import IngestionError
 from ingestion.management.commands import ingest as command
+from kb.documents import add_document
 from kb.models import Document, Status
 from tests.conftest import Cast, make_cast
 from tests.factories import pdf_of
+
+SLEEP = "ingestion.management.commands.ingest.time.sleep"
 
 
 @pytest.fixture(autouse=True)
@@ -196,7 +199,7 @@ def test_a_live_worker_is_waited_for(
 ) -> None:
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now())")
-    monkeypatch.setattr(command.time, "sleep", lambda _: process_all())
+    monkeypatch.setattr(SLEEP, lambda _: process_all())
     run(folder)
     assert "3 ready" in capsys.readouterr().out
 
@@ -217,7 +220,7 @@ def test_control_c_says_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command, "_worker_is_running", lambda: True)
-    monkeypatch.setattr(command.time, "sleep", interrupt)
+    monkeypatch.setattr(SLEEP, interrupt)
     with pytest.raises(KeyboardInterrupt):
         run(folder)
     assert "3 documents stay queued" in capsys.readouterr().out
@@ -228,7 +231,7 @@ def test_what_goes_wrong_stands_in_the_table_and_in_the_exit_code(
 ) -> None:
     (folder / "empty.txt").touch()
     monkeypatch.setattr(command, "_worker_is_running", lambda: True)
-    monkeypatch.setattr(command.time, "sleep", lambda _: process_all())
+    monkeypatch.setattr(SLEEP, lambda _: process_all())
     with pytest.raises(CommandError, match="1 of the files") as failed:
         run(folder)
     assert failed.value.returncode == 1
@@ -240,12 +243,11 @@ def test_what_goes_wrong_stands_in_the_table_and_in_the_exit_code(
 def test_a_file_that_cant_be_read_does_not_stop_the_others(
     cast: Cast, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    add = command.add_document
 
     def failing(principal: Any, upload: Any, details: Any) -> Any:
         if upload.name == "a.pdf":
             raise PermissionError(13, "Permission denied")
-        return add(principal, upload, details)
+        return add_document(principal, upload, details)
 
     monkeypatch.setattr(command, "add_document", failing)
     with pytest.raises(CommandError, match="1 of the files"):
@@ -258,7 +260,7 @@ def test_a_document_deleted_meanwhile_is_said(
     cast: Cast, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "_worker_is_running", lambda: True)
-    monkeypatch.setattr(command.time, "sleep", lambda _: Document.unscoped.all().delete())
+    monkeypatch.setattr(SLEEP, lambda _: Document.unscoped.all().delete())
     run(folder)
     assert "3 deleted" in capsys.readouterr().out
 

@@ -500,7 +500,10 @@ async def test_a_length_that_is_no_number_is_a_broken_answer(web: Web) -> None:
 
 
 def raw(answer: bytes) -> Page:
-    return lambda request: request.wfile.write(answer) and None
+    def page(request: BaseHTTPRequestHandler) -> None:
+        request.wfile.write(answer)
+
+    return page
 
 
 @pytest.mark.parametrize(

@@ -3,41 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from ingestion.errors import Empty, UnsupportedType
-from ingestion.extract.base import Extractor, Finding, Request
+from ingestion.errors import UnsupportedType
+from ingestion.extract.base import Element, Extractor, Finding, Kind, Request
+from ingestion.extract.kinds import KINDS
+from ingestion.extract.sniffing import sniff
 
-# Modules are imported on use: a text file must not wait for the PDF library.
-EXTRACTORS = {"pdf": "ingestion.extract.pdf", "txt": "ingestion.extract.text"}
-PDF_HEADER_WITHIN = 1024
-# Control characters that no text file has; NUL is common in UTF-16, which is known by its byte order mark.
-BINARY = bytes([*range(8), 14, *range(16, 27), *range(28, 32), 127])
-UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
-LOOKED_AT = 64 * 2**10
+__all__ = ["extract", "extractor_for", "sniff"]
+
+# A file may be one endless line or paragraph; elements beyond this are cut so that no step meets a giant.
+MAX_ELEMENT_CHARS = 10_000
+# Nobody reads a longer heading as one, and every chunk below it would carry it.
+MAX_HEADING_CHARS = 400
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield what the extractor for this file's content finds; raise `IngestionError`."""
-    return extractor_for(sniff(path))(path, request)
+    for finding in extractor_for(sniff(path))(path, request):
+        if isinstance(finding, Element):
+            yield from bounded(finding)
+        else:
+            yield finding
 
 
 def extractor_for(file_type: str) -> Extractor:
-    """Return the extractor of a kind of file."""
-    extractor: Extractor = import_module(EXTRACTORS[file_type]).extract
+    """Return the extractor of a kind of file; raise `UnsupportedType` for one that nobody has written yet."""
+    # Modules are imported on use: a text file must not wait for the PDF library.
+    try:
+        module = import_module(KINDS[file_type].module)
+    except ModuleNotFoundError as error:
+        if error.name != KINDS[file_type].module:
+            raise
+        raise UnsupportedType from error
+    extractor: Extractor = module.extract
     return extractor
 
 
-def sniff(path: Path) -> str:
-    """Return the file's kind; raise `Empty` or `UnsupportedType`."""
-    with path.open("rb") as file:
-        head = file.read(LOOKED_AT)
-    if not head:
-        raise Empty
-    # Readers accept junk before the header, as mail gateways and web servers sometimes add it.
-    if b"%PDF-" in head[:PDF_HEADER_WITHIN]:
-        return "pdf"
-    if head.startswith(UNICODE_MARKS) or head.translate(None, BINARY) == head:
-        return "txt"
-    raise UnsupportedType
+def bounded(element: Element) -> Iterator[Element]:
+    """Yield an element whole, or as paragraphs of bounded length, cut at white space; tables stay whole."""
+    if element.kind is Kind.HEADING and len(element.text) > MAX_HEADING_CHARS:
+        element = replace(element, kind=Kind.PARAGRAPH, level=None)
+    if element.kind is Kind.TABLE or len(element.text) <= MAX_ELEMENT_CHARS:
+        yield element
+        return
+    text = element.text
+    start = 0
+    while start < len(text):
+        end = _end(text, start)
+        yield replace(element, located=element.located.slice(start, end))
+        start = end + 1 if text[end : end + 1].isspace() else end
+
+
+def _end(text: str, start: int) -> int:
+    """Return where the piece that begins at `start` ends: at white space in its second half if it can."""
+    limit = start + MAX_ELEMENT_CHARS
+    if limit >= len(text):
+        return len(text)
+    gaps = (text.rfind(gap, start + MAX_ELEMENT_CHARS // 2, limit) for gap in ("\n", " "))
+    return next((gap for gap in gaps if gap > start), limit)

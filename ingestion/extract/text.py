@@ -1,4 +1,4 @@
-"""Plain text and Markdown-like files: paragraphs, `# headings` and list items, without boxes."""
+"""Plain text: paragraphs and list items with the lines they stand on."""
 
 from __future__ import annotations
 
@@ -6,65 +6,79 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from charset_normalizer import from_bytes
-
 from ingestion.errors import Empty, UnsupportedType
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
 from ingestion.extract.cleaning import clean
-from kb.locations import LocatedText
+from ingestion.extract.places import element, folded
+from ingestion.extract.sniffing import UNICODE_MARKS
+from kb.locations import InFile
 
-HEADING = re.compile(r"(#{1,6})\s+(.*?)[\s#]*$")
 LIST_ITEM = re.compile(r"\s*([-*+•]|\d{1,3}[.)])\s+\S")
-# A file may be one endless line or paragraph; elements beyond this are cut so that no step meets a giant.
-MAX_ELEMENT_CHARS = 10_000
+GUESSED_FROM = 256 * 2**10
+LIKE_WESTERN = frozenset({"cp1250", "cp1257", "iso8859_10"})
+
+Numbered = tuple[int, str]
+"""A line and its number, from 1."""
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the file's paragraphs; raise `UnsupportedType` if it is no text, `Empty` if it is blank."""
-    text = decode(path.read_bytes())
-    if not text.strip():
-        raise Empty
-    yield Opened(file_type="txt", mime_type="text/plain")
-    for lines in _blocks(text.splitlines()):
-        yield from _elements(lines)
+    text = read_text(path)
+    yield Opened("txt", "text/plain")
+    yield from plain_elements(text)
     yield UnitRead(1, Source.TEXT)
 
 
+def read_text(path: Path) -> str:
+    """Return a file as text in the encoding it is most probably in; raise `Empty` or `UnsupportedType`."""
+    text = decode(path.read_bytes())
+    if not text.strip():
+        raise Empty
+    return text
+
+
 def decode(content: bytes) -> str:
-    """Return bytes as text in the encoding they are most probably in."""
+    """Return bytes as text in the encoding they are most probably in, with line feeds as line ends."""
+    return clean(_decoded(content)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _decoded(content: bytes) -> str:
+    if mark := next((mark for mark in UNICODE_MARKS if content.startswith(mark)), None):
+        return content.decode(UNICODE_MARKS[mark], "replace")
     try:
-        return clean(content.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        best = from_bytes(content).best()
-    if best is None:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # One broken byte in a long text: the rest is still UTF-8, and no guess would be better.
+        if error.start > GUESSED_FROM:
+            return content.decode("utf-8", "replace")
+    # Takes 0.1 s to import, and most files are UTF-8.
+    from charset_normalizer import from_bytes
+
+    matches = from_bytes(content[:GUESSED_FROM])
+    if not matches:
         raise UnsupportedType
-    return clean(str(best))
+    equal = [match.encoding for match in matches if match.chaos == matches[0].chaos]
+    # Of encodings that fit equally well, the one that western European systems write.
+    encoding = "cp1252" if equal[0] in LIKE_WESTERN and "cp1252" in equal else equal[0]
+    return content.decode(encoding, "replace")
 
 
-def _blocks(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Group lines into what stands together: a heading, a list item with its continuation, a paragraph."""
-    block: list[str] = []
-    for line in lines:
-        starts_anew = not line.strip() or HEADING.match(line) or LIST_ITEM.match(line)
-        if block and (starts_anew or HEADING.match(block[0])):
+def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
+    """Yield the paragraphs and list items of a text; `with_lines` gives them the lines as their place."""
+    for block in _blocks(enumerate(text.split("\n"), start=1)):
+        kind = Kind.LIST_ITEM if LIST_ITEM.match(block[0][1]) else Kind.PARAGRAPH
+        place = InFile(lines=(block[0][0], block[-1][0])) if with_lines else None
+        yield element(kind, folded(" ".join(line for _, line in block)), place)
+
+
+def _blocks(lines: Iterable[Numbered]) -> Iterator[list[Numbered]]:
+    """Group lines into what stands together: a list item with its continuation, a paragraph."""
+    block: list[Numbered] = []
+    for number, line in lines:
+        if block and (not line.strip() or LIST_ITEM.match(line)):
             yield block
             block = []
         if line.strip():
-            block.append(line)
+            block.append((number, line))
     if block:
         yield block
-
-
-def _elements(lines: list[str]) -> Iterator[Element]:
-    heading = HEADING.match(lines[0])
-    if heading and heading[2]:
-        yield Element(Kind.HEADING, LocatedText(_folded(heading[2])), level=len(heading[1]))
-        return
-    kind = Kind.LIST_ITEM if LIST_ITEM.match(lines[0]) else Kind.PARAGRAPH
-    text = _folded(" ".join(lines))
-    for start in range(0, len(text), MAX_ELEMENT_CHARS):
-        yield Element(kind, LocatedText(text[start : start + MAX_ELEMENT_CHARS].strip()))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.split())

@@ -1,0 +1,108 @@
+"""JSON, token by token, each with its line; nested however deep, in memory however little."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+MAX_DEPTH = 200
+TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<mark>[{}\[\],:])
+    | (?P<string>"(?:[^"\\\x00-\x1f]|\\.)*")
+    | (?P<literal>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN|-?Infinity)(?![\w.])
+    )""",
+    re.VERBOSE,
+)
+BLANK = re.compile(r"\s*\Z")
+
+
+class Malformed(ValueError):
+    """The text is no JSON; `line` is where that shows, counted from 1."""
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        super().__init__(f"no JSON from line {line} on")
+
+
+class TooDeep(Malformed):
+    """Brackets in brackets without end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value that holds no others: the keys and indexes that lead to it, its text, and its line from 1."""
+
+    path: tuple[str | int, ...]
+    text: str
+    line: int
+
+
+def tokens(text: str, *, may_be_cut: bool = False) -> Iterator[tuple[str, str, int]]:
+    """Yield (group, token, line); raise `Malformed` where brackets and tokens can't be JSON."""
+    at, line, depth = 0, 1, 0
+    while match := TOKEN.match(text, at):
+        line += text.count("\n", at, match.start(match.lastgroup or 0))
+        piece = match[match.lastgroup or 0]
+        depth += (piece in ("{", "[")) - (piece in ("}", "]"))
+        if depth < 0 or (depth == 0 and piece in (",", ":")):
+            raise Malformed(line)
+        if depth == 0 and match.lastgroup != "mark" and at:
+            raise Malformed(line)
+        yield match.lastgroup or "", piece, line
+        at = match.end()
+    rest_is_cut = may_be_cut and (depth > 0 and re.match(r'\s*("|-?\w{0,20}\Z)', text[at:]))
+    if not BLANK.match(text, at) and not rest_is_cut:
+        raise Malformed(line)
+
+
+def leaves(text: str) -> Iterator[Leaf]:
+    """Yield the values of a JSON text, or of JSON values line by line, in order; raise `Malformed`.
+
+    The first step of each path is the number of the value among those of the file.
+    """
+    path: list[str | int] = [-1]
+    expects_key = False
+    for group, piece, line in tokens(text):
+        inside = path[-1] if path else None
+        if piece in ("{", "[") and group == "mark":
+            _step(path)
+            path.append("" if piece == "{" else -1)
+            expects_key = piece == "{"
+            if len(path) > MAX_DEPTH:
+                raise TooDeep(line)
+        elif piece in ("}", "]") and group == "mark":
+            if (piece == "}") != isinstance(inside, str):
+                raise Malformed(line)
+            path.pop()
+            expects_key = False
+        elif piece == ",":
+            expects_key = isinstance(inside, str)
+        elif piece == ":":
+            expects_key = False
+        elif expects_key:
+            if group != "string":
+                raise Malformed(line)
+            path[-1] = unquoted(piece, line)
+        else:
+            _step(path)
+            yield Leaf(tuple(path), unquoted(piece, line) if group == "string" else piece, line)
+    if len(path) != 1:
+        raise Malformed(text.count("\n") + 1)
+
+
+def unquoted(piece: str, line: int) -> str:
+    """Return the text that a string token stands for."""
+    try:
+        value: str = json.loads(piece, strict=False)
+    except ValueError as error:
+        raise Malformed(line) from error
+    return value
+
+
+def _step(path: list[str | int]) -> None:
+    """Go on to the next item where the innermost container is a list."""
+    if isinstance(path[-1], int):
+        path[-1] += 1

@@ -1,0 +1,88 @@
+"""HTML: uploaded pages whole, pages from the web without what surrounds their content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from ingestion.errors import Corrupted, Empty
+from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from ingestion.extract.markup.blocks import blocks
+from ingestion.extract.places import folded
+from ingestion.extract.text import decode, plain_elements
+
+META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
+META_WITHIN = 4096
+DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
+TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
+
+
+def extract(path: Path, request: Request, *, main_content: bool = False) -> Iterator[Finding]:
+    """Yield the page's elements; raise `Empty` if it shows no text.
+
+    `main_content` is for pages from the web: only the article is read, if there is one to be found.
+    """
+    text = decode_html(path.read_bytes())
+    root = parse_html(text)
+    elements = _elements(text, root, request, main_content=main_content)
+    if not elements:
+        raise Empty("The page shows no text. If a script writes it, print the page as PDF and upload that.")
+    yield Opened("html", "text/html", title=title_of(root))
+    yield from elements
+    tables = sum(found.kind is Kind.TABLE for found in elements)
+    yield UnitRead(1, Source.TEXT, tables=tables)
+
+
+def html_elements(text: str) -> list[Element]:
+    """Return the elements of a page, or of a piece of one such as an e-mail's body."""
+    return list(blocks(parse_html(text)))
+
+
+def parse_html(text: str) -> etree._Element:
+    """Return the root element of a page; raise `Empty` or `Corrupted`."""
+    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        root: etree._Element = lxml_html.document_fromstring(
+            DECLARATION.sub("", text).encode(), parser=parser
+        )
+    except etree.ParserError as error:
+        raise Empty from error
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise Corrupted from error
+    return root
+
+
+def decode_html(content: bytes) -> str:
+    """Return a page as text, in the encoding that it declares if it really is in that."""
+    declared = META_CHARSET.search(content, 0, META_WITHIN)
+    if declared and not content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
+        try:
+            return decode(content.decode(declared[1].decode("ascii")).encode())
+        except (LookupError, UnicodeError):
+            pass
+    return decode(content)
+
+
+def title_of(root: etree._Element) -> str | None:
+    """Return the page's title."""
+    return folded(root.findtext(".//title") or "") or None
+
+
+def _elements(text: str, root: etree._Element, request: Request, *, main_content: bool) -> list[Element]:
+    if request.simple:
+        return list(plain_elements(TAG.sub(" ", text), with_lines=False))
+    if main_content:
+        from ingestion.extract.markup.webpage import main_elements
+
+        if found := main_elements(text):
+            return found
+    found = list(blocks(root))
+    if all(element.kind in NOT_CONTENT for element in found):
+        # A page that is nothing but navigation: then that is its content.
+        return [Element(Kind.PARAGRAPH, element.located) for element in found]
+    return found

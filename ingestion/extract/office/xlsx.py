@@ -1,0 +1,75 @@
+"""Excel: visible sheets, cell by cell, with values as the sheet shows them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from openpyxl import load_workbook
+from openpyxl.utils.exceptions import InvalidFileException
+
+from ingestion.errors import Corrupted, TooManyPages
+from ingestion.extract.archives import opened_archive
+from ingestion.extract.base import Finding, Opened, Request
+from ingestion.extract.grids import CellCounter
+from ingestion.extract.kinds import KINDS
+from ingestion.extract.office import binary_sheets
+from ingestion.extract.office.sheets import Filled, sheet_unit
+from ingestion.extract.office.shown import shown
+from ingestion.extract.places import folded
+
+DAMAGED = (InvalidFileException, KeyError, ValueError, TypeError, AttributeError, IndexError, SyntaxError)
+
+
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield the sheets, each a unit; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
+    with opened_archive(path):
+        if request.simple:
+            yield from binary_sheets.read(path, request, "xlsx")
+            return
+        with warnings.catch_warnings():
+            # Of styles and extensions that openpyxl leaves out: none of them is text.
+            warnings.simplefilter("ignore")
+            yield from _workbook(path, request)
+
+
+def _workbook(path: Path, request: Request) -> Iterator[Finding]:
+    try:
+        workbook = load_workbook(path, read_only=True, data_only=True, keep_links=False)
+    except DAMAGED as error:
+        raise Corrupted from error
+    try:
+        visible = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
+        yield from _sheets(workbook, visible, request)
+    except DAMAGED as error:
+        raise Corrupted from error
+    finally:
+        workbook.close()
+
+
+def _sheets(workbook: Any, visible: list[Any], request: Request) -> Iterator[Finding]:
+    if len(visible) > request.limits.max_pages:
+        raise TooManyPages
+    title = folded(str(workbook.properties.title or "")) or None
+    units = max(len(visible), 1)
+    yield Opened("xlsx", KINDS["xlsx"].mime_type, units=units, title=title)
+    yield from binary_sheets.hidden_warning(
+        [sheet.title for sheet in workbook.worksheets if sheet not in visible]
+    )
+    counter = CellCounter()
+    for number in request.units or range(1, units + 1):
+        sheet = visible[number - 1] if visible else None
+        yield from sheet_unit(number, sheet.title if sheet else "", _cells(sheet), counter)
+
+
+def _cells(sheet: Any) -> Iterator[Filled]:
+    if sheet is None:
+        return
+    # Sheets claim to reach to the last possible row and column when only a few cells are filled.
+    sheet.reset_dimensions()
+    for row in sheet.iter_rows():
+        for cell in row:
+            if cell.value is not None and (text := shown(cell.value, cell.number_format)):
+                yield Filled(cell.row, cell.column, text)

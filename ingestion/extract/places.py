@@ -1,0 +1,24 @@
+"""Texts with one place: what the kinds without coordinates are made of."""
+
+from __future__ import annotations
+
+from ingestion.extract.base import Element, Kind
+from ingestion.extract.cleaning import clean
+from kb.locations import InFile, InTime, LocatedText, Span
+
+
+def located(text: str, place: InFile | InTime | None = None) -> LocatedText:
+    """Return text, freed of characters that can't be stored, all of it at one place (or none)."""
+    text = clean(text)
+    spans = (Span(0, len(text), place),) if text and place else ()
+    return LocatedText(text, spans)
+
+
+def folded(text: str) -> str:
+    """Return text with every run of white space as one space."""
+    return " ".join(text.split())
+
+
+def element(kind: Kind, text: str, place: InFile | InTime | None = None, level: int | None = None) -> Element:
+    """Return an element of one place; its white space is kept."""
+    return Element(kind, located(text, place), level=level)

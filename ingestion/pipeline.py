@@ -18,8 +18,10 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from ingestion.attachments import add_attachments
 from ingestion.chunking import Draft, chunked
 from ingestion.errors import IngestionError, NoText
+from ingestion.fetching import fetch_document
 from ingestion.language import language_of
 from ingestion.quality import is_partial, quality_of, warnings_of
 from ingestion.reading import Reading
@@ -28,7 +30,7 @@ from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
 from kb.embedding import embedding_model
-from kb.models import Chunk, Document, Searchable, Stage, Status
+from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 
 # Recognised pages are made searchable so often, and at most for this share of the time.
 PUBLISH_EVERY_SECS = 10.0
@@ -46,15 +48,21 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
     report.stage(Stage.EXTRACTING, status=Status.EXTRACTING, error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
     document.text_ready_at = None
-    with tempfile.TemporaryDirectory() as attachments:
-        reading = Reading(document, report, Path(attachments))
+    if document.url:
+        fetch_document(document, report.check)
+    with tempfile.TemporaryDirectory() as folder:
+        attachments = Path(folder)
+        reading = Reading(document, report, attachments)
         reading.read_text()
         vectors = MissingVectors(document_id)
         if reading.pending:
             _recognise(document, reading, report, vectors)
 
         report.stage(Stage.CHUNKING, status=Status.INDEXING)
-        warnings = warnings_of(reading)
+        warnings = [
+            *warnings_of(reading),
+            *add_attachments(document, reading.attached, attachments),
+        ]
         language = document.language or language_of(reading.elements)
         drafts = _drafts(reading, language)
         if not drafts:
@@ -65,7 +73,7 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
                 warnings=[asdict(warning) for warning in warnings],
                 quality=quality_of(reading, warnings, language),
             )
-            _publish(document, drafts, language, report)
+            _publish(document, drafts, language, reading.modality, report)
     reading.close()
     del reading, drafts  # the boxes of every word: nobody needs them while embedding
 
@@ -121,7 +129,7 @@ def _recognise(document: Document, reading: Reading, report: Report, vectors: Mi
     def publish() -> None:
         language = document.language or language_of(reading.elements)
         with transaction.atomic():
-            _publish(document, _drafts(reading, language), language, report)
+            _publish(document, _drafts(reading, language), language, reading.modality, report)
         vectors.find()
 
     if is_new:
@@ -138,11 +146,13 @@ def _drafts(reading: Reading, language: str | None) -> list[Draft]:
     return list(chunked(structured(reading.elements), embedding_model(), language))
 
 
-def _publish(document: Document, drafts: list[Draft], language: str | None, report: Report) -> None:
+def _publish(
+    document: Document, drafts: list[Draft], language: str | None, modality: Modality, report: Report
+) -> None:
     """Make these the document's chunks, found by words from now on."""
     if not drafts:
         return
-    swap_chunks(document.pk, drafts, language)
+    swap_chunks(document.pk, drafts, language, modality)
     document.text_ready_at = document.text_ready_at or timezone.now()
     report.update(
         searchable=Searchable.WORDS,

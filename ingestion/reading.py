@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from django.conf import settings
 
 from ingestion.checkpoint import Checkpoint
 from ingestion.extract.base import Attached, Element, Finding, Opened, Source, UnitRead, Warned
+from ingestion.extract.kinds import KINDS, is_misnamed, promised_type
 from ingestion.report import Report
 from ingestion.sandbox.parent import SandboxLimits, extract
-from kb.models import Document, Stage
-
-FILE_TYPES = {".pdf": "pdf", ".txt": "txt", ".md": "txt"}
+from kb.models import Document, Modality, Stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +88,11 @@ class Reading:
         return self.opened.units if self.opened else 1
 
     @property
+    def modality(self) -> Modality:
+        """What the document is made of."""
+        return Modality(KINDS[self.opened.file_type].modality) if self.opened else Modality.TEXT
+
+    @property
     def unit_name(self) -> str:
         """What a person calls a unit."""
         if self.opened is None or self.opened.duration is not None:
@@ -131,6 +135,9 @@ class Reading:
             page_count=opened.page_count,
             duration=opened.duration,
         )
+        if self._document.url and opened.title:
+            # What the page calls itself, unless somebody has named it meanwhile.
+            self._report.rename(self._document.name, opened.title)
         self.warnings += _name_mismatch(self._document.name, opened.file_type)
 
 
@@ -144,11 +151,7 @@ def _limits() -> SandboxLimits:
 
 
 def _name_mismatch(name: str, file_type: str) -> list[Warned]:
-    promised = FILE_TYPES.get(PurePath(name.lower()).suffix)
-    if promised in (None, file_type):
+    if not is_misnamed(name, file_type):
         return []
-    return [
-        Warned(
-            "name_mismatch", f"The name promises {promised}, but the content is {file_type}: read as such."
-        )
-    ]
+    what = f"The name promises {promised_type(name)}, but the content is {file_type}: read as such."
+    return [Warned("name_mismatch", what)]

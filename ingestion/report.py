@@ -71,6 +71,10 @@ class Report:
             announce_document(self.document_id)
         self._last = time.monotonic()
 
+    def rename(self, old: str, new: str) -> None:
+        """Give the document another name, unless it has one by now that is not the `old` one."""
+        Document.unscoped.filter(pk=self.document_id, name=old).update(name=new)
+
     def stage(self, stage: Stage, **values: Any) -> None:
         """Say that a stage begins."""
         self._begun = time.monotonic()

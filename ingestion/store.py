@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 from uuid import UUID, uuid5
 
 from django.contrib.postgres.search import SearchVector
 from django.db import transaction
-from django.db.models import QuerySet, Value
+from django.db.models import Value
 
 from ingestion.chunking import Draft
 from ingestion.report import Abandoned
 from kb.languages import text_search_config
-from kb.locations import LocatedText, OnPage, dump_spans
-from kb.models import Chunk, ChunkVector, Document, with_headings
+from kb.locations import InTime, LocatedText, OnPage, dump_spans
+from kb.models import Chunk, ChunkVector, Document, Modality, with_headings
 
 BATCH = 200
 WRITTEN = [
@@ -29,29 +30,46 @@ WRITTEN = [
 ]
 
 
-def swap_chunks(document_id: UUID, drafts: Sequence[Draft], language: str | None) -> None:
+class _Facts(NamedTuple):
+    """What may differ between two chunks of the same text and place."""
+
+    replaced_by: list[UUID] | None
+    ordinal: int
+    headings: list[str]
+    sentences: list[list[int]]
+    modality: str
+    language: str | None
+
+
+def swap_chunks(
+    document_id: UUID, drafts: Sequence[Draft], language: str | None, modality: Modality = Modality.TEXT
+) -> None:
     """Make `drafts` the live chunks of a document; those they replace point at them.
 
-    Raise `Abandoned` if the document is gone.
+    `modality` is what the document is made of; its tables are told apart from that. What is stored already
+    as it should be is not written again. Raise `Abandoned` if the document is gone.
     """
     with transaction.atomic():
         document = Document.unscoped.select_for_update().filter(pk=document_id).first()
         if document is None:
             raise Abandoned
-        ids = chunk_ids(document_id, drafts)
-        _drop_outdated_vectors(document, dict(zip(ids, drafts, strict=True)))
-        rows = (
-            _chunk(document, id, ordinal, draft, language)
-            for ordinal, (id, draft) in enumerate(zip(ids, drafts, strict=True))
+        stored = _stored(document_id)
+        wanted = _wanted(document_id, drafts, language, modality)
+        changed = (
+            _chunk(document, id, facts, draft)
+            for (id, facts), draft in zip(wanted.items(), drafts, strict=True)
+            if stored.get(id) != facts
         )
-        while batch := list(islice(rows, BATCH)):
+        while batch := list(islice(changed, BATCH)):
             Chunk.unscoped.bulk_create(
                 batch, update_conflicts=True, unique_fields=["id"], update_fields=WRITTEN
             )
-        _retire(_live(document).exclude(pk__in=ids), ids, drafts)
+        _drop_outdated_vectors(stored, wanted)
+        gone = [id for id, facts in stored.items() if facts.replaced_by is None and id not in wanted]
+        _retire(gone, list(wanted), drafts)
 
 
-def chunk_ids(document_id: UUID, drafts: Sequence[Draft]) -> list[UUID]:
+def chunk_ids(document_id: UUID, drafts: Iterable[Draft]) -> list[UUID]:
     """Return an id for each chunk; equal texts without a place are told apart by their number."""
     seen: Counter[str] = Counter()
     ids = []
@@ -63,55 +81,68 @@ def chunk_ids(document_id: UUID, drafts: Sequence[Draft]) -> list[UUID]:
     return ids
 
 
-def _live(document: Document) -> QuerySet[Chunk]:
-    return Chunk.unscoped.filter(document=document, replaced_by=None)
+def _stored(document_id: UUID) -> dict[UUID, _Facts]:
+    rows = Chunk.unscoped.filter(document_id=document_id).values_list("pk", *_Facts._fields)
+    return {id: _Facts(*facts) for id, *facts in rows}
 
 
-def _chunk(document: Document, id: UUID, ordinal: int, draft: Draft, language: str | None) -> Chunk:
-    text, headings = draft.located.text, list(draft.headings)
-    boxes, times = draft.located.boxes(), draft.located.times()
+def _wanted(
+    document_id: UUID, drafts: Sequence[Draft], language: str | None, modality: Modality
+) -> dict[UUID, _Facts]:
+    return {
+        id: _Facts(
+            replaced_by=None,
+            ordinal=ordinal,
+            headings=list(draft.headings),
+            sentences=[list(bounds) for bounds in draft.sentences],
+            modality=Modality.TABLE if draft.is_table else modality,
+            language=language,
+        )
+        for ordinal, (id, draft) in enumerate(zip(chunk_ids(document_id, drafts), drafts, strict=True))
+    }
+
+
+def _chunk(document: Document, id: UUID, facts: _Facts, draft: Draft) -> Chunk:
+    located = draft.located
+    first = located.spans[0].place if located.spans else None
+    times = located.times()
     return Chunk(
         id=id,
         document=document,
         workspace_id=document.workspace_id,
         external_user_id=document.external_user_id,
         session_id=document.session_id,
-        ordinal=ordinal,
-        text=text,
-        headings=headings,
-        spans=dump_spans(draft.located.spans),
-        sentences=[list(bounds) for bounds in draft.sentences],
-        page_number=boxes[0].page.number if boxes else None,
+        text=located.text,
+        spans=dump_spans(located.spans),
+        page_number=first.page.number if isinstance(first, OnPage) else None,
         start_time=times[0] if times else None,
         end_time=times[1] if times else None,
-        language=language,
-        words=SearchVector(Value(with_headings(headings, text)), config=text_search_config(language)),
+        words=SearchVector(
+            Value(with_headings(facts.headings, located.text)), config=text_search_config(facts.language)
+        ),
+        **facts._asdict(),
     )
 
 
-def _drop_outdated_vectors(document: Document, drafts: dict[UUID, Draft]) -> None:
+def _drop_outdated_vectors(stored: dict[UUID, _Facts], wanted: dict[UUID, _Facts]) -> None:
     """The heading path is embedded with the text, but is no part of the id: where it changed, embed again."""
-    outdated = [
-        id
-        for id, headings in _live(document).values_list("pk", "headings")
-        if id in drafts and list(drafts[id].headings) != headings
-    ]
+    outdated = [id for id in stored.keys() & wanted.keys() if stored[id].headings != wanted[id].headings]
     ChunkVector.objects.filter(chunk_id__in=outdated).delete()
 
 
 # --- Replaced chunks ---------------------------------------------------------------------------------------
 
 
-def _retire(replaced: QuerySet[Chunk], ids: Sequence[UUID], drafts: Sequence[Draft]) -> None:
+def _retire(gone: Sequence[UUID], ids: Sequence[UUID], drafts: Sequence[Draft]) -> None:
     """Keep replaced chunks for those who hold their ids, without vectors, pointing at their successors."""
-    old = list(replaced)
-    if not old:
+    if not gone:
         return
     owners = {
         mark: id
         for id, draft in zip(ids, drafts, strict=True)
         for mark in _marks(draft.located, draft.sentences)
     }
+    old = list(Chunk.unscoped.filter(pk__in=gone))
     for chunk in old:
         marks = _marks(chunk.located, [(start, end) for start, end in chunk.sentences])
         chunk.replaced_by = list(dict.fromkeys(owners[mark] for mark in marks if mark in owners))
@@ -121,10 +152,14 @@ def _retire(replaced: QuerySet[Chunk], ids: Sequence[UUID], drafts: Sequence[Dra
 
 def _marks(located: LocatedText, sentences: Sequence[tuple[int, int]]) -> Iterator[Hashable]:
     """Yield by what a chunk is known again: where its words stand, or else its sentences."""
+    has_places = False
     for span in located.spans:
-        if isinstance(span.place, OnPage):
-            yield span.place.page.number, round(span.place.box.x1), round(span.place.box.y1)
-        else:
-            yield round(span.place.start, 1)
-    if not located.spans:
+        match span.place:
+            case OnPage(page, _, box):
+                has_places = True
+                yield page.number, round(box.x1), round(box.y1)
+            case InTime(start):
+                has_places = True
+                yield round(start, 1)
+    if not has_places:
         yield from (located.text[start:end] for start, end in sentences)

@@ -18,7 +18,7 @@ from django.db.models import Q
 from django.utils import timezone
 from procrastinate.contrib.django import app as jobs
 
-from accounts.errors import NotFound
+from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
 from kb.fetch import name_of_url, web_url
@@ -27,6 +27,7 @@ from kb.notifications import announce, document_topic
 
 INGEST_TASK = "ingest_document"
 MAX_NAME = 500
+FILE_LOST = "The stored file is lost. Upload the same file again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,28 @@ def add_url(principal: Principal, url: str, details: Details) -> tuple[Document,
     return _add(principal, document, None)
 
 
+def attach(parent: Document, name: str, content: File[bytes]) -> bool:
+    """Make a file found inside a document a document of its own at the same place; False if it was there."""
+    digest = _sha256(content)
+    document = Document(
+        workspace_id=parent.workspace_id,
+        external_user_id=parent.external_user_id,
+        session_id=parent.session_id,
+        uploaded_by_id=parent.uploaded_by_id,
+        attached_to=parent,
+        name=(name or "attachment")[:MAX_NAME],
+        size=content.size,
+        sha256=digest,
+        identity=digest,
+        tags=parent.tags,
+    )
+    try:
+        _store(document, content)
+    except IntegrityError:
+        return False
+    return True
+
+
 def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool:
     """Make a fetched page the document's file; return whether the document is still there.
 
@@ -108,7 +131,7 @@ def original_file(document: Document) -> Path:
         return Path(document.file.path)
     if document.url:
         raise NotFound("The page has not been fetched, so there is no file of it.")
-    raise NotFound("The file of this document is lost. Upload it again.")
+    raise NotFound(FILE_LOST)
 
 
 def has_file(document: Document) -> bool:
@@ -117,7 +140,12 @@ def has_file(document: Document) -> bool:
 
 
 def reprocess(document: Document) -> None:
-    """Queue a document's ingestion once more; its chunks serve on until new ones replace them."""
+    """Queue a document's ingestion once more; its chunks serve on until new ones replace them.
+
+    Raise `Conflict` if its file is known to be lost.
+    """
+    if not document.file and not document.url:
+        raise Conflict(FILE_LOST)
     with transaction.atomic():
         document.status, document.stage, document.progress = Status.QUEUED, Stage.QUEUED, 0.0
         document.error_code = document.error_message = ""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import UnsupportedType
-from ingestion.extract.base import Element, Limits, Opened, Warned
+from ingestion.extract.base import Element, Limits, Opened, Request
 from ingestion.extract.registry import extract, sniff
 from tests.conftest import SAMPLES
 
@@ -15,7 +15,7 @@ UMLAUTS = "Der Leuchtturmwärter heißt Jörg, und täglich grüßt die Möwe ü
 
 
 def read(path: Path) -> list[Element]:
-    return [finding for finding in extract(path, Limits(10)) if isinstance(finding, Element)]
+    return [finding for finding in extract(path, Request(Limits(10))) if isinstance(finding, Element)]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
@@ -33,7 +33,7 @@ def test_binary_files_are_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_a_pdf_is_known_behind_junk(tmp_path: Path) -> None:
     (tmp_path / "mail").write_bytes(b"X-Header: yes\r\n\r\n" + (SAMPLES / "report.pdf").read_bytes())
-    findings = list(extract(tmp_path / "mail", Limits(10)))
+    findings = list(extract(tmp_path / "mail", Request(Limits(10))))
     assert findings[0] == Opened("pdf", "application/pdf", 4)
 
 
@@ -57,6 +57,6 @@ def test_what_is_cropped_away_is_not_read() -> None:
 def test_a_pdf_cut_off_behind_its_last_page_is_read_with_a_warning(tmp_path: Path) -> None:
     content = (SAMPLES / "report.pdf").read_bytes()
     (tmp_path / "cut.pdf").write_bytes(content[: content.rindex(b"startxref")])
-    findings = list(extract(tmp_path / "cut.pdf", Limits(10)))
+    findings = list(extract(tmp_path / "cut.pdf", Request(Limits(10))))
     assert [finding.code for finding in findings if isinstance(finding, Warned)] == ["repaired"]
     assert len(read(tmp_path / "cut.pdf")) == len(read(SAMPLES / "report.pdf"))

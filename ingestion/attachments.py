@@ -1,0 +1,40 @@
+"""Files inside a file, such as the attachments of an e-mail: documents of their own, at the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from django.conf import settings
+from django.core.files.base import File
+
+from ingestion.extract.base import Attached, Warned
+from kb.documents import attach
+from kb.models import Document
+
+# An e-mail in an e-mail in an e-mail may still be a letter that was passed on; beyond that it is a trap.
+DEEPEST = 3
+
+
+def add_attachments(document: Document, attached: Sequence[Attached], folder: Path) -> Iterator[Warned]:
+    """Add the files that an extractor has put into `folder`; yield what had to be left out."""
+    if attached and _depth(document) >= DEEPEST:
+        yield Warned(
+            "attachments_left_out", "It is itself attached too deeply: its attachments were not read."
+        )
+        return
+    for file in attached:
+        path = folder / file.stored
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > settings.MAX_UPLOAD_BYTES:
+            yield Warned("attachments_left_out", f"The attachment “{file.name[:200]}” was not read.")
+            continue
+        with path.open("rb") as content:
+            attach(document, file.name, File(content, name=file.name))
+
+
+def _depth(document: Document) -> int:
+    depth, above = 0, document.attached_to_id
+    while above is not None and depth < DEEPEST:
+        above = Document.unscoped.filter(pk=above).values_list("attached_to_id", flat=True).first()
+        depth += 1
+    return depth

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 from accounts.errors import NotFound, Timeout, ValidationError
@@ -16,6 +17,9 @@ from kb.limits import limit_this_process
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PIXELS = 60_000_000
+PDF_HEADER_WITHIN = 1024
+# An image with so many times the pixels a side shrinks to one that is sharp.
+ENLARGED = 2
 MEMORY_BYTES = 2 * 2**30
 TIMEOUT_SECS = 30
 NO_SUCH_PAGE, UNDRAWABLE = 3, 4
@@ -63,6 +67,12 @@ def draw(file: Path, number: int, width: int) -> bytes | None:
 
     Runs in the child: it parses the document in the caller's process.
     """
+    with file.open("rb") as opened:
+        is_pdf = b"%PDF-" in opened.read(PDF_HEADER_WITHIN)
+    return _draw_pdf(file, number, width) if is_pdf else _draw_image(file, number, width)
+
+
+def _draw_pdf(file: Path, number: int, width: int) -> bytes | None:
     # PyMuPDF loads its layout models on import: more than half a second for each page, for nothing.
     sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
     import pymupdf
@@ -73,14 +83,36 @@ def draw(file: Path, number: int, width: int) -> bytes | None:
         if not 1 <= number <= pdf.page_count:
             return None
         page = pdf[number - 1]
-        height = max(1, round(page.rect.height * width / page.rect.width))
-        if width * height > MAX_PIXELS:
-            raise ValueError("too many pixels")
+        height = _height(page.rect.width, page.rect.height, width)
         scale = width / page.rect.width
         pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False)
         if (pixmap.width, pixmap.height) != (width, height):
             pixmap = pymupdf.Pixmap(pixmap, width, height)
         return bytes(pixmap.tobytes("png"))
+
+
+def _draw_image(file: Path, number: int, width: int) -> bytes | None:
+    # Image libraries are no business of the server, which imports this module too.
+    from PIL import Image
+
+    from kb.images import opened, page_count, page_pixels, page_size
+
+    with opened(file) as image:
+        if not 1 <= number <= page_count(image):
+            return None
+        height = _height(*page_size(image, number), width)
+        page = page_pixels(image, number, ENLARGED**2 * width * height, tolerant=True)
+    png = BytesIO()
+    page.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=ENLARGED).save(png, "PNG")
+    return png.getvalue()
+
+
+def _height(page_width: float, page_height: float, width: int) -> int:
+    """Return the height that keeps the proportions; raise `ValueError` if that is too large to draw."""
+    height = max(1, round(page_height * width / page_width))
+    if width * height > MAX_PIXELS:
+        raise ValueError("too many pixels")
+    return height
 
 
 def _main(file: str, number: str, width: str) -> int:

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from kb.doctor.base import Check, Finding, Unrepairable, locked
-from kb.documents import document_folder, has_file, remove_cache, reprocess
+from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
 from kb.models import Chunk, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 
@@ -23,7 +23,6 @@ BATCH = 1000
 # A file is stored before its row: what is younger may be an upload in progress.
 ORPHAN_AFTER = timedelta(hours=1)
 USABLE = (Status.READY, Status.PARTIAL)
-LOST = "The stored file is lost. Upload the same file again."
 
 
 def _missing_files() -> Iterator[Finding]:
@@ -58,7 +57,7 @@ def _give_up_file(finding: Finding) -> None:
 def _mark_as_lost(document: Document) -> None:
     Chunk.unscoped.filter(document=document).delete()
     document.status, document.stage, document.searchable = Status.FAILED, Stage.DONE, Searchable.NONE
-    document.error_code, document.error_message, document.chunk_count = "corrupted", LOST, 0
+    document.error_code, document.error_message, document.chunk_count = "corrupted", FILE_LOST, 0
     document.save()
     announce(document_topic(document.workspace_id), str(document.pk))
 

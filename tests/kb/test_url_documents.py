@@ -286,7 +286,17 @@ def test_a_lost_file_comes_back_by_uploading_it_again(cast: Cast) -> None:
     document = Document.unscoped.get()
     Path(document.file.path).unlink()
     response = Client().get(f"{API}/{document.pk}/file", headers=cast.headers("alice"))
-    assert (response.status_code, "Upload it again" in response.json()["error"]["message"]) == (404, True)
+    assert (response.status_code, "Upload the same file again" in response.json()["error"]["message"]) == (
+        404,
+        True,
+    )
     [again] = added(cast, files=SimpleUploadedFile("a.pdf", content))
     assert (again["id"], again["duplicate"], again["status"]) == (first["id"], True, "queued")
     assert Path(now(document).file.path).read_bytes() == content
+
+
+def test_without_a_file_there_is_nothing_to_process_again(cast: Cast) -> None:
+    added(cast, files=SimpleUploadedFile("a.pdf", pdf_of("words")))
+    Document.unscoped.update(file="", status=Status.FAILED)
+    response = Client().post(f"{API}/{Document.unscoped.get().pk}/reprocess", headers=cast.headers("alice"))
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "conflict")

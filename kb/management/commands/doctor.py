@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from kb.doctor import CHECKS, Result, examine, repair
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         found = [result for result in results if result.count]
         if options["json"]:
             body = {"findings": [_as_json(result) for result in found], "remaining": remaining}
-            self.stdout.write(json.dumps(body, indent=2))
+            self.stdout.write(json.dumps(body, indent=2, ensure_ascii=False))
         else:
             _print(Console(soft_wrap=True), found)
         if remaining:
@@ -59,9 +59,10 @@ def _print(console: Console, found: list[Result]) -> None:
     if not found:
         console.print("Files, documents, chunks, vectors and jobs agree.")
         return
-    table = Table("Finding", "Number", "For example", "Repair", "Repaired", show_lines=True)
+    example = Column("For example", min_width=36, overflow="fold")  # an id, whole
+    table = Table("Finding", "Number", example, "Repair", "Repaired", show_lines=True)
     for result in found:
-        examples = "\n".join(f"{one.subject} {one.detail}".strip() for one in result.examples)
+        examples = "\n".join(f"{one.subject}\n{one.detail}".strip() for one in result.examples)
         repaired = str(result.repaired or "") + result.refused
         table.add_row(result.check.what, str(result.count), examples, result.check.remedy, repaired)
     console.print(table, markup=False)

@@ -116,7 +116,7 @@ def _bitmap_or_mp3(head: bytes) -> str | None:
         return "bmp"
     # Eleven bits of synchronisation, then a layer, a bit rate and a sampling rate that exist.
     is_frame = len(head) > 3 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0
-    if is_frame and head[1] & 0x06 and head[1] & 0x18 != 0x08:
+    if is_frame and head[1] & 0x06 == 0x02 and head[1] & 0x18 != 0x08:
         return "mp3" if head[2] & 0xF0 not in (0, 0xF0) and head[2] & 0x0C != 0x0C else None
     return None
 
@@ -168,7 +168,7 @@ def _ole_kind(path: Path) -> str:
     import olefile
 
     try:
-        with olefile.OleFileIO(path) as ole:
+        with olefile.OleFileIO(str(path)) as ole:
             streams = {entry[0] for entry in ole.listdir()}
     except (OSError, ValueError, IndexError, TypeError) as error:
         raise Corrupted from error

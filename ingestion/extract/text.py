@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +15,9 @@ from ingestion.extract.sniffing import UNICODE_MARKS
 from kb.locations import InFile
 
 LIST_ITEM = re.compile(r"\s*([-*+•]|\d{1,3}[.)])\s+\S")
+# Python's own inventions among the codecs, some of them slow beyond measure.
+NO_CHARSETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
+WESTERN = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 GUESSED_FROM = 256 * 2**10
 LIKE_WESTERN = frozenset({"cp1250", "cp1257", "iso8859_10"})
 
@@ -40,6 +44,20 @@ def read_text(path: Path) -> str:
 def decode(content: bytes) -> str:
     """Return bytes as text in the encoding they are most probably in, with line feeds as line ends."""
     return clean(_decoded(content)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decode_as(content: bytes, declared: str) -> str | None:
+    """Return bytes as text in the encoding that a page or message declares, None if they are not in it."""
+    try:
+        encoding = codecs.lookup(declared).name
+        if encoding in NO_CHARSETS:
+            return None
+        # What calls itself Latin-1 or ASCII on the web and in mails is this superset of them.
+        return (
+            clean(content.decode(WESTERN.get(encoding, encoding))).replace("\r\n", "\n").replace("\r", "\n")
+        )
+    except (LookupError, UnicodeError, ValueError):
+        return None
 
 
 def _decoded(content: bytes) -> str:

@@ -30,13 +30,15 @@ XML_START = re.compile(r"(<\?xml\s|<!DOCTYPE\s|<[A-Za-z_][\w:.-]*(\s+[\w:.-]+\s*
 
 ATX = re.compile(r" {0,3}#{1,6} +\S")
 MARKDOWN = (
-    re.compile(r" {0,3}(```|~~~)"),
-    re.compile(r"\|?\s*:?-{3,}:?\s*(\|\s*:?-{3,}:?\s*)+\|?\s*$"),
-    re.compile(r".*\[[^\]\n]+\]\([^)\s]+\)"),
-    re.compile(r".*(\*\*|__)\S[^*\n]*\S\1"),
-    re.compile(r"\s*[-*+] +\[[ xX]\] "),
-    re.compile(r"[-*+] +\S"),
+    re.compile(r"^ {0,3}(```|~~~)"),
+    re.compile(r"^\|?[ :-]*-{3}[ :-]*(\|[ :-]*-{3}[ :-]*)+\|?$"),
+    re.compile(r"\[[^\]\n]{1,100}\]\([^)\s]{1,200}\)"),
+    re.compile(r"(\*\*|__)\w[^*_\n]{0,80}\1"),
+    re.compile(r"^\s*[-*+] +\[[ xX]\] "),
+    re.compile(r"^[-*+] +\S"),
 )
+# Some of these patterns take the square of a line's length; what a line is shows at its ends.
+LINE_START, LINE_END = 200, 100
 
 DEFINES = "def|class|func|fn|function|sub|module|namespace|interface|struct|enum|trait|impl"
 CONTROLS = (
@@ -51,7 +53,7 @@ CODE_LINE = re.compile(
     | (?:import|from|using|package|require|use|include)\s+[\w."'@{{*(<][^.!?]*;?$
     | (?:{CONTROLS})\b.*[:({{=\[\])}}"';\w]$
     | (?:public|private|protected|static|final|export|pub)\s+\w
-    | [\w.\[\]"'$]+(?:\s*:\s*[\w\[\], .|]+)?\s*(?:[-+*/|&:]?=|:=|<-)\s*\S
+    | [\w.\[\]"'$]+(?:\s?:\s?[\w\[\], .|]{{1,60}})?\s?(?:[-+*/|&:]?=|:=|<-)\s*\S
     | [\w.$]+\(.*\)?[,:]?$
     | [)\]}}]+[,;]?$
     | \w+=\S
@@ -60,7 +62,7 @@ CODE_LINE = re.compile(
     re.VERBOSE,
 )
 # What says little about whether a text is a program: its comments, and the examples in a document.
-COMMENT = re.compile(r'"""(?:.*?)"""|/\*.*?\*/|<!--.*?-->', re.DOTALL)
+COMMENT = re.compile(r'"""(?:.*?)(?:"""|\Z)|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)', re.DOTALL)
 FENCED = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1[^\n]*$", re.DOTALL | re.MULTILINE)
 COMMENT_LINE = re.compile(
     r"\s*(?:#(?!\s*(?:include|define|if|ifn?def|el|endif|pragma|undef)\b)|//|--|%|;|\*)"
@@ -129,7 +131,7 @@ def is_xml(text: str) -> bool:
     """Whether a text starts as XML."""
     start = PROLOG.match(text)
     body = text[start.end() if start else 0 :]
-    return text.lstrip().startswith("<?xml") or XML_START.match(body) is not None
+    return text.lstrip().startswith("<?xml") or XML_START.match(body[:4096]) is not None
 
 
 def is_code(text: str) -> bool:
@@ -137,7 +139,7 @@ def is_code(text: str) -> bool:
     if text.startswith("#!"):
         return True
     bare = COMMENT.sub("", FENCED.sub("", text))
-    lines = [line for line in bare.splitlines() if line.strip() and not COMMENT_LINE.match(line)]
+    lines = [line for line in _line_ends(bare) if line.strip() and not COMMENT_LINE.match(line)]
     like_code = sum(CODE_LINE.match(line) is not None for line in lines)
     is_dense = len(re.findall(r"[{}();=]", bare)) > DENSE * len(bare)
     return bool(lines) and (like_code >= CODE_SHARE * len(lines) or (is_dense and like_code > 0))
@@ -145,14 +147,19 @@ def is_code(text: str) -> bool:
 
 def is_markdown(text: str) -> bool:
     """Whether a text uses Markdown's marks: a heading that stands alone, or several of the others."""
-    lines = ["", *text.splitlines(), ""]
+    lines = ["", *_line_ends(text), ""]
     headings = sum(
         ATX.match(line) is not None and not before.startswith("#") and not after.startswith("#")
         for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
     )
-    marks = sum(any(mark.match(line) for line in lines if line) for mark in MARKDOWN)
+    marks = sum(any(mark.search(line) for line in lines if line) for mark in MARKDOWN)
     comments = sum(line.startswith("#") for line in lines) - headings
     return (headings > comments) or marks >= 2
+
+
+def _line_ends(text: str) -> list[str]:
+    ends = ((line[:LINE_START], line[LINE_START:][-LINE_END:]) for line in text.split("\n"))
+    return [(start + end).rstrip() for start, end in ends]
 
 
 # --- Tables ------------------------------------------------------------------------------------------------

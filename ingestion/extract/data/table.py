@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 from ingestion.errors import Corrupted
@@ -36,7 +37,7 @@ def _tables(text: str, delimiter: str) -> Iterator[Element]:
 def _rows(text: str, delimiter: str) -> Iterator[list[Cell]]:
     """Yield the rows that have something in them, each cell with its place."""
     csv.field_size_limit(sys.maxsize)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(StringIO(text, newline="\n"), delimiter=delimiter, skipinitialspace=True)
     before = 0
     try:
         for number, row in enumerate(reader, start=1):

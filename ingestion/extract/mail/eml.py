@@ -13,7 +13,7 @@ from ingestion.errors import Corrupted, TooLarge
 from ingestion.extract.base import Finding, Request
 from ingestion.extract.mail.letter import Attachment, Letter, findings, safe_name
 from ingestion.extract.markup.html import decode_html
-from ingestion.extract.text import decode
+from ingestion.extract.text import decode, decode_as
 
 SHOWN = ("From", "To", "Cc", "Date")
 MAX_DEPTH = 20
@@ -78,10 +78,9 @@ def _text(part: EmailMessage, *, is_html: bool = False) -> str:
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes):
         return ""
-    try:
-        return content.decode(part.get_content_charset() or "utf-8")
-    except (UnicodeError, LookupError):
-        return decode_html(content) if is_html else decode(content)
+    if declared := decode_as(content, part.get_content_charset() or "utf-8"):
+        return declared
+    return decode_html(content) if is_html else decode(content)
 
 
 def _attachments(message: EmailMessage) -> Iterator[Attachment]:

@@ -34,7 +34,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
             raise Encrypted(PROTECTED)
         package_path = _package_path(book)
         package = _xml(book, package_path)
-        chapters = list(_chapters(package, posixpath.dirname(package_path)))
+        chapters = list(dict.fromkeys(_chapters(package, posixpath.dirname(package_path))))
         if not chapters:
             raise Corrupted(
                 "The e-book lists no chapters. Save it anew, for instance with Calibre, and upload that."

@@ -13,7 +13,7 @@ from ingestion.errors import Corrupted, Empty
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
 from ingestion.extract.markup.blocks import blocks
 from ingestion.extract.places import folded
-from ingestion.extract.text import decode, plain_elements
+from ingestion.extract.text import decode, decode_as, plain_elements
 
 META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 META_WITHIN = 4096
@@ -60,12 +60,10 @@ def parse_html(text: str) -> etree._Element:
 def decode_html(content: bytes) -> str:
     """Return a page as text, in the encoding that it declares if it really is in that."""
     declared = META_CHARSET.search(content, 0, META_WITHIN)
-    if declared and not content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
-        try:
-            return decode(content.decode(declared[1].decode("ascii")).encode())
-        except (LookupError, UnicodeError):
-            pass
-    return decode(content)
+    is_marked = content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
+    encoding = declared[1].decode("ascii", "replace") if declared and not is_marked else None
+    text = decode_as(content, encoding) if encoding else None
+    return decode(content) if text is None else text
 
 
 def title_of(root: etree._Element) -> str | None:

@@ -19,6 +19,7 @@ from ingestion.extract.places import element, folded, located
 from ingestion.extract.text import plain_elements, read_text
 from kb.locations import InFile
 
+MAX_NESTING = 100
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 FRONT_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
 HTML_TAG = re.compile(r"</?[a-zA-Z][^>]*>|<!--.*?-->", re.DOTALL)
@@ -32,12 +33,14 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     yield Opened("md", "text/markdown", title=title)
     elements = list(plain_elements(text) if request.simple else markdown_elements(text))
     yield from elements
-    yield UnitRead(1, Source.TEXT, tables=sum(found.kind is Kind.TABLE for found in elements))
+    tables = sum(found.kind is Kind.TABLE for found in elements)
+    yield UnitRead(1, Source.TEXT if elements else Source.BLANK, tables=tables)
 
 
 def markdown_elements(text: str) -> Iterator[Element]:
     """Yield headings, paragraphs, list items, tables and code, without the marks that made them such."""
-    tokens = iter(MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text))
+    parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
+    tokens = iter(parser.parse(text))
     items = 0
     for token in tokens:
         items += (token.type == "list_item_open") - (token.type == "list_item_close")

@@ -10,10 +10,10 @@ from typing import Any
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
-from ingestion.errors import Corrupted, TooManyPages
+from ingestion.errors import Corrupted, TooLarge, TooManyPages
 from ingestion.extract.archives import opened_archive
 from ingestion.extract.base import Finding, Opened, Request
-from ingestion.extract.grids import CellCounter
+from ingestion.extract.grids import MAX_CELLS, TOO_MANY_CELLS, CellCounter
 from ingestion.extract.kinds import KINDS
 from ingestion.extract.office import binary_sheets
 from ingestion.extract.office.sheets import Filled, sheet_unit
@@ -21,6 +21,10 @@ from ingestion.extract.office.shown import shown
 from ingestion.extract.places import folded
 
 DAMAGED = (InvalidFileException, KeyError, ValueError, TypeError, AttributeError, IndexError, SyntaxError)
+
+LAST_ROW = 2**20
+# Blank cells before a filled one are gone through, too, however far to the right it stands.
+MAX_VISITED = 50 * MAX_CELLS
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
@@ -69,7 +73,11 @@ def _cells(sheet: Any) -> Iterator[Filled]:
         return
     # Sheets claim to reach to the last possible row and column when only a few cells are filled.
     sheet.reset_dimensions()
-    for row in sheet.iter_rows():
+    visited = 0
+    for number, row in enumerate(sheet.iter_rows(), start=1):
+        visited += len(row)
+        if number > LAST_ROW or visited > MAX_VISITED:
+            raise TooLarge(TOO_MANY_CELLS)
         for cell in row:
             if cell.value is not None and (text := shown(cell.value, cell.number_format)):
                 yield Filled(cell.row, cell.column, text)

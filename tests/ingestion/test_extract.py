@@ -24,7 +24,7 @@ def test_text_in_many_encodings(tmp_path: Path, encoding: str) -> None:
     assert [element.text for element in read(tmp_path / "text")] == [UMLAUTS]
 
 
-@pytest.mark.parametrize("content", [bytes(range(256)), b"PK\x03\x04rest", b"\x89PNG\r\n\x1a\n\0\0"])
+@pytest.mark.parametrize("content", [bytes(range(256)), b"\x7fELF\2\1\1" + bytes(60)])
 def test_binary_files_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file.txt").write_bytes(content)
     with pytest.raises(UnsupportedType):
@@ -34,7 +34,7 @@ def test_binary_files_are_refused(tmp_path: Path, content: bytes) -> None:
 def test_a_pdf_is_known_behind_junk(tmp_path: Path) -> None:
     (tmp_path / "mail").write_bytes(b"X-Header: yes\r\n\r\n" + (SAMPLES / "report.pdf").read_bytes())
     findings = list(extract(tmp_path / "mail", Request(Limits(10))))
-    assert findings[0] == Opened("pdf", "application/pdf", 4)
+    assert findings[0] == Opened("pdf", "application/pdf", 4, 4)
 
 
 def test_markdown_headings_and_lists() -> None:
@@ -54,9 +54,9 @@ def test_what_is_cropped_away_is_not_read() -> None:
     assert "hidden" not in " ".join(element.text for element in read(SAMPLES / "turned.pdf"))
 
 
-def test_a_pdf_cut_off_behind_its_last_page_is_read_with_a_warning(tmp_path: Path) -> None:
+def test_a_pdf_cut_off_behind_its_last_page_is_read_and_said_to_be(tmp_path: Path) -> None:
     content = (SAMPLES / "report.pdf").read_bytes()
     (tmp_path / "cut.pdf").write_bytes(content[: content.rindex(b"startxref")])
     findings = list(extract(tmp_path / "cut.pdf", Request(Limits(10))))
-    assert [finding.code for finding in findings if isinstance(finding, Warned)] == ["repaired"]
+    assert [finding.is_cut_off for finding in findings if isinstance(finding, Opened)] == [True]
     assert len(read(tmp_path / "cut.pdf")) == len(read(SAMPLES / "report.pdf"))

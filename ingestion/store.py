@@ -20,7 +20,7 @@ from django.db.models import Value
 from ingestion.chunking import Draft
 from ingestion.report import Abandoned
 from kb.languages import text_search_config
-from kb.locations import InTime, LocatedText, OnPage, dump_spans
+from kb.locations import LocatedText, PageLine
 from kb.models import Chunk, ChunkVector, Document, Modality, with_headings
 
 BATCH = 200
@@ -104,7 +104,6 @@ def _wanted(
 
 def _chunk(document: Document, id: UUID, facts: _Facts, draft: Draft) -> Chunk:
     located = draft.located
-    first = located.spans[0].place if located.spans else None
     times = located.times()
     return Chunk(
         id=id,
@@ -113,8 +112,8 @@ def _chunk(document: Document, id: UUID, facts: _Facts, draft: Draft) -> Chunk:
         external_user_id=document.external_user_id,
         session_id=document.session_id,
         text=located.text,
-        spans=dump_spans(located.spans),
-        page_number=first.page.number if isinstance(first, OnPage) else None,
+        spans=located.dump(),
+        page_number=located.page_number(),
         start_time=times[0] if times else None,
         end_time=times[1] if times else None,
         words=SearchVector(
@@ -153,13 +152,13 @@ def _retire(gone: Sequence[UUID], ids: Sequence[UUID], drafts: Sequence[Draft]) 
 def _marks(located: LocatedText, sentences: Sequence[tuple[int, int]]) -> Iterator[Hashable]:
     """Yield by what a chunk is known again: where its words stand, or else its sentences."""
     has_places = False
-    for span in located.spans:
-        match span.place:
-            case OnPage(page, _, box):
+    for run in located.runs:
+        match run.place:
+            case PageLine(page):
                 has_places = True
-                yield page.number, round(box.x1), round(box.y1)
-            case InTime(start):
+                yield from ((page.number, round(word[2]), round(word[3])) for word in run.words)
+            case None:
                 has_places = True
-                yield round(start, 1)
+                yield from (round(word[2], 1) for word in run.words)
     if not has_places:
         yield from (located.text[start:end] for start, end in sentences)

@@ -80,8 +80,8 @@ def _running_lines_marked(elements: Sequence[Element]) -> list[Element]:
 
 
 def _first_place(element: Element) -> OnPage | None:
-    place = element.located.spans[0].place if element.located.spans else None
-    return place if isinstance(place, OnPage) else None
+    located = element.located
+    return next(located.runs[0].spans()).place if located.page_number() else None  # type: ignore[return-value]
 
 
 def _running_key(element: Element, place: OnPage | None) -> tuple[str, int] | None:

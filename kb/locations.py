@@ -9,10 +9,10 @@ seconds from the start.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any, Self
 
 
@@ -83,10 +83,6 @@ class Span:
     end: int
     place: Place
 
-    def shifted(self, by: int) -> Span:
-        """Return the same place for text that moved `by` characters."""
-        return Span(self.start + by, self.end + by, self.place)
-
 
 @dataclass(frozen=True, slots=True)
 class PageBox:
@@ -106,16 +102,51 @@ class PageBox:
         }
 
 
+Word = tuple[Any, ...]
+"""`(start, end, *where)`: `text[start:end]` stands at `where`, which depends on its run."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """A line (or table cell) of a page, by its number within the page."""
+
+    page: Page
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive words that share a line, a place in the file, or (`place` None) are timed.
+
+    `where` of its words is x1, y1, x2, y2 on a page, nothing in a file, start and end in time. Plain tuples:
+    a document has hundreds of thousands of words.
+    """
+
+    place: PageLine | InFile | None
+    words: tuple[Word, ...]
+
+    def spans(self) -> Iterator[Span]:
+        """Yield its words one by one."""
+        for start, end, *where in self.words:
+            match self.place:
+                case PageLine(page, number):
+                    yield Span(start, end, OnPage(page, number, Box(*where)))
+                case InFile():
+                    yield Span(start, end, self.place)
+                case None:
+                    yield Span(start, end, InTime(*where))
+
+
 @dataclass(frozen=True, slots=True)
 class LocatedText:
     """A text whose words know their places.
 
-    `spans` are in text order and do not overlap; characters between them (white space, table marks)
-    belong to the nearest span before them. Text of kinds without coordinates has no spans.
+    `runs` are in text order and do not overlap; characters between them (white space, table marks) belong to
+    the nearest word before them. Text of kinds without places has no runs.
     """
 
     text: str
-    spans: tuple[Span, ...] = ()
+    runs: tuple[Run, ...] = ()
 
     @classmethod
     def of_words(cls, words: Iterable[tuple[str, Place]]) -> Self:
@@ -127,118 +158,149 @@ class LocatedText:
             spans.append(Span(at, at + len(word), place))
             parts.append(word)
             at += len(word) + 1
-        return cls(" ".join(parts), tuple(spans))
+        return cls.of_spans(" ".join(parts), spans)
+
+    @classmethod
+    def of_spans(cls, text: str, spans: Iterable[Span]) -> Self:
+        """Return a text with its places, rounded to 1/100 point and 1/1000 second."""
+        runs = (
+            Run(key, tuple(map(_word, group)))
+            for key, group in groupby(spans, key=lambda span: _key(span.place))
+        )
+        return cls(text, tuple(runs))
 
     @classmethod
     def join(cls, parts: Iterable[LocatedText], separator: str) -> Self:
         """Concatenate texts; the separator has no place of its own."""
         texts: list[str] = []
-        spans: list[Span] = []
+        runs: list[Run] = []
         at = 0
         for part in parts:
             texts.append(part.text)
-            spans.extend(span.shifted(at) for span in part.spans)
+            runs += part.runs if at == 0 else (_shifted(run, at) for run in part.runs)
             at += len(part.text) + len(separator)
-        return cls(separator.join(texts), tuple(spans))
+        return cls(separator.join(texts), tuple(runs))
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The words one by one, in text order."""
+        return tuple(span for run in self.runs for span in run.spans())
 
     def slice(self, start: int, end: int) -> LocatedText:
         """Return `text[start:end]` with the places of the words in it; a cut word keeps its whole box."""
-        spans = (
-            Span(max(span.start, start) - start, min(span.end, end) - start, span.place)
-            for span in self._touching(start, end)
+        length = end - start
+        runs = (
+            Run(
+                run.place,
+                tuple((max(w[0] - start, 0), min(w[1] - start, length), *w[2:]) for w in run.words),
+            )
+            for run in self._touching(start, end)
         )
-        return LocatedText(self.text[start:end], tuple(spans))
+        return LocatedText(self.text[start:end], tuple(runs))
 
     def boxes(self, start: int = 0, end: int | None = None) -> list[PageBox]:
         """Return one box for each line that `text[start:end]` touches, in reading order."""
-        places = [s.place for s in self._touching(start, len(self.text) if end is None else end)]
-        on_page = [place for place in places if isinstance(place, OnPage)]
-        return [_joined(group) for _, group in groupby(on_page, key=lambda p: (p.page.number, p.line))]
+        touching = self._touching(start, len(self.text) if end is None else end)
+        on_page = ((run.place, run.words) for run in touching if isinstance(run.place, PageLine))
+        return [
+            _around(line, [word for _, words in group for word in words])
+            for line, group in groupby(on_page, key=itemgetter(0))
+        ]
 
     def times(self, start: int = 0, end: int | None = None) -> tuple[float, float] | None:
         """Return start and end of `text[start:end]` in seconds, or None for text that isn't in time."""
-        places = [s.place for s in self._touching(start, len(self.text) if end is None else end)]
-        in_time = [place for place in places if isinstance(place, InTime)]
-        if not in_time:
-            return None
-        return min(place.start for place in in_time), max(place.end for place in in_time)
+        touching = self._touching(start, len(self.text) if end is None else end)
+        words = [word for run in touching if run.place is None for word in run.words]
+        return (min(word[2] for word in words), max(word[3] for word in words)) if words else None
 
     def files(self) -> list[InFile]:
         """Return the places in a file without coordinates, in text order, without repetitions."""
-        return list(dict.fromkeys(s.place for s in self.spans if isinstance(s.place, InFile)))
+        return list(dict.fromkeys(run.place for run in self.runs if isinstance(run.place, InFile)))
 
-    def _touching(self, start: int, end: int) -> Iterator[Span]:
-        first = bisect_left(self.spans, start + 1, key=lambda span: span.end)
-        for span in self.spans[first:]:
-            if span.start >= end:
+    def page_number(self) -> int | None:
+        """Return the number of the page on which the text begins, None for text that is on none."""
+        first = self.runs[0].place if self.runs else None
+        return first.page.number if isinstance(first, PageLine) else None
+
+    def _touching(self, start: int, end: int) -> Iterator[Run]:
+        for run in self.runs:
+            words = run.words
+            if words[0][0] >= end:
                 return
-            yield span
+            if words[-1][1] <= start:
+                continue
+            if words[0][0] < start or words[-1][1] > end:
+                words = tuple(word for word in words if word[1] > start and word[0] < end)
+                if not words:
+                    continue
+                run = Run(run.place, words)
+            yield run
+
+    # --- The stored form -----------------------------------------------------------------------------------
+
+    def dump(self) -> list[dict[str, Any]]:
+        """Return the places as compact JSON, without the text.
+
+        Words of one line share an entry `{"page": [number, width, height], "line": n, "words": [[start, end,
+        x1, y1, x2, y2], …]}`; stretches of time are `{"words": [[start, end, t1, t2], …]}`; places in a file
+        are `{"in": {"lines": …, "slide": …, "sheet": …, "cells": …}, "words": [[start, end], …]}` with the
+        keys that apply.
+        """
+        return [
+            _dump_place(place) | {"words": [word for run in group for word in run.words]}
+            for place, group in groupby(self.runs, key=attrgetter("place"))
+        ]
+
+    @classmethod
+    def load(cls, text: str, stored: Iterable[Mapping[str, Any]]) -> Self:
+        """Return the located text of which `dump` wrote the places."""
+        runs = (Run(_load_place(entry), tuple(map(tuple, entry["words"]))) for entry in stored)
+        return cls(text, tuple(runs))
 
 
-def _joined(places: Iterator[OnPage]) -> PageBox:
-    first = next(places)
-    box = first.box
-    for place in places:
-        box = box.union(place.box)
-    return PageBox(box, first.page)
-
-
-# --- The stored form -------------------------------------------------------------------------------------
-
-
-def dump_spans(spans: Iterable[Span]) -> list[dict[str, Any]]:
-    """Return spans as compact JSON.
-
-    Words of one line share an entry `{"page": [number, width, height], "line": n, "words": [[start, end,
-    x1, y1, x2, y2], …]}`; stretches of time are `{"words": [[start, end, t1, t2], …]}`; places in a file are
-    `{"in": {"lines": …, "slide": …, "sheet": …, "cells": …}, "words": [[start, end], …]}` with the keys that
-    apply. Values are rounded to 1/100 point and 1/1000 second.
-    """
-    return [_dump_line(list(group)) for _, group in groupby(spans, key=_line_key)]
-
-
-def load_spans(stored: Iterable[dict[str, Any]]) -> tuple[Span, ...]:
-    """Return the spans that `dump_spans` wrote."""
-    return tuple(span for line in stored for span in _load_line(line))
-
-
-def _line_key(span: Span) -> Hashable:
-    match span.place:
+def _key(place: Place) -> PageLine | InFile | None:
+    match place:
         case OnPage(page, line):
-            return page.number, line
+            return PageLine(page, line)
         case InFile():
-            return span.place
+            return place
         case InTime():
             return None
 
 
-def _dump_line(spans: list[Span]) -> dict[str, Any]:
-    words: list[list[float]] = []
-    for span in spans:
-        match span.place:
-            case OnPage(_, _, box):
-                words.append([span.start, span.end, *(round(v, 2) for v in (box.x1, box.y1, box.x2, box.y2))])
-            case InTime(start, end):
-                words.append([span.start, span.end, round(start, 3), round(end, 3)])
-            case InFile():
-                words.append([span.start, span.end])
-    match spans[0].place:
-        case OnPage(page, line):
-            return {"page": [page.number, page.width, page.height], "line": line, "words": words}
-        case InFile() as place:
-            return {
-                "in": {key: value for key, value in asdict(place).items() if value is not None},
-                "words": words,
-            }
-        case InTime():
-            return {"words": words}
+def _word(span: Span) -> Word:
+    match span.place:
+        case OnPage(_, _, box):
+            where = (round(box.x1, 2), round(box.y1, 2), round(box.x2, 2), round(box.y2, 2))
+            return (span.start, span.end, *where)
+        case InTime(start, end):
+            return span.start, span.end, round(start, 3), round(end, 3)
+        case InFile():
+            return span.start, span.end
 
 
-def _load_line(stored: dict[str, Any]) -> Iterator[Span]:
-    if "in" in stored:
-        place = InFile(**{key: tuple(v) if isinstance(v, list) else v for key, v in stored["in"].items()})
-        yield from (Span(start, end, place) for start, end in stored["words"])
-        return
-    page = Page(*stored["page"]) if "page" in stored else None
-    for start, end, *where in stored["words"]:
-        yield Span(start, end, OnPage(page, stored["line"], Box(*where)) if page else InTime(*where))
+def _shifted(run: Run, by: int) -> Run:
+    return Run(run.place, tuple((word[0] + by, word[1] + by, *word[2:]) for word in run.words))
+
+
+def _around(line: PageLine, words: Sequence[Word]) -> PageBox:
+    _, _, lefts, tops, rights, bottoms = zip(*words, strict=True)
+    return PageBox(Box(min(lefts), min(tops), max(rights), max(bottoms)), line.page)
+
+
+def _dump_place(place: PageLine | InFile | None) -> dict[str, Any]:
+    match place:
+        case PageLine(page, number):
+            return {"page": [page.number, page.width, page.height], "line": number}
+        case InFile():
+            return {"in": {key: value for key, value in asdict(place).items() if value is not None}}
+        case None:
+            return {}
+
+
+def _load_place(entry: Mapping[str, Any]) -> PageLine | InFile | None:
+    if "page" in entry:
+        return PageLine(Page(*entry["page"]), entry["line"])
+    if "in" in entry:
+        return InFile(**{key: tuple(v) if isinstance(v, list) else v for key, v in entry["in"].items()})
+    return None

@@ -14,7 +14,7 @@ from pgvector.django import HalfVectorField
 from accounts.models import Session, User, Workspace
 from accounts.principal import Principal
 from accounts.scope import ScopedModel, document_rule, document_rule_by_id
-from kb.locations import LocatedText, load_spans
+from kb.locations import LocatedText
 
 
 class Status(models.TextChoices):
@@ -157,7 +157,7 @@ class Chunk(DocumentScoped):
     ordinal = models.PositiveIntegerField(help_text="place in reading order, from 0")
     text = models.TextField(help_text="the document's own words and nothing else")
     headings = ArrayField(models.TextField(), default=list, help_text="the heading path, outermost first")
-    spans = models.JSONField(default=list, help_text="where each word stands: kb.locations.dump_spans")
+    spans = models.JSONField(default=list, help_text="where each word stands: kb.locations")
     sentences = ArrayField(
         ArrayField(models.IntegerField(), size=2),
         default=list,
@@ -184,7 +184,7 @@ class Chunk(DocumentScoped):
     @property
     def located(self) -> LocatedText:
         """The text with the place of each of its words."""
-        return LocatedText(self.text, load_spans(self.spans))
+        return LocatedText.load(self.text, self.spans)
 
     @property
     def text_to_embed(self) -> str:

@@ -12,7 +12,7 @@ from django.db.models import Value
 
 from accounts.models import Session, Workspace
 from kb.embedding import current_space, embedding_model
-from kb.locations import Box, LocatedText, OnPage, Page, dump_spans
+from kb.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 
 TEXT = "The solar farm in Almería produced 42 gigawatt hours in 2023. Its owner is the town itself."
@@ -85,7 +85,7 @@ def add_chunk(document: Document, located: LocatedText, ordinal: int = 0) -> Chu
         session_id=document.session_id,
         ordinal=ordinal,
         text=text,
-        spans=dump_spans(located.spans),
+        spans=located.dump(),
         sentences=[[start, end] for start, end in zip(starts, ends, strict=True)],
         page_number=1,
         language=document.language,

@@ -10,8 +10,7 @@ from kb.locations import InFile, InTime, LocatedText, Span
 def located(text: str, place: InFile | InTime | None = None) -> LocatedText:
     """Return text, freed of characters that can't be stored, all of it at one place (or none)."""
     text = clean(text)
-    spans = (Span(0, len(text), place),) if text and place else ()
-    return LocatedText(text, spans)
+    return LocatedText.of_spans(text, [Span(0, len(text), place)] if text and place else [])
 
 
 def folded(text: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from ingestion.errors import IngestionError
 from ingestion.extract.base import Element, Finding
-from kb.locations import dump_spans
 
 
 def dump_finding(finding: Finding) -> str:
@@ -32,7 +31,7 @@ def _element(element: Element) -> dict[str, Any]:
     return {
         "kind": element.kind,
         "text": element.text,
-        "spans": dump_spans(element.located.spans),
+        "spans": element.located.dump(),
         "level": element.level,
         "font_size": element.font_size,
         "bold": element.bold,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
@@ -10,7 +11,7 @@ from typing_extensions import TypedDict
 from ingestion.errors import BY_CODE, Internal
 from ingestion.extract.base import Attached, Element, Finding, Kind, Opened, Source, UnitRead, Warned
 from ingestion.extract.cleaning import clean
-from kb.locations import InFile, InTime, LocatedText, OnPage, Place, load_spans
+from kb.locations import InFile, LocatedText, PageLine, Run
 
 MAX_LINE_BYTES = 16 * 2**20
 # Boxes travel rounded to 1/100 point.
@@ -115,7 +116,7 @@ class _Element(_Message):
     rows: list[tuple[Count, Count]]
 
     def read(self) -> Finding:
-        located = LocatedText(self.text, load_spans(self.spans))
+        located = LocatedText.load(self.text, self.spans)
         _check(located, self.rows)
         return Element(self.kind, located, self.level, self.font_size, self.bold, tuple(self.rows))
 
@@ -155,31 +156,31 @@ def read_line(line: bytes) -> Finding | None:
 def _check(located: LocatedText, rows: list[tuple[int, int]]) -> None:
     if clean(located.text) != located.text:
         raise Untrue("control characters in the text")
-    _check_order([(span.start, span.end) for span in located.spans], located.text)
+    _check_order((word for run in located.runs for word in run.words), located.text)
     _check_order(rows, located.text)
-    if not all(_is_possible(span.place) for span in located.spans):
+    if not all(map(_is_possible, located.runs)):
         raise Untrue("a place outside its page, file or time")
 
 
-def _check_order(stretches: list[tuple[int, int]], text: str) -> None:
+def _check_order(stretches: Iterable[tuple[Any, ...]], text: str) -> None:
     at = 0
-    for start, end in stretches:
+    for start, end, *_ in stretches:
         if not at <= start < end <= len(text):
             raise Untrue("stretches overlap or leave the text")
         at = end
 
 
-def _is_possible(place: Place) -> bool:
-    match place:
-        case OnPage(page, _, box):
-            across = -TOLERANCE <= box.x1 <= box.x2 <= page.width + TOLERANCE
-            return across and -TOLERANCE <= box.y1 <= box.y2 <= page.height + TOLERANCE
-        case InTime(start, end):
-            return 0 <= start <= end
+def _is_possible(run: Run) -> bool:
+    match run.place:
+        case PageLine(page):
+            right, bottom = page.width + TOLERANCE, page.height + TOLERANCE
+            return bool(run.words) and all(
+                -TOLERANCE <= x1 <= x2 <= right and -TOLERANCE <= y1 <= y2 <= bottom
+                for _, _, x1, y1, x2, y2 in run.words
+            )
+        case None:
+            return bool(run.words) and all(0 <= start <= end for _, _, start, end in run.words)
         case InFile(lines, _, sheet, cells):
             in_order = lines is None or lines[0] <= lines[1]
-            return (
-                in_order
-                and (cells is None or (cells[0] <= cells[2] and cells[1] <= cells[3]))
-                and sheet != ""
-            )
+            is_range = cells is None or (cells[0] <= cells[2] and cells[1] <= cells[3])
+            return bool(run.words) and in_order and is_range and sheet != ""

@@ -16,7 +16,7 @@ from ingestion.extract.base import Element
 from ingestion.sandbox.parent import SandboxLimits, extract
 from ingestion.structure import structured
 from kb.embedding import embedding_model
-from kb.locations import LocatedText, PageBox, dump_spans, load_spans
+from kb.locations import LocatedText, PageBox
 from tests.conftest import SAMPLES
 from tests.ingestion.truth import folded, holds, text_clipped, text_inside, words_of
 
@@ -32,7 +32,7 @@ def drafts(path: Path) -> list[Draft]:
 
 def stored(draft: Draft) -> LocatedText:
     """Return the text and places as they come back from the database."""
-    return LocatedText(draft.located.text, load_spans(dump_spans(draft.located.spans)))
+    return LocatedText.load(draft.located.text, draft.located.dump())
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kb.locations import Box, InTime, LocatedText, OnPage, Page, dump_spans, load_spans
+from kb.locations import Box, InTime, LocatedText, OnPage, Page
 
 PAGE = Page(2, 200.0, 100.0)
 
@@ -72,7 +72,7 @@ def test_times_span_from_the_first_to_the_last_word() -> None:
 def test_spans_come_back_from_storage() -> None:
     spoken = LocatedText.of_words([("one", InTime(1.0, 1.4)), ("two", InTime(1.5, 2.25))])
     for located in (FIRST, LocatedText.join([FIRST, SECOND], "\n"), spoken, LocatedText("no places")):
-        assert load_spans(json.loads(json.dumps(dump_spans(located.spans)))) == located.spans
+        assert LocatedText.load(located.text, json.loads(json.dumps(located.dump()))).spans == located.spans
 
 
 def test_a_box_tells_the_page_it_is_on() -> None:

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from kb.locations import Box, LocatedText, OnPage, Page, dump_spans
+from kb.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk
 from search.answer.base import Context
 from search.answer.citations import MAX_PARTIAL_BYTES, MarkerSafeSplitter, resolve
@@ -29,7 +29,7 @@ def context(rank: int, *sentences: str, located: bool = True) -> Context:
     for sentence in sentences:
         bounds.append([at, at + len(sentence)])
         at += len(sentence) + 1
-    spans = dump_spans(text.spans) if located else []
+    spans = text.dump() if located else []
     chunk = Chunk(id=uuid4(), document_id=uuid4(), text=text.text, sentences=bounds, spans=spans)
     return Context(rank, chunk, "a.pdf", 1.0)
 

@@ -14,6 +14,7 @@ const OFFLINE = { code: "offline", message: "The server can't be reached. Check 
 
 export const get = (path, query) => request("GET", withQuery(path, query));
 export const post = (path, body) => request("POST", path, body);
+export const patch = (path, body) => request("PATCH", path, body);
 export const del = (path) => request("DELETE", path);
 
 export function withQuery(path, query = {}) {

@@ -1,51 +1,80 @@
+import { countOf, findableWords, statusOf } from "./activity.js";
 import { h, icon } from "./dom.js";
-import { ago, bytes, statusOf } from "./format.js";
+import { ago, bytes, clock } from "./format.js";
+
+const SHOWN_NOTES = 2;
 
 /** Zero chunks says no more than the status beside it. */
 function numberCell(label, number) {
   return h("td", { class: number ? "number" : "number is-blank", "data-label": label }, number ? number.toLocaleString("en") : "–");
 }
 
-/** One document as a table row. */
-export function rowOf(document, workspace, { onDelete, onReprocess }) {
+/** One document as a table row; `depth` is how deep it is attached to the row above. */
+export function rowOf(document, workspace, depth, actions) {
   const { id, name, created_at: created } = document;
   const mayEdit = workspace?.role !== "viewer";
-  const kind = document.file_type ?? (name.includes(".") ? name.split(".").at(-1) : "file");
   return h(
     "tr",
-    { "data-document": id },
-    h("td", { class: "cell-name" }, nameOf(id, name, kind)),
+    { "data-document": id, class: depth ? "is-attachment" : null },
+    h("td", { class: "cell-name" }, nameOf(document, depth)),
     h("td", { "data-label": "Workspace", "data-workspace-column": true }, workspace?.name ?? ""),
-    h("td", { class: "cell-status" }, statusCell(document, mayEdit ? onReprocess : null)),
-    numberCell("Pages", document.page_count),
+    h("td", { class: "cell-status" }, statusCell(document, mayEdit ? actions : {})),
+    document.duration ? h("td", { class: "number", "data-label": "Length" }, clock(document.duration)) : numberCell("Pages", document.page_count),
     numberCell("Chunks", document.chunk_count),
-    h("td", { class: "number", "data-label": "Size" }, bytes(document.size)),
+    h("td", { class: document.size ? "number" : "number is-blank", "data-label": "Size" }, document.size ? bytes(document.size) : "–"),
     h("td", { class: "cell-when", "data-label": "Added" }, h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))),
-    h("td", { class: "cell-actions" }, mayEdit ? deleteButton(name, onDelete) : null),
+    h("td", { class: "cell-actions" }, mayEdit ? deleteButton(name, actions.onDelete) : null),
   );
 }
 
-function nameOf(id, name, kind) {
-  const badge = h("span", { class: "kind", "aria-hidden": "true" }, kind.slice(0, 4));
-  return h("div", { class: "named" }, badge, h("a", { href: `/documents/${id}`, "data-action": "open" }, name));
+export const kindOf = ({ file_type: type, name, url }) => type || (url && "web") || (name.includes(".") ? name.split(".").at(-1) : "file");
+
+function nameOf(document, depth) {
+  const { id, name, url, attached_to: attachedTo } = document;
+  const badge = h("span", { class: "kind", "aria-hidden": "true" }, kindOf(document).slice(0, 4));
+  const notes = [];
+  if (attachedTo && depth) notes.push(h("p", { class: "name-note" }, icon("paperclip"), "Attached"));
+  if (attachedTo && !depth) notes.push(h("p", { class: "name-note" }, icon("paperclip"), h("a", { href: `/documents/${attachedTo}` }, "Attached to a message")));
+  if (url) notes.push(h("p", { class: "name-note" }, icon("globe"), hostOf(url)));
+  return h("div", { class: "named" }, badge, h("div", {}, h("a", { href: `/documents/${id}`, "data-action": "open" }, name), notes));
 }
 
-function statusCell(document, onReprocess) {
+export function hostOf(url) {
+  return URL.canParse(url) ? new URL(url).host : url;
+}
+
+function statusCell(document, { onReprocess, onCancel }) {
   const { words, tone, busy } = statusOf(document);
-  const notes = [document.error?.message, ...(document.warnings ?? []).map(({ message }) => message)].filter(Boolean);
-  const again = () => h("button", { class: "button button-small button-quiet", type: "button", "data-action": "reprocess", onclick: onReprocess }, icon("refresh-cw"), "Try again");
+  const findable = findableWords(document);
   return [
-    h("span", { class: `status status-${tone}` }, words),
-    busy ? progressBar(document) : null,
-    ...notes.map((note) => h("p", { class: "status-note" }, note)),
-    onReprocess && ["failed", "cancelled"].includes(document.status) ? again() : null,
+    h("p", { class: "status-line" }, h("span", { class: `status status-${tone}` }, words), findable ? h("span", { class: "badge" }, findable) : null),
+    busy ? progressOf(document) : null,
+    ...notesOf(document),
+    busy && onCancel ? actionButton("cancel", "circle-stop", "Cancel", `Cancel ${document.name}`, onCancel) : null,
+    onReprocess && ["failed", "cancelled"].includes(document.status) ? actionButton("reprocess", "refresh-cw", "Try again", `Try ${document.name} again`, onReprocess) : null,
   ];
 }
 
-function progressBar({ name, progress, status }) {
-  const bar = h("progress", { max: 1, "aria-label": `Progress of ${name}` });
+/** What went wrong and what to do about it; the rest of many warnings is on the document's page. */
+function notesOf({ id, error, warnings }) {
+  const notes = [error?.message, ...(warnings ?? []).map(({ message }) => message)].filter(Boolean);
+  const shown = notes.slice(0, SHOWN_NOTES).map((note) => h("p", { class: "status-note" }, note));
+  const more = notes.length - shown.length;
+  return more > 0 ? [...shown, h("p", { class: "status-note" }, h("a", { href: `/documents/${id}` }, `${more} more`))] : shown;
+}
+
+/** The bar, and what it stands for in words. */
+export function progressOf(document) {
+  const { name, progress, status } = document;
+  const count = countOf(document);
+  const words = [statusOf(document).words, count].filter(Boolean).join(": ");
+  const bar = h("progress", { max: 1, "aria-label": `Progress of ${name}`, "aria-valuetext": words });
   if (status !== "queued") bar.value = progress;
-  return bar;
+  return h("div", { class: "progressing" }, bar, count ? h("p", { class: "status-count" }, count) : null);
+}
+
+function actionButton(action, symbol, words, label, onclick) {
+  return h("button", { class: "button button-small button-quiet", type: "button", "data-action": action, "aria-label": label, onclick }, icon(symbol), words);
 }
 
 function deleteButton(name, onclick) {

@@ -1,9 +1,10 @@
 // The list of documents: kept up to date by a feed, filtered by the API.
+import { statusOf } from "./activity.js";
 import { del, get, post } from "./api.js";
 import { confirm } from "./confirm.js";
 import { announce, parts, toast } from "./dom.js";
 import { startFeed } from "./feed.js";
-import { statusOf } from "./format.js";
+import { arranged } from "./arrange.js";
 import { rowOf } from "./document-row.js";
 import { debounced } from "./scope.js";
 import { startUploads } from "./uploads.js";
@@ -107,16 +108,17 @@ class DocumentList {
     const { rows, tableWrap, empty, noMatch, more } = this.#parts;
     const { search, status } = this.#query();
     const none = this.#documents.size === 0;
-    rows.replaceChildren(...[...this.#documents.values()].map((document) => this.#row(document)));
+    rows.replaceChildren(...arranged([...this.#documents.values()]).map(({ document, depth }) => this.#row(document, depth)));
     tableWrap.hidden = none;
     noMatch.hidden = !(none && (search || status));
     empty.hidden = !(none && noMatch.hidden);
     more.hidden = !this.#next;
   }
 
-  #row(document) {
-    return rowOf(document, this.#workspaces.get(document.workspace_id), {
+  #row(document, depth) {
+    return rowOf(document, this.#workspaces.get(document.workspace_id), depth, {
       onDelete: () => this.#delete(document),
+      onCancel: () => this.#cancel(document),
       onReprocess: () => this.#reprocess(document),
     });
   }
@@ -130,12 +132,14 @@ class DocumentList {
 
   #updated(document) {
     const known = this.#documents.get(document.id);
+    if (!this.#watched().includes(document.workspace_id)) return this.#deleted(document.id);
     if (!known) return this.#filtered() || this.#added([document]);
     this.#documents.set(document.id, document);
+    if (known.attached_to !== document.attached_to) return this.#show();
     const row = this.#parts.rows.querySelector(`[data-document="${document.id}"]`);
     // A row is replaced with what changes in it; the reader's focus in it must survive.
     const focused = row.contains(window.document.activeElement) ? window.document.activeElement.dataset.action : null;
-    const fresh = this.#row(document);
+    const fresh = this.#row(document, row.matches(".is-attachment") ? 1 : 0);
     row.replaceWith(fresh);
     if (focused) fresh.querySelector(`[data-action="${focused}"]`)?.focus();
     if (known.status !== document.status && !statusOf(document).busy) announce(`${document.name}: ${statusOf(document).words}`);
@@ -179,6 +183,10 @@ class DocumentList {
 
   async #reprocess(document) {
     await this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/reprocess`, {})));
+  }
+
+  async #cancel(document) {
+    await this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/cancel`, {})));
   }
 
   async #attempt(action) {

@@ -28,30 +28,6 @@ export function ago(iso, now = Date.now()) {
 
 export const day = (iso) => calendar.format(new Date(iso));
 
-const TONES = { ready: "good", partial: "warning", failed: "bad", cancelled: "quiet" };
-
-/** A document's status as `{words, tone, busy}`. */
-export function statusOf(document) {
-  const { status, stage, searchable } = document;
-  const tone = TONES[status] ?? "busy";
-  return { words: wordsFor(status, stage, searchable), tone, busy: tone === "busy" };
-}
-
-function wordsFor(status, stage, searchable) {
-  if (status === "indexing") return searchable === "words" ? "Indexing, findable by words" : stageWords(stage);
-  const words = {
-    queued: "Waiting",
-    extracting: "Reading",
-    ready: "Ready",
-    partial: "Ready, with warnings",
-    failed: "Failed",
-    cancelled: "Cancelled",
-  };
-  return words[status] ?? status;
-}
-
-const stageWords = (stage) => (stage === "chunking" ? "Cutting into chunks" : "Indexing");
-
 /** "page 3", "0:42", or "" for a place without either. */
 export function placeOf({ page_number: page, start_time: start }) {
   if (page) return `page ${page}`;
@@ -60,5 +36,26 @@ export function placeOf({ page_number: page, start_time: start }) {
 
 export function clock(seconds) {
   const whole = Math.floor(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  const minutes = String(Math.floor(whole / 60) % 60).padStart(whole >= 3600 ? 2 : 1, "0");
+  const parts = [minutes, String(whole % 60).padStart(2, "0")];
+  return (whole >= 3600 ? [Math.floor(whole / 3600), ...parts] : parts).join(":");
+}
+
+/** "A, B and C". */
+export const listed = (words) => lists.format(words);
+const lists = new Intl.ListFormat("en", { type: "conjunction" });
+
+/** "English" for "en". */
+export const language = (code) => languages.of(code) ?? code;
+const languages = new Intl.DisplayNames(["en"], { type: "language" });
+
+const through = ([first, last]) => (first === last ? `${first}` : `${first}–${last}`);
+
+/** Where a chunk stands, as its reader would say it: "Lines 10–34", "Slide 3", "Sheet “Sales”, A1:C7", "0:42 – 1:10". */
+export function placeInWords({ metadata: { lines, slides, sheet, cells }, start_time: start, end_time: end }) {
+  if (sheet) return [`Sheet “${sheet}”`, cells].filter(Boolean).join(", ");
+  if (slides) return `${slides.length > 1 ? "Slides" : "Slide"} ${through([slides[0], slides.at(-1)])}`;
+  if (lines) return `${lines[0] === lines[1] ? "Line" : "Lines"} ${through(lines)}`;
+  if (cells) return `Cells ${cells}`;
+  return start === null || start === undefined ? "" : `${clock(start)} – ${clock(end)}`;
 }

@@ -1,33 +1,48 @@
-// Files into the workspace: by button or by dropping them anywhere on the page.
+// Files into the workspace, by button or by dropping them anywhere on the page, and web pages by their addresses.
 import { upload } from "./api.js";
 import { h, icon, toast } from "./dom.js";
 import { bytes } from "./format.js";
 import { counted } from "./execution.js";
+import { addressesIn } from "./web-pages.js";
 
-export function startUploads(page, { files, uploads, dropHint, dropTarget }, { workspace, onAdded }) {
+export function startUploads(page, { files, uploads, webPages, addresses, dropHint, dropTarget }, { workspace, onAdded }) {
   files.addEventListener("change", () => {
-    send([...files.files]);
+    sendFiles([...files.files]);
     files.value = "";
+  });
+  webPages.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const given = addressesIn(addresses.value);
+    addresses.value = "";
+    sendAll(given.map((url) => ["urls", url, uploadLine(url, "Adding")]));
+  });
+  addresses.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    webPages.requestSubmit();
   });
   onDrop(page, dropHint, {
     onEnter: () => (dropTarget.textContent = workspace() ? ` to “${workspace().name}”` : ""),
-    onFiles: send,
+    onFiles: sendFiles,
   });
 
-  /** One request for each file: one that is refused doesn't take the others with it. */
-  async function send(chosen) {
+  function sendFiles(chosen) {
+    sendAll(chosen.map((file) => ["files", file, uploadLine(file.name, `Uploading, ${bytes(file.size)}`)]));
+  }
+
+  /** One request for each: one that is refused doesn't take the others with it. */
+  async function sendAll(chosen) {
+    uploads.append(...chosen.map(([, , line]) => line.element));
     const results = [];
-    for (const file of chosen) results.push(await sendOne(file));
+    for (const one of chosen) results.push(await sendOne(...one));
     const known = results.filter((document) => document?.duplicate);
     if (known.length) toast(known.length === 1 ? `“${known[0].name}” was here already.` : `${counted(known.length, "document")} were here already.`);
   }
 
-  async function sendOne(file) {
+  async function sendOne(field, value, line) {
     const form = new FormData();
     if (workspace()) form.append("workspace_id", workspace().id);
-    form.append("files", file);
-    const line = uploadLine(file);
-    uploads.append(line.element);
+    form.append(field, value);
     try {
       const { documents } = await upload("/documents", form, line.progress);
       line.element.remove();
@@ -40,10 +55,10 @@ export function startUploads(page, { files, uploads, dropHint, dropTarget }, { w
   }
 }
 
-function uploadLine(file) {
-  const bar = h("progress", { max: 1, value: 0, "aria-label": `Upload of ${file.name}` });
-  const words = h("span", { class: "upload-words" }, `Uploading, ${bytes(file.size)}`);
-  const element = h("div", { class: "upload" }, h("span", { class: "upload-name" }, file.name), words, bar);
+function uploadLine(name, doing) {
+  const bar = h("progress", { max: 1, value: 0, "aria-label": `Upload of ${name}` });
+  const words = h("span", { class: "upload-words" }, doing);
+  const element = h("div", { class: "upload" }, h("span", { class: "upload-name" }, name), words, bar);
   return {
     element,
     progress: (share) => {
@@ -51,7 +66,7 @@ function uploadLine(file) {
       if (share === 1) words.textContent = "Storing";
     },
     fail: (message) => {
-      const close = h("button", { class: "icon-button", type: "button", "aria-label": `Dismiss ${file.name}`, onclick: () => element.remove() }, icon("x"));
+      const close = h("button", { class: "icon-button", type: "button", "aria-label": `Dismiss ${name}`, onclick: () => element.remove() }, icon("x"));
       element.classList.add("is-failed");
       element.setAttribute("role", "alert");
       words.textContent = message;

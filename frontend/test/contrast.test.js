@@ -17,6 +17,7 @@ const PAIRS = [
   ["on-bad", "bad", TEXT],
   ["on-mark", "mark", TEXT],
   ["on-mark", "mark-strong", TEXT],
+  ...["accent", "recognised", "bad"].map((mark) => [mark, "sunken", CONTROL]),
   ["line-strong", "paper", CONTROL],
   ["line-strong", "surface", CONTROL],
 ];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bytes, clock, placeOf, statusOf } from "../src/format.js";
+import { ago, bytes, clock, language, listed, placeInWords, placeOf } from "../src/format.js";
 
 test("sizes are short", () => {
   assert.equal(bytes(0), "0 bytes");
@@ -17,16 +17,30 @@ test("times are near at first and dates later", () => {
   assert.equal(ago("2026-01-05T12:00:00Z", now), "Jan 5, 2026");
 });
 
-test("a document's status says what can be done with it", () => {
-  assert.deepEqual(statusOf({ status: "ready" }), { words: "Ready", tone: "good", busy: false });
-  assert.equal(statusOf({ status: "indexing", searchable: "words" }).words, "Indexing, findable by words");
-  assert.equal(statusOf({ status: "indexing", stage: "chunking" }).words, "Cutting into chunks");
-  assert.equal(statusOf({ status: "failed" }).tone, "bad");
-});
-
 test("a place is a page or a time", () => {
   assert.equal(placeOf({ page_number: 3, start_time: null }), "page 3");
   assert.equal(placeOf({ page_number: null, start_time: 125.4 }), "2:05");
   assert.equal(placeOf({ page_number: null, start_time: null }), "");
   assert.equal(clock(0), "0:00");
+});
+
+test("long recordings are counted in hours", () => {
+  assert.deepEqual([59, 61, 3600, 3661, 36000].map(clock), ["0:59", "1:01", "1:00:00", "1:01:01", "10:00:00"]);
+});
+
+test("a place in a file is said as its readers say it", () => {
+  const at = (metadata, times = {}) => placeInWords({ metadata, start_time: null, end_time: null, ...times });
+  assert.equal(at({ lines: [10, 34] }), "Lines 10–34");
+  assert.equal(at({ lines: [10, 10] }), "Line 10");
+  assert.equal(at({ slides: [3] }), "Slide 3");
+  assert.equal(at({ slides: [3, 4, 5] }), "Slides 3–5");
+  assert.equal(at({ sheet: "Sales", cells: "A1:C7", lines: [1, 7] }), "Sheet “Sales”, A1:C7");
+  assert.equal(at({ cells: "B2" }), "Cells B2");
+  assert.equal(at({}, { start_time: 42, end_time: 70 }), "0:42 – 1:10");
+  assert.equal(at({}), "");
+});
+
+test("words are listed and languages named", () => {
+  assert.equal(listed(["a", "b", "c"]), "a, b, and c");
+  assert.equal(language("de"), "German");
 });

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { locate, split } from "../src/passage.js";
+import { blocksOf, locate, pieces } from "../src/passage.js";
+
+const split = (text, quote) => pieces(text, [0, text.length], locate(text, quote));
 
 test("a quote is found across line breaks", () => {
   assert.deepEqual(split("We sold\n  more (12 %) in 2022. Then less.", "sold more (12 %) in 2022."), [
@@ -19,4 +21,28 @@ test("without a quote nothing is marked", () => {
   assert.deepEqual(split("All of it.", null), ["All of it.", "", ""]);
   assert.deepEqual(split("All of it.", "Something else"), ["All of it.", "", ""]);
   assert.equal(locate("All", "  "), null);
+});
+
+test("a piece shows the part of the quote that lies in it", () => {
+  assert.deepEqual(pieces("one two three", [4, 13], [0, 7]), ["", "two", " three"]);
+  assert.deepEqual(pieces("one two three", [0, 3], [4, 7]), ["one", "", ""]);
+});
+
+test("a Markdown table is seen as cells, the text around it as text", () => {
+  const text = "Sales\n| Year | Sum |\n| --- | --- |\n| 2022 |  |\n| 2023 | 42 \\| 43 |\nand more\ntext";
+  const [before, table, after] = blocksOf(text);
+  const words = (cells) => cells.map((cell) => text.slice(...cell));
+  assert.equal(text.slice(...before.text), "Sales");
+  assert.deepEqual(words(table.head), ["Year", "Sum"]);
+  assert.deepEqual(table.rows.map(words), [
+    ["2022", ""],
+    ["2023", "42 \\| 43"],
+  ]);
+  assert.equal(text.slice(...after.text), "and more\ntext");
+});
+
+test("bars alone make no table", () => {
+  const text = "| not a table |\nbut text | with bars";
+  assert.deepEqual(blocksOf(text), [{ text: [0, text.length] }]);
+  assert.deepEqual(blocksOf(""), []);
 });

@@ -1,0 +1,56 @@
+// What is being done to a document, in words: the stage, how much of it, and how long it will take.
+
+const BUSY_WORDS = { queued: "Waiting", indexing: "Indexing" };
+const OVER = {
+  ready: { words: "Ready", tone: "good" },
+  partial: { words: "Ready, with warnings", tone: "warning" },
+  failed: { words: "Failed", tone: "bad" },
+  cancelled: { words: "Cancelled", tone: "quiet" },
+};
+
+/** A document's status as `{words, tone, busy}`. */
+export function statusOf(document) {
+  const over = OVER[document.status];
+  return over ? { ...over, busy: false } : { words: stageWords(document), tone: "busy", busy: true };
+}
+
+function stageWords(document) {
+  if (document.status === "extracting") return reading(document);
+  if (document.status === "indexing" && document.stage === "chunking") return "Cutting into chunks";
+  return BUSY_WORDS[document.status] ?? document.status;
+}
+
+function reading(document) {
+  if (document.url && !document.size) return "Fetching the page";
+  if (document.duration !== null && document.duration !== undefined) return "Listening";
+  return isRecognising(document) ? "Recognising text" : "Reading";
+}
+
+/** Text that a file holds is found first, on all pages; what is counted after that are the scans. */
+function isRecognising({ mime_type: mime, activity, page_count: pages, searchable }) {
+  if (mime?.startsWith("image/")) return true;
+  return Boolean(activity) && (searchable === "words" || (pages !== null && activity.total < pages));
+}
+
+/** "12 of 40 pages, about 1 min left", or "" while nothing is counted. */
+export function countOf({ activity }) {
+  if (!activity) return "";
+  const { done, total, unit, seconds_left: left } = activity;
+  const counted = `${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${unit}${total === 1 ? "" : "s"}`;
+  return [counted, done ? timeLeft(left) : ""].filter(Boolean).join(", ");
+}
+
+export function timeLeft(seconds) {
+  if (seconds === null || seconds === undefined) return "";
+  if (seconds < 10) return "a few seconds left";
+  if (seconds < 55) return `about ${Math.ceil(seconds / 10) * 10} s left`;
+  if (seconds < 3570) return `about ${Math.round(seconds / 60) || 1} min left`;
+  return `about ${Math.round(seconds / 3600)} h left`;
+}
+
+const FINDABLE = { words: "Findable by words", full: "Findable by words and meaning" };
+
+/** By what a document can be found although it is not ready; "" where the status says it all. */
+export function findableWords({ status, searchable }) {
+  return status === "ready" || status === "partial" ? "" : FINDABLE[searchable] ?? "";
+}

@@ -1,0 +1,105 @@
+// What is known about one document beside its text: how it is doing, how well it was read, and what may be changed.
+import { findableWords, statusOf } from "./activity.js";
+import { kindOf, progressOf } from "./document-row.js";
+import { h, icon } from "./dom.js";
+import { ago, bytes, clock, language } from "./format.js";
+import { qualityNodes } from "./quality-view.js";
+import { tagsField } from "./tags-field.js";
+
+/**
+ * Nodes for `{document, quality, workspaces, attachments, renaming}`; `actions` are what the reader may do:
+ * onRename(name), onRenaming(open), onTags(tags), onMove(id), onCancel, onReprocess, onDelete, onOpenPage(number).
+ */
+export function detailsNodes(state, actions) {
+  const { document, quality } = state;
+  const mayEdit = state.workspaces.get(document.workspace_id)?.role !== "viewer";
+  return [
+    section("name", null, nameNode(state, mayEdit ? actions : null)),
+    section("status", null, statusNodes(document, mayEdit ? actions : null)),
+    section("quality", "How well it was read", quality ? qualityNodes(quality, hasPages(document) ? actions.onOpenPage : null) : null),
+    section("tags", "Tags", tagsField(document.tags, mayEdit ? actions.onTags : null)),
+    section("facts", "Details", factsNode(state, mayEdit ? actions : null)),
+    state.attachments.length ? section("attachments", "Attachments", attachmentsNode(state.attachments)) : null,
+    mayEdit ? section("end", null, deleteNode(actions)) : null,
+  ].filter(Boolean);
+}
+
+function section(name, title, ...children) {
+  return h("section", { class: `details-section details-${name}`, "data-section": name }, title ? h("h3", {}, title) : null, ...children);
+}
+
+const hasPages = ({ mime_type: mime, page_count: pages }) => Boolean(pages) && (mime === "application/pdf" || mime?.startsWith("image/"));
+
+function nameNode({ document, renaming }, actions) {
+  if (!renaming) {
+    const label = "Rename";
+    const pencil = actions && h("button", { class: "icon-button", type: "button", "data-action": "rename", "aria-label": label, title: label, onclick: () => actions.onRenaming(true) }, icon("pencil"));
+    return h("div", { class: "details-title" }, h("h2", {}, document.name), pencil);
+  }
+  const input = h("input", { type: "text", maxlength: 500, required: true, "aria-label": "Name", value: document.name, autocomplete: "off", "data-action": "name" });
+  const save = (event) => {
+    event.preventDefault();
+    if (input.value.trim()) actions.onRename(input.value.trim());
+  };
+  const cancel = h("button", { class: "button button-small button-quiet", type: "button", onclick: () => actions.onRenaming(false) }, "Cancel");
+  const form = h("form", { class: "rename", onsubmit: save }, input, h("div", { class: "form-actions" }, cancel, h("button", { class: "button button-small button-main", type: "submit" }, "Save name")));
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    actions.onRenaming(false);
+  });
+  return form;
+}
+
+function statusNodes(document, actions) {
+  const { words, tone, busy } = statusOf(document);
+  const findable = findableWords(document);
+  return [
+    h("p", { class: "status-line" }, h("span", { class: `status status-${tone}` }, words), findable ? h("span", { class: "badge" }, findable) : null),
+    busy ? progressOf(document) : null,
+    document.error ? h("p", { class: "details-error" }, document.error.message) : null,
+    document.status === "cancelled" && document.chunk_count ? h("p", { class: "status-note" }, "What was found before stays findable.") : null,
+    actions ? h("div", { class: "details-actions" }, busy ? action("cancel", "circle-stop", "Cancel", actions.onCancel) : action("reprocess", "refresh-cw", again(document), actions.onReprocess)) : null,
+  ];
+}
+
+const again = ({ status }) => (status === "failed" || status === "cancelled" ? "Try again" : "Process again");
+
+function action(name, symbol, words, onclick) {
+  return h("button", { class: "button button-small", type: "button", "data-action": name, onclick }, icon(symbol), words);
+}
+
+function factsNode({ document, workspaces, parent }, actions) {
+  const { size, page_count: pages, duration, chunk_count: chunks, url, created_at: created } = document;
+  const facts = [
+    ["Kind", kindOf(document)],
+    ["Size", size ? bytes(size) : null],
+    ["Pages", pages?.toLocaleString("en")],
+    ["Length", duration ? clock(duration) : null],
+    ["Chunks", chunks ? chunks.toLocaleString("en") : null],
+    ["Language", document.language ? language(document.language) : null],
+    ["Added", h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))],
+    ["Address", url ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, url) : null],
+    ["Attached to", document.attached_to ? h("a", { href: `/documents/${document.attached_to}` }, parent?.name ?? "a message") : null],
+    ["Workspace", workspaces.size > 1 ? workspaceNode(document, workspaces, actions) : null],
+  ];
+  const rows = facts.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+  return h("dl", { class: "facts" }, rows);
+}
+
+function workspaceNode({ workspace_id: current }, workspaces, actions) {
+  const here = workspaces.get(current);
+  const targets = [...workspaces.values()].filter(({ role }) => role !== "viewer");
+  if (!actions || targets.length < 2) return here?.name ?? "";
+  const choices = targets.map(({ id, name }) => h("option", { value: id, selected: id === current }, name));
+  return h("select", { "aria-label": "Workspace", "data-action": "move", onchange: ({ target }) => actions.onMove(target.value) }, choices);
+}
+
+function attachmentsNode(attachments) {
+  const item = (one) => h("li", {}, icon("paperclip"), h("a", { href: `/documents/${one.id}` }, one.name), h("span", { class: `status status-${statusOf(one).tone}` }, statusOf(one).words));
+  return h("ul", { class: "attachments" }, attachments.map(item));
+}
+
+function deleteNode({ onDelete }) {
+  return h("button", { class: "button button-small button-quiet details-delete", type: "button", "data-action": "delete", onclick: onDelete }, icon("trash-2"), "Delete document");
+}

@@ -1,0 +1,115 @@
+// The image of a page with the cited place drawn on it.
+import { h } from "./dom.js";
+import { boxesOnPage, firstPage, fittingZoom, imageWidth, inPercent, scrollLeftFor, scrollTopFor } from "./geometry.js";
+
+const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
+/** On a stage narrower than this, a whole page is too small to read: the marked place fills it instead. */
+const READABLE = 600;
+
+export class PageView {
+  #parts;
+  #document;
+  #place;
+  #say;
+  #page = 1;
+  #zoom = 1;
+
+  constructor({ parts, document, place, say }) {
+    this.#parts = parts;
+    this.#document = document;
+    this.#place = place;
+    this.#say = say;
+  }
+
+  show() {
+    const { quoteBoxes, chunkBoxes, pageNumber } = this.#place;
+    this.#showPage(firstPage(quoteBoxes, chunkBoxes, pageNumber));
+  }
+
+  step(by) {
+    this.goTo(this.#page + by);
+  }
+
+  goTo(number) {
+    const last = this.#document.page_count ?? Infinity;
+    if (number >= 1 && number <= last) this.#showPage(number);
+    else this.#parts.number.value = this.#page;
+  }
+
+  zoom(step) {
+    const sheet = this.#parts.stage.querySelector(".sheet");
+    const zoom = step > 0 ? ZOOMS.find((one) => one > this.#zoom) : ZOOMS.findLast((one) => one < this.#zoom);
+    if (!sheet || !zoom) return;
+    this.#zoom = zoom;
+    this.#resize(sheet, sheet.querySelector("img"));
+    this.#updateTools();
+  }
+
+  leave() {}
+
+  #showPage(number) {
+    this.#page = number;
+    this.#updateTools();
+    const { chunkBoxes, quoteBoxes, quoteText } = this.#place;
+    const chunk = boxesOnPage(chunkBoxes, number);
+    const quote = boxesOnPage(quoteBoxes, number);
+    const image = h("img", { class: "sheet-image", alt: this.#altText(quote.length ? quoteText : null) });
+    const places = h("div", { class: "places" }, chunk.map(drawn("chunk")), quote.map(drawn("quote")));
+    const sheet = h("div", { class: "sheet is-loading" }, image, places);
+    const layout = quote[0] ?? chunk[0];
+    if (layout) sheet.style.aspectRatio = `${layout.layout_width} / ${layout.layout_height}`;
+    image.addEventListener("load", () => loaded(sheet, image));
+    image.addEventListener("error", () => this.#say("This page can’t be shown here. Open the original file instead."));
+    this.#parts.stage.replaceChildren(sheet);
+    const marked = quote.length ? quote : chunk;
+    if (this.#parts.stage.clientWidth < READABLE) this.#zoom = fittingZoom(marked);
+    this.#resize(sheet, image);
+    this.#scrollTo(sheet, marked);
+  }
+
+  #altText(quoteText) {
+    const page = `Page ${this.#page} of ${this.#document.name}`;
+    return quoteText ? `${page}. Marked: ${quoteText}` : page;
+  }
+
+  #resize(sheet, image) {
+    const { stage } = this.#parts;
+    sheet.style.width = `${100 * this.#zoom}%`;
+    const width = imageWidth(sheet.clientWidth || stage.clientWidth, devicePixelRatio);
+    const source = `/api/v1/documents/${this.#document.id}/pages/${this.#page}?width=${width}`;
+    if (image.getAttribute("src") !== source) image.src = source;
+  }
+
+  #scrollTo(sheet, boxes) {
+    const { stage } = this.#parts;
+    stage.scrollTop = scrollTopFor(boxes, sheet.clientHeight, stage.clientHeight);
+    stage.scrollLeft = scrollLeftFor(boxes, sheet.clientWidth, stage.clientWidth);
+  }
+
+  #updateTools() {
+    const { number, count, previous, next, smaller, larger, back, where, tools } = this.#parts;
+    tools.hidden = false;
+    const total = this.#document.page_count;
+    number.value = this.#page;
+    count.textContent = total ? `of ${total.toLocaleString("en")}` : "";
+    where.textContent = total ? `Page ${this.#page} of ${total}` : `Page ${this.#page}`;
+    previous.disabled = this.#page <= 1;
+    next.disabled = Boolean(total) && this.#page >= total;
+    smaller.disabled = this.#zoom <= ZOOMS[0];
+    larger.disabled = this.#zoom >= ZOOMS.at(-1);
+    const { quoteBoxes, chunkBoxes } = this.#place;
+    const marked = quoteBoxes.length ? quoteBoxes : chunkBoxes;
+    back.hidden = !marked.length || marked.some((box) => box.page_number === this.#page);
+  }
+}
+
+function loaded(sheet, image) {
+  sheet.classList.remove("is-loading");
+  if (!sheet.style.aspectRatio) sheet.style.aspectRatio = `${image.naturalWidth} / ${image.naturalHeight}`;
+}
+
+const drawn = (kind) => (box) => {
+  const place = h("div", { class: `place place-${kind}`, "data-place": kind });
+  for (const [side, percent] of Object.entries(inPercent(box))) place.style[side] = `${percent}%`;
+  return place;
+};

@@ -1,0 +1,75 @@
+// The quality report as something to look at: what became of each page or part, and the sentences that say so.
+import { clock, listed } from "./format.js";
+
+/** Below this, a recognised page likely has wrong words in every line. */
+export const POOR = 0.7;
+
+const WHAT = {
+  text: (n, unit) => `${units(n, unit)} with text`,
+  ocr: (n, unit, confidence) => `${units(n, unit)} recognised${confidence}`,
+  speech: (n, unit, confidence) => `${units(n, unit)} with speech${confidence}`,
+  blank: (n, unit) => `${units(n, unit)} without text`,
+  unreadable: (n, unit) => `${units(n, unit)} unreadable`,
+};
+export const SOURCES = Object.keys(WHAT);
+
+const units = (n, unit) => `${n.toLocaleString("en")} ${unit}${n === 1 ? "" : "s"}`;
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+/** Each unit in order, as `{number, source, confidence}`; `null` before there is a report. */
+export function unitsOf({ units: counts, unreadable, without_text: blank, recognised, seconds }) {
+  if (!counts) return null;
+  const known = new Map();
+  const heard = seconds ? "speech" : "ocr";
+  for (const { number, confidence } of recognised) known.set(number, { source: heard, confidence });
+  for (const number of blank) known.set(number, { source: "blank" });
+  for (const number of unreadable) known.set(number, { source: "unreadable" });
+  const plain = { source: counts.speech && !counts.text ? "speech" : "text" };
+  return Array.from({ length: counts.total }, (_, index) => ({ number: index + 1, confidence: null, ...(known.get(index + 1) ?? plain) }));
+}
+
+/** The sources that occur, each with its count and words: `[{source, count, words}]`. */
+export function legendOf(report) {
+  const found = unitsOf(report) ?? [];
+  return SOURCES.map((source) => {
+    const own = found.filter((unit) => unit.source === source);
+    const sure = own.map(({ confidence }) => confidence).filter((confidence) => confidence !== null);
+    const mean = sure.length ? `, ${percent(sure.reduce((sum, one) => sum + one, 0) / sure.length)} sure` : "";
+    return { source, count: own.length, words: own.length ? WHAT[source](own.length, report.unit, mean) : "" };
+  }).filter(({ count }) => count);
+}
+
+/** One sentence for those who can't see the picture. */
+export function summaryOf(report) {
+  const total = report.units?.total ?? 0;
+  const words = legendOf(report).map((one) => one.words);
+  return total ? `Of ${units(total, report.unit)}: ${listed(words)}.` : "";
+}
+
+/** Neighbours of one kind in one run, for more units than can be drawn one by one: `[{source, poor, first, last}]`. */
+export function runsOf(found) {
+  const runs = [];
+  for (const { number, source, confidence } of found) {
+    const poor = confidence !== null && confidence < POOR;
+    const last = runs.at(-1);
+    if (last && last.source === source && last.poor === poor) last.last = number;
+    else runs.push({ source, poor, first: number, last: number });
+  }
+  return runs;
+}
+
+/** What a reader may want to check: runs that are blank, unreadable or hard to recognise, by kind. */
+export function doubtsOf(report) {
+  const runs = runsOf(unitsOf(report) ?? []);
+  return [
+    { title: "Unreadable", runs: runs.filter(({ source }) => source === "unreadable") },
+    { title: "Hard to recognise", runs: runs.filter(({ poor }) => poor) },
+    { title: report.seconds ? "Without speech" : "Without text", runs: runs.filter(({ source }) => source === "blank") },
+  ].filter(({ runs: found }) => found.length);
+}
+
+/** "Speech in 1:42 of 2:10 min", or null for what is no recording. */
+export function speechOf({ seconds }) {
+  if (!seconds) return null;
+  return { share: seconds.total ? seconds.speech / seconds.total : 0, words: `Speech in ${clock(seconds.speech)} of ${clock(seconds.total)} minutes` };
+}

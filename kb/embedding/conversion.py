@@ -1,0 +1,76 @@
+"""A sentence-transformers model as a graph that OpenVINO runs: made once, kept in `DATA_DIR/cache/models`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from filelock import FileLock
+
+from kb.embedding.weights import configuration_digest, weights_revision
+
+CONVERTER = Path(__file__).with_name("convert.py")
+# Part of the folders' names: to be changed when convert.py writes something else.
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A converted model: `model.xml` with its weights, `tokenizer.json`, and how to use them."""
+
+    folder: Path
+    inputs: list[str]
+    dimensions: int
+    max_tokens: int
+    padding_id: int
+    document_prompt: str
+    query_prompt: str
+    check_texts: list[str]
+    check_vectors: list[list[float]]
+    """What the original makes of `check_texts`, as documents."""
+
+
+def graph_of(source: Path) -> Graph:
+    """Return the converted model, converting it first if no process has yet.
+
+    Raise `ImproperlyConfigured` saying why if it can't be converted.
+    """
+    key = f"{weights_revision(source)}-{configuration_digest(source)}-openvino-{FORMAT}"
+    folder = Path(settings.DATA_DIR) / "cache" / "models" / key
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not folder.is_dir():
+                _convert(source, folder)
+    facts: dict[str, Any] = json.loads((folder / "graph.json").read_text())
+    return Graph(folder, **facts)
+
+
+def _convert(source: Path, target: Path) -> None:
+    """Convert in a child process: torch and the original weights would stay in this one's memory."""
+    with TemporaryDirectory(dir=target.parent) as scratch:
+        made = Path(scratch) / "graph"
+        # -P: a script's own folder comes first among the modules, and there `openvino` is ours.
+        command = [sys.executable, "-P", str(CONVERTER), str(source), str(made)]
+        done = subprocess.run(  # noqa: S603
+            command,
+            env=os.environ | {"HF_HUB_OFFLINE": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+            raise ImproperlyConfigured(
+                f"EMBEDDING_BACKEND openvino can't serve this EMBEDDING_MODEL: {reason}"
+            )
+        made.rename(target)

@@ -1,0 +1,93 @@
+"""Converts a sentence-transformers model for OpenVINO: `python -P convert.py SOURCE TARGET`.
+
+Runs as a process of its own and knows nothing of Django. Every module of the model is traced, pooling and
+normalisation among them, so that the graph does what the model does; texts with the vectors that the
+original makes of them are kept beside it, and whoever loads the graph compares.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+# On its import OpenVINO reports to an analytics service, unless the package that does so is absent.
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+
+import openvino  # noqa: E402
+import torch  # noqa: E402
+from sentence_transformers import SentenceTransformer  # noqa: E402
+
+INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
+# Of many lengths, so that padding and truncation are part of the comparison.
+CHECK_TEXTS = [
+    "",
+    "Yes.",
+    "Net revenue rose by 4.2 % to $1,234.5 million in 2023.",
+    "The keeper wrote down wind and water, hour by hour.",
+    "Die Brücke über den Fluß wurde im Jahr 1893 gebaut — und 1945 zerstört.",
+    "水 is written with four strokes; Ελλάδα has six letters.",
+    "| Year | Revenue |\n|---|---|\n| 2022 | 17,606 |\n| 2023 | 19,409 |",
+    "A lighthouse stands on the rock, and on clear nights its light is seen from the other shore. " * 4,
+    "The board approved the plan; the auditors, who had been asked twice, raised no objection. " * 12,
+    "word " * 1500,
+]
+
+
+class Whole(torch.nn.Module):
+    """The model from token ids to unit vectors."""
+
+    def __init__(self, model: SentenceTransformer, inputs: list[str]) -> None:
+        super().__init__()
+        self.model = model
+        self.inputs = inputs
+
+    def forward(self, *tensors: torch.Tensor) -> torch.Tensor:
+        """Return vectors of shape (texts, dimensions)."""
+        features = self.model(dict(zip(self.inputs, tensors, strict=True)))
+        return torch.nn.functional.normalize(features["sentence_embedding"], dim=-1)
+
+
+def main() -> None:
+    """Convert, or end with a message."""
+    source, target = map(Path, sys.argv[1:])
+    model = SentenceTransformer(str(source), device="cpu").eval()
+    tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
+    if tokenizer is None:
+        sys.exit("its tokenizer is not one of the tokenizers library")
+    sample = model.tokenizer(["a short text", "a text of some more words"], padding=True, return_tensors="pt")
+    inputs = [name for name in INPUTS if name in sample]
+    target.mkdir()
+    with torch.no_grad():
+        graph = openvino.convert_model(
+            Whole(model, inputs).eval(), example_input=tuple(sample[name] for name in inputs)
+        )
+    for port, name in zip(graph.inputs, inputs, strict=True):
+        port.get_tensor().set_names({name})
+        port.get_node().set_partial_shape(openvino.PartialShape([-1, -1]))
+    graph.validate_nodes_and_infer_types()
+    openvino.save_model(graph, target / "model.xml", compress_to_fp16=False)
+    tokenizer.save(str(target / "tokenizer.json"))
+    (target / "graph.json").write_text(json.dumps(facts(model, inputs)))
+
+
+def facts(model: SentenceTransformer, inputs: list[str]) -> dict[str, Any]:
+    """Return what the graph does not say itself: the fields of `kb.embedding.conversion.Graph`."""
+    prompts = model.prompts
+    documents = next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), "")
+    vectors = model.encode_document(CHECK_TEXTS, normalize_embeddings=True, show_progress_bar=False)
+    return {
+        "inputs": inputs,
+        "dimensions": int(model.get_embedding_dimension() or vectors.shape[1]),
+        "max_tokens": int(model.max_seq_length or 512),
+        "padding_id": int(model.tokenizer.pad_token_id or 0),
+        "document_prompt": documents,
+        "query_prompt": prompts.get("query") or "",
+        "check_texts": CHECK_TEXTS,
+        "check_vectors": vectors.tolist(),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""Embeddings by any endpoint that speaks OpenAI's `POST /embeddings`: Ollama, vLLM, llama.cpp, TEI do."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import numpy as np
+import stamina
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from kb.embedding.base import EmbeddingModel, Vectors, no_vectors, normalised
+from kb.embedding.weights import PACKAGED, model_location
+
+REVISION = "endpoint"
+"""What revisions of such spaces begin with: an endpoint doesn't tell the revision of its weights."""
+# What every server known to us accepts in one request.
+TEXTS_PER_REQUEST = 32
+TIMEOUT = httpx2.Timeout(60.0, connect=10.0)
+ATTEMPTS = 6
+LONGEST_WAIT_SECS = 60.0
+MAX_TOKENS = 512
+"""Endpoints don't tell their window; all known models read that much, and chunks are smaller."""
+
+
+class EndpointUnavailable(ImproperlyConfigured):
+    """The endpoint did not answer, or not usefully, after several attempts."""
+
+
+class _Transient(Exception):
+    """Worth another attempt, `after` so many seconds if the endpoint said so."""
+
+    def __init__(self, reason: str, after: float | None = None) -> None:
+        super().__init__(reason)
+        self.after = after
+
+
+class OpenAiModel(EmbeddingModel):
+    """A model behind an endpoint; one question to it at the start finds out the dimensions."""
+
+    def __init__(self, model: str) -> None:
+        if not settings.EMBEDDING_BASE_URL:
+            raise ImproperlyConfigured(
+                "EMBEDDING_BACKEND openai needs EMBEDDING_BASE_URL, e.g. http://127.0.0.1:11434/v1."
+            )
+        self._url = settings.EMBEDDING_BASE_URL.rstrip("/") + "/embeddings"
+        key = settings.EMBEDDING_API_KEY
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx2.Client(headers=headers, timeout=TIMEOUT)
+        asked = settings.EMBEDDING_DIMENSIONS
+        self._options = {"dimensions": asked} if asked else {}
+        self._count = token_counter(settings.EMBEDDING_TOKENIZER)
+        self.name = model
+        self.revision = f"{REVISION}, {asked} dimensions" if asked else REVISION
+        self.max_tokens = MAX_TOKENS
+        self.runs_on = f"openai-compatible endpoint {_without_secrets(self._url)}"
+        self.dimensions = self._request(["How many dimensions?"]).shape[1]
+        if asked and asked != self.dimensions:
+            raise ImproperlyConfigured(
+                f"EMBEDDING_DIMENSIONS is {asked}, but {model} yields {self.dimensions} dimensions."
+            )
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors; raise `EndpointUnavailable` if they can't be had."""
+        if not texts:
+            return no_vectors(self.dimensions)
+        starts = range(0, len(texts), TEXTS_PER_REQUEST)
+        vectors = np.concatenate([self._request(texts[at : at + TEXTS_PER_REQUEST]) for at in starts])
+        if vectors.shape[1] != self.dimensions:
+            raise EndpointUnavailable(
+                f"{self.runs_on}: {self.name} yielded {self.dimensions} dimensions before, "
+                f"now {vectors.shape[1]}."
+            )
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a question; raise `EndpointUnavailable` if it can't be had."""
+        vector: Vectors = self.embed_documents([text])[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Count with the tokenizer of EMBEDDING_TOKENIZER, or estimate: `estimated_tokens`."""
+        return self._count(texts)
+
+    def _request(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors for at most `TEXTS_PER_REQUEST` texts."""
+        # An empty text is an error to many endpoints, and a text of one space is as meaningless.
+        body = {
+            "model": self.name,
+            "input": [text or " " for text in texts],
+            "encoding_format": "base64",
+            **self._options,
+        }
+        try:
+            for attempt in stamina.retry_context(
+                on=_wait, attempts=ATTEMPTS, timeout=None, wait_initial=0.5, wait_max=LONGEST_WAIT_SECS
+            ):
+                with attempt:
+                    reply = self._post(body)
+        except _Transient as error:
+            raise EndpointUnavailable(
+                f"EMBEDDING_BASE_URL: {self.runs_on} failed {ATTEMPTS} times, last: {error}"
+            ) from None
+        try:
+            return _vectors(reply, len(texts))
+        except (ValueError, KeyError, TypeError) as error:
+            raise EndpointUnavailable(
+                f"EMBEDDING_BASE_URL: {self.runs_on} does not answer as OpenAI's /embeddings does: {error}"
+            ) from error
+
+    def _post(self, body: dict[str, Any]) -> Any:
+        try:
+            reply = self._client.post(self._url, json=body)
+        except httpx2.TransportError as error:
+            raise _Transient(f"{type(error).__name__}: {error}") from error
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+            raise ImproperlyConfigured(f"EMBEDDING_BASE_URL is not an address: {error}") from error
+        if reply.status_code == 429 or reply.status_code >= 500:
+            raise _Transient(f"HTTP {reply.status_code}", _retry_after(reply.headers.get("Retry-After")))
+        if reply.is_success:
+            return reply.json()
+        raise ImproperlyConfigured(self._refusal(reply))
+
+    def _refusal(self, reply: httpx2.Response) -> str:
+        setting = {
+            401: "EMBEDDING_API_KEY",
+            403: "EMBEDDING_API_KEY",
+            404: "EMBEDDING_MODEL or EMBEDDING_BASE_URL",
+        }
+        blamed = setting.get(reply.status_code, "EMBEDDING_MODEL")
+        said = reply.text[:300]
+        if key := settings.EMBEDDING_API_KEY:
+            said = said.replace(key, "…")
+        return f"{blamed}: {self.runs_on} refused {self.name} with HTTP {reply.status_code}: {said}"
+
+
+def estimated_tokens(text: str) -> int:
+    """Return a careful estimate of the number of tokens, for tokenizers we don't have.
+
+    A token for every five letters of an English word, every digit, every mark, every two bytes of a word in
+    other letters. For English that is 1.2 to 1.7 times what WordPiece makes of it, for German read by an
+    English tokenizer 0.8 times: chunks of at most 256 such tokens are safe in a window of 512.
+    """
+    return sum(_tokens_of(match) for match in _PARTS.finditer(text))
+
+
+def token_counter(tokenizer: str) -> Callable[[Sequence[str]], list[int]]:
+    """Return how to count tokens: with a `tokenizer.json`, a model's, or for “” by an estimate."""
+    if not tokenizer:
+        return lambda texts: [estimated_tokens(text) for text in texts]
+    from tokenizers import Tokenizer
+
+    path = Path(tokenizer).expanduser()
+    if tokenizer in PACKAGED or path.is_dir():
+        path = model_location(tokenizer) / "tokenizer.json"
+    if not path.is_file():
+        raise ImproperlyConfigured(f"EMBEDDING_TOKENIZER: there is no {path}.")
+    try:
+        loaded = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        raise ImproperlyConfigured(f"EMBEDDING_TOKENIZER {path} is not a tokenizer.json: {error}") from error
+    loaded.no_padding()
+    loaded.no_truncation()
+    return lambda texts: [
+        len(encoding) for encoding in loaded.encode_batch_fast(list(texts), add_special_tokens=False)
+    ]
+
+
+_PARTS = re.compile(r"(?P<ascii>[A-Za-z]+)|(?P<one>\d|[^\w\s]|_)|(?P<other>[^\W\d_A-Za-z]+)")
+
+
+def _tokens_of(match: re.Match[str]) -> int:
+    length = len(match[0].encode())
+    return {"ascii": -(-length // 5), "one": -(-length // 2), "other": -(-length // 2)}[match.lastgroup or ""]
+
+
+def _vectors(reply: Any, count: int) -> Vectors:
+    """Read `{"data": [{"index", "embedding": floats or base64 of little-endian float32}]}`, in any order."""
+    rows = {row["index"]: row["embedding"] for row in reply["data"]}
+    if sorted(rows) != list(range(count)) or len(reply["data"]) != count:
+        raise ValueError(f"{count} texts sent, embeddings {sorted(rows)} received")
+    vectors = [_vector(rows[index]) for index in range(count)]
+    if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
+        raise ValueError("embeddings of different lengths, or empty ones")
+    stacked = np.stack(vectors)
+    if not np.isfinite(stacked).all() or not np.linalg.norm(stacked, axis=1).all():
+        raise ValueError("embeddings that are not finite or all zero")
+    return normalised(stacked)
+
+
+def _vector(embedding: str | list[float]) -> Vectors:
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float32)
+    return np.asarray(embedding, dtype=np.float32)
+
+
+def _wait(error: Exception) -> bool | float:
+    """Return whether, or in how many seconds, to try again."""
+    if not isinstance(error, _Transient):
+        return False
+    return True if error.after is None else min(error.after, LONGEST_WAIT_SECS)
+
+
+def _retry_after(header: str | None) -> float | None:
+    """Read seconds or an HTTP date (RFC 9110 §10.2.3) as seconds from now."""
+    if not header:
+        return None
+    if header.isascii() and header.isdigit():
+        return float(header)
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _without_secrets(url: str) -> str:
+    """Return the URL without a password or query: it is shown to people."""
+    parsed = httpx2.URL(url)
+    return str(parsed.copy_with(userinfo=b"", query=None))

@@ -1,0 +1,167 @@
+"""Embedding spaces: which one is searched, which one the settings want, and whose model is whose.
+
+The active space is searched and filled. When the settings name another model, its space is the wanted one:
+it is filled beside the active one and takes its place once no live chunk lacks a vector
+(`kb.embedding.reembedding`). Search goes on in the active space, with that space's model, until then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import transaction
+
+from kb.embedding import queue
+from kb.embedding.base import EmbeddingModel
+from kb.embedding.hashing import NAME as HASHING_NAME
+from kb.embedding.openai import REVISION as ENDPOINT_REVISION
+from kb.embedding.registry import AUTO, embedding_model, resident
+from kb.models import ChunkVector, EmbeddingSpace
+
+logger = logging.getLogger(__name__)
+# A model that can't be loaded is not tried again with every question.
+RETRY_AFTER_SECS = 60.0
+
+_loading = threading.Lock()
+_failures: dict[tuple[str, str], tuple[float, str]] = {}
+
+
+class ModelUnavailable(ImproperlyConfigured):
+    """The model of a stored space can't be loaded any more; the message says why."""
+
+
+def active_space() -> EmbeddingSpace:
+    """Return the space that is searched; one cheap query. On the first start the wanted space becomes it."""
+    return EmbeddingSpace.objects.filter(is_active=True).first() or _first_active_space()
+
+
+def wanted_space() -> EmbeddingSpace:
+    """Return the space of the model the settings name.
+
+    Raise `ImproperlyConfigured` if the vectors stored under its name and revision have another dimension.
+    """
+    model = embedding_model()
+    space, _ = EmbeddingSpace.objects.get_or_create(
+        model=model.name, revision=model.revision, defaults={"dimensions": model.dimensions}
+    )
+    if space.dimensions != model.dimensions:
+        raise ImproperlyConfigured(
+            f"EMBEDDING_MODEL {model.name} (revision {model.revision}) yields {model.dimensions} dimensions, "
+            f"but its stored vectors have {space.dimensions}."
+        )
+    return space
+
+
+def spaces_to_fill() -> list[EmbeddingSpace]:
+    """Return the spaces in which new chunks need vectors, the searched one first.
+
+    Ask anew for each batch: the active space may change meanwhile. An active space whose model can't be
+    loaded any more is left out; the wanted one is on its way to replace it.
+    """
+    active, wanted = active_space(), wanted_space()
+    if wanted == active:
+        return [active]
+    spaces = [active] if can_embed(active) else []
+    return spaces if queue.was_cancelled(wanted) else [*spaces, wanted]
+
+
+def model_of(space: EmbeddingSpace) -> EmbeddingModel:
+    """Return the model whose vectors a space holds, loaded once per process.
+
+    Raise `ModelUnavailable` if it is not here any more.
+    """
+    wanted = embedding_model()
+    if (wanted.name, wanted.revision) == (space.model, space.revision):
+        return wanted
+    with _loading:
+        return _former_model(space)
+
+
+def can_embed(space: EmbeddingSpace) -> bool:
+    """Tell whether the model of a space can be loaded."""
+    try:
+        model_of(space)
+    except ModelUnavailable:
+        return False
+    return True
+
+
+def start() -> str:
+    """Load the models, begin to re-embed if the settings name another model; return the line to report.
+
+    For every process that embeds, at its start. Raise `ImproperlyConfigured` if the settings can't be served.
+    """
+    model, wanted, active = embedding_model(), wanted_space(), active_space()
+    report = f"Embedding with {model.describe()}."
+    if wanted != active:
+        report += f" {_transition(active, wanted)}"
+    logger.info(report)
+    return report
+
+
+def _transition(active: EmbeddingSpace, wanted: EmbeddingSpace) -> str:
+    try:
+        model_of(active)
+        now = f"Search goes on with {active}"
+    except ModelUnavailable as error:
+        now = f"Search finds by words only until then: {error}"
+    if queue.was_cancelled(wanted):
+        return f"{now}: {wanted} was left by hand, “manage.py reembed” goes back to it."
+    queue.enqueue(wanted)
+    return f"{now} while the documents are embedded again for {wanted}."
+
+
+def _first_active_space() -> EmbeddingSpace:
+    """Choose an active space where there is none: the wanted one, unless only another holds vectors."""
+    space = wanted_space()
+    with transaction.atomic():
+        # Of two processes that start together one waits here, and then finds the choice made.
+        spaces = list(EmbeddingSpace.objects.select_for_update().order_by("-created_at", "-pk"))
+        chosen = next((s for s in spaces if s.is_active), None)
+        if chosen is None:
+            filled = [s for s in spaces if ChunkVector.objects.filter(space=s).exists()]
+            chosen = space if space in filled or not filled else filled[0]
+            EmbeddingSpace.objects.filter(pk=chosen.pk).update(is_active=True)
+            chosen.is_active = True
+    return chosen
+
+
+def _former_model(space: EmbeddingSpace) -> EmbeddingModel:
+    key = (space.model, space.revision)
+    since, reason = _failures.get(key, (-RETRY_AFTER_SECS, ""))
+    if time.monotonic() - since < RETRY_AFTER_SECS:
+        raise ModelUnavailable(reason)
+    try:
+        model = resident(_backend_of(space), _loadable_name(space))
+        _refuse_other_vectors(space, model)
+    except ImproperlyConfigured as error:
+        reason = f"the model of the stored vectors, {space}, can't be loaded any more: {error}"
+        _failures[key] = (time.monotonic(), reason)
+        logger.warning(reason)
+        raise ModelUnavailable(reason) from error
+    return model
+
+
+def _refuse_other_vectors(space: EmbeddingSpace, model: EmbeddingModel) -> None:
+    if (model.revision, model.dimensions) != (space.revision, space.dimensions):
+        raise ImproperlyConfigured(
+            f"what is now called {model.name} has revision {model.revision} and {model.dimensions} dimensions"
+        )
+
+
+def _backend_of(space: EmbeddingSpace) -> str:
+    """Return the backend that can serve a stored space: rows don't say, names and revisions do."""
+    if space.revision.startswith(ENDPOINT_REVISION):
+        return "openai"
+    if HASHING_NAME.fullmatch(space.model):
+        return "hashing"
+    named = settings.EMBEDDING_BACKEND
+    return named if named in ("openvino", "sentence-transformers") else AUTO
+
+
+def _loadable_name(space: EmbeddingSpace) -> str:
+    return f"{space.model}@{space.revision}" if HASHING_NAME.fullmatch(space.model) else space.model

@@ -1,0 +1,91 @@
+"""A loopback server that speaks the wire format of OpenAI's `POST /v1/embeddings`.
+
+Its vectors are those of the hashing double, so that texts that share words are near each other.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+from kb.embedding.hashing import HashingModel
+
+Reply = tuple[int, dict[str, str], Any]
+
+
+@dataclass
+class EmbeddingEndpoint:
+    """Runs while the `with` block does; `requests` are bodies (with their headers) in order of arrival."""
+
+    dimensions: int = 48
+    key: str = ""
+    takes_base64: bool = True
+    failures: list[Reply] = field(default_factory=list)
+    """Replies to give first: status, headers, body."""
+    alter: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = lambda rows: rows
+    """Changes the rows of an answer, to answer wrongly."""
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                endpoint.requests.append(body | {"path": self.path, "headers": dict(self.headers)})
+                status, headers, reply = endpoint.reply(self.path, self.headers.get("Authorization"), body)
+                content = json.dumps(reply).encode()
+                self.send_response(status)
+                for name, value in (headers | {"Content-Length": str(len(content))}).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """What EMBEDDING_BASE_URL is to be."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def reply(self, path: str, authorization: str | None, body: dict[str, Any]) -> Reply:
+        if self.failures:
+            return self.failures.pop(0)
+        if path != "/v1/embeddings":
+            return 404, {}, {"error": {"message": "no such path"}}
+        if self.key and authorization != f"Bearer {self.key}":
+            return 401, {}, {"error": {"message": f"Incorrect API key: {authorization}"}}
+        model = HashingModel(f"hashing-{body.get('dimensions', self.dimensions)}")
+        as_base64 = self.takes_base64 and body.get("encoding_format") == "base64"
+        rows = [
+            {
+                "object": "embedding",
+                "index": index,
+                "embedding": base64.b64encode(vector.astype("<f4").tobytes()).decode()
+                if as_base64
+                else vector.tolist(),
+            }
+            for index, vector in enumerate(model.embed_documents(body["input"]))
+        ]
+        usage = {"prompt_tokens": 1, "total_tokens": 1}
+        return 200, {}, {"object": "list", "data": self.alter(rows), "model": body["model"], "usage": usage}

@@ -1,8 +1,10 @@
-"""Indexed documents without the worker: a real one-page PDF, its chunk with true boxes, its vector."""
+"""Indexed documents without the worker: files of any kind, their chunks with places, their vectors."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from typing import Any
 from uuid import UUID, uuid4
 
 import pymupdf
@@ -36,28 +38,44 @@ def indexed_document(
 ) -> Document:
     """Create a ready document with one chunk that holds all of `text`."""
     content = pdf_of(text)
-    digest = hashlib.sha256(content + uuid4().bytes).hexdigest()
-    document = Document(
-        workspace=workspace,
+    kind = {"file_type": "pdf", "mime_type": "application/pdf", "page_count": 1}
+    return stored_document(
+        workspace,
+        name,
+        content,
+        [located_words(content)],
         external_user_id=external_user_id,
         session=session,
+        **kind,
+    )
+
+
+def stored_document(
+    workspace: Workspace, name: str, content: bytes, texts: Iterable[LocatedText] = (), **fields: Any
+) -> Document:
+    """Create a document of any kind, ready unless `fields` say otherwise, with a chunk for each text."""
+    digest = hashlib.sha256(content + uuid4().bytes).hexdigest()
+    located = list(texts)
+    ready: dict[str, Any] = {
+        "status": Status.READY,
+        "stage": Stage.DONE,
+        "progress": 1.0,
+        "searchable": Searchable.FULL if located else Searchable.NONE,
+        "language": "en",
+    }
+    document = Document(
+        workspace=workspace,
         name=name,
         size=len(content),
         sha256=digest,
         identity=digest,
-        file_type="pdf",
-        mime_type="application/pdf",
-        status=Status.READY,
-        stage=Stage.DONE,
-        progress=1.0,
-        searchable=Searchable.FULL,
-        page_count=1,
-        chunk_count=1,
-        language="en",
+        chunk_count=len(located),
+        **(ready | fields),
     )
     document.file.save("original", ContentFile(content), save=False)
     document.save(force_insert=True)
-    add_chunk(document, located_words(content))
+    for ordinal, text in enumerate(located):
+        add_chunk(document, text, ordinal)
     return document
 
 
@@ -74,7 +92,7 @@ def located_words(pdf: bytes) -> LocatedText:
 
 def add_chunk(document: Document, located: LocatedText, ordinal: int = 0) -> Chunk:
     """Store a chunk of `document` with its word index and its vector."""
-    text = located.text
+    text, boxes, times = located.text, located.boxes(), located.times()
     ends = [i + 1 for i, char in enumerate(text) if char == "."] or [len(text)]
     starts = [0, *(end + 1 for end in ends[:-1])]
     chunk = Chunk.unscoped.create(
@@ -87,7 +105,9 @@ def add_chunk(document: Document, located: LocatedText, ordinal: int = 0) -> Chu
         text=text,
         spans=located.dump(),
         sentences=[[start, end] for start, end in zip(starts, ends, strict=True)],
-        page_number=1,
+        page_number=boxes[0].page.number if boxes else None,
+        start_time=times[0] if times else None,
+        end_time=times[1] if times else None,
         language=document.language,
         words=SearchVector(Value(text), config="english"),
     )

@@ -53,8 +53,8 @@ class Checkpoint:
 
     def add(self, elements: Sequence[Element], read: UnitRead) -> None:
         """Write down one more unit."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write("".join(map(dump_finding, [*elements, read])))
+        with self._path.open("ab") as file:
+            file.writelines(map(dump_finding, [*elements, read]))
 
     def clear(self) -> None:
         """Forget everything."""

@@ -68,12 +68,12 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
         if not drafts:
             raise NoText
         with transaction.atomic():
+            _publish(document, drafts, language, reading.modality, report)
             report.stage(
                 Stage.EMBEDDING,
                 warnings=[asdict(warning) for warning in warnings],
                 quality=quality_of(reading, warnings, language),
             )
-            _publish(document, drafts, language, reading.modality, report)
     reading.close()
     del reading, drafts  # the boxes of every word: nobody needs them while embedding
 

@@ -27,7 +27,7 @@ from ingestion.extract.cleaning import clean  # noqa: E402
 from ingestion.extract.lines import Line, around  # noqa: E402
 from ingestion.extract.pdf_tables import Table, with_tables  # noqa: E402
 from ingestion.extract.tables import table_element  # noqa: E402
-from kb.locations import Box, LocatedText, OnPage, Page  # noqa: E402
+from kb.locations import Box, LocatedText, Page, PageLine, Run  # noqa: E402
 
 # Ligatures are spelt out, so that a search for “financial” finds “ﬁnancial”.
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
@@ -36,8 +36,10 @@ BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
 END_OF_FILE = b"%%EOF"
 END_WITHIN = 2048
 MAX_OCR_PIXELS = 40_000_000
-# A page with fewer characters may be a picture of text, if pictures cover this share or so many paths are drawn.
+# A page with fewer characters may be a picture of text, if pictures cover so much or so many paths are drawn.
 FEW_CHARACTERS, PICTURED_SHARE, OUTLINES = 40, 0.15, 40
+# Glyphs that no font table says how to read.
+UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 UNMAPPED_SHARE = 0.3
 
 
@@ -96,7 +98,8 @@ def _page(pdf: pymupdf.Document, number: int, *, deep: bool) -> list[Element | U
 
 def _with_its_text(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     elements = page_elements(page)
-    pictures = page.get_image_info()
+    # Where pictures stand is found by interpreting the page once more.
+    pictures = page.get_image_info() if page.get_images() or not elements else []
     if needs_recognition(page, elements, pictures):
         source = Source.PENDING
     else:
@@ -141,11 +144,11 @@ def _lost_contents(page: pymupdf.Page) -> bool:
 def needs_recognition(page: pymupdf.Page, elements: list[Element], pictures: list[dict[str, Any]]) -> bool:
     """Whether a page shows text that it does not hold: scanned, drawn as outlines, or in unmapped glyphs."""
     text = "".join(element.text for element in elements)
-    letters = [letter for letter in text if not letter.isspace()]
-    unmapped = sum(letter == "\ufffd" or 0xE000 <= ord(letter) <= 0xF8FF for letter in letters)
-    if unmapped > UNMAPPED_SHARE * len(letters) and len(letters) >= FEW_CHARACTERS:
+    characters = len(text) - text.count(" ")
+    unmapped = len(UNMAPPED.findall(text))
+    if unmapped > UNMAPPED_SHARE * characters and characters >= FEW_CHARACTERS:
         return True
-    if len(letters) - unmapped >= FEW_CHARACTERS:
+    if characters - unmapped >= FEW_CHARACTERS:
         return False
     shown = abs(page.rect)
     pictured = sum(abs(pymupdf.Rect(picture["bbox"]) & page.rect) for picture in pictures)
@@ -211,9 +214,9 @@ def _font(spans: list[dict[str, Any]]) -> tuple[float, bool]:
 def _placed(words: Iterator[Any], turned: pymupdf.Matrix | None, shown: Page) -> list[tuple[str, Box]]:
     """Return the words that a reader of the page sees, with their boxes on the displayed page."""
     placed = []
-    for *corners, word, _block, _line, _number in words:
-        box = Box(*(pymupdf.Rect(corners) * turned)) if turned else Box(*corners)
-        text = " ".join(clean(word).split())
+    for x1, y1, x2, y2, word, *_ in words:
+        box = Box(*(pymupdf.Rect(x1, y1, x2, y2) * turned)) if turned else Box(x1, y1, x2, y2)
+        text = word if word.isascii() and word.isalnum() else " ".join(clean(word).split())
         if text and _is_on(box, shown):
             placed.append((text, _clamped(box, shown)))
     return placed
@@ -269,8 +272,15 @@ def _table_element(table: Table, page: Page, first_line: int) -> Element:
 
 
 def _located(lines: list[Line], page: Page, first_line: int) -> LocatedText:
-    return LocatedText.of_words(
-        (word, OnPage(page, first_line + number, box))
-        for number, line in enumerate(lines)
-        for word, box in line.words
-    )
+    parts: list[str] = []
+    runs: list[Run] = []
+    at = 0
+    for number, line in enumerate(lines, start=first_line):
+        words = []
+        for text, box in line.words:
+            end = at + len(text)
+            words.append((at, end, round(box.x1, 2), round(box.y1, 2), round(box.x2, 2), round(box.y2, 2)))
+            parts.append(text)
+            at = end + 1
+        runs.append(Run(PageLine(page, number), tuple(words)))
+    return LocatedText(" ".join(parts), tuple(runs))

@@ -55,12 +55,12 @@ def _request(given: argparse.Namespace) -> Request:
     )
 
 
-def _private_stdout() -> IO[str]:
+def _private_stdout() -> IO[bytes]:
     """Take standard output for ourselves: what C libraries print there goes to the log instead."""
     ours = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    return os.fdopen(ours, "w", encoding="utf-8")
+    return os.fdopen(ours, "wb")
 
 
 main()

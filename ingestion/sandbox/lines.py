@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Any
+
+import orjson
 
 from ingestion.errors import IngestionError
 from ingestion.extract.base import Element, Finding
 
 
-def dump_finding(finding: Finding) -> str:
+def dump_finding(finding: Finding) -> bytes:
     """Return `{"type": class name, …}` and a line end; an element's spans are in their stored form."""
     if isinstance(finding, Element):
         return _line("Element", _element(finding))
     return _line(type(finding).__name__, asdict(finding))
 
 
-def dump_error(error: IngestionError) -> str:
+def dump_error(error: IngestionError) -> bytes:
     """Return the line that says why there is no more."""
     return _line("Error", {"code": error.code, "message": error.message})
 
 
-def dump_end() -> str:
+def dump_end() -> bytes:
     """Return the line that says that nothing is missing."""
     return _line("End", {})
 
@@ -39,5 +40,5 @@ def _element(element: Element) -> dict[str, Any]:
     }
 
 
-def _line(type_name: str, values: dict[str, Any]) -> str:
-    return json.dumps({"type": type_name, **values}, ensure_ascii=False, separators=(",", ":")) + "\n"
+def _line(type_name: str, values: dict[str, Any]) -> bytes:
+    return orjson.dumps({"type": type_name, **values}, option=orjson.OPT_APPEND_NEWLINE)

@@ -53,7 +53,7 @@ def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, err
         "from kb.limits import limit_this_process; limit_this_process(1 << 30, 30)\n"
         "from ingestion.sandbox.lines import dump_error\n"
         "from ingestion.errors import OutOfMemory\n"
-        f"try:\n    {code or 'pass'}\nexcept MemoryError:\n    print(dump_error(OutOfMemory()), end='')\n"
+        f"try:\n    {code or 'pass'}\nexcept MemoryError:\n    print(dump_error(OutOfMemory()).decode(), end='')\n"
     )
     monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", limited])
     with pytest.raises(IngestionError) as caught:
@@ -100,12 +100,12 @@ def test_the_child_does_not_load_django() -> None:
     ids=lambda f: type(f).__name__,
 )
 def test_findings_survive_the_journey(finding: Finding) -> None:
-    assert read_line(dump_finding(finding).encode()) == finding
+    assert read_line(dump_finding(finding)) == finding
 
 
 def test_errors_survive_the_journey() -> None:
     with pytest.raises(OutOfMemory, match="one sentence"):
-        read_line(dump_error(OutOfMemory("one sentence")).encode())
+        read_line(dump_error(OutOfMemory("one sentence")))
 
 
 def line(**changes: object) -> bytes:
@@ -129,8 +129,8 @@ LIES = {
     "unknown place": line(spans=[{"in": {"shelf": 3}, "words": [[0, 3]]}]),
     "lines upside down": line(spans=[{"in": {"lines": [4, 3]}, "words": [[0, 3]]}]),
     "rows beyond the text": line(rows=[[0, 99]]),
-    "an attachment outside the folder": dump_finding(Attached("a", "../../etc/passwd")).encode(),
-    "more than certain": dump_finding(UnitRead(1, Source.OCR, 1.5)).encode(),
+    "an attachment outside the folder": dump_finding(Attached("a", "../../etc/passwd")),
+    "more than certain": dump_finding(UnitRead(1, Source.OCR, 1.5)),
     "not a number": line(spans=word(0, 3, float("nan"), 2, 3, 4)),
 }
 
@@ -149,14 +149,14 @@ from ingestion.extract.base import Element, Kind, Opened, Source, UnitRead
 from ingestion.sandbox.lines import dump_end, dump_finding
 from kb.locations import LocatedText
 fatal, units, simple = eval(sys.argv[1])
-print(dump_finding(Opened("pdf", "application/pdf", 5, 5)), end="")
+print(dump_finding(Opened("pdf", "application/pdf", 5, 5)).decode(), end="")
 for number in units or range(1, 6):
-    print(dump_finding(Element(Kind.PARAGRAPH, LocatedText(f"{'simple' if simple else 'page'} {number}"))), end="")
+    print(dump_finding(Element(Kind.PARAGRAPH, LocatedText(f"{'simple' if simple else 'page'} {number}"))).decode(), end="")
     sys.stdout.flush()
     if fatal.get(number) in ("always", None if simple else "once"):
         os.kill(os.getpid(), 11)
-    print(dump_finding(UnitRead(number, Source.TEXT)), end="")
-print(dump_end(), end="")
+    print(dump_finding(UnitRead(number, Source.TEXT)).decode(), end="")
+print(dump_end().decode(), end="")
 """
 
 

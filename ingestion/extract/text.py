@@ -19,7 +19,8 @@ LIST_ITEM = re.compile(r"\s*([-*+•]|\d{1,3}[.)])\s+\S")
 NO_CHARSETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
 WESTERN = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 GUESSED_FROM = 256 * 2**10
-LIKE_WESTERN = frozenset({"cp1250", "cp1257", "iso8859_10"})
+LIKE_WESTERN = frozenset({"cp1250", "cp1257", "cp775", "cp852", "mac_latin2", "iso8859_10", "iso8859_4"})
+AS_GOOD = 0.05
 
 Numbered = tuple[int, str]
 """A line and its number, from 1."""
@@ -75,9 +76,10 @@ def _decoded(content: bytes) -> str:
     matches = from_bytes(content[:GUESSED_FROM])
     if not matches:
         raise UnsupportedType
-    equal = [match.encoding for match in matches if match.chaos == matches[0].chaos]
-    # Of encodings that fit equally well, the one that western European systems write.
-    encoding = "cp1252" if equal[0] in LIKE_WESTERN and "cp1252" in equal else equal[0]
+    best = matches[0]
+    likely = {match.encoding for match in matches if match.chaos <= best.chaos + AS_GOOD}
+    # Of encodings that fit about equally well, the one that western European systems write.
+    encoding = "cp1252" if best.encoding in LIKE_WESTERN and "cp1252" in likely else best.encoding
     return content.decode(encoding, "replace")
 
 

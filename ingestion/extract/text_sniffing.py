@@ -124,7 +124,7 @@ def is_html(text: str) -> bool:
     if HTML_START.match(body):
         return True
     looks_xml = text.lstrip().startswith("<?xml")
-    return body.startswith("<") and not looks_xml and len(HTML_TAG.findall(body[:4096])) >= 2
+    return HTML_TAG.match(body) is not None and not looks_xml and len(HTML_TAG.findall(body[:4096])) >= 2
 
 
 def is_xml(text: str) -> bool:

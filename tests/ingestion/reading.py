@@ -31,6 +31,9 @@ class Read:
     def texts(self, kind: Kind) -> list[str]:
         return [element.text for element in self.elements if element.kind is kind]
 
+    def kinds(self) -> list[tuple[str, str]]:
+        return [(element.kind.value, element.text) for element in self.elements]
+
     def headings(self) -> list[tuple[int | None, str]]:
         return [(element.level, element.text) for element in self.elements if element.kind is Kind.HEADING]
 

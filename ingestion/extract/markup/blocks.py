@@ -131,6 +131,8 @@ class _Walk:
             yield from self._picture(node)
         elif tag == "table" and is_data_table(node):
             yield from self._flush()
+            if caption := folded("".join(str(part) for part in node.xpath("./caption//text()"))):
+                yield element(Kind.CAPTION, caption)
             yield from table_elements(grid(node), title_level=6)
             self._skip(node)
         elif tag == "pre":

@@ -14,10 +14,9 @@ from ingestion.errors import Corrupted, Encrypted, IngestionError, TooManyPages
 from ingestion.extract.archives import opened_archive, read
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
 from ingestion.extract.kinds import KINDS
-from ingestion.extract.markup.html import TAG, decode_html, html_elements
+from ingestion.extract.markup.html import bare_elements, decode_html, html_elements
 from ingestion.extract.places import folded
 from ingestion.extract.safe_xml import local_name, parse_xml
-from ingestion.extract.text import plain_elements
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
@@ -60,7 +59,7 @@ def _unit(book: ZipFile, name: str, number: int, request: Request) -> Iterator[F
 def _elements(content: bytes, request: Request) -> list[Element]:
     text = decode_html(content)
     if request.simple:
-        return list(plain_elements(TAG.sub(" ", text), with_lines=False))
+        return bare_elements(text)
     try:
         return html_elements(text)
     except IngestionError:

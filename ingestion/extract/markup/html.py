@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 from lxml import etree
@@ -43,6 +44,11 @@ def html_elements(text: str) -> list[Element]:
     return list(blocks(parse_html(text)))
 
 
+def bare_elements(text: str) -> list[Element]:
+    """Return the text between the tags of a page, in the sturdiest way there is."""
+    return list(plain_elements(unescape(TAG.sub(" ", text)), with_lines=False))
+
+
 def parse_html(text: str) -> etree._Element:
     """Return the root element of a page; raise `Empty` or `Corrupted`."""
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
@@ -73,7 +79,7 @@ def title_of(root: etree._Element) -> str | None:
 
 def _elements(text: str, root: etree._Element, request: Request, *, main_content: bool) -> list[Element]:
     if request.simple:
-        return list(plain_elements(TAG.sub(" ", text), with_lines=False))
+        return bare_elements(text)
     if main_content:
         from ingestion.extract.markup.webpage import main_elements
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
@@ -33,15 +33,16 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         if request.simple:
             yield from binary_sheets.read(path, request, "xlsx")
             return
-        with warnings.catch_warnings():
+        # Open, because of a path openpyxl believes only the extension.
+        with warnings.catch_warnings(), path.open("rb") as file:
             # Of styles and extensions that openpyxl leaves out: none of them is text.
             warnings.simplefilter("ignore")
-            yield from _workbook(path, request)
+            yield from _workbook(file, request)
 
 
-def _workbook(path: Path, request: Request) -> Iterator[Finding]:
+def _workbook(file: BinaryIO, request: Request) -> Iterator[Finding]:
     try:
-        workbook = load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        workbook = load_workbook(file, read_only=True, data_only=True, keep_links=False)
     except DAMAGED as error:
         raise Corrupted from error
     try:

@@ -6,16 +6,15 @@ row and its vectors, and a run that was killed and repeated leaves nothing twice
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import astuple
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
-from django.contrib.postgres.search import SearchVector
-from django.db import transaction
-from django.db.models import Value
+import orjson
+from django.db import connection, transaction
 
 from ingestion.chunking import Draft
 from ingestion.report import Abandoned
@@ -23,11 +22,24 @@ from kb.languages import text_search_config
 from kb.locations import LocatedText, PageLine
 from kb.models import Chunk, ChunkVector, Document, Modality, with_headings
 
-BATCH = 200
-WRITTEN = [
-    *("workspace", "external_user_id", "session", "ordinal", "headings", "spans", "sentences"),
-    *("page_number", "start_time", "end_time", "modality", "language", "words", "replaced_by"),
-]
+BATCH = 500
+# One statement with one JSON array: several times faster than a row object and a parameter for each value.
+WRITE = """
+INSERT INTO kb_chunk (id, document_id, workspace_id, external_user_id, session_id, ordinal, text, headings,
+    spans, sentences, page_number, start_time, end_time, modality, language, words, replaced_by)
+SELECT new.id, doc.id, doc.workspace_id, doc.external_user_id, doc.session_id, new.ordinal, new.text,
+    new.headings, new.spans, new.sentences, new.page_number, new.start_time, new.end_time, new.modality,
+    new.language, to_tsvector(%s::regconfig, new.words), NULL
+FROM kb_document AS doc, jsonb_to_recordset(%s::jsonb) AS new (id uuid, ordinal int, text text,
+    headings text[], spans jsonb, sentences int[], page_number int, start_time float8, end_time float8,
+    modality text, language text, words text)
+WHERE doc.id = %s
+ON CONFLICT (id) DO UPDATE SET workspace_id = excluded.workspace_id,
+    external_user_id = excluded.external_user_id, session_id = excluded.session_id,
+    ordinal = excluded.ordinal, headings = excluded.headings, spans = excluded.spans,
+    sentences = excluded.sentences, modality = excluded.modality, language = excluded.language,
+    words = excluded.words, replaced_by = NULL
+"""
 
 
 class _Facts(NamedTuple):
@@ -50,20 +62,16 @@ def swap_chunks(
     as it should be is not written again. Raise `Abandoned` if the document is gone.
     """
     with transaction.atomic():
-        document = Document.unscoped.select_for_update().filter(pk=document_id).first()
-        if document is None:
+        if Document.unscoped.select_for_update().filter(pk=document_id).first() is None:
             raise Abandoned
         stored = _stored(document_id)
         wanted = _wanted(document_id, drafts, language, modality)
         changed = (
-            _chunk(document, id, facts, draft)
+            _row(id, facts, draft.located)
             for (id, facts), draft in zip(wanted.items(), drafts, strict=True)
             if stored.get(id) != facts
         )
-        while batch := list(islice(changed, BATCH)):
-            Chunk.unscoped.bulk_create(
-                batch, update_conflicts=True, unique_fields=["id"], update_fields=WRITTEN
-            )
+        _write(document_id, changed, language)
         _drop_outdated_vectors(stored, wanted)
         gone = [id for id, facts in stored.items() if facts.replaced_by is None and id not in wanted]
         _retire(gone, list(wanted), drafts)
@@ -74,8 +82,8 @@ def chunk_ids(document_id: UUID, drafts: Iterable[Draft]) -> list[UUID]:
     seen: Counter[str] = Counter()
     ids = []
     for draft in drafts:
-        boxes = [box.as_json() for box in draft.located.boxes()]
-        name = json.dumps([draft.located.text, boxes, draft.located.times()])
+        boxes = [[box.page.number, *astuple(box.box)] for box in draft.located.boxes()]
+        name = orjson.dumps([draft.located.text, boxes, draft.located.times()]).decode()
         ids.append(uuid5(document_id, f"{name}{seen[name] or ''}"))
         seen[name] += 1
     return ids
@@ -102,25 +110,24 @@ def _wanted(
     }
 
 
-def _chunk(document: Document, id: UUID, facts: _Facts, draft: Draft) -> Chunk:
-    located = draft.located
-    times = located.times()
-    return Chunk(
-        id=id,
-        document=document,
-        workspace_id=document.workspace_id,
-        external_user_id=document.external_user_id,
-        session_id=document.session_id,
-        text=located.text,
-        spans=located.dump(),
-        page_number=located.page_number(),
-        start_time=times[0] if times else None,
-        end_time=times[1] if times else None,
-        words=SearchVector(
-            Value(with_headings(facts.headings, located.text)), config=text_search_config(facts.language)
-        ),
-        **facts._asdict(),
-    )
+def _row(id: UUID, facts: _Facts, located: LocatedText) -> dict[str, Any]:
+    start_time, end_time = located.times() or (None, None)
+    return facts._asdict() | {
+        "id": id,
+        "text": located.text,
+        "spans": located.dump(),
+        "page_number": located.page_number(),
+        "start_time": start_time,
+        "end_time": end_time,
+        "words": with_headings(facts.headings, located.text),
+    }
+
+
+def _write(document_id: UUID, rows: Iterator[dict[str, Any]], language: str | None) -> None:
+    config = text_search_config(language)
+    with connection.cursor() as cursor:
+        while batch := list(islice(rows, BATCH)):
+            cursor.execute(WRITE, [config, orjson.dumps(batch).decode(), document_id])
 
 
 def _drop_outdated_vectors(stored: dict[UUID, _Facts], wanted: dict[UUID, _Facts]) -> None:

@@ -1,13 +1,18 @@
 """Make the sample files beside this script: `python -m tests.samples.make`.
 
-They are committed, so that tests do not depend on the PDF library that wrote them.
+They are committed, so that tests do not depend on the PDF library that wrote them. The spoken one needs
+Debian's `espeak-ng`.
 """
 
 from __future__ import annotations
 
+import subprocess
+from io import BytesIO
 from pathlib import Path
 
+import av
 import pymupdf
+from PIL import Image
 
 HERE = Path(__file__).parent
 AES_256: int = pymupdf.PDF_ENCRYPT_AES_256  # type: ignore[attr-defined]
@@ -25,6 +30,11 @@ BODY = [
 ]
 CHAPTERS = ["The Tower", "The Keepers", "The Long Winter", "The Machine"]
 PAGE = pymupdf.Rect(0, 0, 595, 842)
+SPOKEN = [
+    "The supply boat did not come for eleven weeks.",
+    "Since nineteen eighty eight the light has worked without a keeper.",
+]
+SILENCE_22K = bytes(2 * 22_050 * 3)
 
 
 def main() -> None:
@@ -40,6 +50,8 @@ def main() -> None:
     (HERE / "no_pages.pdf").write_bytes(no_pages())
     (HERE / "text_named.pdf").write_text("\n\n".join(BODY) + "\n")
     (HERE / "notes.md").write_text(notes())
+    scans(plain)
+    (HERE / "speech.opus").write_bytes(spoken())
 
 
 def save(pdf: pymupdf.Document, name: str, **options: object) -> None:
@@ -97,6 +109,51 @@ def notes() -> str:
     first, second, third, fourth = BODY
     keepers = f"## Keepers\n\n{second}\n\n- bread\n- barley"
     return f"# Gull Island\n\n{first}\n\n{keepers}\n\n## Later\n\n{third}\n\n{fourth}\n"
+
+
+def scans(pdf: pymupdf.Document) -> None:
+    """Write pages of a PDF as pictures: one as a scanner leaves it, two in one file, the second turned."""
+    first, second = (
+        Image.open(BytesIO(page.get_pixmap(dpi=100, colorspace="gray").tobytes())) for page in pdf.pages(0, 2)
+    )
+    first.save(HERE / "scan.png", optimize=True)
+    pages = [image.point(lambda grey: grey > 128 and 255).convert("1") for image in (first, second)]
+    turned = pages[1].transpose(Image.Transpose.ROTATE_270)
+    pages[0].save(HERE / "scans.tiff", compression="group4", save_all=True, append_images=[turned])
+
+
+def spoken() -> bytes:
+    """Return the words of SPOKEN, with a long silence between its sentences."""
+    ogg = BytesIO()
+    with av.open(ogg, "w", format="ogg") as container:
+        track = container.add_stream("libopus", rate=48_000, layout="mono")
+        track.bit_rate = 24_000
+        resampler = av.AudioResampler("s16", "mono", 48_000)
+        frames = [
+            frame
+            for sentence in SPOKEN
+            for part in (said(sentence), SILENCE_22K)
+            for frame in resampler.resample(sound(part))
+        ]
+        for frame in [*frames, *resampler.resample(None)]:
+            frame.pts = None
+            container.mux(track.encode(frame))
+        container.mux(track.encode(None))
+    return ogg.getvalue()
+
+
+def said(sentence: str) -> bytes:
+    """Return a sentence as 16-bit samples, 22,050 a second."""
+    command = ["espeak-ng", "-v", "en-us", "-s", "150", "--stdout", sentence]
+    return subprocess.run(command, check=True, capture_output=True).stdout[44:]
+
+
+def sound(samples: bytes) -> av.AudioFrame:
+    """Return samples as a frame."""
+    frame = av.AudioFrame("s16", "mono", len(samples) // 2)
+    frame.sample_rate = 22_050
+    frame.planes[0].update(samples[: len(samples) // 2 * 2])
+    return frame
 
 
 def write(page: pymupdf.Page, box: pymupdf.Rect, text: str) -> None:

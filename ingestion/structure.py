@@ -32,6 +32,8 @@ LIST_ITEM = re.compile(r"([•●○▪■◦‣·–—]|[-*]|\(?\d{1,3}[.)]|\(
 NUMBERED = re.compile(r"(item|part|chapter|section|note)\b|[\dIVX]+[.)\s]", re.IGNORECASE)
 THREE_LETTERS = re.compile(r"(?:[^\W\d_].*?){3}")
 
+DEEPEST = 9
+
 Style = tuple[float, bool, bool]
 """Size, bold, capitals: greater is further out."""
 
@@ -42,11 +44,25 @@ def structured(elements: Sequence[Element]) -> list[Element]:
     typography = _Typography.of(element for element in marked if element.kind is Kind.PARAGRAPH)
     headings = [typography.is_heading(element) for element in marked]
     styles = {_style(element) for element, is_heading in zip(marked, headings, strict=True) if is_heading}
-    levels = {style: rank for rank, style in enumerate(sorted(styles, reverse=True), start=1)}
+    levels = _levels(styles, marked)
     return [
         replace(element, kind=Kind.HEADING, level=levels[_style(element)]) if is_heading else _listed(element)
         for element, is_heading in zip(marked, headings, strict=True)
     ]
+
+
+def _levels(styles: Iterable[Style], elements: Iterable[Element]) -> dict[Style, int]:
+    """Return the level of headings in each style: as the file itself says of their like, or by their size."""
+    said: defaultdict[Style, Counter[int]] = defaultdict(Counter)
+    for element in elements:
+        if element.kind is Kind.HEADING and element.level:
+            said[_style(element)][element.level] += 1
+    levels: dict[Style, int] = {}
+    level = 0
+    for style in sorted({*styles, *said}, reverse=True):
+        level = said[style].most_common(1)[0][0] if style in said else min(level + 1, DEEPEST)
+        levels[style] = level
+    return levels
 
 
 def _listed(element: Element) -> Element:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ BOLD = 1 << 4
 BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
 END_OF_FILE = b"%%EOF"
 END_WITHIN = 2048
+DEEPEST_HEADING, TITLE_CHARS = 9, 300
 MAX_OCR_PIXELS = 40_000_000
 # A page with fewer characters may be a picture of text, if pictures cover so much or so many paths are drawn.
 FEW_CHARACTERS, PICTURED_SHARE, OUTLINES = 40, 0.15, 40
@@ -45,6 +47,11 @@ UNMAPPED_SHARE = 0.3
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the elements of each page and what became of it; raise `IngestionError` if it can't be opened."""
+    if request.simple:
+        from ingestion.extract.pdfium import extract as extract_simply
+
+        yield from extract_simply(path, request)
+        return
     # Boxes as high as the font size: MuPDF's default reaches into the lines above and below.
     pymupdf.TOOLS.set_small_glyph_heights(True)
     with _open(path) as pdf:
@@ -57,8 +64,10 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
             title=(pdf.metadata or {}).get("title") or None,
             is_cut_off=pdf.is_repaired and not _has_end(path),
         )
+        outline = _outline(pdf)
         for number in request.units or range(1, pdf.page_count + 1):
-            yield from _page(pdf, number, deep=request.deep)
+            for finding in _page(pdf, number, deep=request.deep):
+                yield _with_level(finding, outline) if isinstance(finding, Element) else finding
 
 
 def _open(path: Path) -> pymupdf.Document:
@@ -136,6 +145,31 @@ def _lost_contents(page: pymupdf.Page) -> bool:
     named, _ = pdf.xref_get_key(page.xref, "Contents")
     contents = page.get_contents()
     return named != "null" and not (contents and all(pdf.xref_is_stream(xref) for xref in contents))
+
+
+Outline = dict[tuple[int, str], int]
+"""The level of each heading that the file's outline names, by page number and folded text."""
+
+
+def _outline(pdf: pymupdf.Document) -> Outline:
+    try:
+        entries = pdf.get_toc(simple=True)
+    except (RuntimeError, ValueError):
+        return {}  # a damaged outline costs headings, not the text
+    return {(page, _folded(title)): min(level, DEEPEST_HEADING) for level, title, page in entries}
+
+
+def _with_level(element: Element, outline: Outline) -> Element:
+    """Return a paragraph that the outline names as a heading."""
+    page = element.located.page_number()
+    if not outline or element.kind is not Kind.PARAGRAPH or page is None or len(element.text) > TITLE_CHARS:
+        return element
+    level = outline.get((page, _folded(element.text)))
+    return replace(element, kind=Kind.HEADING, level=level) if level else element
+
+
+def _folded(title: str) -> str:
+    return "".join(title.split()).casefold()
 
 
 # --- Is there more than its text tells? --------------------------------------------------------------------

@@ -142,7 +142,7 @@ def _rows(blocks: Sequence[Sequence[Line]]) -> Iterator[Row]:
 
 
 def _cells(lines: Iterable[Line]) -> tuple[Cell, ...]:
-    """Cut lines at wide gaps; a currency sign goes with what follows it, a percent sign with what precedes."""
+    """Cut lines at wide gaps; a currency sign goes with what follows, a percent sign with what precedes."""
     cells: list[Cell] = []
     for piece in (piece for line in lines for piece in _pieces(line)):
         if cells and (CURRENCY.fullmatch(cells[-1].text) or TAIL.fullmatch(piece.text)):
@@ -273,9 +273,8 @@ def _columns(numbers: Sequence[Cell], rows: int) -> list[tuple[float, float]]:
 
 def _head_and_body(header: Sequence[Row], run: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     """Count leading rows without figures to the header."""
-    first = next((at for at, row in enumerate(run) if row.has_figures), 0)
-    if not any(row.is_tabular for row in run[:first]):
-        return list(header), list(run)
+    figures = next((at for at, row in enumerate(run) if row.has_figures), 0)
+    first = max((at + 1 for at in range(figures) if run[at].is_tabular), default=0)
     return [*header, *run[:first]], list(run[first:])
 
 

@@ -1,7 +1,7 @@
 """What kind of text a text is: by the syntax of its first lines.
 
-Own rules rather than a model: `magika` takes 0.6 s and 75 MB in a fresh process, and is unsure of exactly the
-small files for which these rules are sure (see docs/adr/0012).
+Own rules rather than a model, which would take 0.6 s and 75 MB in the process that each file is read in
+(docs/adr/0012).
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def test_too_many_slides(tmp_path: Path) -> None:
 
 
 def workbook() -> Any:
-    book = Workbook()
+    book: Any = Workbook()
     sheet = book.active
     sheet.title = "Oil"
     for row in [
@@ -238,7 +238,7 @@ def test_single_sheets_and_the_sturdiest_reading(tmp_path: Path) -> None:
 
 
 def test_a_sheet_that_reaches_to_the_last_cell(tmp_path: Path) -> None:
-    book = Workbook()
+    book: Any = Workbook()
     book.active["A1"], book.active["XFD1048576"] = "first", "last"
     found = read_bytes(tmp_path, saved(book))
     assert found.place_of("last").cells == (1048576, 16384, 1048576, 16384)

@@ -95,8 +95,10 @@ def leaves(text: str) -> Iterator[Leaf]:
 
 def unquoted(piece: str, line: int) -> str:
     """Return the text that a string token stands for."""
+    if "\\" not in piece:
+        return piece[1:-1]
     try:
-        value: str = json.loads(piece, strict=False)
+        value: str = json.loads(piece)
     except ValueError as error:
         raise Malformed(line) from error
     return value

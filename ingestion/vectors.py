@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
+from operator import itemgetter
 from uuid import UUID
 
 from django.db import transaction
 
-from kb.embedding import current_space, embedding_model
-from kb.models import Chunk, ChunkVector
+from kb.embedding import model_of, spaces_to_fill
+from kb.models import Chunk, ChunkVector, EmbeddingSpace
 
-BATCH = 64
+BATCH = 128
 
 
 class MissingVectors:
@@ -18,14 +20,17 @@ class MissingVectors:
 
     def __init__(self, document_id: UUID) -> None:
         self._document_id = document_id
-        self._missing: list[UUID] = []
+        self._missing: list[tuple[EmbeddingSpace, UUID]] = []
         self._done = 0
 
     def find(self) -> None:
-        """Look for live chunks without a vector."""
-        live = Chunk.unscoped.filter(document_id=self._document_id, replaced_by=None)
-        lacking = live.exclude(vectors__space=current_space())
-        self._missing = list(lacking.order_by("ordinal").values_list("pk", flat=True))
+        """Look for live chunks without a vector, in each space that is to be filled."""
+        live = Chunk.unscoped.filter(document_id=self._document_id, replaced_by=None).order_by("ordinal")
+        self._missing = [
+            (space, id)
+            for space in spaces_to_fill()
+            for id in live.exclude(vectors__space=space).values_list("pk", flat=True)
+        ]
         self._done = 0
 
     def embed_next(self, note: Callable[[int, int], None]) -> bool:
@@ -34,18 +39,25 @@ class MissingVectors:
         `note` is told how many of how many are done, in the transaction that stores the vectors: it must
         update the document, so that a deletion waits.
         """
-        ids = self._missing[self._done : self._done + BATCH]
-        if not ids:
+        batch = self._missing[self._done : self._done + BATCH]
+        if not batch:
             return False
-        chunks = list(Chunk.unscoped.filter(pk__in=ids).only("headings", "text"))
-        vectors = embedding_model().embed_documents([chunk.text_to_embed for chunk in chunks])
-        space = current_space()
-        rows = (
-            ChunkVector(chunk=chunk, space=space, embedding=vector)
-            for chunk, vector in zip(chunks, vectors, strict=True)
-        )
+        rows = [
+            vector
+            for space, group in groupby(batch, key=itemgetter(0))
+            for vector in _embedded(space, [id for _, id in group])
+        ]
         with transaction.atomic():
-            note(self._done + len(ids), len(self._missing))
+            note(self._done + len(batch), len(self._missing))
             ChunkVector.objects.bulk_create(rows, ignore_conflicts=True)
-        self._done += len(ids)
+        self._done += len(batch)
         return True
+
+
+def _embedded(space: EmbeddingSpace, ids: list[UUID]) -> list[ChunkVector]:
+    chunks = list(Chunk.unscoped.filter(pk__in=ids).only("headings", "text"))
+    vectors = model_of(space).embed_documents([chunk.text_to_embed for chunk in chunks])
+    return [
+        ChunkVector(chunk=chunk, space=space, embedding=vector)
+        for chunk, vector in zip(chunks, vectors, strict=True)
+    ]

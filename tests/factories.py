@@ -13,7 +13,7 @@ from django.core.files.base import ContentFile
 from django.db.models import Value
 
 from accounts.models import Session, Workspace
-from kb.embedding import current_space, embedding_model
+from kb.embedding import active_space, embedding_model
 from kb.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 
@@ -112,7 +112,7 @@ def add_chunk(document: Document, located: LocatedText, ordinal: int = 0) -> Chu
         words=SearchVector(Value(text), config="english"),
     )
     [vector] = embedding_model().embed_documents([text])
-    ChunkVector.objects.create(chunk=chunk, space=current_space(), embedding=vector)
+    ChunkVector.objects.create(chunk=chunk, space=active_space(), embedding=vector)
     return chunk
 
 

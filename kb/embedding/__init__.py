@@ -15,16 +15,12 @@ from kb.embedding.spaces import (
     wanted_space,
 )
 
-# The name that callers know until they fill all of `spaces_to_fill()`.
-current_space = active_space
-
 __all__ = [
     "BACKENDS",
     "EmbeddingModel",
     "ModelUnavailable",
     "Vectors",
     "active_space",
-    "current_space",
     "embedding_model",
     "load",
     "model_of",

@@ -11,7 +11,7 @@ from django.contrib.postgres.search import SearchQuery
 from ingestion import pipeline
 from ingestion.errors import IngestionError
 from ingestion.report import Abandoned, Interrupted
-from kb.embedding import current_space
+from kb.embedding import active_space
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from tests.ingestion.conftest import Upload
 
@@ -41,7 +41,7 @@ def test_a_report_becomes_ready_and_whole(upload: Upload) -> None:
     assert chunks[0].headings == ["The Tower"]
     assert all(chunk.workspace_id == document.workspace_id and chunk.page_number for chunk in chunks)
     assert "short history" not in " ".join(chunk.text for chunk in chunks)  # the running head
-    assert ChunkVector.objects.filter(space=current_space(), chunk__in=chunks).count() == 4
+    assert ChunkVector.objects.filter(space=active_space(), chunk__in=chunks).count() == 4
 
 
 def test_it_is_found_by_another_form_of_its_words(upload: Upload) -> None:

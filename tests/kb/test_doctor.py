@@ -22,7 +22,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from accounts.models import Session
 from kb.doctor import CHECKS, examine
 from kb.documents import document_folder, page_cache, reprocess
-from kb.embedding import current_space, embedding_model
+from kb.embedding import active_space, embedding_model
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace, Status
 from tests.conftest import Cast
 from tests.factories import indexed_document
@@ -230,7 +230,7 @@ def test_vectors_of_replaced_chunks_are_deleted(document: Document) -> None:
         replaced_by=[chunk.pk],
     )
     vector = ChunkVector.objects.get(chunk=chunk)
-    ChunkVector.objects.create(chunk=old, space=current_space(), embedding=vector.embedding)
+    ChunkVector.objects.create(chunk=old, space=active_space(), embedding=vector.embedding)
     assert found() == {"vectors_of_replaced": 1}
     repaired()
     assert not ChunkVector.objects.filter(chunk=old).exists()

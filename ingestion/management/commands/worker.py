@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from ingestion.jobs import run_worker
-from kb.embedding import embedding_model
+from kb.embedding import start
 
 
 class Command(BaseCommand):
@@ -17,7 +17,6 @@ class Command(BaseCommand):
     help = "Ingest uploaded documents until SIGTERM or SIGINT."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Load the model once, then work."""
-        model = embedding_model()
-        self.stdout.write(f"Worker ready: embedding with {model.name}.")
+        """Load the models once, then work."""
+        self.stdout.write(f"Worker ready. {start()}")
         asyncio.run(run_worker())

@@ -9,6 +9,12 @@ function numberCell(label, number) {
   return h("td", { class: number ? "number" : "number is-blank", "data-label": label }, number ? number.toLocaleString("en") : "–");
 }
 
+/** How long it is to read or to hear. */
+function lengthCell({ duration, page_count: pages }) {
+  const words = duration ? clock(duration) : pages && `${pages.toLocaleString("en")} page${pages === 1 ? "" : "s"}`;
+  return h("td", { class: words ? "number" : "number is-blank", "data-label": "" }, words || "–");
+}
+
 /** One document as a table row; `depth` is how deep it is attached to the row above. */
 export function rowOf(document, workspace, depth, actions) {
   const { id, name, created_at: created } = document;
@@ -19,7 +25,7 @@ export function rowOf(document, workspace, depth, actions) {
     h("td", { class: "cell-name" }, nameOf(document, depth)),
     h("td", { "data-label": "Workspace", "data-workspace-column": true }, workspace?.name ?? ""),
     h("td", { class: "cell-status" }, statusCell(document, mayEdit ? actions : {})),
-    document.duration ? h("td", { class: "number", "data-label": "Length" }, clock(document.duration)) : numberCell("Pages", document.page_count),
+    lengthCell(document),
     numberCell("Chunks", document.chunk_count),
     h("td", { class: document.size ? "number" : "number is-blank", "data-label": "Size" }, document.size ? bytes(document.size) : "–"),
     h("td", { class: "cell-when", "data-label": "Added" }, h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))),
@@ -35,7 +41,7 @@ function nameOf(document, depth) {
   const notes = [];
   if (attachedTo && depth) notes.push(h("p", { class: "name-note" }, icon("paperclip"), "Attached"));
   if (attachedTo && !depth) notes.push(h("p", { class: "name-note" }, icon("paperclip"), h("a", { href: `/documents/${attachedTo}` }, "Attached to a message")));
-  if (url) notes.push(h("p", { class: "name-note" }, icon("globe"), hostOf(url)));
+  if (url && url !== name) notes.push(h("p", { class: "name-note" }, icon("globe"), hostOf(url)));
   return h("div", { class: "named" }, badge, h("div", {}, h("a", { href: `/documents/${id}`, "data-action": "open" }, name), notes));
 }
 

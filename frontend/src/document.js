@@ -64,19 +64,22 @@ class DocumentPage {
 
   async #loadDetails() {
     await this.#attempt(async () => {
-      const path = `/documents/${this.#id}`;
-      const [document, quality, workspaces, attachments] = await Promise.all([
-        get(path),
-        get(`${path}/quality`),
-        get("/workspaces"),
-        get(withQuery("/documents", { attached_to: this.#id, limit: 200, ordering: "name" })),
-      ]);
+      const [document, workspaces] = await Promise.all([get(`/documents/${this.#id}`), get("/workspaces"), this.#loadFindings()]);
       const parent = document.attached_to ? await get(`/documents/${document.attached_to}`).catch(() => null) : null;
-      Object.assign(this.#state, { document, quality, parent, attachments: attachments.results });
+      Object.assign(this.#state, { document, parent });
       this.#state.workspaces = new Map(workspaces.results.map((one) => [one.id, one]));
       this.#show();
       if (statusOf(document).busy) this.#follow();
     });
+  }
+
+  /** What processing leaves behind: the report, and the documents that were attached. */
+  async #loadFindings() {
+    const [quality, attachments] = await Promise.all([
+      get(`/documents/${this.#id}/quality`),
+      get(withQuery("/documents", { attached_to: this.#id, limit: 200, ordering: "name" })),
+    ]);
+    Object.assign(this.#state, { quality, attachments: attachments.results });
   }
 
   #follow() {
@@ -96,7 +99,7 @@ class DocumentPage {
     if (!statusOf(before).busy || busy) return;
     announce(`${document.name}: ${words}`);
     await this.#attempt(async () => {
-      this.#state.quality = await get(`/documents/${this.#id}/quality`);
+      await this.#loadFindings();
       this.#show();
       await this.#viewer.refresh(document);
     });

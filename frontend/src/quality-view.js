@@ -7,10 +7,17 @@ import { doubtsOf, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "
 const DRAWN_ONE_BY_ONE = 160;
 const NAMED = 12;
 
+const NONE = {
+  failed: "Nothing could be read.",
+  cancelled: "Reading was cancelled before its end.",
+  ready: "There is no report yet: process the document again to get one.",
+  partial: "There is no report yet: process the document again to get one.",
+};
+
 /** Nodes that show the report; `onOpen(number)` is called when a page is chosen, and null where pages can't be shown. */
 export function qualityNodes(report, onOpen) {
   const found = unitsOf(report);
-  if (!found) return [h("p", { class: "details-none" }, "The report comes when the whole document has been read.")];
+  if (!found) return [h("p", { class: "details-none" }, NONE[report.status] ?? "The report comes when the whole document has been read.")];
   return [
     report.seconds ? speechBar(report) : strip(report, found, onOpen),
     report.seconds && found.length < 2 ? null : legend(report),

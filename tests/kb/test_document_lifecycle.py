@@ -309,7 +309,7 @@ class TestJson:
     ) -> None:
         document = indexed_document(cast.team, name="book.xlsx")
         spans = tuple(Span(i, i + 1, place) for i, place in enumerate(places))
-        chunk = add_chunk(document, LocatedText("one two three", spans), ordinal=1)
+        chunk = add_chunk(document, LocatedText.of_spans("one two three", spans), ordinal=1)
         Chunk.unscoped.filter(pk=chunk.pk).update(modality=Modality.TABLE, headings=["2023"])
         body = Client().get(f"/chunks/{chunk.pk}", headers=cast.headers("alice")).json()
         assert body["metadata"] == {

@@ -1,0 +1,84 @@
+"""The list of documents: adding to it, watching it, and stopping what takes too long."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from accounts.models import User
+from ingestion.report import Report
+from kb.models import Document, Stage, Status
+from tests.browser import kinds
+from tests.factories import indexed_document
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_the_row_of_a_running_document_says_what_is_done_and_left(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    document = kinds.being_recognised(reader.personal_workspace)
+    page.goto("/documents/")
+    row = page.get_by_role("row", name="minutes.pdf")
+    expect(row.locator(".status")).to_have_text("Recognising text")
+    expect(row.locator(".status-count")).to_have_text("12 of 40 pages, about 1 min left")
+    expect(row.locator(".badge")).to_have_text("Findable by words")
+    page.wait_for_load_state("networkidle")
+    cancel = row.get_by_role("button", name="Cancel minutes.pdf")
+    cancel.focus()
+    Report(document.pk, lambda: False).progress(Stage.EXTRACTING, 30, 40, "page")
+    expect(row.locator(".status-count")).to_contain_text("30 of 40 pages")
+    expect(cancel).to_be_focused()
+
+
+def test_cancelling_keeps_the_file_and_offers_another_try(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    document = kinds.being_recognised(reader.personal_workspace)
+    page.goto("/documents/")
+    row = page.get_by_role("row", name="minutes.pdf")
+    row.get_by_role("button", name="Cancel minutes.pdf").click()
+    expect(row.locator(".status")).to_have_text("Cancelled")
+    expect(row.get_by_role("progressbar")).to_have_count(0)
+    document.refresh_from_db()
+    assert (document.status, document.searchable, document.chunk_count) == (Status.CANCELLED, "none", 0)
+    assert document.file.storage.exists(document.file.name)
+    row.get_by_role("button", name="Try minutes.pdf again").click()
+    expect(row.locator(".status")).to_have_text("Ready", timeout=120_000)
+
+
+def test_web_pages_are_added_by_their_addresses(logged_in: Page) -> None:
+    page = logged_in
+    page.goto("/documents/")
+    addresses = page.get_by_label("Addresses of web pages")
+    # Nothing answers at these names: what counts here is that each becomes a document which says so.
+    addresses.fill("https://one.invalid/page two.invalid")
+    addresses.press("Enter")
+    for name in ("https://one.invalid/page", "https://two.invalid"):
+        row = page.get_by_role("row", name=name)
+        expect(row.locator(".status")).to_have_text("Failed", timeout=60_000)
+        expect(row.locator(".status-note")).not_to_be_empty()
+    expect(addresses).to_have_value("")
+    assert set(Document.unscoped.values_list("error_code", flat=True)) == {"unreachable_url"}
+
+
+def test_attachments_stand_under_their_mail(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    kinds.mail(reader.personal_workspace)
+    indexed_document(reader.personal_workspace, name="newer.pdf")
+    page.goto("/documents/")
+    names = page.locator("tbody .named [data-action=open]")
+    expect(names).to_have_text(["newer.pdf", "Fwd: harbour plans", "plan.pdf"])
+    expect(page.locator("tr.is-attachment")).to_contain_text("Attached")
+
+
+def test_warnings_and_failures_say_what_they_mean(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    kinds.scanned(reader.personal_workspace)
+    failed = indexed_document(reader.personal_workspace, name="locked.pdf")
+    failed.status, failed.error_code = Status.FAILED, "encrypted"
+    failed.error_message = "The file is protected by a password. Remove the password and upload it again."
+    failed.save()
+    page.goto("/documents/")
+    expect(page.get_by_role("row", name="town archive")).to_contain_text(
+        "1 of 40 pages could not be read: 40."
+    )
+    expect(page.get_by_role("row", name="locked.pdf")).to_contain_text("Remove the password")

@@ -6,6 +6,7 @@ Where the CPU has bf16 instructions they are used. Neither torch nor transformer
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ class OpenVinoModel(EmbeddingModel):
             # One stream per core or few: batches side by side beat one batch spread over all cores.
             {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "THROUGHPUT"},
         )
-        self._queue_type = openvino.AsyncInferQueue
+        self._parallel = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
         self.runs_on = f"openvino, {precision} on CPU"
         self._compare_with_original()
 
@@ -60,16 +61,16 @@ class OpenVinoModel(EmbeddingModel):
         prompt = self._graph.document_prompt
         encodings = self._truncating.encode_batch_fast([prompt + text for text in texts])
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        # Without a number the queue holds as many requests as the CPU works on at once.
-        queue = self._queue_type(self._compiled)
-
-        def keep(request: openvino.InferRequest, batch: list[int]) -> None:
-            vectors[batch] = request.get_output_tensor(0).data
-
-        queue.set_callback(keep)
+        running: deque[tuple[openvino.InferRequest, list[int]]] = deque()
         for batch in batches_by_length([len(encoding) for encoding in encodings], TOKENS_PER_BATCH):
-            queue.start_async(self._inputs([encodings[index] for index in batch]), batch)
-        queue.wait_all()
+            if len(running) < self._parallel:
+                request = self._compiled.create_infer_request()
+            else:
+                request = _finish(running, vectors)
+            request.start_async(self._inputs([encodings[index] for index in batch]))
+            running.append((request, batch))
+        while running:
+            _finish(running, vectors)
         return normalised(vectors)
 
     def embed_query(self, text: str) -> Vectors:
@@ -104,6 +105,17 @@ class OpenVinoModel(EmbeddingModel):
                 f"EMBEDDING_BACKEND openvino can't serve EMBEDDING_MODEL {self.name}: its vectors are not "
                 f"those of sentence-transformers (cosine {cosines.mean():.4f}, least {cosines.min():.4f})."
             )
+
+
+def _finish(running: deque[tuple[openvino.InferRequest, list[int]]], vectors: Vectors) -> Any:
+    """Wait for the oldest request, keep its vectors, and return it for another batch.
+
+    No callbacks: those of OpenVINO's own queue run in its threads and wait for Python's lock.
+    """
+    request, batch = running.popleft()
+    request.wait()
+    vectors[batch] = request.get_output_tensor(0).data
+    return request
 
 
 def import_openvino() -> Any:

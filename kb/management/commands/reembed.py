@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import IO, Any, cast
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -30,7 +30,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run one of them."""
-        console = Console(file=self.stdout, soft_wrap=True)
+        console = Console(file=cast(IO[str], self.stdout), soft_wrap=True)
         try:
             if options["status"]:
                 console.print(status_table())

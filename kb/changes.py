@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from procrastinate.contrib.django import app as jobs
 
 from accounts.errors import Conflict, NotFound
@@ -131,9 +132,9 @@ def _attachments(document: Document) -> Iterator[Document]:
 
 def _refuse_second(document: Document, workspace_id: UUID) -> None:
     same = Document.unscoped.filter(
+        Q(session_id=document.session_id),
         workspace_id=workspace_id,
         external_user_id=document.external_user_id,
-        session_id=document.session_id,
         identity=document.identity,
     )
     if same.exclude(pk=document.pk).exists():

@@ -13,8 +13,9 @@ from django.utils.http import content_disposition_header
 BLOCK_BYTES = 256 * 1024
 # Shown in the browser; anything else is downloaded, so that an uploaded page can't run scripts here.
 INLINE_TYPES = frozenset(
-    {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif", "text/plain"}
-    | {"audio/mpeg", "audio/wav", "audio/mp4", "audio/ogg", "audio/flac", "video/mp4", "video/webm"}
+    {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif", "image/bmp", "text/plain"}
+    | {"audio/mpeg", "audio/wav", "audio/mp4", "audio/ogg", "audio/opus", "audio/flac", "audio/webm"}
+    | {"video/mp4", "video/webm", "video/ogg", "video/quicktime", "video/x-matroska"}
 )
 
 

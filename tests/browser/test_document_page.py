@@ -235,8 +235,8 @@ def test_on_a_phone_the_details_are_a_sheet(logged_in: Page, reader: User) -> No
 )
 def test_axe_finds_nothing(logged_in: Page, reader: User, theme: str, viewport: dict[str, int]) -> None:
     page = logged_in
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
-    page.set_viewport_size(viewport)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size(viewport)
     workspace = reader.personal_workspace
     Workspace.create_for(reader, name="Council")
     made = [kinds.notes, kinds.workbook, kinds.photo, kinds.recording, kinds.scanned, kinds.being_recognised]

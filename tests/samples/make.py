@@ -127,7 +127,7 @@ def spoken() -> bytes:
     ogg = BytesIO()
     with av.open(ogg, "w", format="ogg") as container:
         track = container.add_stream("libopus", rate=48_000, layout="mono")
-        track.bit_rate = 24_000
+        track.bit_rate = 32_000
         resampler = av.AudioResampler("s16", "mono", 48_000)
         frames = [
             frame
@@ -144,7 +144,7 @@ def spoken() -> bytes:
 
 def said(sentence: str) -> bytes:
     """Return a sentence as 16-bit samples, 22,050 a second."""
-    command = ["espeak-ng", "-v", "en-us", "-s", "150", "--stdout", sentence]
+    command = ["espeak-ng", "-v", "en-us", "-s", "140", "--stdout", sentence]
     return subprocess.run(command, check=True, capture_output=True).stdout[44:]
 
 

@@ -59,7 +59,7 @@ def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 def check(archive: zipfile.ZipFile) -> None:
     """Raise `TooLarge`, `Encrypted` or `Corrupted` for an archive that is a trap or can't be read."""
-    members = archive.infolist()
+    members = entries(archive)
     if len(members) > MAX_MEMBERS or sum(member.file_size for member in members) > MAX_TOTAL_BYTES:
         raise TooLarge(BOMB)
     for member in members:
@@ -68,6 +68,14 @@ def check(archive: zipfile.ZipFile) -> None:
     for member in members:
         if is_xml(member.filename):
             _check_xml(archive, member)
+
+
+def entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Return what the table of contents lists; raise `Corrupted` if it points outside the file."""
+    members = archive.infolist()
+    if any(member.header_offset < 0 for member in members):
+        raise Corrupted(CUT_OFF)
+    return members
 
 
 def read(archive: zipfile.ZipFile, name: str) -> bytes | None:

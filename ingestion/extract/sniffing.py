@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 from ingestion.errors import Corrupted, Empty, Encrypted, UnsupportedType
-from ingestion.extract.archives import CUT_OFF
+from ingestion.extract.archives import CUT_OFF, entries
 from ingestion.extract.text_sniffing import sniff_text
 
 LOOKED_AT = 64 * 2**10
@@ -136,7 +136,7 @@ def _as_text(head: bytes) -> str:
 def _zip_kind(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+            names = [member.filename for member in entries(archive)]
             kind = _declared_kind(archive, names) or _ooxml_kind(names)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
         raise Corrupted(CUT_OFF) from error
@@ -170,7 +170,7 @@ def _ole_kind(path: Path) -> str:
     try:
         with olefile.OleFileIO(str(path)) as ole:
             streams = {entry[0] for entry in ole.listdir()}
-    except (OSError, ValueError, IndexError, TypeError) as error:
+    except (OSError, ValueError, IndexError, TypeError, RecursionError) as error:
         raise Corrupted from error
     if streams & {"EncryptedPackage", "EncryptionInfo"}:
         raise Encrypted

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import re
 import unicodedata
 import zipfile
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,9 @@ from ingestion.extract.base import Element, Opened, Request, UnitRead
 from ingestion.sandbox.parent import SandboxLimits, extract
 from tests.conftest import SHARED_DATA
 from tests.ingestion.reading import REQUEST, read_bytes, simply, zipped
-from tests.ingestion.test_markup import CONTAINER, PACKAGE
+from tests.ingestion.test_kinds import PYTHON
+from tests.ingestion.test_markup import CONTAINER, NOTES, PACKAGE, PAGE
+from tests.ingestion.test_office import report, saved, slides, workbook
 
 BILLION_LAUGHS = (
     '<!DOCTYPE a [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;">]><a>&c;</a>'
@@ -114,6 +119,75 @@ def test_archives_with_damaged_contents(tmp_path: Path) -> None:
     content[at : at + 4] = b"\0\0\0\0"
     with pytest.raises(Corrupted):
         read_bytes(tmp_path, bytes(content))
+
+
+def test_archives_that_point_outside_themselves(tmp_path: Path) -> None:
+    content = zipped(package("docx"))
+    with pytest.raises(Corrupted, match="cut off"):
+        read_bytes(tmp_path, content[:4] + content[40:])
+
+
+# --- Damage at random --------------------------------------------------------------------------------------
+
+
+def damaged(content: bytes, dice: random.Random) -> bytes:
+    """Return bytes of which some are changed, lost or doubled."""
+    broken = bytearray(content)
+    for _ in range(dice.choice([1, 5, 25])):
+        if not broken:
+            break
+        at = dice.randrange(len(broken))
+        match dice.randrange(3):
+            case 0:
+                broken[at] = dice.randrange(256)
+            case 1:
+                del broken[at : at + dice.randrange(30)]
+            case 2:
+                broken[at:at] = broken[at : at + dice.randrange(90)]
+    return bytes(broken)
+
+
+def damaged_inside(content: bytes, dice: random.Random) -> bytes:
+    """Return a zip in one member of which attributes have one another's values."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members: dict[str, bytes | str] = {name: archive.read(name) for name in archive.namelist()}
+    name = dice.choice([name for name in members if archives.is_xml(name)])
+    text = str(members[name], "utf-8") if isinstance(members[name], bytes) else members[name]
+    values = re.findall(r'"[^"]*"', text)
+    for _ in range(dice.choice([1, 4])):
+        other = dice.choice([*values, '""', '"-1"', '"99999999999"'])
+        text = text.replace(dice.choice(values or ["x"]), other, dice.choice([1, 99]))
+    return zipped({**members, name: text})
+
+
+@pytest.mark.parametrize("make", [report, slides, workbook], ids=["docx", "pptx", "xlsx"])
+@pytest.mark.parametrize("damage", [damaged, damaged_inside])
+def test_damaged_office_files_are_read_or_refused(
+    tmp_path: Path, make: Callable[[], Any], damage: Callable[[bytes, random.Random], bytes]
+) -> None:
+    content, dice = saved(make()), random.Random(1)
+    for _ in range(25):
+        with suppress(IngestionError):
+            read_bytes(tmp_path, damage(content, dice))
+
+
+TEXTS = {
+    "html": PAGE,
+    "md": NOTES,
+    "xml": BILLION_LAUGHS,
+    "code": PYTHON,
+    "json": '{"a": [1, "b"]}',
+    "csv": "a,b\n1,2\n" * 9,
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_damaged_texts_are_read_or_refused(tmp_path: Path, kind: str, encoding: str) -> None:
+    content, dice = TEXTS[kind].encode(encoding), random.Random(1)
+    for _ in range(40):
+        with suppress(IngestionError):
+            read_bytes(tmp_path, damaged(content, dice))
 
 
 # --- Entities ----------------------------------------------------------------------------------------------

@@ -44,6 +44,11 @@ def read(path: Path, request: Request, file_type: str) -> Iterator[Finding]:
         raise Encrypted from error
     except (CalamineError, OSError) as error:
         raise Corrupted from error
+    except BaseException as error:
+        # A panic of the Rust code below, whose class can't be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise Corrupted from error
 
 
 def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Iterator[Finding]:

@@ -35,6 +35,10 @@ TEMPLATES = (
 for content_type in (MACROS, *TEMPLATES):
     PartFactory.part_type_for[content_type] = DocumentPart
 
+DAMAGED = (
+    *(PackageNotFoundError, LookupError, ValueError, AttributeError, TypeError, SyntaxError),
+    *(OverflowError, RecursionError),
+)
 Xml = Any
 """lxml elements, some of them of classes that python-docx adds."""
 
@@ -48,8 +52,8 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
             elements = list(zip_paragraphs(archive, "word/document.xml", "p", "t"))
         else:
             document = _document(path)
-            yield Opened("docx", mime_type, title=folded(document.core_properties.title or "") or None)
-            elements = list(_elements(document))
+            yield Opened("docx", mime_type, title=_title(document))
+            elements = _whole(document)
     yield from elements
     tables = sum(found.kind is Kind.TABLE for found in elements)
     yield UnitRead(1, Source.TEXT if elements else Source.BLANK, tables=tables)
@@ -58,7 +62,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 def _document(path: Path) -> Document:
     try:
         part = Package.open(str(path)).main_document_part
-    except (PackageNotFoundError, KeyError, ValueError, AttributeError, SyntaxError) as error:
+    except DAMAGED as error:
         raise Corrupted from error
     if not isinstance(part, DocumentPart):
         raise Corrupted
@@ -66,11 +70,25 @@ def _document(path: Path) -> Document:
     return document
 
 
+def _title(document: Document) -> str | None:
+    try:
+        return folded(document.core_properties.title or "") or None
+    except DAMAGED:  # a title that can't be read is no reason to refuse the text
+        return None
+
+
+def _whole(document: Document) -> list[Element]:
+    try:
+        return list(_elements(document))
+    except DAMAGED as error:
+        raise Corrupted from error
+
+
 def _elements(document: Document) -> Iterator[Element]:
     styles = Styles.of(_part_xml(document, RT.STYLES))
     body = document.element.body
     if body is None:
-        return
+        raise Corrupted
     notes = Notes.of(_part_xml(document, RT.FOOTNOTES), _part_xml(document, RT.ENDNOTES))
     found = list(blocks(body, styles, notes))
     has_headings = any(block.level for block in found)

@@ -23,7 +23,10 @@ from ingestion.extract.tables import table_element
 from kb.locations import InFile
 
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-DAMAGED = (PythonPptxError, InvalidXmlError, KeyError, ValueError, AttributeError, IndexError, TypeError)
+DAMAGED = (
+    *(PythonPptxError, InvalidXmlError, LookupError, ValueError, AttributeError, TypeError),
+    *(OverflowError, RecursionError),
+)
 FEWEST_ALT_WORDS = 3
 
 

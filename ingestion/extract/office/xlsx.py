@@ -20,7 +20,10 @@ from ingestion.extract.office.sheets import Filled, sheet_unit
 from ingestion.extract.office.shown import shown
 from ingestion.extract.places import folded
 
-DAMAGED = (InvalidFileException, KeyError, ValueError, TypeError, AttributeError, IndexError, SyntaxError)
+DAMAGED = (
+    *(InvalidFileException, LookupError, ValueError, TypeError, AttributeError, OSError, SyntaxError),
+    *(OverflowError, RecursionError),
+)
 
 LAST_ROW = 2**20
 # Blank cells before a filled one are gone through, too, however far to the right it stands.

@@ -27,6 +27,14 @@ from kb.notifications import announce, document_topic
 
 INGEST_TASK = "ingest_document"
 MAX_NAME = 500
+QUEUED = {
+    "status": Status.QUEUED,
+    "stage": Stage.QUEUED,
+    "progress": 0.0,
+    "activity": None,
+    "error_code": "",
+    "error_message": "",
+}
 FILE_LOST = "The stored file is lost. Upload the same file again."
 
 
@@ -147,9 +155,10 @@ def reprocess(document: Document) -> None:
     if not document.file and not document.url:
         raise Conflict(FILE_LOST)
     with transaction.atomic():
-        document.status, document.stage, document.progress = Status.QUEUED, Stage.QUEUED, 0.0
-        document.error_code = document.error_message = ""
-        document.save()
+        # Nothing but these: it may have been renamed, or indexed further, since it was read.
+        if not Document.unscoped.filter(pk=document.pk).update(**QUEUED, updated_at=timezone.now()):
+            raise NotFound
+        document.refresh_from_db()
         _queue_ingestion(document)
 
 
@@ -228,6 +237,7 @@ def _add(principal: Principal, document: Document, upload: File[bytes] | None) -
             return document, False
     if upload is not None and not has_file(existing):
         existing.file.save("original", upload, save=False)
+        existing.save(update_fields=["file"])
         reprocess(existing)
     elif existing.status == Status.FAILED:
         reprocess(existing)

@@ -125,6 +125,24 @@ def test_a_recording_is_played_from_the_cited_second(logged_in: Page, reader: Us
     expect(player).to_have_js_property("paused", False)
 
 
+def test_a_citation_of_a_recording_opens_at_its_second(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    page.set_viewport_size(PHONE)
+    kinds.recording(reader.personal_workspace)
+    page.goto("/")
+    page.get_by_label("Your question").fill("When was the lighthouse lit for the first time?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn")).to_have_attribute("data-status", "completed", timeout=60_000)
+    citation = page.locator(".answer :is(p, li)", has_text="4 August 1868").locator(".cite").first
+    expect(citation).to_have_accessible_name(re.compile("council.wav, 0:04"))
+    citation.click()
+    expect(page.locator("audio")).to_have_js_property("currentTime", 4)
+    expect(page.locator(".segment[aria-current] mark")).to_contain_text("4 August 1868")
+    page.keyboard.press("Escape")
+    expect(page.locator(".viewer")).to_be_hidden()
+    expect(citation).to_be_focused()
+
+
 # --- Changing it -----------------------------------------------------------------------------------------
 
 

@@ -12,11 +12,14 @@ from django.test import Client
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
+from accounts.errors import NotFound
 from accounts.models import Membership, Workspace
 from accounts.roles import Role
 from ingestion.pipeline import ingest
 from ingestion.report import Abandoned
 from ingestion.store import swap_chunks
+from kb.changes import cancel
+from kb.documents import reprocess
 from kb.locations import InFile, InTime, LocatedText, Span
 from kb.models import Chunk, ChunkVector, Document, Modality, Searchable, Stage, Status
 from tests.conftest import Cast, make_cast
@@ -100,6 +103,23 @@ class TestCancel:
         assert ProcrastinateJob.objects.count() == 1
         ingest(document.pk)
         assert call(cast, "get", str(document.pk)).json()["status"] == "ready"
+
+    def test_processing_again_forgets_no_change_made_meanwhile(self, cast: Cast) -> None:
+        document = indexed_document(cast.team)
+        call(cast, "patch", str(document.pk), {"title": "new name"})
+        Document.unscoped.update(activity={"done": 1})
+        reprocess(document)
+        assert (document.name, document.activity) == ("new name", None)
+        assert Document.unscoped.get().name == "new name"
+
+    def test_a_deleted_document_is_not_brought_back(self, cast: Cast) -> None:
+        document = indexed_document(cast.team)
+        Document.unscoped.all().delete()
+        with pytest.raises(NotFound):
+            reprocess(document)
+        with pytest.raises(NotFound):
+            cancel(document)
+        assert not Document.unscoped.exists()
 
     def test_a_viewer_may_not_cancel(self, cast: Cast) -> None:
         document = uploaded(cast)

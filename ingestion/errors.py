@@ -67,23 +67,9 @@ class NoText(IngestionError):
 
     code = "no_text"
     default_message = (
-        "No text was found. The pages are probably scanned images, and text recognition (OCR) is not "
-        "available yet: upload a version with text."
+        "No text was found, and none was recognised in its pictures. If there is some, scan it with more "
+        "contrast or a higher resolution."
     )
-
-
-class BlockedUrl(IngestionError):
-    """The URL does not lead to the public web: see `kb.fetch`."""
-
-    code = "blocked_url"
-    default_message = "This address may not be fetched. Save the page and upload the file instead."
-
-
-class UnreachableUrl(IngestionError):
-    """Nobody answered at the URL, or not in time, or with an error."""
-
-    code = "unreachable_url"
-    default_message = "The address could not be reached. Check it in a browser and try again."
 
 
 class ExtractionTimeout(IngestionError):

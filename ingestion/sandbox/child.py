@@ -38,10 +38,14 @@ class SandboxLimits:
 
 
 class Death(Exception):
-    """The child ended before it was done; `cause` is what that means for the document."""
+    """The child ended before it was done; `cause` is what that means for the document.
 
-    def __init__(self, cause: IngestionError) -> None:
-        self.cause = cause
+    `was_killed` says that the reason need not be the file: the kernel was short of memory, or somebody with
+    a reason of their own sent the signal.
+    """
+
+    def __init__(self, cause: IngestionError, *, was_killed: bool = False) -> None:
+        self.cause, self.was_killed = cause, was_killed
         super().__init__(cause.message)
 
 
@@ -93,7 +97,7 @@ class Child:
             yield from whole
             if len(pending) > MAX_LINE_BYTES:
                 raise Untrue("a line without end")
-        raise Death(self._cause_of_death())
+        raise self._death()
 
     def _blocks(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
         assert self._process.stdout is not None
@@ -117,15 +121,16 @@ class Child:
         if self._process.returncode is None:
             os.killpg(self._process.pid, signal.SIGKILL)
 
-    def _cause_of_death(self) -> IngestionError:
+    def _death(self) -> Death:
         returncode = self._process.wait()
         if self._expired or returncode == -signal.SIGXCPU:
-            return ExtractionTimeout()
+            return Death(ExtractionTimeout())
         if returncode == -signal.SIGKILL:
-            return OutOfMemory()  # nobody else sends it but the kernel's out-of-memory killer
+            return Death(OutOfMemory(), was_killed=True)
         if returncode < 0:
-            return Corrupted("The file makes its reader crash. Open and save it again, then upload it again.")
-        return Internal()
+            what = "The file makes its reader crash. Open and save it again, then upload it once more."
+            return Death(Corrupted(what))
+        return Death(Internal())
 
     def _log_tail(self) -> None:
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOGGED_BYTES))

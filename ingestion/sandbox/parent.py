@@ -30,8 +30,9 @@ def extract(
     """Yield what children find in the file; raise `IngestionError` if nothing is to be had.
 
     A unit that kills its child is read once more, alone and in the simplest way. If that fails too, it is
-    reported as unreadable, and reading goes on behind it. The parameters are those of `Request`;
-    `while_waiting` is called several times a second while there is nothing to read, and may raise.
+    reported as unreadable, and reading goes on behind it. A child that was killed from outside is replaced
+    once before that. The parameters are those of `Request`; `while_waiting` is called several times a second
+    while there is nothing to read, and may raise.
     """
     request = Request(Limits(limits.max_pages), units, deep, attachments=attachments)
     return _Reading(path, limits, request, while_waiting).findings()
@@ -47,6 +48,7 @@ class _Reading:
         self.while_waiting = while_waiting
         self.opened: Opened | None = None
         self.last = 0
+        self.killed_at: int | None = None
         self.deaths = 0
         self.due = time.monotonic() + limits.total_secs
 
@@ -58,8 +60,12 @@ class _Reading:
                 yield from self._attempt(request)
                 return
             except Death as death:
-                self.deaths += 1
                 left = self._units_left()
+                if death.was_killed and left and left[0] != self.killed_at:
+                    self.killed_at = left[0]
+                    request = replace(self.request, units=left if self.opened else self.request.units)
+                    continue
+                self.deaths += 1
                 if not left or self.deaths > MOST_DEATHS:
                     raise death.cause from None
                 yield from self._sturdily(left[0], death)

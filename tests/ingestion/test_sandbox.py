@@ -207,3 +207,20 @@ def test_waiting_can_be_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", "import time; time.sleep(60)"])
     with pytest.raises(Enough):
         list(parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), while_waiting=enough))
+
+
+def test_a_child_that_is_killed_from_outside_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mark = tmp_path / "killed"
+    monkeypatch.setattr(
+        "tests.ingestion.test_sandbox.FIVE_PAGES",
+        FIVE_PAGES.replace(
+            'if fatal.get(number) in ("always", None if simple else "once"):\n        os.kill(os.getpid(), 11)',
+            f'if number in fatal and not os.path.exists("{mark}"):\n'
+            f'        open("{mark}", "w").close(); os.kill(os.getpid(), 9)',
+        ),
+    )
+    assert texts_and_sources(read_five_pages(monkeypatch, {3: "once"})) == [
+        text for number in range(1, 6) for text in (f"page {number}", f"{number} text")
+    ]

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from ingestion.extract.base import Element, Kind
 from ingestion.extract.cleaning import clean
-from kb.locations import InFile, InTime, LocatedText, Span
+from kb.locations import InFile, InTime, LocatedText, Run, Span
 
 
 def located(text: str, place: InFile | InTime | None = None) -> LocatedText:
     """Return text, freed of characters that can't be stored, all of it at one place (or none)."""
     text = clean(text)
-    return LocatedText.of_spans(text, [Span(0, len(text), place)] if text and place else [])
+    if not text or place is None:
+        return LocatedText(text)
+    if isinstance(place, InFile):
+        # Sheets have a million cells: this takes half the time of the general way.
+        return LocatedText(text, (Run(place, ((0, len(text)),)),))
+    return LocatedText.of_spans(text, [Span(0, len(text), place)])
 
 
 def folded(text: str) -> str:

@@ -12,7 +12,7 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
-from kb.embedding import embedding_model  # noqa: E402
+from kb.embedding import start  # noqa: E402
 from kb.websocket import DocumentsConsumer, UnknownPath  # noqa: E402
 from search.websocket import ToolConsumer  # noqa: E402
 
@@ -29,4 +29,4 @@ websocket = AuthMiddlewareStack(
 application = ProtocolTypeRouter({"http": http, "websocket": websocket})
 
 # No request should wait for the model to load.
-threading.Thread(target=embedding_model, name="load embedding model", daemon=True).start()
+threading.Thread(target=start, name="load embedding models", daemon=True).start()

@@ -59,14 +59,14 @@ function statusNodes(document, actions) {
     busy ? progressOf(document) : null,
     document.error ? h("p", { class: "details-error" }, document.error.message) : null,
     document.status === "cancelled" && document.chunk_count ? h("p", { class: "status-note" }, "What was found before stays findable.") : null,
-    actions ? h("div", { class: "details-actions" }, busy ? action("cancel", "circle-stop", "Cancel", actions.onCancel) : action("reprocess", "refresh-cw", again(document), actions.onReprocess)) : null,
+    actions ? h("div", { class: "details-actions" }, busy ? action("cancel", icon("circle-stop"), "Cancel", actions.onCancel) : action("reprocess", icon("refresh-cw"), again(document), actions.onReprocess)) : null,
   ];
 }
 
 const again = ({ status }) => (status === "failed" || status === "cancelled" ? "Try again" : "Process again");
 
 function action(name, symbol, words, onclick) {
-  return h("button", { class: "button button-small", type: "button", "data-action": name, onclick }, icon(symbol), words);
+  return h("button", { class: "button button-small", type: "button", "data-action": name, onclick }, symbol, words);
 }
 
 function factsNode({ document, workspaces, parent }, actions) {

@@ -56,8 +56,8 @@ function statusCell(document, { onReprocess, onCancel }) {
     h("p", { class: "status-line" }, h("span", { class: `status status-${tone}` }, words), findable ? h("span", { class: "badge" }, findable) : null),
     busy ? progressOf(document) : null,
     ...notesOf(document),
-    busy && onCancel ? actionButton("cancel", "circle-stop", "Cancel", `Cancel ${document.name}`, onCancel) : null,
-    onReprocess && ["failed", "cancelled"].includes(document.status) ? actionButton("reprocess", "refresh-cw", "Try again", `Try ${document.name} again`, onReprocess) : null,
+    busy && onCancel ? actionButton("cancel", icon("circle-stop"), "Cancel", `Cancel ${document.name}`, onCancel) : null,
+    onReprocess && ["failed", "cancelled"].includes(document.status) ? actionButton("reprocess", icon("refresh-cw"), "Try again", `Try again: ${document.name}`, onReprocess) : null,
   ];
 }
 
@@ -80,7 +80,7 @@ export function progressOf(document) {
 }
 
 function actionButton(action, symbol, words, label, onclick) {
-  return h("button", { class: "button button-small button-quiet", type: "button", "data-action": action, "aria-label": label, onclick }, icon(symbol), words);
+  return h("button", { class: "button button-small button-quiet", type: "button", "data-action": action, "aria-label": label, onclick }, symbol, words);
 }
 
 function deleteButton(name, onclick) {

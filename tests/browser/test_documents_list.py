@@ -41,7 +41,7 @@ def test_cancelling_keeps_the_file_and_offers_another_try(logged_in: Page, reade
     document.refresh_from_db()
     assert (document.status, document.searchable, document.chunk_count) == (Status.CANCELLED, "none", 0)
     assert document.file.storage.exists(document.file.name)
-    row.get_by_role("button", name="Try minutes.pdf again").click()
+    row.get_by_role("button", name="Try again: minutes.pdf").click()
     expect(row.locator(".status")).to_have_text("Ready", timeout=120_000)
 
 

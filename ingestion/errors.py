@@ -72,6 +72,20 @@ class NoText(IngestionError):
     )
 
 
+class BlockedUrl(IngestionError):
+    """The URL does not lead to the public web: see `kb.fetch`."""
+
+    code = "blocked_url"
+    default_message = "This address may not be fetched. Save the page and upload the file instead."
+
+
+class UnreachableUrl(IngestionError):
+    """Nobody answered at the URL, or not in time, or with an error."""
+
+    code = "unreachable_url"
+    default_message = "The address could not be reached. Check it in a browser and try again."
+
+
 class ExtractionTimeout(IngestionError):
     """Reading took longer than `EXTRACTION_TIMEOUT_SECS`."""
 

@@ -54,6 +54,7 @@ class Reading:
         findings = extract(
             Path(self._document.file.path),
             _limits(),
+            main_content=bool(self._document.url),
             attachments=self._attachments,
             while_waiting=self._report.check,
         )

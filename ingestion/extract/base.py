@@ -131,6 +131,8 @@ class Request:
     """Read with models what has no text of its own: recognise characters and speech. Takes its time."""
     simple: bool = False
     """Read in the sturdiest way there is: the usual one has killed the reader."""
+    main_content: bool = False
+    """Of a web page, read what it is about and leave out what surrounds that on every page of its site."""
     attachments: Path | None = None
     """The folder for the files inside the file; without one they are left alone."""
 

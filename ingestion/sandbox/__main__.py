@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-pages", type=int, required=True)
     parser.add_argument("--units", help="the only units to read, e.g. 3,7,9")
     parser.add_argument("--attachments", type=Path)
+    parser.add_argument("--main-content", action="store_true")
     parser.add_argument("--deep", action="store_true")
     parser.add_argument("--simple", action="store_true")
     return parser
@@ -51,6 +52,7 @@ def _request(given: argparse.Namespace) -> Request:
         units=tuple(map(int, given.units.split(","))) if given.units else None,
         deep=given.deep,
         simple=given.simple,
+        main_content=given.main_content,
         attachments=given.attachments,
     )
 

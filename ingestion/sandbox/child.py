@@ -150,6 +150,7 @@ def command(path: Path, request: Request, limits: SandboxLimits) -> list[str]:
         *("--max-pages", str(limits.max_pages)),
         *(("--units", ",".join(map(str, request.units))) if request.units else ()),
         *(("--attachments", str(request.attachments.resolve())) if request.attachments else ()),
+        *(("--main-content",) if request.main_content else ()),
         *(("--deep",) if request.deep else ()),
         *(("--simple",) if request.simple else ()),
     ]

@@ -24,6 +24,7 @@ def extract(
     *,
     deep: bool = False,
     units: tuple[int, ...] | None = None,
+    main_content: bool = False,
     attachments: Path | None = None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> Iterator[Finding]:
@@ -34,7 +35,9 @@ def extract(
     once before that. The parameters are those of `Request`; `while_waiting` is called several times a second
     while there is nothing to read, and may raise.
     """
-    request = Request(Limits(limits.max_pages), units, deep, attachments=attachments)
+    request = Request(
+        Limits(limits.max_pages), units, deep, main_content=main_content, attachments=attachments
+    )
     return _Reading(path, limits, request, while_waiting).findings()
 
 

@@ -86,7 +86,7 @@ def test_pages_from_the_web_lose_their_surroundings(tmp_path: Path) -> None:
     path = stored(tmp_path, page)
     found = [
         finding
-        for finding in html.extract(path, Request(Limits(9)), main_content=True)
+        for finding in html.extract(path, Request(Limits(9), main_content=True))
         if isinstance(finding, Element)
     ]
     text = "\n".join(element.text for element in found)

@@ -23,14 +23,11 @@ TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECA
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
 
 
-def extract(path: Path, request: Request, *, main_content: bool = False) -> Iterator[Finding]:
-    """Yield the page's elements; raise `Empty` if it shows no text.
-
-    `main_content` is for pages from the web: only the article is read, if there is one to be found.
-    """
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield the page's elements, or those of its article alone; raise `Empty` if it shows no text."""
     text = decode_html(path.read_bytes())
     root = parse_html(text)
-    elements = _elements(text, root, request, main_content=main_content)
+    elements = _elements(text, root, request, main_content=request.main_content)
     if not elements:
         raise Empty("The page shows no text. If a script writes it, print the page as PDF and upload that.")
     yield Opened("html", "text/html", title=title_of(root))

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from pi_heif import register_heif_opener
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
-from pillow_heif import register_heif_opener
 
 # Formats as Pillow calls them, and we: several pages count in TIFF only, elsewhere they are an animation.
 FILE_TYPES = {

@@ -48,7 +48,8 @@ def _render(file: Path, number: int, width: int) -> bytes:
         done = subprocess.run(  # noqa: S603
             command,
             cwd=ROOT,
-            env={"PATH": os.defpath},
+            # One thread: the linear algebra of NumPy reserves address space for each core, for nothing.
+            env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1"},
             capture_output=True,
             timeout=TIMEOUT_SECS,
             check=False,

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ingestion.errors import OutOfMemory
 
 M_ARENA_MAX = -8  # malloc.h
 ARENAS = 2
@@ -17,3 +21,15 @@ def keep_few_arenas() -> None:
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+
+
+@contextmanager
+def allocation_errors() -> Iterator[None]:
+    """Raise `OutOfMemory` for what the models' libraries raise when they get no memory."""
+    try:
+        yield
+    except Exception as error:
+        # Each has errors of its own; what they have in common is the word.
+        if "alloc" in str(error) or "Insufficient memory" in str(error):
+            raise OutOfMemory from error
+        raise

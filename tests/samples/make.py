@@ -1,7 +1,7 @@
 """Make the sample files beside this script: `python -m tests.samples.make`.
 
 They are committed, so that tests do not depend on the PDF library that wrote them. The spoken one needs
-Debian's `espeak-ng`.
+Debian's `espeak-ng`, the photo `pillow-heif`, which is no dependency of Locus.
 """
 
 from __future__ import annotations
@@ -117,6 +117,10 @@ def scans(pdf: pymupdf.Document) -> None:
         Image.open(BytesIO(page.get_pixmap(dpi=100, colorspace="gray").tobytes())) for page in pdf.pages(0, 2)
     )
     first.save(HERE / "scan.png", optimize=True)
+    from pillow_heif import register_heif_opener  # type: ignore[import-untyped]
+
+    register_heif_opener()
+    first.convert("RGB").crop((0, 0, 600, 400)).save(HERE / "photo.heic", quality=70)
     pages = [image.point(lambda grey: grey > 128 and 255).convert("1") for image in (first, second)]
     turned = pages[1].transpose(Image.Transpose.ROTATE_270)
     pages[0].save(HERE / "scans.tiff", compression="group4", save_all=True, append_images=[turned])

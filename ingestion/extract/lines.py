@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kb.locations import Box
@@ -23,10 +23,16 @@ class Line:
         return " ".join(word for word, _ in self.words)
 
 
-def around(boxes: Iterable[Box]) -> Box:
+def around(boxes: Sequence[Box]) -> Box:
     """Return the smallest box around all of them."""
-    lefts, tops, rights, bottoms = zip(*((box.x1, box.y1, box.x2, box.y2) for box in boxes), strict=True)
-    return Box(min(lefts), min(tops), max(rights), max(bottoms))
+    if len(boxes) == 1:
+        return boxes[0]
+    return Box(
+        min([box.x1 for box in boxes]),
+        min([box.y1 for box in boxes]),
+        max([box.x2 for box in boxes]),
+        max([box.y2 for box in boxes]),
+    )
 
 
 def stands_beside(line: Line, previous: Line) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -217,13 +217,13 @@ def _blocks(page: pymupdf.Page, shown: Page) -> Iterator[list[Line]]:
     text_page = page.get_textpage(flags=TEXT_FLAGS)
     fonts = _line_fonts(text_page.extractDICT())
     words = text_page.extractWORDS()
-    turned = page.rotation_matrix if page.rotation else None
-    for _, in_block in groupby(words, key=lambda word: word[5]):
+    placed_words = zip(words, _displayed(words, page), strict=True)
+    for _, in_block in groupby(placed_words, key=lambda word: word[0][5]):
         block = []
-        for key, in_line in groupby(in_block, key=lambda word: (word[5], word[6])):
-            placed = _placed(in_line, turned, shown)
+        for key, in_line in groupby(in_block, key=lambda word: word[0][5:7]):
+            placed = _placed(in_line, shown)
             if placed:
-                block.append(Line(*fonts[key], placed, around(box for _, box in placed)))
+                block.append(Line(*fonts[key], placed, around([box for _, box in placed])))
         if block:
             yield block
 
@@ -245,11 +245,23 @@ def _font(spans: list[dict[str, Any]]) -> tuple[float, bool]:
     return counts.most_common(1)[0][0] if counts else (0.0, False)
 
 
-def _placed(words: Iterator[Any], turned: pymupdf.Matrix | None, shown: Page) -> list[tuple[str, Box]]:
-    """Return the words that a reader of the page sees, with their boxes on the displayed page."""
+def _displayed(words: list[Any], page: pymupdf.Page) -> list[list[float]]:
+    """Return the corners of words (left, top, right, bottom) on the displayed page, to 1/100 point."""
+    corners = np.array([word[:4] for word in words]).reshape(-1, 4)
+    if page.rotation:
+        a, b, c, d, e, f = page.rotation_matrix
+        xs, ys = corners[:, 0::2], corners[:, 1::2]
+        across, down = a * xs + c * ys + e, b * xs + d * ys + f
+        corners = np.stack([across.min(1), down.min(1), across.max(1), down.max(1)], axis=1)
+    rounded: list[list[float]] = corners.round(2).tolist()
+    return rounded
+
+
+def _placed(words: Iterable[tuple[Any, list[float]]], shown: Page) -> list[tuple[str, Box]]:
+    """Return the words that a reader of the page sees, with their boxes."""
     placed = []
-    for x1, y1, x2, y2, word, *_ in words:
-        box = Box(*(pymupdf.Rect(x1, y1, x2, y2) * turned)) if turned else Box(x1, y1, x2, y2)
+    for (_, _, _, _, word, *_), corners in words:
+        box = Box(*corners)
         text = word if word.isascii() and word.isalnum() else " ".join(clean(word).split())
         if text and _is_on(box, shown):
             placed.append((text, _clamped(box, shown)))
@@ -313,7 +325,7 @@ def _located(lines: list[Line], page: Page, first_line: int) -> LocatedText:
         words = []
         for text, box in line.words:
             end = at + len(text)
-            words.append((at, end, round(box.x1, 2), round(box.y1, 2), round(box.x2, 2), round(box.y2, 2)))
+            words.append((at, end, box.x1, box.y1, box.x2, box.y2))
             parts.append(text)
             at = end + 1
         runs.append(Run(PageLine(page, number), tuple(words)))

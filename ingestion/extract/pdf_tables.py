@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
+from typing import Self
 
 from ingestion.extract.lines import Line, around, stands_beside
 from kb.locations import Box
@@ -37,56 +37,56 @@ TAIL = re.compile(r"[%)]+")
 LIST_MARK = re.compile(r"[•●○▪■◦‣·–—*-]|\(?\w{1,3}[.)]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """What stands in one row and column: usually one piece of a line."""
 
     lines: tuple[Line, ...]
+    box: Box
+    text: str
 
-    @cached_property
-    def box(self) -> Box:
-        """The box around it."""
-        return around(line.box for line in self.lines)
+    @classmethod
+    def of(cls, *lines: Line) -> Self:
+        """Put pieces of a line together."""
+        if len(lines) == 1:
+            return cls(lines, lines[0].box, lines[0].text)
+        return cls(lines, around([line.box for line in lines]), " ".join(line.text for line in lines))
 
-    @cached_property
-    def text(self) -> str:
-        """Its words."""
-        return " ".join(line.text for line in self.lines)
-
-    @cached_property
+    @property
     def is_number(self) -> bool:
         """Whether it is a figure, or what stands for one."""
         return bool(NUMBER.fullmatch(self.text))
 
-    @cached_property
+    @property
     def is_year(self) -> bool:
         """Whether it is a year, as in the header of a column."""
         return bool(YEAR.fullmatch(self.text))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """Cells side by side; `block` is where the page's blocks would go on without the table."""
 
     block: int
     cells: tuple[Cell, ...]
+    box: Box
 
-    @cached_property
-    def box(self) -> Box:
-        """The box around it."""
-        return around(cell.box for cell in self.cells)
+    @classmethod
+    def of(cls, block: int, cells: tuple[Cell, ...]) -> Self:
+        """Put cells into a row."""
+        return cls(block, cells, cells[0].box if len(cells) == 1 else around([cell.box for cell in cells]))
 
     @property
     def size(self) -> float:
         """The size of its type, in points."""
         return self.cells[0].lines[0].size
 
-    @cached_property
+    @property
     def is_tabular(self) -> bool:
         """Whether it could be the row of a table: short cells beside something."""
         return len(self.cells) > 1 and all(len(cell.text) <= CELL_CHARS for cell in self.cells[1:])
 
-    @cached_property
+    @property
     def data_left(self) -> float:
         """Where the cells behind the first begin."""
         return min(cell.box.x1 for cell in self.cells[1:])
@@ -132,13 +132,13 @@ def _rows(blocks: Sequence[Sequence[Line]]) -> Iterator[Row]:
     for block, lines in enumerate(blocks):
         for line in lines:
             if row and not stands_beside(line, row[-1]):
-                yield Row(row_block, _cells(row))
+                yield Row.of(row_block, _cells(row))
                 row = []
             if not row:
                 row_block = block
             row.append(line)
     if row:
-        yield Row(row_block, _cells(row))
+        yield Row.of(row_block, _cells(row))
 
 
 def _cells(lines: Iterable[Line]) -> tuple[Cell, ...]:
@@ -146,9 +146,9 @@ def _cells(lines: Iterable[Line]) -> tuple[Cell, ...]:
     cells: list[Cell] = []
     for piece in (piece for line in lines for piece in _pieces(line)):
         if cells and (CURRENCY.fullmatch(cells[-1].text) or TAIL.fullmatch(piece.text)):
-            cells[-1] = Cell((*cells[-1].lines, piece))
+            cells[-1] = Cell.of(*cells[-1].lines, piece)
         else:
-            cells.append(Cell((piece,)))
+            cells.append(Cell.of(piece))
     return tuple(cells)
 
 
@@ -164,7 +164,7 @@ def _pieces(line: Line) -> Iterator[Line]:
 
 def _piece(line: Line, start: int, end: int) -> Line:
     words = line.words[start:end]
-    return Line(line.size, line.bold, words, around(box for _, box in words))
+    return Line(line.size, line.bold, words, around([box for _, box in words]))
 
 
 def _without_cells(rows: Iterable[Row]) -> Iterator[list[Line]]:
@@ -267,8 +267,8 @@ def _columns(numbers: Sequence[Cell], rows: int) -> list[tuple[float, float]]:
         columns[-1].append(cell)
         right = max(right, cell.box.x2)
     least = COLUMN_SHARE * rows
-    spans = [around(cell.box for cell in column) for column in columns if len(column) >= least]
-    return [(box.x1, box.x2) for box in spans or [around(cell.box for cell in numbers)]]
+    spans = [around([cell.box for cell in column]) for column in columns if len(column) >= least]
+    return [(box.x1, box.x2) for box in spans or [around([cell.box for cell in numbers])]]
 
 
 def _head_and_body(header: Sequence[Row], run: Sequence[Row]) -> tuple[list[Row], list[Row]]:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import wave
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -237,8 +238,7 @@ def folded(parts: Iterable[str], *, plain: bool = False) -> str:
 
 def shared(some: list[str], others: list[str]) -> int:
     """Return how many words two texts have in common, in any order."""
-    left = list(some)
-    return sum(1 for word in others if word in left and not left.remove(word))  # type: ignore[func-returns-value]
+    return (Counter(some) & Counter(others)).total()
 
 
 def distance(found: str | list[str], wanted: str | list[str]) -> int:

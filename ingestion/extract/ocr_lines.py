@@ -97,7 +97,9 @@ def find_lines(image: Pixels) -> list[Quad]:
         above = max(0, top - overlap)
         quads = _find(image[above : top + step + overlap])
         found += [
-            quad + np.float32((0, above)) for quad in quads if top <= quad[:, 1].mean() + above < top + step
+            quad + np.array((0, above), dtype=np.float32)
+            for quad in quads
+            if top <= quad[:, 1].mean() + above < top + step
         ]
     return found
 
@@ -228,7 +230,8 @@ def _lines_in(image: Pixels, quads: list[Quad], width: int) -> Iterator[Line]:
 
 def _without_slack(quad: Quad) -> Quad:
     down = SLACK * np.array([quad[3] - quad[0], quad[2] - quad[1]])
-    return quad + np.concatenate([down, -down[::-1]])
+    inwards: Quad = np.concatenate([down, -down[::-1]]).astype(np.float32)
+    return quad + inwards
 
 
 def _line(quad: Quad, text: str, confidence: float, columns: list[int], count: float) -> Line:

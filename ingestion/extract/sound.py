@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import av
 import numpy as np
@@ -45,8 +46,8 @@ class Recording:
                 yield from _silence(item)
                 continue
             item.pts = None  # the resampler would complain about a clock that jumps
-            yield from (frame.to_ndarray().reshape(-1) for frame in resampler.resample(item))
-        yield from (frame.to_ndarray().reshape(-1) for frame in resampler.resample(None))
+            yield from map(_samples, resampler.resample(item))
+        yield from map(_samples, resampler.resample(None))
 
     def _frames(self) -> Iterator[AudioFrame | int]:
         """Yield frames, and how many samples are missing between them."""
@@ -81,9 +82,7 @@ def recording(path: Path) -> Iterator[Recording]:
     """Open a recording; raise `Corrupted` if it can't be made out."""
     with path.open("rb") as file:
         try:
-            container = av.open(
-                file, metadata_errors="ignore", container_options={"format_whitelist": FORMATS}
-            )
+            container = _container(file)
         except (av.error.FFmpegError, ValueError, OSError) as error:
             raise Corrupted from error
         with container:
@@ -92,8 +91,16 @@ def recording(path: Path) -> Iterator[Recording]:
                 raise Corrupted
             assert track is None or isinstance(track, AudioStream)
             if track is not None:
-                track.thread_count = 1
+                track.codec_context.thread_count = 1
             yield Recording(container, track, _duration(container, path))
+
+
+def _container(file: BinaryIO) -> InputContainer:
+    return av.open(file, mode="r", metadata_errors="ignore", container_options={"format_whitelist": FORMATS})
+
+
+def _samples(frame: AudioFrame) -> Samples:
+    return frame.to_ndarray().astype(np.float32, copy=False).reshape(-1)
 
 
 def _duration(container: InputContainer, path: Path) -> float | None:
@@ -105,7 +112,7 @@ def _duration(container: InputContainer, path: Path) -> float | None:
 def _last_packet(path: Path) -> float | None:
     """Return when the last packet ends: a recording that was never closed does not know its length."""
     end: float | None = None
-    with path.open("rb") as file, av.open(file, metadata_errors="ignore") as container:
+    with path.open("rb") as file, _container(file) as container:
         start = (container.start_time or 0) / av.time_base
         try:
             for packet in container.demux():

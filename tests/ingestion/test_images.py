@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,7 +85,7 @@ def test_boxes_are_where_the_turned_image_shows_the_words(
 ) -> None:
     exif = Image.Exif()
     exif[ORIENTATION] = orientation
-    how = {"compression": "tiff_lzw"} if name.startswith("packed") else {}
+    how: dict[str, Any] = {"compression": "tiff_lzw"} if name.startswith("packed") else {}
     if name.endswith("tiff"):
         how["tiffinfo"] = {ORIENTATION: orientation}
     page.transpose(STORED[orientation]).save(tmp_path / name, exif=exif.tobytes(), **how)

@@ -119,12 +119,13 @@ def loud(samples: Samples) -> list[float]:
 
 
 def test_sentences_words_and_times() -> None:
-    opened, first, second, unit = read(SAMPLES / "speech.opus")
+    opened, *_, unit = findings = read(SAMPLES / "speech.opus")
+    first, second = elements(findings)
     assert isinstance(opened, Opened)
     assert opened.mime_type == "audio/opus"
     assert are_alike([first, second], SENTENCES)
     for element, (start, end) in zip((first, second), TIMES, strict=True):
-        assert element.located.times() == (pytest.approx(start, abs=0.5), pytest.approx(end, abs=0.5))
+        assert list(element.located.times() or ()) == pytest.approx([start, end], abs=0.5)
         places = [span.place for span in element.located.spans]
         assert len(places) == len(element.text.split())
         assert all(isinstance(place, InTime) and place.start <= place.end for place in places)
@@ -207,7 +208,7 @@ def test_units_are_the_same_read_alone_and_together(long: Path) -> None:
     assert opened.units == 2
     assert opened.duration == pytest.approx(150)
     assert are_alike(elements(together), SENTENCES[:1] * 5)
-    starts = [element.located.times()[0] for element in elements(together)]
+    starts = [(element.located.times() or (-1,))[0] for element in elements(together)]
     assert starts == pytest.approx([3, 57, 70, 117, 144], abs=0.5)
     alone = [finding for number in (1, 2) for finding in read(long, (number,))[1:]]
     assert alone == together

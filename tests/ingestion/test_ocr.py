@@ -14,7 +14,7 @@ from kb.locations import Box, Page
 from tests.conftest import SAMPLES
 from tests.samples.make import BODY, CHAPTERS
 
-sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
+sys.modules.setdefault("pymupdf.layout", None)
 import pymupdf  # noqa: E402
 
 LINE = 10.0
@@ -84,7 +84,7 @@ def test_words_and_boxes_whichever_way_the_page_is_turned(degrees: int) -> None:
 
 def test_headings_are_larger_and_lines_are_numbered() -> None:
     recognised = recognise(*drawn(2), first_line=7)
-    sizes = {element.text: element.font_size for element in recognised.elements}
+    sizes = {element.text: element.font_size or 0 for element in recognised.elements}
     assert sizes[CHAPTERS[1]] > 1.3 * sizes[BODY[1]]
     lines = [s.place.line for element in recognised.elements for s in element.located.spans]
     assert lines == sorted(lines)

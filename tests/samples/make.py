@@ -117,7 +117,7 @@ def scans(pdf: pymupdf.Document) -> None:
         Image.open(BytesIO(page.get_pixmap(dpi=100, colorspace="gray").tobytes())) for page in pdf.pages(0, 2)
     )
     first.save(HERE / "scan.png", optimize=True)
-    from pillow_heif import register_heif_opener  # type: ignore[import-untyped]
+    from pillow_heif import register_heif_opener
 
     register_heif_opener()
     first.convert("RGB").crop((0, 0, 600, 400)).save(HERE / "photo.heic", quality=70)

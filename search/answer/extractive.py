@@ -51,7 +51,7 @@ class ExtractiveAnswerer(Answerer):
             yield NOTHING_FOUND
         lead = "- " if len(chosen) > 1 else ""
         for evidence in chosen:
-            yield f"{lead}{escape_markdown(fold(evidence.sentence.text))} <source_{evidence.context.rank}>\n"
+            yield f"{lead}{escape_markdown(as_told(evidence.sentence.text))} <source_{evidence.context.rank}>\n"
 
 
 def weigh(question: str, contexts: Sequence[Context]) -> list[Evidence]:
@@ -90,6 +90,14 @@ def choose(evidence: Sequence[Evidence]) -> list[Evidence]:
 def fold(text: str) -> str:
     """Return `text` with every run of white space as one space."""
     return " ".join(text.split())
+
+
+def as_told(sentence: str) -> str:
+    """Return a sentence in one line; dots, not Markdown's bars, set the cells of a table's row apart."""
+    text = fold(sentence)
+    if not (text.startswith("|") and text.endswith("|")):
+        return text
+    return " · ".join(cell.strip() for cell in text.split("|") if cell.strip())
 
 
 def escape_markdown(text: str) -> str:

@@ -51,7 +51,8 @@ class ExtractiveAnswerer(Answerer):
             yield NOTHING_FOUND
         lead = "- " if len(chosen) > 1 else ""
         for evidence in chosen:
-            yield f"{lead}{escape_markdown(as_told(evidence.sentence.text))} <source_{evidence.context.rank}>\n"
+            told = escape_markdown(as_told(evidence.sentence.text))
+            yield f"{lead}{told} <source_{evidence.context.rank}>\n"
 
 
 def weigh(question: str, contexts: Sequence[Context]) -> list[Evidence]:

@@ -17,6 +17,7 @@ import sentencex
 
 from ingestion.extract.base import Element, Kind
 from kb.locations import LocatedText
+from kb.tables import without_marks
 
 # Longer chunks blur what a vector stands for, also where the model could read more.
 LARGEST = 256
@@ -211,7 +212,7 @@ def _table_drafts(
     table: Element, tokenizer: Tokenizer, headings: tuple[str, ...], room: int
 ) -> Iterator[Draft]:
     """Yield a table whole, or else as groups of rows that each begin with its header."""
-    texts = [table.text[start:end] for start, end in table.rows]
+    texts = [without_marks(table.text[start:end]) for start, end in table.rows]
     rows = [
         Piece(table.located, start, end, count + 1)
         for (start, end), count in zip(table.rows, _counted(texts, tokenizer), strict=True)

@@ -1,13 +1,16 @@
 """Ingestion as a job: taken up by a worker, tried again where that can help, never lost.
 
 `kb.documents` defers `ingest_document` in the transaction that stores the document, under a lock of the
-document's id: two jobs of one document never run at once.
+document's id: two jobs of one document never run at once. Making texts findable by words goes before making
+vectors, whatever was uploaded first.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
@@ -18,8 +21,9 @@ from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.jobs import Job
 
 from ingestion.errors import IngestionError, Internal
-from ingestion.pipeline import fail, ingest
+from ingestion.pipeline import embed, fail, read
 from ingestion.report import Abandoned, Interrupted
+from kb.jobs import EMBED_TASK, INGEST_TASK, defer_for_document
 
 logger = logging.getLogger(__name__)
 
@@ -41,16 +45,25 @@ class Retries(BaseRetryStrategy):
         return None
 
 
-@app.task(name="ingest_document", pass_context=True, retry=Retries())
+@app.task(name=INGEST_TASK, pass_context=True, retry=Retries())
 def ingest_document(context: JobContext, document_id: str) -> None:
-    """Ingest one document; whatever goes wrong for good is written on the document."""
-    id = UUID(document_id)
+    """Make one document findable by words, and queue the rest; what goes wrong is written on the document."""
+    _run(context, UUID(document_id), partial(read, and_then=partial(defer_for_document, EMBED_TASK)))
+
+
+@app.task(name=EMBED_TASK, pass_context=True, retry=Retries())
+def embed_document(context: JobContext, document_id: str) -> None:
+    """Give one document its vectors."""
+    _run(context, UUID(document_id), embed)
+
+
+def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]], None]) -> None:
     try:
         if context.job.attempts >= MAX_ATTEMPTS:
             raise Internal(
                 "The document could not be processed after many attempts. Tell us, and keep the file."
             )
-        ingest(id, interrupted=context.should_abort)
+        step(id, context.should_abort)
     except Abandoned:
         logger.info("Document %s was deleted or cancelled while it was processed.", id)
     except Interrupted as stop:

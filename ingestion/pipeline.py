@@ -25,7 +25,7 @@ from ingestion.fetching import fetch_document
 from ingestion.language import language_of
 from ingestion.quality import is_partial, quality_of, warnings_of
 from ingestion.reading import Reading
-from ingestion.report import Report, announce_document
+from ingestion.report import Abandoned, Report, announce_document
 from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
@@ -36,14 +36,24 @@ from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 PUBLISH_EVERY_SECS = 10.0
 PUBLISH_SHARE = 0.1
 
+Interruption = Callable[[], bool]
 
-def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -> None:
+
+def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None:
     """Take a document from its file to `ready` or `partial`.
 
     Raise `IngestionError` if it can't be ingested, `Abandoned` if it was deleted or cancelled meanwhile, and
     `Interrupted` once `interrupted()` is true. Running again after any of these, or after a crash, ends in
     the same chunks.
     """
+    read(document_id, interrupted)
+    embed(document_id, interrupted)
+
+
+def read(
+    document_id: UUID, interrupted: Interruption, and_then: Callable[[UUID], None] = lambda id: None
+) -> None:
+    """Make a document's text findable by words; `and_then` is called in the transaction that does so."""
     report = Report(document_id, interrupted)
     report.stage(Stage.EXTRACTING, status=Status.EXTRACTING, error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
@@ -54,15 +64,11 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
         attachments = Path(folder)
         reading = Reading(document, report, attachments)
         reading.read_text()
-        vectors = MissingVectors(document_id)
         if reading.pending:
-            _recognise(document, reading, report, vectors)
+            _recognise(document, reading, report)
 
         report.stage(Stage.CHUNKING, status=Status.INDEXING)
-        warnings = [
-            *warnings_of(reading),
-            *add_attachments(document, reading.attached, attachments),
-        ]
+        warnings = [*warnings_of(reading), *add_attachments(document, reading.attached, attachments)]
         language = document.language or language_of(reading.elements)
         drafts = _drafts(reading, language)
         if not drafts:
@@ -74,14 +80,22 @@ def ingest(document_id: UUID, interrupted: Callable[[], bool] = lambda: False) -
                 warnings=[asdict(warning) for warning in warnings],
                 quality=quality_of(reading, warnings, language),
             )
+            and_then(document_id)
     reading.close()
-    del reading, drafts  # the boxes of every word: nobody needs them while embedding
 
+
+def embed(document_id: UUID, interrupted: Interruption) -> None:
+    """Give a document's chunks the vectors they lack, and call it done."""
+    report = Report(document_id, interrupted)
+    document = Document.unscoped.filter(pk=document_id, status=Status.INDEXING).first()
+    if document is None:
+        raise Abandoned
+    vectors = MissingVectors(document_id)
     vectors.find()
     while vectors.embed_next(partial(report.progress, Stage.EMBEDDING, unit="chunk")):
         pass
     report.update(
-        status=Status.PARTIAL if is_partial(warnings) else Status.READY,
+        status=Status.PARTIAL if is_partial(document.warnings) else Status.READY,
         stage=Stage.DONE,
         progress=1.0,
         activity=None,
@@ -111,12 +125,13 @@ def fail(document_id: UUID, error: IngestionError) -> None:
 # --- The steps ---------------------------------------------------------------------------------------------
 
 
-def _recognise(document: Document, reading: Reading, report: Report, vectors: MissingVectors) -> None:
+def _recognise(document: Document, reading: Reading, report: Report) -> None:
     """Recognise scans and speech; what is known already becomes searchable meanwhile.
 
     A document that is processed again keeps its old chunks until the new ones are complete.
     """
     is_new = document.indexed_at is None
+    vectors = MissingVectors(document.pk)
     report.expect_recognition()
     total = len(reading.pending)
     due = time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from statistics import fmean
 from typing import Any
@@ -27,9 +27,9 @@ def warnings_of(reading: Reading) -> list[Warned]:
     return [*reading.warnings, *_unreadable(reading, reads), *_repaired(reading), *_doubtful(reading, reads)]
 
 
-def is_partial(warnings: Iterable[Warned]) -> bool:
-    """Whether something of the document can't be found."""
-    return any(warning.code in MISSING_PARTS for warning in warnings)
+def is_partial(warnings: Iterable[Mapping[str, str]]) -> bool:
+    """Whether a document with these warnings, in their stored form, can't be found in all its parts."""
+    return any(warning["code"] in MISSING_PARTS for warning in warnings)
 
 
 def quality_of(reading: Reading, warnings: Iterable[Warned], language: str | None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import astuple
 from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
@@ -82,7 +81,7 @@ def chunk_ids(document_id: UUID, drafts: Iterable[Draft]) -> list[UUID]:
     seen: Counter[str] = Counter()
     ids = []
     for draft in drafts:
-        boxes = [[box.page.number, *astuple(box.box)] for box in draft.located.boxes()]
+        boxes = [[box.page.number, *box.box.corners] for box in draft.located.boxes()]
         name = orjson.dumps([draft.located.text, boxes, draft.located.times()]).decode()
         ids.append(uuid5(document_id, f"{name}{seen[name] or ''}"))
         seen[name] += 1

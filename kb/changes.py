@@ -18,7 +18,6 @@ from procrastinate.contrib.django import app as jobs
 from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
-from kb.documents import INGEST_TASK
 from kb.models import Chunk, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 
@@ -102,7 +101,7 @@ def _searchable(document: Document) -> Searchable:
 
 def _forget_queued_jobs(document: Document) -> None:
     """Remove jobs that no worker has taken up: another processing must not run twice."""
-    for job in jobs.job_manager.list_jobs(task=INGEST_TASK, lock=str(document.pk), status="todo"):
+    for job in jobs.job_manager.list_jobs(lock=str(document.pk), status="todo"):
         jobs.job_manager.cancel_job_by_id(job.id, delete_job=True)  # type: ignore[arg-type]
 
 

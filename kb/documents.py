@@ -16,16 +16,15 @@ from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
-from procrastinate.contrib.django import app as jobs
 
 from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
 from kb.fetch import name_of_url, web_url
+from kb.jobs import INGEST_TASK, defer_for_document
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 
-INGEST_TASK = "ingest_document"
 MAX_NAME = 500
 QUEUED = {
     "status": Status.QUEUED,
@@ -317,5 +316,5 @@ def _remove_files(storage: Storage, folder: str, id: UUID) -> None:
 
 
 def _queue_ingestion(document: Document) -> None:
-    jobs.configure_task(INGEST_TASK, lock=str(document.pk)).defer(document_id=str(document.pk))
+    defer_for_document(INGEST_TASK, document.pk)
     announce(document_topic(document.workspace_id), str(document.pk))

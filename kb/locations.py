@@ -25,6 +25,11 @@ class Box:
     x2: float
     y2: float
 
+    @property
+    def corners(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom."""
+        return self.x1, self.y1, self.x2, self.y2
+
     def union(self, other: Box) -> Box:
         """Return the smallest box around both."""
         return Box(
@@ -93,9 +98,8 @@ class PageBox:
 
     def as_json(self) -> dict[str, Any]:
         """Return `{bbox, page_number, layout_width, layout_height}` (contract §3)."""
-        box = self.box
         return {
-            "bbox": [round(v, 2) for v in (box.x1, box.y1, box.x2, box.y2)],
+            "bbox": [round(v, 2) for v in self.box.corners],
             "page_number": self.page.number,
             "layout_width": round(self.page.width, 2),
             "layout_height": round(self.page.height, 2),

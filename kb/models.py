@@ -15,6 +15,7 @@ from accounts.models import Session, User, Workspace
 from accounts.principal import Principal
 from accounts.scope import ScopedModel, document_rule, document_rule_by_id
 from kb.locations import LocatedText
+from kb.tables import without_marks
 
 
 class Status(models.TextChoices):
@@ -189,7 +190,8 @@ class Chunk(DocumentScoped):
     @property
     def text_to_embed(self) -> str:
         """What the embedding model reads: the heading path, then the text."""
-        return with_headings(self.headings, self.text)
+        text = without_marks(self.text) if self.modality == Modality.TABLE else self.text
+        return with_headings(self.headings, text)
 
 
 def with_headings(headings: list[str], text: str) -> str:

@@ -296,7 +296,8 @@ SPECTACULAR_SETTINGS = {
 
 PROCRASTINATE_ON_APP_READY = None
 PROCRASTINATE_IMPORT_PATHS = ["ingestion.jobs", "kb.embedding.jobs"]
-WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 1, validate=validate.Range(min=1))
+# One document is read while another is embedded.
+WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 2, validate=validate.Range(min=1))
 WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
 # A job whose worker has been silent for this long is taken up by another.
 WORKER_STALLED_SECS = env.float("WORKER_STALLED_SECS", 20.0, validate=validate.Range(min=0.5))

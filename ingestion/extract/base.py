@@ -96,7 +96,7 @@ class UnitRead:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A file inside the file, such as an e-mail's attachment: written to `Request.attachments` as `stored`."""
+    """A file inside the file, such as an e-mail's attachment: in `Request.attachments` under `stored`."""
 
     name: str
     stored: str

@@ -25,6 +25,14 @@ ROOT = Path(__file__).resolve().parents[2]
 LOGGED_BYTES = 4000
 BLOCK_BYTES = 2**20
 POLL_MS = 200
+# Nothing of ours: a parser that a file has taken over finds no keys and no database address.
+ENVIRONMENT = {
+    "PATH": os.defpath,
+    "LANG": "C.UTF-8",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # Each of its threads reserves address space, of which the child has only so much.
+    "OPENBLAS_NUM_THREADS": "1",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +73,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=self._log,
             pipesize=BLOCK_BYTES,
-            # Nothing of ours: a parser that a file has taken over finds no keys and no database address.
-            env={"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"},
+            env=ENVIRONMENT,
             process_group=0,
         )
         self.grant_time()

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
 from kb.embedding import embedding_model
+from kb.tables import cells_of
 from search.answer.base import Answerer, Context, Sentence
 
 MAX_SENTENCES = 4
@@ -98,7 +99,7 @@ def as_told(sentence: str) -> str:
     text = fold(sentence)
     if not (text.startswith("|") and text.endswith("|")):
         return text
-    return " · ".join(cell.strip() for cell in text.split("|") if cell.strip())
+    return " · ".join(cells_of(text))
 
 
 def escape_markdown(text: str) -> str:

@@ -54,7 +54,7 @@ class Checkpoint:
     def add(self, elements: Sequence[Element], read: UnitRead) -> None:
         """Write down one more unit."""
         with self._path.open("ab") as file:
-            file.writelines(map(dump_finding, [*elements, read]))
+            file.writelines([*map(dump_finding, elements), dump_finding(read)])
 
     def clear(self) -> None:
         """Forget everything."""

@@ -306,5 +306,6 @@ def _load_place(entry: Mapping[str, Any]) -> PageLine | InFile | None:
     if "page" in entry:
         return PageLine(Page(*entry["page"]), entry["line"])
     if "in" in entry:
-        return InFile(**{key: tuple(v) if isinstance(v, list) else v for key, v in entry["in"].items()})
+        found: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry["in"].items()}
+        return InFile(**found)
     return None

@@ -249,7 +249,8 @@ def _displayed(words: list[Any], page: pymupdf.Page) -> list[list[float]]:
     """Return the corners of words (left, top, right, bottom) on the displayed page, to 1/100 point."""
     corners = np.array([word[:4] for word in words]).reshape(-1, 4)
     if page.rotation:
-        a, b, c, d, e, f = page.rotation_matrix
+        matrix: Any = page.rotation_matrix
+        a, b, c, d, e, f = matrix
         xs, ys = corners[:, 0::2], corners[:, 1::2]
         across, down = a * xs + c * ys + e, b * xs + d * ys + f
         corners = np.stack([across.min(1), down.min(1), across.max(1), down.max(1)], axis=1)

@@ -45,7 +45,8 @@ def _page(page: pypdfium2.PdfPage, number: int) -> Iterator[Finding]:
 
 def _words(page: pypdfium2.PdfPage, shown: Page) -> Iterator[tuple[str, OnPage]]:
     """Yield the words that stand on the displayed page; those side by side share a line."""
-    line, previous = -1, None
+    line = -1
+    previous: Box | None = None
     for word, box in _boxed(page, shown):
         if not (0 <= (box.x1 + box.x2) / 2 <= shown.width and 0 <= (box.y1 + box.y2) / 2 <= shown.height):
             continue

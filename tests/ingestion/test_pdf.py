@@ -139,7 +139,7 @@ def test_text_drawn_as_outlines_waits_for_recognition(page: pymupdf.Page, tmp_pa
 def test_what_was_filled_into_a_form_is_text_with_a_box(page: pymupdf.Page, tmp_path: Path) -> None:
     page.insert_text((72, 100), "Name of the keeper of the lighthouse on Gull Island:", fontsize=10)
     field = pymupdf.Widget()
-    field.field_name, field.field_type = "keeper", pymupdf.PDF_WIDGET_TYPE_TEXT
+    field.field_name, field.field_type = "keeper", pymupdf.mupdf.PDF_WIDGET_TYPE_TEXT
     field.rect, field.field_value = pymupdf.Rect(72, 110, 300, 130), "Martha Quist"
     field.text_fontsize = 10
     page.add_widget(field)

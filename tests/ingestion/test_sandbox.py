@@ -53,7 +53,8 @@ def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, err
         "from kb.limits import limit_this_process; limit_this_process(1 << 30, 30)\n"
         "from ingestion.sandbox.lines import dump_error\n"
         "from ingestion.errors import OutOfMemory\n"
-        f"try:\n    {code or 'pass'}\nexcept MemoryError:\n    print(dump_error(OutOfMemory()).decode(), end='')\n"
+        f"try:\n    {code or 'pass'}\n"
+        "except MemoryError:\n    print(dump_error(OutOfMemory()).decode(), end='')\n"
     )
     monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", limited])
     with pytest.raises(IngestionError) as caught:
@@ -141,7 +142,7 @@ def test_lies_are_not_believed(lie: bytes) -> None:
         read_line(lie)
 
 
-# --- A unit that kills its reader ----------------------------------------------------------------------------
+# --- A unit that kills its reader ---------------------------------------------------------------------------
 
 FIVE_PAGES = """
 import os, sys
@@ -151,7 +152,8 @@ from kb.locations import LocatedText
 fatal, units, simple = eval(sys.argv[1])
 print(dump_finding(Opened("pdf", "application/pdf", 5, 5)).decode(), end="")
 for number in units or range(1, 6):
-    print(dump_finding(Element(Kind.PARAGRAPH, LocatedText(f"{'simple' if simple else 'page'} {number}"))).decode(), end="")
+    text = LocatedText(f"{'simple' if simple else 'page'} {number}")
+    print(dump_finding(Element(Kind.PARAGRAPH, text)).decode(), end="")
     sys.stdout.flush()
     if fatal.get(number) in ("always", None if simple else "once"):
         os.kill(os.getpid(), 11)
@@ -213,14 +215,9 @@ def test_a_child_that_is_killed_from_outside_is_replaced(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mark = tmp_path / "killed"
-    monkeypatch.setattr(
-        "tests.ingestion.test_sandbox.FIVE_PAGES",
-        FIVE_PAGES.replace(
-            'if fatal.get(number) in ("always", None if simple else "once"):\n        os.kill(os.getpid(), 11)',
-            f'if number in fatal and not os.path.exists("{mark}"):\n'
-            f'        open("{mark}", "w").close(); os.kill(os.getpid(), 9)',
-        ),
-    )
+    once = f'not os.path.exists("{mark}") and not open("{mark}", "w").close()'
+    killed = FIVE_PAGES.replace('in ("always", None if simple else "once")', f"and {once}").replace("11", "9")
+    monkeypatch.setattr("tests.ingestion.test_sandbox.FIVE_PAGES", killed)
     assert texts_and_sources(read_five_pages(monkeypatch, {3: "once"})) == [
         text for number in range(1, 6) for text in (f"page {number}", f"{number} text")
     ]

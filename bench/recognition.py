@@ -110,8 +110,7 @@ def overlap(one: Box, other: Box) -> float:
 
 def resolutions() -> None:
     """Print, for several resolutions, how much of the report is read wrongly and how long a page takes."""
-    sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
-    import pymupdf
+    from kb.mupdf import pymupdf
 
     table = Table("dpi", "characters wrong", "seconds a page", title="Resolution")
     with pymupdf.open(REPORT) as pdf:

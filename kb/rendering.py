@@ -74,9 +74,7 @@ def draw(file: Path, number: int, width: int) -> bytes | None:
 
 
 def _draw_pdf(file: Path, number: int, width: int) -> bytes | None:
-    # PyMuPDF loads its layout models on import: more than half a second for each page, for nothing.
-    sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
-    import pymupdf
+    from kb.mupdf import pymupdf
 
     with pymupdf.open(file, filetype="pdf") as pdf:
         if pdf.needs_pass:

@@ -8,7 +8,6 @@ PDF keep in reading order, columns included; sorting by position would interleav
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -18,17 +17,14 @@ from typing import Any
 
 import numpy as np
 
-# PyMuPDF tries to load its layout models on import: 0.6 s and 80 MB in every extraction, for nothing.
-sys.modules.setdefault("pymupdf.layout", None)  # type: ignore[arg-type]
-import pymupdf  # noqa: E402
-
-from ingestion.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages  # noqa: E402
-from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead  # noqa: E402
-from ingestion.extract.cleaning import clean  # noqa: E402
-from ingestion.extract.lines import Line, around  # noqa: E402
-from ingestion.extract.pdf_tables import Table, with_tables  # noqa: E402
-from ingestion.extract.tables import table_element  # noqa: E402
-from kb.locations import Box, LocatedText, Page, PageLine, Run  # noqa: E402
+from ingestion.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages
+from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from ingestion.extract.cleaning import clean
+from ingestion.extract.lines import Line, around
+from ingestion.extract.pdf_tables import Table, with_tables
+from ingestion.extract.tables import table_element
+from kb.locations import Box, LocatedText, Page, PageLine, Run
+from kb.mupdf import pymupdf
 
 # Ligatures are spelt out, so that a search for “financial” finds “ﬁnancial”.
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP

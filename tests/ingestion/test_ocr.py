@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
@@ -11,11 +9,9 @@ from PIL import Image, ImageDraw
 from ingestion.extract.ocr import OCR_DPI, Recognised, recognise
 from ingestion.extract.ocr_layout import LineShape, paragraphs
 from kb.locations import Box, Page
+from kb.mupdf import pymupdf
 from tests.conftest import SAMPLES
 from tests.samples.make import BODY, CHAPTERS
-
-sys.modules.setdefault("pymupdf.layout", None)
-import pymupdf  # noqa: E402
 
 LINE = 10.0
 TURNS = [0, 90, 180, 270]

@@ -1,0 +1,12 @@
+"""PyMuPDF without what it tries to load on import: layout models and their runtimes, 0.2–0.7 s and 80 MB."""
+
+from __future__ import annotations
+
+import sys
+
+for name in ("pymupdf.layout", "pymupdf4llm"):
+    sys.modules.setdefault(name, None)  # type: ignore[arg-type]
+
+import pymupdf  # noqa: E402
+
+__all__ = ["pymupdf"]

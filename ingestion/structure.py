@@ -96,8 +96,8 @@ def _running_lines_marked(elements: Sequence[Element]) -> list[Element]:
 
 
 def _first_place(element: Element) -> OnPage | None:
-    located = element.located
-    return next(located.runs[0].spans()).place if located.page_number() else None  # type: ignore[return-value]
+    place = element.located.first_place()
+    return place if isinstance(place, OnPage) else None
 
 
 def _running_key(element: Element, place: OnPage | None) -> tuple[str, int] | None:

@@ -221,6 +221,10 @@ class LocatedText:
         """Return the places in a file without coordinates, in text order, without repetitions."""
         return list(dict.fromkeys(run.place for run in self.runs if isinstance(run.place, InFile)))
 
+    def first_place(self) -> Place | None:
+        """Return the place of the first word that has one."""
+        return next((span.place for run in self.runs for span in run.spans()), None)
+
     def page_number(self) -> int | None:
         """Return the number of the page on which the text begins, None for text that is on none."""
         first = self.runs[0].place if self.runs else None

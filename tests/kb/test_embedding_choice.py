@@ -82,11 +82,13 @@ def test_processes_that_start_together_convert_once(
 
     def convert(source: Path, target: Path) -> None:
         conversions.append(target)
-        target.mkdir()
+        made = target.with_suffix(".made")
+        made.mkdir()
         fields: dict[str, Any] = dict.fromkeys(
             ["inputs", "dimensions", "max_tokens", "padding_id", "document_prompt", "query_prompt"]
         )
-        (target / "graph.json").write_text(json.dumps(fields | {"check_texts": [], "check_vectors": []}))
+        (made / "graph.json").write_text(json.dumps(fields | {"check_texts": [], "check_vectors": []}))
+        made.rename(target)
 
     monkeypatch.setattr(conversion, "_convert", convert)
     with ThreadPoolExecutor(4) as threads:

@@ -47,14 +47,12 @@ def test_mails_in_mails_end_somewhere(upload: Upload) -> None:
     content = letter(LOG)
     for depth in range(6):
         content = letter((f"{depth}.eml", content), subject=f"Forwarded {depth} times")
-    document = upload("outer.eml", content)
-    depth = 0
-    while document is not None:
+    chain = [upload("outer.eml", content)]
+    for document in chain:
         pipeline.ingest(document.pk)
-        depth += 1
-        last, document = document, next(iter(attached_to(document)), None)
-    assert depth == 4
-    assert [warning["code"] for warning in now(last).warnings] == ["attachments_left_out"]
+        chain += attached_to(document)
+    assert len(chain) == 4
+    assert [warning["code"] for warning in now(chain[-1]).warnings] == ["attachments_left_out"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -24,7 +24,7 @@ def warnings_of(reading: Reading) -> list[Warned]:
     """Return what a person should know; raise `NoText` or `Corrupted` if nothing usable was read."""
     _check_usable(reading)
     reads = [unit.read for unit in reading.units.values()]
-    return [*reading.warnings, *_unreadable(reading, reads), *_repaired(reading), *_doubtful(reading, reads)]
+    return [*reading.warnings, *_unreadable(reading), *_repaired(reading), *_doubtful(reading, reads)]
 
 
 def is_partial(warnings: Iterable[Mapping[str, str]]) -> bool:
@@ -77,7 +77,7 @@ def _numbers(reading: Reading, source: Source) -> list[int]:
     return sorted(number for number, unit in reading.units.items() if unit.read.source is source)
 
 
-def _unreadable(reading: Reading, reads: list[UnitRead]) -> list[Warned]:
+def _unreadable(reading: Reading) -> list[Warned]:
     numbers = _numbers(reading, Source.UNREADABLE)
     if not numbers:
         return []

@@ -17,6 +17,7 @@ from ingestion.extract.base import Attached, Element, Finding, Opened, Source, U
 from ingestion.extract.kinds import KINDS, is_misnamed, promised_type
 from ingestion.report import Report
 from ingestion.sandbox.parent import SandboxLimits, extract
+from kb.fetch import name_of_url
 from kb.models import Document, Modality, Stage
 
 
@@ -136,9 +137,10 @@ class Reading:
             page_count=opened.page_count,
             duration=opened.duration,
         )
-        if self._document.url and opened.title:
-            # What the page calls itself, unless somebody has named it meanwhile.
-            self._report.rename(self._document.name, opened.title)
+        url, name = self._document.url, self._document.name
+        if url and opened.title and name in (url, name_of_url(url)):
+            # What the page calls itself; a name that somebody gave stays.
+            self._report.rename(name, opened.title)
         self.warnings += _name_mismatch(self._document.name, opened.file_type)
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from ingestion.errors import UnsupportedType
 from ingestion.extract.base import Element, Extractor, Finding, Kind, Request
 from ingestion.extract.kinds import KINDS
 from ingestion.extract.sniffing import sniff
@@ -30,15 +29,9 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 
 
 def extractor_for(file_type: str) -> Extractor:
-    """Return the extractor of a kind of file; raise `UnsupportedType` for one that nobody has written yet."""
+    """Return the extractor of a kind of file."""
     # Modules are imported on use: a text file must not wait for the PDF library.
-    try:
-        module = import_module(KINDS[file_type].module)
-    except ModuleNotFoundError as error:
-        if error.name != KINDS[file_type].module:
-            raise
-        raise UnsupportedType from error
-    extractor: Extractor = module.extract
+    extractor: Extractor = import_module(KINDS[file_type].module).extract
     return extractor
 
 

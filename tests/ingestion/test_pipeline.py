@@ -143,3 +143,19 @@ def test_an_interrupted_run_is_completed_by_the_next(upload: Upload) -> None:
         pipeline.ingest(document.pk, interrupted=lambda: next(answers))
     assert ingested(document).status == Status.READY
     assert len(chunks_of(document)) == ChunkVector.objects.count() == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("light.html", "The Light"), ("The page I was looking for", "The page I was looking for")],
+)
+def test_a_web_page_takes_its_title_unless_somebody_named_it(
+    upload: Upload, monkeypatch: pytest.MonkeyPatch, given: str, kept: str
+) -> None:
+    page = (
+        b"<html><title>The Light</title><body><p>The lamp has burned since the year 1871.</p></body></html>"
+    )
+    document = upload("light.html", page)
+    Document.unscoped.filter(pk=document.pk).update(url="https://example.org/light.html", name=given)
+    monkeypatch.setattr(pipeline, "fetch_document", lambda document, checkpoint: None)
+    assert ingested(document).name == kept

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Protocol
 
 import sentencex
@@ -27,7 +27,7 @@ SHORT_SECTION = 200
 HEADINGS_SHARE = 0.25
 # A table's header is repeated above each group of its rows, unless it takes more of the window than this.
 HEADER_SHARE = 0.5
-NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
+NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.HIDDEN})
 SEPARATOR = "\n\n"
 # No tokenizer makes more tokens of so few characters than a window holds: what is longer is cut.
 WORD = re.compile(r"\S{1,60}")
@@ -157,7 +157,7 @@ def _fitting(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tu
 
 
 def _measured(
-    elements: Iterable[Element], tokenizer: Tokenizer, language: str | None, room: int
+    elements: Sequence[Element], tokenizer: Tokenizer, language: str | None, room: int
 ) -> Iterator[list[Piece]]:
     """Yield each element as its sentences with their size in tokens, none larger than `room`."""
     cuts = [
@@ -168,8 +168,17 @@ def _measured(
     counts = _counted([element.text[start:end] for element, start, end in cuts], tokenizer)
     # One token more for the separator, which some tokenizers count.
     pieces = [Piece(*cut, count + 1) for cut, count in zip(cuts, counts, strict=True)]
+    # A heading that is left alone in a chunk says nothing: what follows must fit in beside it.
+    beside = max(room - _leading_headings(elements, pieces), room // 2)
     for _, of_element in groupby(pieces, key=lambda piece: id(piece.element)):
-        yield [part for piece in of_element for part in _split(piece, tokenizer, room)]
+        yield [part for piece in of_element for part in _split(piece, tokenizer, beside)]
+
+
+def _leading_headings(elements: Iterable[Element], pieces: Iterable[Piece]) -> int:
+    """Return the tokens of the headings that a section begins with."""
+    headings = takewhile(lambda element: element.kind is Kind.HEADING, elements)
+    leading = {id(element.located) for element in headings}
+    return sum(piece.tokens for piece in pieces if id(piece.element) in leading)
 
 
 def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:

@@ -13,12 +13,13 @@ FEWEST_LETTERS = 20
 
 
 def language_of(elements: Iterable[Element]) -> str | None:
-    """Return the language (ISO 639-1) a document is most probably in, None if there is too little to tell."""
+    """Return the ISO 639-1 code of a document's language, None if it has none or too little can be told."""
     sample = _sample(elements)
     if sum(map(str.isalpha, sample)) < FEWEST_LETTERS:
         return None
     language, _ = py3langid.classify(sample)
-    return str(language)
+    # The rarer languages that py3langid knows have codes of three letters, and none of two.
+    return str(language) if len(language) == 2 else None
 
 
 def _sample(elements: Iterable[Element]) -> str:

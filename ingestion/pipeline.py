@@ -30,6 +30,8 @@ from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
 from kb.embedding import embedding_model
+from kb.index.packing import pack_if_due
+from kb.index.segments import Shelf, index_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 
 # Recognised pages are made searchable so often, and at most for this share of the time.
@@ -102,6 +104,7 @@ def embed(document_id: UUID, interrupted: Interruption) -> None:
         searchable=Searchable.FULL,
         indexed_at=timezone.now(),
     )
+    pack_if_due(Shelf.of(document))
 
 
 def fail(document_id: UUID, error: IngestionError) -> None:
@@ -119,6 +122,7 @@ def fail(document_id: UUID, error: IngestionError) -> None:
             updated_at=timezone.now(),
         ):
             Chunk.unscoped.filter(document_id=document_id).delete()
+            index_document(document_id)
             announce_document(document_id)
 
 

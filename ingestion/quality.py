@@ -9,14 +9,21 @@ from statistics import fmean
 from typing import Any
 
 from ingestion.errors import Corrupted, NoText
-from ingestion.extract.base import Source, UnitRead, Warned
+from ingestion.extract.base import Kind, Source, UnitRead, Warned
 from ingestion.reading import Reading
 
 NAMED = 10
+LISTED, EXCERPT_CHARS = 100, 80
 # Below this, what was recognised is likely to have wrong words in every line.
 POOR_CONFIDENCE = 0.7
 # Warnings that mean that a part of the document can't be found.
 MISSING_PARTS = frozenset({"pages_unreadable", "parts_unreadable"})
+# A page number or a crop mark beside the page says nothing to anybody.
+WORTH_A_WARNING = 25
+HIDDEN_ADVICE = (
+    "Look at them in the quality report: if they belong to the document, make them visible in it and upload "
+    "it again; if they give orders to whoever reads them, do not trust its author."
+)
 NO_SPEECH = "No speech was heard in the recording, so there is nothing to find. Check its sound track."
 
 
@@ -24,7 +31,13 @@ def warnings_of(reading: Reading) -> list[Warned]:
     """Return what a person should know; raise `NoText` or `Corrupted` if nothing usable was read."""
     _check_usable(reading)
     reads = [unit.read for unit in reading.units.values()]
-    return [*reading.warnings, *_unreadable(reading), *_repaired(reading), *_doubtful(reading, reads)]
+    return [
+        *reading.warnings,
+        *_unreadable(reading),
+        *_repaired(reading),
+        *_doubtful(reading, reads),
+        *_hidden_warning(reading),
+    ]
 
 
 def is_partial(warnings: Iterable[Mapping[str, str]]) -> bool:
@@ -50,6 +63,7 @@ def quality_of(reading: Reading, warnings: Iterable[Warned], language: str | Non
         "tables": sum(read.tables for read in reads),
         "pictures": sum(read.pictures for read in reads),
         "seconds": _seconds(reading, reads),
+        "hidden": [_excerpt(number, text) for number, text in list(_hidden(reading).items())[:LISTED]],
         "language": language,
         "warnings": [asdict(warning) for warning in warnings],
     }
@@ -100,9 +114,36 @@ def _doubtful(reading: Reading, reads: list[UnitRead]) -> list[Warned]:
     return [Warned("low_confidence", _about(reading, poor, what))]
 
 
+def _hidden(reading: Reading) -> dict[int, str]:
+    """Return what readers of the document can't see, by the number of its unit."""
+    texts = {
+        number: " ".join(found.text for found in reading.units[number].elements if found.kind is Kind.HIDDEN)
+        for number in sorted(reading.units)
+    }
+    return {number: text for number, text in texts.items() if text}
+
+
+def _hidden_warning(reading: Reading) -> list[Warned]:
+    hidden = _hidden(reading)
+    characters = sum(map(len, hidden.values()))
+    if characters < WORTH_A_WARNING:
+        return []
+    where = f" ({reading.unit_name}s {_named(list(hidden))})" if reading.unit_count > 1 else ""
+    what = f"{characters} characters that readers can't see were left out of the text{where}."
+    return [Warned("hidden_text", f"{what} {HIDDEN_ADVICE}")]
+
+
+def _excerpt(number: int, text: str) -> dict[str, Any]:
+    excerpt = text if len(text) <= EXCERPT_CHARS else text[: EXCERPT_CHARS - 1].rstrip() + "…"
+    return {"number": number, "characters": len(text), "excerpt": excerpt}
+
+
 def _about(reading: Reading, numbers: list[int], what: str) -> str:
-    named = ", ".join(map(str, numbers[:NAMED])) + (", …" if len(numbers) > NAMED else "")
-    return f"{len(numbers)} of {reading.unit_count} {reading.unit_name}s {what}: {named}."
+    return f"{len(numbers)} of {reading.unit_count} {reading.unit_name}s {what}: {_named(numbers)}."
+
+
+def _named(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:NAMED])) + (", …" if len(numbers) > NAMED else "")
 
 
 def _seconds(reading: Reading, reads: list[UnitRead]) -> dict[str, float] | None:

@@ -13,12 +13,14 @@ from pathlib import Path
 from django.conf import settings
 
 from ingestion.checkpoint import Checkpoint
-from ingestion.extract.base import Attached, Element, Finding, Opened, Source, UnitRead, Warned
+from ingestion.extract.base import Attached, Element, Finding, Kind, Opened, Source, UnitRead, Warned
 from ingestion.extract.kinds import KINDS, is_misnamed, promised_type
 from ingestion.report import Report
 from ingestion.sandbox.parent import SandboxLimits, extract
 from kb.fetch import name_of_url
 from kb.models import Document, Modality, Stage
+
+UNIT_NAMES = dict.fromkeys(("pptx", "odp"), "slide") | dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "sheet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,9 @@ class Reading:
 
     @property
     def elements(self) -> list[Element]:
-        """All elements, in reading order."""
-        return [element for number in sorted(self.units) for element in self.units[number].elements]
+        """All elements that a reader of the document can see, in reading order."""
+        units = (self.units[number] for number in sorted(self.units))
+        return [found for unit in units for found in unit.elements if found.kind is not Kind.HIDDEN]
 
     @property
     def pending(self) -> tuple[int, ...]:
@@ -99,7 +102,7 @@ class Reading:
         """What a person calls a unit."""
         if self.opened is None or self.opened.duration is not None:
             return "part"
-        return "page" if self.opened.page_count else "part"
+        return UNIT_NAMES.get(self.opened.file_type, "page" if self.opened.page_count else "part")
 
     def _restore(self) -> None:
         kept = [

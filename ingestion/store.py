@@ -17,27 +17,27 @@ from django.db import connection, transaction
 
 from ingestion.chunking import Draft
 from ingestion.report import Abandoned
-from kb.languages import text_search_config
+from kb.index.segments import index_document
 from kb.locations import LocatedText, PageLine
-from kb.models import Chunk, ChunkVector, Document, Modality, with_headings
+from kb.models import Chunk, ChunkVector, Document, Modality
 
 BATCH = 500
 # One statement with one JSON array: several times faster than a row object and a parameter for each value.
 WRITE = """
 INSERT INTO kb_chunk (id, document_id, workspace_id, external_user_id, session_id, ordinal, text, headings,
-    spans, sentences, page_number, start_time, end_time, modality, language, words, replaced_by)
+    spans, sentences, page_number, start_time, end_time, modality, language, replaced_by)
 SELECT new.id, doc.id, doc.workspace_id, doc.external_user_id, doc.session_id, new.ordinal, new.text,
     new.headings, new.spans, new.sentences, new.page_number, new.start_time, new.end_time, new.modality,
-    new.language, to_tsvector(%s::regconfig, new.words), NULL
+    new.language, NULL
 FROM kb_document AS doc, jsonb_to_recordset(%s::jsonb) AS new (id uuid, ordinal int, text text,
     headings text[], spans jsonb, sentences int[], page_number int, start_time float8, end_time float8,
-    modality text, language text, words text)
+    modality text, language text)
 WHERE doc.id = %s
 ON CONFLICT (id) DO UPDATE SET workspace_id = excluded.workspace_id,
     external_user_id = excluded.external_user_id, session_id = excluded.session_id,
     ordinal = excluded.ordinal, headings = excluded.headings, spans = excluded.spans,
     sentences = excluded.sentences, modality = excluded.modality, language = excluded.language,
-    words = excluded.words, replaced_by = NULL
+    replaced_by = NULL
 """
 
 
@@ -70,10 +70,11 @@ def swap_chunks(
             for (id, facts), draft in zip(wanted.items(), drafts, strict=True)
             if stored.get(id) != facts
         )
-        _write(document_id, changed, language)
+        _write(document_id, changed)
         _drop_outdated_vectors(stored, wanted)
         gone = [id for id, facts in stored.items() if facts.replaced_by is None and id not in wanted]
         _retire(gone, list(wanted), drafts)
+        index_document(document_id)
 
 
 def chunk_ids(document_id: UUID, drafts: Iterable[Draft]) -> list[UUID]:
@@ -118,15 +119,13 @@ def _row(id: UUID, facts: _Facts, located: LocatedText) -> dict[str, Any]:
         "page_number": located.page_number(),
         "start_time": start_time,
         "end_time": end_time,
-        "words": with_headings(facts.headings, located.text),
     }
 
 
-def _write(document_id: UUID, rows: Iterator[dict[str, Any]], language: str | None) -> None:
-    config = text_search_config(language)
+def _write(document_id: UUID, rows: Iterator[dict[str, Any]]) -> None:
     with connection.cursor() as cursor:
         while batch := list(islice(rows, BATCH)):
-            cursor.execute(WRITE, [config, orjson.dumps(batch).decode(), document_id])
+            cursor.execute(WRITE, [orjson.dumps(batch).decode(), document_id])
 
 
 def _drop_outdated_vectors(stored: dict[UUID, _Facts], wanted: dict[UUID, _Facts]) -> None:

@@ -10,6 +10,8 @@ from uuid import UUID
 from django.db import transaction
 
 from kb.embedding import model_of, spaces_to_fill
+from kb.embedding.base import Vectors
+from kb.index.segments import index_vectors
 from kb.models import Chunk, ChunkVector, EmbeddingSpace
 
 BATCH = 128
@@ -42,22 +44,27 @@ class MissingVectors:
         batch = self._missing[self._done : self._done + BATCH]
         if not batch:
             return False
-        rows = [
-            vector
-            for space, group in groupby(batch, key=itemgetter(0))
-            for vector in _embedded(space, [id for _, id in group])
+        embedded = [
+            _embedded(space, [id for _, id in group]) for space, group in groupby(batch, key=itemgetter(0))
         ]
         with transaction.atomic():
             note(self._done + len(batch), len(self._missing))
-            ChunkVector.objects.bulk_create(rows, ignore_conflicts=True)
+            for space, ids, vectors in embedded:
+                _store(self._document_id, space, ids, vectors)
         self._done += len(batch)
         return True
 
 
-def _embedded(space: EmbeddingSpace, ids: list[UUID]) -> list[ChunkVector]:
-    chunks = list(Chunk.unscoped.filter(pk__in=ids).only("headings", "text"))
+def _embedded(space: EmbeddingSpace, ids: list[UUID]) -> tuple[EmbeddingSpace, list[UUID], Vectors]:
+    chunks = list(Chunk.unscoped.filter(pk__in=ids).only("headings", "text", "modality"))
     vectors = model_of(space).embed_documents([chunk.text_to_embed for chunk in chunks])
-    return [
-        ChunkVector(chunk=chunk, space=space, embedding=vector)
-        for chunk, vector in zip(chunks, vectors, strict=True)
+    return space, [chunk.pk for chunk in chunks], vectors
+
+
+def _store(document_id: UUID, space: EmbeddingSpace, ids: list[UUID], vectors: Vectors) -> None:
+    rows = [
+        ChunkVector(chunk_id=id, space=space, embedding=vector)
+        for id, vector in zip(ids, vectors, strict=True)
     ]
+    ChunkVector.objects.bulk_create(rows, ignore_conflicts=True)
+    index_vectors(document_id, space, ids, vectors)

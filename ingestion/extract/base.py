@@ -24,6 +24,7 @@ class Kind(StrEnum):
     CAPTION = "caption"
     PAGE_HEADER = "page_header"
     PAGE_FOOTER = "page_footer"
+    HIDDEN = "hidden"  # what a reader of the document can't see: reported, but no content
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,15 @@
 """PDF with text in it: every word with its box on the page as displayed.
 
-MuPDF reports blocks, lines and words in unrotated coordinates of the crop box; `page.rotation_matrix` turns
-them into what a reader sees. Blocks come in the order of the content stream, which the programs that write
-PDF keep in reading order, columns included; sorting by position would interleave columns.
+Blocks come in the order of the content stream, which the programs that write PDF keep in reading order,
+columns included; sorting by position would interleave columns.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +17,13 @@ import numpy as np
 
 from ingestion.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
-from ingestion.extract.cleaning import clean
-from ingestion.extract.lines import Line, around
+from ingestion.extract.lines import Line
+from ingestion.extract.pdf_lines import read_lines
 from ingestion.extract.pdf_tables import Table, with_tables
 from ingestion.extract.tables import table_element
-from kb.locations import Box, LocatedText, Page, PageLine, Run
+from kb.locations import LocatedText, Page, PageLine, Run
 from kb.mupdf import pymupdf
 
-# Ligatures are spelt out, so that a search for “financial” finds “ﬁnancial”.
-TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-BOLD = 1 << 4
-BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
 END_OF_FILE = b"%%EOF"
 END_WITHIN = 2048
 DEEPEST_HEADING, TITLE_CHARS = 9, 300
@@ -102,14 +96,15 @@ def _page(pdf: pymupdf.Document, number: int, *, deep: bool) -> list[Element | U
 
 
 def _with_its_text(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
-    elements = page_elements(page)
+    elements, hidden = page_elements(page)
     # Where pictures stand is found by interpreting the page once more.
     pictures = page.get_image_info() if page.get_images() or not elements else []
     if needs_recognition(page, elements, pictures):
         source = Source.PENDING
     else:
         source = Source.TEXT if elements else Source.BLANK
-    return [*elements, UnitRead(number, source, tables=_tables(elements), pictures=len(pictures))]
+    read = UnitRead(number, source, tables=_tables(elements), pictures=len(pictures))
+    return [*elements, *hidden, read]
 
 
 def _recognised(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
@@ -119,10 +114,15 @@ def _recognised(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     pixmap = page.get_pixmap(dpi=_affordable_dpi(page, OCR_DPI), alpha=False, colorspace=pymupdf.csRGB)
     pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
     found = recognise(pixels, Page(number, page.rect.width, page.rect.height))
-    elements = found.elements or page_elements(page)
+    own, hidden = page_elements(page)
+    elements = found.elements or own
     source = Source.OCR if found.elements else Source.TEXT if elements else Source.BLANK
     pictures = len(page.get_image_info())
-    return [*elements, UnitRead(number, source, found.confidence, _tables(elements), pictures)]
+    return [
+        *elements,
+        *hidden,
+        UnitRead(number, source, found.confidence, _tables(elements), pictures),
+    ]
 
 
 def _affordable_dpi(page: pymupdf.Page, dpi: int) -> int:
@@ -193,12 +193,13 @@ def _has_outlines(page: pymupdf.Page) -> bool:
 # --- One page ----------------------------------------------------------------------------------------------
 
 
-def page_elements(page: pymupdf.Page) -> list[Element]:
-    """Return the paragraphs of a page in reading order."""
+def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
+    """Return the paragraphs of a page in reading order, and apart from them what can't be seen on it."""
     shown = Page(page.number + 1, page.rect.width, page.rect.height)
+    text = read_lines(page, shown)
     elements: list[Element] = []
     line_number = 0
-    for block in with_tables(list(_blocks(page, shown))):
+    for block in with_tables(text.blocks):
         if isinstance(block, Table):
             elements.append(_table_element(block, shown, line_number))
             line_number += sum(len(cell) for row in block.grid for cell in row)
@@ -206,73 +207,8 @@ def page_elements(page: pymupdf.Page) -> list[Element]:
         for paragraph in _paragraphs(block):
             elements.append(_element(paragraph, shown, line_number))
             line_number += len(paragraph)
-    return elements
-
-
-def _blocks(page: pymupdf.Page, shown: Page) -> Iterator[list[Line]]:
-    text_page = page.get_textpage(flags=TEXT_FLAGS)
-    fonts = _line_fonts(text_page.extractDICT())
-    words = text_page.extractWORDS()
-    placed_words = zip(words, _displayed(words, page), strict=True)
-    for _, in_block in groupby(placed_words, key=lambda word: word[0][5]):
-        block = []
-        for key, in_line in groupby(in_block, key=lambda word: word[0][5:7]):
-            placed = _placed(in_line, shown)
-            if placed:
-                block.append(Line(*fonts[key], placed, around([box for _, box in placed])))
-        if block:
-            yield block
-
-
-def _line_fonts(content: dict[str, Any]) -> dict[tuple[int, int], tuple[float, bool]]:
-    """Return the size and boldness in which most of each line is set, by block and line number."""
-    return {
-        (block["number"], number): _font(line["spans"])
-        for block in content["blocks"]
-        for number, line in enumerate(block.get("lines", ()))
-    }
-
-
-def _font(spans: list[dict[str, Any]]) -> tuple[float, bool]:
-    counts: Counter[tuple[float, bool]] = Counter()
-    for span in spans:
-        bold = bool(span["flags"] & BOLD or BOLD_NAME.search(span["font"]))
-        counts[round(span["size"] * 2) / 2, bold] += len(span["text"].strip())
-    return counts.most_common(1)[0][0] if counts else (0.0, False)
-
-
-def _displayed(words: list[Any], page: pymupdf.Page) -> list[list[float]]:
-    """Return the corners of words (left, top, right, bottom) on the displayed page, to 1/100 point."""
-    corners = np.array([word[:4] for word in words]).reshape(-1, 4)
-    if page.rotation:
-        matrix: Any = page.rotation_matrix
-        a, b, c, d, e, f = matrix
-        xs, ys = corners[:, 0::2], corners[:, 1::2]
-        across, down = a * xs + c * ys + e, b * xs + d * ys + f
-        corners = np.stack([across.min(1), down.min(1), across.max(1), down.max(1)], axis=1)
-    rounded: list[list[float]] = corners.round(2).tolist()
-    return rounded
-
-
-def _placed(words: Iterable[tuple[Any, list[float]]], shown: Page) -> list[tuple[str, Box]]:
-    """Return the words that a reader of the page sees, with their boxes."""
-    placed = []
-    for (_, _, _, _, word, *_), corners in words:
-        box = Box(*corners)
-        text = word if word.isascii() and word.isalnum() else " ".join(clean(word).split())
-        if text and _is_on(box, shown):
-            placed.append((text, _clamped(box, shown)))
-    return placed
-
-
-def _is_on(box: Box, page: Page) -> bool:
-    return 0 <= (box.x1 + box.x2) / 2 <= page.width and 0 <= (box.y1 + box.y2) / 2 <= page.height
-
-
-def _clamped(box: Box, page: Page) -> Box:
-    if box.x1 >= 0 and box.y1 >= 0 and box.x2 <= page.width and box.y2 <= page.height:
-        return box
-    return Box(max(box.x1, 0), max(box.y1, 0), min(box.x2, page.width), min(box.y2, page.height))
+    hidden = [Element(Kind.HIDDEN, LocatedText(" ".join(text.hidden)))] if text.hidden else []
+    return elements, hidden
 
 
 def _paragraphs(block: list[Line]) -> Iterator[list[Line]]:

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ingestion.extract.base import Element, Extractor, Finding, Kind, Request
+from ingestion.extract.invisible import without_invisible
 from ingestion.extract.kinds import KINDS
 from ingestion.extract.sniffing import sniff
 
@@ -23,7 +24,8 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield what the extractor for this file's content finds; raise `IngestionError`."""
     for finding in extractor_for(sniff(path))(path, request):
         if isinstance(finding, Element):
-            yield from bounded(finding)
+            for element in without_invisible(finding):
+                yield from bounded(element)
         else:
             yield finding
 

@@ -16,11 +16,12 @@ REQUEST = Request(Limits(100))
 
 @dataclass(frozen=True)
 class Read:
-    """Everything an extractor said."""
+    """Everything an extractor said; what readers can't see is apart from the elements that they can."""
 
     opened: Opened
     elements: list[Element]
     units: list[UnitRead]
+    hidden: str = ""
     warnings: list[Warned] = field(default_factory=list)
     attached: list[Attached] = field(default_factory=list)
 
@@ -57,10 +58,12 @@ def read(path: Path, request: Request = REQUEST) -> Read:
     units = [finding for finding in findings if isinstance(finding, UnitRead)]
     assert isinstance(findings[-1], UnitRead)
     assert [unit.number for unit in units] == list(request.units or range(1, opened.units + 1))
+    elements = [finding for finding in findings if isinstance(finding, Element)]
     return Read(
         opened,
-        [finding for finding in findings if isinstance(finding, Element)],
+        [found for found in elements if found.kind is not Kind.HIDDEN],
         units,
+        " ".join(found.text for found in elements if found.kind is Kind.HIDDEN),
         [finding for finding in findings if isinstance(finding, Warned)],
         [finding for finding in findings if isinstance(finding, Attached)],
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingestion.errors import UnsupportedType
-from ingestion.extract.base import Element, Limits, Opened, Request
+from ingestion.extract.base import Element, Kind, Limits, Opened, Request
 from ingestion.extract.registry import extract, sniff
 from tests.conftest import SAMPLES
 
@@ -50,8 +50,10 @@ def test_a_line_without_end_is_cut(tmp_path: Path) -> None:
     assert sum(len(element.text.split()) for element in elements) == 10_000
 
 
-def test_what_is_cropped_away_is_not_read() -> None:
-    assert "hidden" not in " ".join(element.text for element in read(SAMPLES / "turned.pdf"))
+def test_what_is_cropped_away_is_told_apart() -> None:
+    found = list(read(SAMPLES / "turned.pdf"))
+    assert {element.text for element in found if element.kind is Kind.HIDDEN} == {"hidden"}
+    assert not any("hidden" in element.text for element in found if element.kind is not Kind.HIDDEN)
 
 
 def test_a_pdf_cut_off_behind_its_last_page_is_read_and_said_to_be(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def write(path: Path, page: pymupdf.Page) -> Path:
 
 
 def read(path: Path, **request: object) -> list[Element]:
-    return [f for f in pdf.extract(path, Request(Limits(100), **request)) if isinstance(f, Element)]
+    found = pdf.extract(path, Request(Limits(100), **request))
+    return [f for f in found if isinstance(f, Element) and f.kind is not Kind.HIDDEN]
 
 
 def sources(path: Path) -> list[Source]:

@@ -6,13 +6,15 @@ import os
 from typing import Any
 
 import pytest
-from django.contrib.postgres.search import SearchQuery
 
+from accounts.identity import principal_of_user
 from ingestion import pipeline
 from ingestion.errors import IngestionError
 from ingestion.report import Abandoned, Interrupted
 from kb.embedding import active_space
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
+from search.retrieval import Question, RankingSettings, rank
+from tests.conftest import Cast
 from tests.ingestion.conftest import Upload
 
 pytestmark = pytest.mark.django_db
@@ -44,10 +46,11 @@ def test_a_report_becomes_ready_and_whole(upload: Upload) -> None:
     assert ChunkVector.objects.filter(space=active_space(), chunk__in=chunks).count() == 4
 
 
-def test_it_is_found_by_another_form_of_its_words(upload: Upload) -> None:
-    document = ingested(upload("report.pdf"))
-    query = SearchQuery("keeper baking", config="english")
-    assert [c.page_number for c in Chunk.unscoped.filter(document=document, words=query)] == [3]
+def test_it_is_found_by_another_form_of_its_words(cast: Cast, upload: Upload) -> None:
+    ingested(upload("report.pdf"))
+    by_words = RankingSettings(vector=0)
+    found = rank(principal_of_user(cast.alice), Question("keeper baking"), limit=1, settings=by_words)
+    assert [hit.chunk.page_number for hit in found.results] == [3]
 
 
 BAD = [

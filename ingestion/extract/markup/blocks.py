@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from lxml import etree
@@ -91,7 +90,6 @@ BLOCKS = frozenset(
     ]
 )
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
-HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 CONTENT = frozenset({"article", "main", "section"})
 FEWEST_ALT_WORDS = 3
 
@@ -125,7 +123,7 @@ class _Walk:
         yield from self._flush()
 
     def _start(self, node: etree._Element, tag: str) -> Iterator[Element]:
-        if tag in UNSEEN or is_hidden(node):
+        if tag in UNSEEN:
             self._skip(node)
         elif tag == "img":
             yield from self._picture(node)
@@ -194,11 +192,6 @@ class _Walk:
             return Kind.CAPTION, None
         is_item = tag in ("li", "dd") or (around[0] is Kind.LIST_ITEM and tag in ("p", "div"))
         return (Kind.LIST_ITEM if is_item else Kind.PARAGRAPH), None
-
-
-def is_hidden(node: etree._Element) -> bool:
-    """Whether a node says that it is not shown."""
-    return node.get("hidden") is not None or HIDDEN.search(node.get("style") or "") is not None
 
 
 def _preformatted(node: etree._Element) -> Iterator[Element]:

@@ -13,6 +13,7 @@ from lxml import html as lxml_html
 from ingestion.errors import Corrupted, Empty
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
 from ingestion.extract.markup.blocks import blocks
+from ingestion.extract.markup.hidden import take_hidden
 from ingestion.extract.places import folded
 from ingestion.extract.text import decode, decode_as, plain_elements
 
@@ -27,18 +28,22 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the page's elements, or those of its article alone; raise `Empty` if it shows no text."""
     text = decode_html(path.read_bytes())
     root = parse_html(text)
-    elements = _elements(text, root, request, main_content=request.main_content)
+    hidden = take_hidden(root)
+    elements = _elements(text, root, request, has_hidden=bool(hidden))
     if not elements:
         raise Empty("The page shows no text. If a script writes it, print the page as PDF and upload that.")
     yield Opened("html", "text/html", title=title_of(root))
     yield from elements
+    yield from hidden
     tables = sum(found.kind is Kind.TABLE for found in elements)
     yield UnitRead(1, Source.TEXT, tables=tables)
 
 
 def html_elements(text: str) -> list[Element]:
     """Return the elements of a page, or of a piece of one such as an e-mail's body."""
-    return list(blocks(parse_html(text)))
+    root = parse_html(text)
+    hidden = take_hidden(root)
+    return [*blocks(root), *hidden]
 
 
 def bare_elements(text: str) -> list[Element]:
@@ -74,13 +79,14 @@ def title_of(root: etree._Element) -> str | None:
     return folded(root.findtext(".//title") or "") or None
 
 
-def _elements(text: str, root: etree._Element, request: Request, *, main_content: bool) -> list[Element]:
+def _elements(text: str, root: etree._Element, request: Request, *, has_hidden: bool) -> list[Element]:
     if request.simple:
         return bare_elements(text)
-    if main_content:
+    if request.main_content:
         from ingestion.extract.markup.webpage import main_elements
 
-        if found := main_elements(text):
+        seen = etree.tostring(root, encoding="unicode", method="html") if has_hidden else text
+        if found := main_elements(seen):
             return found
     found = list(blocks(root))
     if all(element.kind in NOT_CONTENT for element in found):

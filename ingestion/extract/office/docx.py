@@ -21,6 +21,7 @@ from ingestion.errors import Corrupted
 from ingestion.extract.archives import opened_archive
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
 from ingestion.extract.kinds import KINDS
+from ingestion.extract.office.hidden import HiddenRuns
 from ingestion.extract.office.plain import zip_paragraphs
 from ingestion.extract.office.styles import Styles
 from ingestion.extract.office.wordml import Block, Notes, blocks, is_fake_heading, table_of
@@ -89,13 +90,18 @@ def _elements(document: Document) -> Iterator[Element]:
     body = document.element.body
     if body is None:
         raise Corrupted
-    notes = Notes.of(_part_xml(document, RT.FOOTNOTES), _part_xml(document, RT.ENDNOTES))
+    note_parts = [_part_xml(document, RT.FOOTNOTES), _part_xml(document, RT.ENDNOTES)]
+    runs = HiddenRuns(_part_xml(document, RT.STYLES), document.element)
+    hidden = " ".join(runs.take(part) for part in (body, *note_parts) if part is not None)
+    notes = Notes.of(*note_parts)
     found = list(blocks(body, styles, notes))
     has_headings = any(block.level for block in found)
     yield from _running(document, RT.HEADER, Kind.PAGE_HEADER)
     for block in found:
         yield from _of_block(block, is_styled=has_headings)
     yield from _running(document, RT.FOOTER, Kind.PAGE_FOOTER)
+    if hidden.strip():
+        yield element(Kind.HIDDEN, folded(hidden))
 
 
 def _of_block(block: Block, *, is_styled: bool) -> Iterator[Element]:

@@ -14,6 +14,7 @@ from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Sour
 from ingestion.extract.grids import CellCounter
 from ingestion.extract.kinds import KINDS
 from ingestion.extract.office.odf_body import OFFICE, TABLE, TEXT, blocks, filled_cells, text_of
+from ingestion.extract.office.odf_hidden import take_hidden
 from ingestion.extract.office.plain import zip_paragraphs
 from ingestion.extract.office.sheets import sheet_unit
 from ingestion.extract.places import element, folded
@@ -42,7 +43,14 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         if request.simple:
             yield from _unit(1, list(zip_paragraphs(archive, CONTENT, "p", "*")))
         else:
-            yield from _unit(1, [*blocks(_body(archive)), *_running(archive)])
+            yield from _unit(1, _whole(archive))
+
+
+def _whole(archive: ZipFile) -> list[Element]:
+    body = _body(archive)
+    hidden = take_hidden(body.getroottree().getroot())
+    marked = [element(Kind.HIDDEN, hidden)] if hidden else []
+    return [*blocks(body), *_running(archive), *marked]
 
 
 def _body(archive: ZipFile) -> etree._Element:

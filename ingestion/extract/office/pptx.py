@@ -16,6 +16,7 @@ from ingestion.extract.archives import opened_archive
 from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
 from ingestion.extract.grids import Cell
 from ingestion.extract.kinds import KINDS
+from ingestion.extract.office.hidden import Size, take_hidden
 from ingestion.extract.office.plain import zip_paragraphs
 from ingestion.extract.places import element, folded, located
 from ingestion.extract.safe_xml import parse_xml
@@ -33,7 +34,7 @@ FEWEST_ALT_WORDS = 3
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the slides, each a unit; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
     with opened_archive(path) as archive:
-        slides, title = _open(path)
+        slides, title, size = _open(path)
         if len(slides) > request.limits.max_pages:
             raise TooManyPages(
                 f"The presentation has {len(slides)} slides; at most {request.limits.max_pages} are accepted."
@@ -50,23 +51,27 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
                     number, list(zip_paragraphs(archive, member, "p", "t", InFile(slide=number)))
                 )
             else:
-                yield from _slide(slide, number)
+                yield from _slide(slide, number, size)
 
 
-def _open(path: Path) -> tuple[list[Any], str | None]:
+def _open(path: Path) -> tuple[list[Any], str | None, Size]:
     try:
         presentation = Presentation(str(path))
-        return list(presentation.slides), folded(presentation.core_properties.title or "") or None
+        size = presentation.slide_width or 0, presentation.slide_height or 0
+        return list(presentation.slides), folded(presentation.core_properties.title or "") or None, size
     except (*DAMAGED, PackageNotFoundError, etree.XMLSyntaxError) as error:
         raise Corrupted from error
 
 
-def _slide(slide: Any, number: int) -> Iterator[Finding]:
+def _slide(slide: Any, number: int, size: Size) -> Iterator[Finding]:
     try:
+        hidden = take_hidden(slide, size)
         elements = list(_Slide(slide, InFile(slide=number)).elements())
     except DAMAGED:
         yield UnitRead(number, Source.UNREADABLE)
         return
+    if hidden:
+        yield element(Kind.HIDDEN, hidden)
     yield from _unit(number, elements)
 
 

@@ -51,7 +51,8 @@ def main() -> None:
     from kb.embedding import embedding_model
     from kb.models import Chunk
     from search.rag import RagInput, rag_search
-    from search.retrieval import Question, retrieve
+    from search.retrieval import Question, rank
+    from search.run import Run
 
     users = User.objects.order_by("pk")
     user = users.get(email=arguments.user) if arguments.user else users[0]
@@ -59,13 +60,15 @@ def main() -> None:
     rows = [json.loads(line) for line in arguments.questions.read_text().splitlines()]
     questions = [row.get("question") or row["text"] for row in rows]
 
+    run = Run("bench", principal.default_workspace_id())
+
     async def answer(question: str) -> None:
-        async for _ in rag_search(principal, RagInput(query=question), "bench"):
+        async for _ in rag_search(principal, RagInput(query=question), run):
             pass
 
     measured = {
         "embed the question": timed(embedding_model().embed_query, questions, "embedding"),
-        "retrieve": timed(lambda q: retrieve(principal, Question(q)), questions, "retrieval"),
+        "retrieve": timed(lambda q: rank(principal, Question(q), limit=10), questions, "retrieval"),
         "rag_search, whole": timed(lambda q: asyncio.run(answer(q)), questions, "answers"),
     }
     chunks = Chunk.objects.restricted_to(principal).filter(replaced_by=None).count()

@@ -1,32 +1,75 @@
-"""From a question to ranked chunks: by words and by meaning, fused.
+"""From a question to ranked chunks: by words and by meaning, fused, then reranked.
 
-    question ─┬─ words   (PostgreSQL text search)  ─┐
-              └─ meaning (pgvector)                 ─┴─ fuse ─ best first
+                       ┌─ words   (BM25)                 ─┐
+    question ─▶ view ──┤                                  ├─▶ fused ─▶ reranked ─▶ chunks, best first
+                       └─ meaning (codes, then vectors)  ─┘
 
-Both searches run inside the caller's scope; there is no way to call them without a principal. Scores of
-the two are put on one scale by standardising each over its own hits, because adding standardised scores
-ranks better than fusing ranks (docs/adr/0006).
+A view holds what the asker may find and nothing else; there is no way to open one without a principal, and
+the chunks are read through the same rule once more.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from statistics import fmean, pstdev
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
 from uuid import UUID
 
-from django.contrib.postgres.search import SearchQuery, SearchRank
-from django.db.models import F, QuerySet
-from pgvector.django import CosineDistance
+import numpy as np
+from django.db.models import Q, QuerySet
+from numpy.typing import NDArray
 
 from accounts.principal import Principal
 from kb.embedding import ModelUnavailable, active_space, model_of
-from kb.languages import text_search_config
-from kb.models import Chunk, Document
+from kb.embedding.base import Vectors
+from kb.index.nearest import best, similarities, worth_comparing
+from kb.index.view import View, open_view
+from kb.index.words import Word, WordScores, question_words, score_words
+from kb.models import Chunk, Document, EmbeddingSpace
+from search import fusion
+from search.passages import Passage, distinct, read_passages
+from search.phrases import narrowed_to_phrases
+from search.rerank.base import Reranker
+from search.rerank.registry import budget_secs, reranker
+from search.timing import Clock
 
-CANDIDATES = 50
-"""How many chunks each search contributes to the fusion."""
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents count, all conditions together; an empty tuple or None sets none."""
+
+    tags: tuple[str, ...] = ()
+    metadata: tuple[tuple[str, tuple[object, ...]], ...] = ()
+    """A key and the values it may have."""
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+    kinds: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filters()
+
+    def condition(self) -> Q:
+        """Return the condition on documents."""
+        condition = Q()
+        if self.tags:
+            condition &= Q(tags__overlap=list(self.tags))
+        for key, values in self.metadata:
+            condition &= Q(*(Q(metadata__contains={key: value}) for value in values), _connector=Q.OR)
+        if self.created_after:
+            condition &= Q(created_at__gte=self.created_after)
+        if self.created_before:
+            condition &= Q(created_at__lt=self.created_before)
+        if self.kinds:
+            condition &= Q(file_type__in=self.kinds)
+        if self.languages:
+            condition &= Q(language__in=self.languages)
+        return condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,85 +79,220 @@ class Question:
     text: str
     document_ids: tuple[UUID, ...] | None = None
     workspace_ids: tuple[UUID, ...] | None = None
+    filters: Filters = field(default_factory=Filters)
+
+
+@dataclass(frozen=True, slots=True)
+class RankingSettings:
+    """What can be tuned about ranking; the defaults are the product's (docs/adr/0014-ranking.md)."""
+
+    words: float = 1.0
+    """Weight of the words' scores in the fusion; 0 leaves that search out."""
+    vector: float = 1.0
+    rerank: float = 1.0
+    """0 leaves the reranker out."""
+    reranker: str | None = None
+    """One of `offered_rerankers()`; None is the deployment's."""
+    candidates: int = 100
+    """How many chunks each search contributes."""
+    twins: bool = True
+    """False leaves out chunks that say what a better one says."""
+
+
+DEFAULT = RankingSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What each stage gave a chunk; None where a stage did not run for it."""
+
+    words: float | None = None
+    vector: float | None = None
+    sentence: float | None = None
+    fused: float | None = None
+    rerank: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A chunk with its scores; a score is None if that search did not find it."""
+    """A chunk with its final score and those of the stages."""
 
     chunk: Chunk
-    words: float | None
-    vector: float | None
-    fused: float
+    score: float
+    """Compares chunks of one ranking only."""
+    relevance: float
+    """How likely the chunk is about what is asked, 0 to 1; compares across rankings."""
+    scores: Scores
 
 
-def retrieve(principal: Principal, question: Question) -> list[Found]:
-    """Return the chunks that words or meaning find, best first; ties are broken by id."""
-    chunks = _in_scope(principal, question)
-    words = _by_words(chunks, question.text, _languages(principal, question))
-    vector = _by_meaning(chunks, question.text)
-    fused = fuse(words, vector)
-    found = {chunk.pk: chunk for chunk in chunks.filter(pk__in=fused).select_related("document")}
-    ranked = sorted(found, key=lambda id: (-fused[id], id))
-    return [Found(found[id], words.get(id), vector.get(id), fused[id]) for id in ranked]
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The best chunks, best first, out of how many; `timings` are seconds by stage."""
+
+    results: list[Found]
+    total_candidates: int
+    reranked: bool | Literal["partial"]
+    reranked_count: int
+    words: Sequence[Word]
+    """The words of the question as they were looked for."""
+    timings: dict[str, float]
 
 
-def fuse(*searches: Mapping[UUID, float]) -> dict[UUID, float]:
-    """Return the sum of standardised scores; a chunk that a search missed gets that search's lowest score."""
-    fused: dict[UUID, float] = dict.fromkeys((id for scores in searches for id in scores), 0.0)
-    for scores in searches:
-        standard = _standardise(scores)
-        lowest = min(standard.values(), default=0.0)
-        for id in fused:
-            fused[id] += standard.get(id, lowest)
-    return fused
+def rank(
+    principal: Principal, question: Question, *, limit: int, settings: RankingSettings = DEFAULT
+) -> Ranking:
+    """Return the chunks that answer a question best, best first; ties are broken by reading order."""
+    clock = Clock()
+    space = active_space()
+    view = open_view(
+        principal, space, workspaces=question.workspace_ids, documents=_documents(principal, question)
+    )
+    view = narrowed_to_phrases(principal, view, question.text)
+    clock.lap("scope")
+    words = score_words(view, question_words(question.text, view.languages) if settings.words else [])
+    clock.lap("words")
+    query = _embedded(space, question.text) if settings.vector else None
+    clock.lap("embedding")
+    candidates = _candidates(view, space, words, query, settings)
+    clock.lap("vector")
+    chosen = reranker(settings.reranker) if settings.rerank else None
+    depth = max(limit if settings.twins else 2 * limit, chosen.passages if chosen else 0)
+    passages = read_passages(principal, candidates.best_ids(depth))
+    clock.lap("passages")
+    reranked = _reranked(question.text, passages, chosen)
+    clock.lap("rerank")
+    final = candidates.with_reranked(reranked)
+    order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
+    kept = order if settings.twins else list(distinct(order))
+    results = _read(principal, [passage.chunk_id for passage in kept[:limit]])
+    clock.lap("read")
+    return Ranking(
+        [_found(chunk, candidates, final, reranked) for chunk in results],
+        len(candidates.ids),
+        _state(reranked, passages, chosen),
+        len(reranked),
+        words.words,
+        clock.laps,
+    )
 
 
-def _standardise(scores: Mapping[UUID, float]) -> dict[UUID, float]:
-    """Return z-scores: (score - mean) / standard deviation; all 0 where there is no spread."""
-    if not scores:
-        return {}
-    mean, spread = fmean(scores.values()), pstdev(scores.values())
-    return {id: (score - mean) / spread if spread else 0.0 for id, score in scores.items()}
+# --- Narrowing ---------------------------------------------------------------------------------------------
 
 
-def _in_scope(principal: Principal, question: Question) -> QuerySet[Chunk]:
-    chunks = Chunk.objects.restricted_to(principal).filter(replaced_by=None)
-    if question.document_ids is not None:
-        chunks = chunks.filter(document_id__in=question.document_ids)
-    if question.workspace_ids is not None:
-        chunks = chunks.filter(workspace_id__in=question.workspace_ids)
-    return chunks
-
-
-def _languages(principal: Principal, question: Question) -> set[str | None]:
-    documents = Document.objects.restricted_to(principal)
+def _documents(principal: Principal, question: Question) -> frozenset[UUID] | None:
+    """Return to which documents a question is narrowed; None where it is not."""
+    if not question.filters:
+        return None if question.document_ids is None else frozenset(question.document_ids)
+    documents: QuerySet[Document] = Document.objects.restricted_to(principal).filter(
+        question.filters.condition()
+    )
     if question.document_ids is not None:
         documents = documents.filter(pk__in=question.document_ids)
-    return set(documents.order_by().values_list("language", flat=True).distinct())
+    return frozenset(documents.order_by().values_list("pk", flat=True))
 
 
-def _by_words(chunks: QuerySet[Chunk], text: str, languages: set[str | None]) -> dict[UUID, float]:
-    # Any word may match, and more of them rank higher: people ask whole questions.
-    any_word = " | ".join(f"'{word}'" for word in re.findall(r"\w+", text))
-    if not any_word:
-        return {}
-    configs = sorted({text_search_config(language) for language in languages} or {"simple"})
-    query = SearchQuery(any_word, config=configs[0], search_type="raw")
-    for config in configs[1:]:
-        query |= SearchQuery(any_word, config=config, search_type="raw")
-    hits = chunks.filter(words=query).annotate(rank=SearchRank(F("words"), query, normalization=1))
-    return dict(hits.order_by("-rank", "pk").values_list("pk", "rank")[:CANDIDATES])
+# --- Searching ---------------------------------------------------------------------------------------------
 
 
-def _by_meaning(chunks: QuerySet[Chunk], text: str) -> dict[UUID, float]:
+@dataclass(frozen=True)
+class _Candidates:
+    """What words or meaning found: chunks with their scores, arrays of one length."""
+
+    ids: list[UUID]
+    words: Numbers
+    vector: Numbers
+    """NaN where the chunk has no vector yet, or nothing was compared."""
+    coverage: Numbers
+    fused: Numbers
+
+    @cached_property
+    def places(self) -> dict[UUID, int]:
+        """Where each chunk stands in the arrays."""
+        return {id: place for place, id in enumerate(self.ids)}
+
+    def best_ids(self, count: int) -> list[UUID]:
+        """Return the chunks with the highest fused scores, best first; ties in reading order."""
+        return [self.ids[place] for place in np.argsort(-self.fused, kind="stable")[:count]]
+
+    def with_reranked(self, scores: Mapping[UUID, float]) -> dict[UUID, float]:
+        """Return the final score of each chunk."""
+        reranked = np.array([scores.get(id, np.nan) for id in self.ids])
+        final = fusion.fuse_reranked(self.fused, reranked) if scores else self.fused
+        return dict(zip(self.ids, final.tolist(), strict=True))
+
+
+def _candidates(
+    view: View, space: EmbeddingSpace, words: WordScores, query: Vectors | None, settings: RankingSettings
+) -> _Candidates:
+    """Return the best of both searches; what one has not found is scored by it all the same."""
+    rows = np.sort(words.best(settings.candidates))
+    similarity = np.full(len(rows), np.nan)
+    if query is not None:
+        compared = np.union1d(rows, worth_comparing(view, space, query))
+        found = similarities(view, space, query, compared)
+        rows = np.union1d(rows, best(compared, found, settings.candidates)[0])
+        similarity = found[np.searchsorted(compared, rows)].astype(np.float64)
+        similarity[~np.isfinite(similarity)] = np.nan
+    scores = words.scores[rows].astype(np.float64)
+    fused = fusion.fuse((settings.words, scores), (settings.vector, similarity))
+    return _Candidates(view.chunk_ids(rows), scores, similarity, words.coverage(rows), fused)
+
+
+def _embedded(space: EmbeddingSpace, text: str) -> Vectors | None:
     # While documents are embedded again for another model, questions still go with the old one.
-    space = active_space()
     try:
-        vector = model_of(space).embed_query(text)
+        return model_of(space).embed_query(text)
     except ModelUnavailable:
         # Reported at the start and in the log; words still find, and the vectors to come will.
+        return None
+
+
+# --- Reranking ---------------------------------------------------------------------------------------------
+
+
+def _reranked(question: str, passages: Sequence[Passage], chosen: Reranker | None) -> dict[UUID, float]:
+    """Return the scores of the first passages, as many as the reranker had time for."""
+    if chosen is None:
         return {}
-    hits = chunks.filter(vectors__space=space).annotate(distance=CosineDistance("vectors__embedding", vector))
-    rows = hits.order_by("distance", "pk").values_list("pk", "distance")[:CANDIDATES]
-    return {id: 1.0 - distance for id, distance in rows}
+    first = passages[: chosen.passages]
+    deadline = time.monotonic() + budget_secs(chosen)
+    scores = chosen.rerank(question, [passage.text for passage in first], deadline=deadline)
+    return {
+        passage.chunk_id: score for passage, score in zip(first, scores, strict=True) if score is not None
+    }
+
+
+def _state(
+    reranked: Mapping[UUID, float], passages: Sequence[Passage], chosen: Reranker | None
+) -> bool | Literal["partial"]:
+    if chosen is None or not reranked:
+        return False
+    return True if len(reranked) == len(passages[: chosen.passages]) else "partial"
+
+
+# --- Results -----------------------------------------------------------------------------------------------
+
+
+def _read(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
+    live = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
+    chunks = {chunk.pk: chunk for chunk in live.select_related("document")}
+    return [chunks[id] for id in ids if id in chunks]
+
+
+def _found(
+    chunk: Chunk, candidates: _Candidates, final: Mapping[UUID, float], reranked: Mapping[UUID, float]
+) -> Found:
+    place = candidates.places[chunk.pk]
+    cosine = float(candidates.vector[place])
+    has_vector = bool(np.isfinite(cosine))
+    return Found(
+        chunk,
+        final[chunk.pk],
+        fusion.relevance(cosine if has_vector else 0.0, float(candidates.coverage[place])),
+        Scores(
+            words=float(candidates.words[place]),
+            vector=cosine if has_vector else None,
+            fused=float(candidates.fused[place]),
+            rerank=reranked.get(chunk.pk),
+        ),
+    )

@@ -6,6 +6,7 @@ stopped at any moment, and run while Locus does.
 
 from kb.doctor.base import Check, Finding, Result, examine, repair
 from kb.doctor.files import MISSING_FILES, ORPHAN_FILES, STALE_CACHES
+from kb.doctor.index import WRONG_INDEX
 from kb.doctor.rows import (
     CHUNKS_OF_FAILED,
     MISPLACED_CHUNKS,
@@ -26,6 +27,7 @@ CHECKS = [
     NO_CHUNKS,
     NO_VECTORS,
     WRONG_COUNT,
+    WRONG_INDEX,
     NO_JOB,
     STALE_CACHES,
 ]

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from kb.doctor.base import Check, Finding, Unrepairable, locked
 from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
+from kb.index.segments import index_document
 from kb.models import Chunk, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 
@@ -56,6 +57,7 @@ def _give_up_file(finding: Finding) -> None:
 
 def _mark_as_lost(document: Document) -> None:
     Chunk.unscoped.filter(document=document).delete()
+    index_document(document.pk)
     document.status, document.stage, document.searchable = Status.FAILED, Stage.DONE, Searchable.NONE
     document.error_code, document.error_message, document.chunk_count = "corrupted", FILE_LOST, 0
     document.save()

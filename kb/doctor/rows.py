@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from kb.doctor.base import Check, Finding, locked
 from kb.documents import reprocess
+from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document
 
 SCOPE = (
@@ -71,10 +72,12 @@ def _put_in_scope(document: Document) -> None:
         external_user_id=document.external_user_id,
         session_id=document.session_id,
     )
+    index_document(document.pk)
 
 
 def _delete_chunks(document: Document) -> None:
     Chunk.unscoped.filter(document=document).delete()
+    index_document(document.pk)
     Document.unscoped.filter(pk=document.pk).update(chunk_count=0)
 
 

@@ -19,7 +19,7 @@ from kb.embedding.weights import configuration_digest, weights_revision
 
 CONVERTER = Path(__file__).with_name("convert.py")
 # Part of the folders' names: to be changed when convert.py writes something else.
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)

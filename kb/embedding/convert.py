@@ -36,17 +36,19 @@ CHECK_TEXTS = [
 
 
 class Whole(torch.nn.Module):
-    """The model from token ids to unit vectors."""
+    """The model from token ids to vectors."""
 
     def __init__(self, model: SentenceTransformer, inputs: list[str]) -> None:
         super().__init__()
         self.model = model
         self.inputs = inputs
 
-    def forward(self, *tensors: torch.Tensor) -> torch.Tensor:
-        """Return vectors of shape (texts, dimensions)."""
+    def forward(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """Return unit vectors (texts, dimensions) and, if the model has them, (texts, tokens, size)."""
         features = self.model(dict(zip(self.inputs, tensors, strict=True)))
-        return torch.nn.functional.normalize(features["sentence_embedding"], dim=-1)
+        vectors = torch.nn.functional.normalize(features["sentence_embedding"], dim=-1)
+        tokens = features.get("token_embeddings")
+        return (vectors,) if tokens is None else (vectors, tokens)
 
 
 def main() -> None:

@@ -13,15 +13,18 @@ from collections.abc import Sequence
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
-from kb.embedding.base import EmbeddingModel, Vectors, no_vectors, normalised
+from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalised
 
 NAME = re.compile(r"hashing(?:-(?P<dimensions>[1-9]\d{0,3}))?(?:@(?P<revision>\w+))?")
+
+WORD = re.compile(r"\w+")
 
 
 class HashingModel(EmbeddingModel):
     """Texts that share words are near each other; needs no weights and loads at once."""
 
     runs_on = "hashing, which knows no meaning: for tests only"
+    has_token_vectors = True
 
     def __init__(self, model: str = "hashing") -> None:
         match = NAME.fullmatch(model)
@@ -51,10 +54,20 @@ class HashingModel(EmbeddingModel):
             vector[0] = 1.0
         return normalised(vector)
 
+    def embed_tokens(self, texts: Sequence[str], *, as_queries: bool = False) -> list[TokenVectors]:
+        """Return the vector of each word by itself."""
+        return [self._embed_words(text) for text in texts]
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count words."""
         return [len(_words(text)) for text in texts]
 
+    def _embed_words(self, text: str) -> TokenVectors:
+        words = list(WORD.finditer(text))
+        vectors = [self.embed_query(word[0]) for word in words] or no_vectors(self.dimensions)
+        spans = np.array([word.span() for word in words], dtype=np.int64).reshape(-1, 2)
+        return TokenVectors(np.asarray(vectors), spans)
+
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", text.lower())
+    return WORD.findall(text.lower())

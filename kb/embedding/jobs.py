@@ -12,9 +12,10 @@ from procrastinate.exceptions import JobAborted
 from procrastinate.job_context import AbortReason
 
 from kb.embedding import queue
-from kb.embedding.openai import EndpointUnavailable
 from kb.embedding.reembedding import activate, fill, filled, missing
 from kb.embedding.spaces import active_space, wanted_space
+from kb.endpoint import EndpointUnavailable
+from kb.index.segments import complete
 from kb.models import EmbeddingSpace
 
 logger = logging.getLogger(__name__)
@@ -44,6 +45,9 @@ def reembed(context: JobContext, space_id: int) -> None:
         activate(space)
         queue.enqueue(space, in_secs=SWEEP_AFTER_SECS)
         logger.info("All documents are embedded for %s: search uses it from now on.", space)
+    else:
+        # Segments that were packed while the spaces changed may lack the codes of the new one.
+        complete(space)
 
 
 def _work(context: JobContext, space: EmbeddingSpace) -> bool:

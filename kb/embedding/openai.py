@@ -5,41 +5,23 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import numpy as np
-import stamina
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from kb.embedding.base import EmbeddingModel, Vectors, no_vectors, normalised
 from kb.embedding.weights import PACKAGED, model_location
+from kb.endpoint import Endpoint, EndpointUnavailable
 
 REVISION = "endpoint"
 """What revisions of such spaces begin with: an endpoint doesn't tell the revision of its weights."""
 # What every server known to us accepts in one request.
 TEXTS_PER_REQUEST = 32
-TIMEOUT = httpx2.Timeout(60.0, connect=10.0)
-ATTEMPTS = 6
-LONGEST_WAIT_SECS = 60.0
 MAX_TOKENS = 512
 """Endpoints don't tell their window; all known models read that much, and chunks are smaller."""
-
-
-class EndpointUnavailable(ImproperlyConfigured):
-    """The endpoint did not answer, or not usefully, after several attempts."""
-
-
-class _Transient(Exception):
-    """Worth another attempt, `after` so many seconds if the endpoint said so."""
-
-    def __init__(self, reason: str, after: float | None = None) -> None:
-        super().__init__(reason)
-        self.after = after
 
 
 class OpenAiModel(EmbeddingModel):
@@ -50,17 +32,14 @@ class OpenAiModel(EmbeddingModel):
             raise ImproperlyConfigured(
                 "EMBEDDING_BACKEND openai needs EMBEDDING_BASE_URL, e.g. http://127.0.0.1:11434/v1."
             )
-        self._url = settings.EMBEDDING_BASE_URL.rstrip("/") + "/embeddings"
-        key = settings.EMBEDDING_API_KEY
-        headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx2.Client(headers=headers, timeout=TIMEOUT)
+        self._endpoint = Endpoint("EMBEDDING", "/embeddings", model)
         asked = settings.EMBEDDING_DIMENSIONS
         self._options = {"dimensions": asked} if asked else {}
         self._count = token_counter(settings.EMBEDDING_TOKENIZER)
         self.name = model
         self.revision = f"{REVISION}, {asked} dimensions" if asked else REVISION
         self.max_tokens = MAX_TOKENS
-        self.runs_on = f"openai-compatible endpoint {_without_secrets(self._url)}"
+        self.runs_on = f"openai-compatible endpoint {self._endpoint.address}"
         self.dimensions = self._request(["How many dimensions?"]).shape[1]
         if asked and asked != self.dimensions:
             raise ImproperlyConfigured(
@@ -98,47 +77,11 @@ class OpenAiModel(EmbeddingModel):
             "encoding_format": "base64",
             **self._options,
         }
-        try:
-            for attempt in stamina.retry_context(
-                on=_wait, attempts=ATTEMPTS, timeout=None, wait_initial=0.5, wait_max=LONGEST_WAIT_SECS
-            ):
-                with attempt:
-                    reply = self._post(body)
-        except _Transient as error:
-            raise EndpointUnavailable(
-                f"EMBEDDING_BASE_URL: {self.runs_on} failed {ATTEMPTS} times, last: {error}"
-            ) from None
+        reply = self._endpoint.post(body)
         try:
             return _vectors(reply, len(texts))
         except (ValueError, KeyError, TypeError) as error:
-            raise EndpointUnavailable(
-                f"EMBEDDING_BASE_URL: {self.runs_on} does not answer as OpenAI's /embeddings does: {error}"
-            ) from error
-
-    def _post(self, body: dict[str, Any]) -> Any:
-        try:
-            reply = self._client.post(self._url, json=body)
-        except httpx2.TransportError as error:
-            raise _Transient(f"{type(error).__name__}: {error}") from error
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise ImproperlyConfigured(f"EMBEDDING_BASE_URL is not an address: {error}") from error
-        if reply.status_code == 429 or reply.status_code >= 500:
-            raise _Transient(f"HTTP {reply.status_code}", _retry_after(reply.headers.get("Retry-After")))
-        if reply.is_success:
-            return reply.json()
-        raise ImproperlyConfigured(self._refusal(reply))
-
-    def _refusal(self, reply: httpx2.Response) -> str:
-        setting = {
-            401: "EMBEDDING_API_KEY",
-            403: "EMBEDDING_API_KEY",
-            404: "EMBEDDING_MODEL or EMBEDDING_BASE_URL",
-        }
-        blamed = setting.get(reply.status_code, "EMBEDDING_MODEL")
-        said = reply.text[:300]
-        if key := settings.EMBEDDING_API_KEY:
-            said = said.replace(key, "…")
-        return f"{blamed}: {self.runs_on} refused {self.name} with HTTP {reply.status_code}: {said}"
+            raise self._endpoint.misunderstood("OpenAI's /embeddings", error) from error
 
 
 def estimated_tokens(text: str) -> int:
@@ -199,28 +142,3 @@ def _vector(embedding: str | list[float]) -> Vectors:
     if isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4").astype(np.float32)
     return np.asarray(embedding, dtype=np.float32)
-
-
-def _wait(error: Exception) -> bool | float:
-    """Return whether, or in how many seconds, to try again."""
-    if not isinstance(error, _Transient):
-        return False
-    return True if error.after is None else min(error.after, LONGEST_WAIT_SECS)
-
-
-def _retry_after(header: str | None) -> float | None:
-    """Read seconds or an HTTP date (RFC 9110 §10.2.3) as seconds from now."""
-    if not header:
-        return None
-    if header.isascii() and header.isdigit():
-        return float(header)
-    try:
-        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
-
-
-def _without_secrets(url: str) -> str:
-    """Return the URL without a password or query: it is shown to people."""
-    parsed = httpx2.URL(url)
-    return str(parsed.copy_with(userinfo=b"", query=None))

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 from numpy.typing import NDArray
 
-from kb.embedding.base import EmbeddingModel, Vectors, no_vectors, normalised
+from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalised, token_vectors
 from kb.embedding.batching import batches_by_length
 from kb.embedding.conversion import Graph, graph_of
+from kb.embedding.counting import WordCounter
 from kb.embedding.weights import model_location, weights_revision
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class OpenVinoModel(EmbeddingModel):
         self.dimensions, self.max_tokens = graph.dimensions, graph.max_tokens
         self._graph = graph
         self._counting, self._truncating = _tokenizers(graph)
+        is_word_piece = type(self._counting.model).__name__ == "WordPiece"
+        self._words = WordCounter(self._count) if is_word_piece else None
         core = openvino.Core()
         has_bf16 = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         precision = "bf16" if has_bf16 else "f32"
@@ -51,6 +54,7 @@ class OpenVinoModel(EmbeddingModel):
             {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "THROUGHPUT"},
         )
         self._parallel = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+        self.has_token_vectors = len(self._compiled.outputs) > 1
         self.runs_on = f"openvino, {precision} on CPU"
         self._compare_with_original()
 
@@ -58,19 +62,10 @@ class OpenVinoModel(EmbeddingModel):
         """Return unit vectors, computed in batches of texts of similar length."""
         if not texts:
             return no_vectors(self.dimensions)
-        prompt = self._graph.document_prompt
-        encodings = self._truncating.encode_batch_fast([prompt + text for text in texts])
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        running: deque[tuple[openvino.InferRequest, list[int]]] = deque()
-        for batch in batches_by_length([len(encoding) for encoding in encodings], TOKENS_PER_BATCH):
-            if len(running) < self._parallel:
-                request = self._compiled.create_infer_request()
-            else:
-                request = _finish(running, vectors)
-            request.start_async(self._inputs([encodings[index] for index in batch]))
-            running.append((request, batch))
-        while running:
-            _finish(running, vectors)
+        encodings = self._encode(texts, self._graph.document_prompt)
+        for batch, request in self._inferred(encodings, TOKENS_PER_BATCH):
+            vectors[batch] = request.get_output_tensor(0).data
         return normalised(vectors)
 
     def embed_query(self, text: str) -> Vectors:
@@ -80,10 +75,51 @@ class OpenVinoModel(EmbeddingModel):
         vector: Vectors = request.infer(self._inputs([encoding]))[0][0]
         return normalised(vector)
 
+    def embed_tokens(self, texts: Sequence[str], *, as_queries: bool = False) -> list[TokenVectors]:
+        """Return the vectors of each text's tokens."""
+        prompt = self._graph.query_prompt if as_queries else self._graph.document_prompt
+        encodings = self._encode(texts, prompt)
+        # Somebody waits for these few: every core takes its share of them.
+        share = -(-sum(map(len, encodings)) // self._parallel)
+        found: dict[int, TokenVectors] = {}
+        for batch, request in self._inferred(encodings, min(share, TOKENS_PER_BATCH)):
+            vectors = request.get_output_tensor(1).data
+            for row, index in enumerate(batch):
+                read = encodings[index]
+                found[index] = token_vectors(
+                    vectors[row, : len(read)], read.offsets, read.special_tokens_mask, len(prompt)
+                )
+        return [found[index] for index in range(len(texts))]
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count with the model's own tokenizer."""
+        return self._words.count(texts) if self._words else self._count(texts)
+
+    def _count(self, texts: Sequence[str]) -> list[int]:
         encodings = self._counting.encode_batch_fast(list(texts), add_special_tokens=False)
         return [len(encoding) for encoding in encodings]
+
+    def _encode(self, texts: Sequence[str], prompt: str) -> list[Encoding]:
+        encodings: list[Encoding] = self._truncating.encode_batch([prompt + text for text in texts])
+        return encodings
+
+    def _inferred(
+        self, encodings: Sequence[Encoding], budget: int
+    ) -> Iterator[tuple[list[int], openvino.InferRequest]]:
+        """Yield indices of texts, and a request with their results, to be read before the next is taken.
+
+        No callbacks: those of OpenVINO's own queue run in its threads and wait for Python's lock.
+        """
+        running: deque[tuple[list[int], openvino.InferRequest]] = deque()
+        free: list[openvino.InferRequest] = []
+        for batch in batches_by_length([len(encoding) for encoding in encodings], budget):
+            if len(running) == self._parallel:
+                yield from _finished(running, free)
+            request = free.pop() if free else self._compiled.create_infer_request()
+            request.start_async(self._inputs([encodings[index] for index in batch]))
+            running.append((batch, request))
+        while running:
+            yield from _finished(running, free)
 
     def _inputs(self, encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
         longest = max(len(encoding) for encoding in encodings)
@@ -107,15 +143,14 @@ class OpenVinoModel(EmbeddingModel):
             )
 
 
-def _finish(running: deque[tuple[openvino.InferRequest, list[int]]], vectors: Vectors) -> Any:
-    """Wait for the oldest request, keep its vectors, and return it for another batch.
-
-    No callbacks: those of OpenVINO's own queue run in its threads and wait for Python's lock.
-    """
-    request, batch = running.popleft()
+def _finished(
+    running: deque[tuple[list[int], openvino.InferRequest]], free: list[openvino.InferRequest]
+) -> Iterator[tuple[list[int], openvino.InferRequest]]:
+    """Wait for the oldest request, yield it, and free it for another batch."""
+    batch, request = running.popleft()
     request.wait()
-    vectors[batch] = request.get_output_tensor(0).data
-    return request
+    yield batch, request
+    free.append(request)
 
 
 def import_openvino() -> Any:

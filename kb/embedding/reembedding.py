@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from kb.embedding.spaces import active_space, model_of
+from kb.index.segments import complete
 from kb.models import Chunk, ChunkVector, EmbeddingSpace
 
 CHUNKS_AT_ONCE = 128
@@ -80,6 +81,7 @@ def fill(space: EmbeddingSpace, *, backwards: bool = False) -> Iterator[int]:
 
 def activate(space: EmbeddingSpace) -> None:
     """Let searches use `space` from their next question on."""
+    complete(space)
     with transaction.atomic():
         # All rows in one order: two that activate at once wait for each other.
         list(EmbeddingSpace.objects.select_for_update().order_by("pk"))
@@ -100,7 +102,7 @@ def vectors_by_space() -> dict[int, int]:
 
 
 def _next_batch(space: EmbeddingSpace, after: UUID | None, backwards: bool) -> list[Chunk]:
-    chunks = missing(space).only("pk", "headings", "text").order_by("-pk" if backwards else "pk")
+    chunks = missing(space).only("pk", "headings", "text", "modality").order_by("-pk" if backwards else "pk")
     if after is not None:
         chunks = chunks.filter(pk__lt=after) if backwards else chunks.filter(pk__gt=after)
     return list(chunks[:CHUNKS_AT_ONCE])

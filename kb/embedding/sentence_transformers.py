@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
-from kb.embedding.base import EmbeddingModel, Vectors, no_vectors
+from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, token_vectors
 from kb.embedding.weights import model_location, weights_revision
 
 BATCH_SIZE = 32
@@ -37,6 +37,8 @@ class SentenceTransformersModel(EmbeddingModel):
         self.revision = weights_revision(folder)
         self.dimensions = int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
+        # Only a transformer has tokens in context, only a tokenizer in Rust tells where they stand.
+        self.has_token_vectors = hasattr(self._model[0], "auto_model") and self._model.tokenizer.is_fast
         self.runs_on = f"sentence-transformers on {_device_name(str(self._model.device))}"
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
@@ -49,6 +51,32 @@ class SentenceTransformersModel(EmbeddingModel):
         """Return the unit vector of a question."""
         vector: Vectors = self._encode(self._model.encode_query, [text])[0]
         return vector
+
+    def embed_tokens(self, texts: Sequence[str], *, as_queries: bool = False) -> list[TokenVectors]:
+        """Return the vectors of each text's tokens."""
+        if not texts:
+            return []
+        names = ["query"] if as_queries else ["document", "passage", "corpus"]
+        prompt = next((given for name in names if (given := self._model.prompts.get(name))), "")
+        whole = [prompt + text for text in texts]
+        with self._lock:
+            found = self._model.encode(
+                whole, batch_size=BATCH_SIZE, output_value="token_embeddings", show_progress_bar=False
+            )
+        read = self._model.tokenizer(
+            whole,
+            truncation=True,
+            max_length=self.max_tokens,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+        )
+        # Some models pad on the left.
+        return [
+            token_vectors(vectors[-len(spans) :].float().cpu().numpy(), spans, special, len(prompt))
+            for vectors, spans, special in zip(
+                found, read["offset_mapping"], read["special_tokens_mask"], strict=True
+            )
+        ]
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Count with the model's own tokenizer."""

@@ -82,6 +82,26 @@ def test_a_question_is_near_the_text_that_shares_its_words(model: EmbeddingModel
     assert similarity.argmax() == 0
 
 
+def test_tokens_have_vectors_and_places(model: EmbeddingModel) -> None:
+    if not model.has_token_vectors:
+        with pytest.raises(NotImplementedError):
+            model.embed_tokens(TEXTS)
+        return
+    assert model.embed_tokens([]) == []
+    texts = [*TEXTS, "Über die Brücke — 水", "word " * 3000]
+    for text, tokens in zip(texts, model.embed_tokens(texts), strict=True):
+        assert len(tokens.vectors) == len(tokens.spans) <= model.count_tokens([text])[0]
+        np.testing.assert_allclose(np.linalg.norm(tokens.vectors, axis=1), 1.0, atol=1e-4)
+        ends = [0, *tokens.spans[:, 1]]
+        assert all(end <= start < stop for end, (start, stop) in zip(ends, tokens.spans, strict=False))
+        assert not any(text[start:stop].isspace() for start, stop in tokens.spans)
+    (asked,), (cats, rates) = (
+        model.embed_tokens(["cat"], as_queries=True),
+        model.embed_tokens([TEXTS[0], TEXTS[2]]),
+    )
+    assert (asked.vectors @ cats.vectors.T).max() > (asked.vectors @ rates.vectors.T).max()
+
+
 def test_tokens_are_counted_without_truncation(model: EmbeddingModel) -> None:
     assert model.count_tokens(["word " * 1000, "word"]) == [1000, 1]
     assert model.max_tokens >= 64
@@ -117,6 +137,9 @@ def test_openvino_serves_the_space_of_sentence_transformers() -> None:
     questions = [fast.embed_query(text) @ reference.embed_query(text) for text in REAL_SENTENCES]
     assert np.mean(questions) >= 0.999
     assert fast.count_tokens(texts) == reference.count_tokens(texts)
+    for one, other in zip(fast.embed_tokens(texts), reference.embed_tokens(texts), strict=True):
+        np.testing.assert_array_equal(one.spans, other.spans)
+        assert np.sum(one.vectors * other.vectors, axis=1).mean() >= 0.995
 
 
 def test_an_unknown_backend_is_a_clear_error() -> None:

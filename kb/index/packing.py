@@ -1,0 +1,188 @@
+"""Packing: many small segments of a shelf become few large ones.
+
+A search pays for each segment it opens, and a large one is searched by reading only the posting lists it
+asks for. Segments join as in a log-structured merge: only with those of no more than the size that has come
+together so far, so that a chunk is packed again only when its segment has about doubled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from uuid import UUID
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+from procrastinate.contrib.django import app
+from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.jobs import JobDeferrer
+from procrastinate.manager import JobManager
+
+from kb.index.postings import GONE, LARGEST_SEGMENT, POSITION, PostingList, Postings
+from kb.index.segments import CodesRow, Shelf, codes_of, encoded_spaces, lock, new_segment, store_codes
+from kb.models import FINISHED, Segment, SegmentTerm
+
+MOST_LOOSE = 32
+"""So many loose segments a search may have to open on each shelf,"""
+MOST_LOOSE_CHUNKS = 4096
+"""with so many chunks in all."""
+MOST_DEAD = 0.25
+"""A packed segment is packed again when more of it is dead."""
+TASK = "pack_segments"
+PRIORITY = -5
+
+
+def pack_if_due(shelf: Shelf) -> None:
+    """Queue the packing of a shelf whose search has become costly."""
+    if is_due(shelf):
+        _queue(shelf)
+
+
+def is_due(shelf: Shelf) -> bool:
+    """Tell whether a search pays for too many loose segments, or for too much that is dead."""
+    loose = list(_on(shelf).exclude(document=None).values_list("size", flat=True))
+    packed = _on(shelf).filter(document=None).only("size", "dead")
+    return len(loose) >= MOST_LOOSE or sum(loose) >= MOST_LOOSE_CHUNKS or any(map(_is_decayed, packed))
+
+
+@app.task(name=TASK)
+def pack_segments(workspace_id: str, external_user_id: str | None, session_id: str | None) -> None:
+    """Pack a shelf in the background."""
+    pack(Shelf(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
+
+
+def pack(shelf: Shelf) -> None:
+    """Join the loose segments of a shelf, and the packed ones that are not much larger; drop what is dead."""
+    with transaction.atomic():
+        lock(shelf)
+        for batch in _batches(_chosen(shelf)):
+            _join(shelf, batch)
+            Segment.unscoped.filter(pk__in=[segment.pk for segment in batch]).delete()
+
+
+def _on(shelf: Shelf) -> QuerySet[Segment]:
+    return Segment.unscoped.filter(**shelf._asdict())
+
+
+def _queue(shelf: Shelf) -> None:
+    arguments = {field: value and str(value) for field, value in shelf._asdict().items()}
+    name = f"pack {tuple(arguments.values())}"
+    task = app.configure_task(TASK, lock=name, queueing_lock=name, priority=PRIORITY)
+    try:
+        with transaction.atomic():
+            manager = JobManager(DjangoConnector(alias="default"))
+            JobDeferrer(job=task.job, job_manager=manager).defer(**arguments)
+    except AlreadyEnqueued:
+        pass
+
+
+# --- What is joined ----------------------------------------------------------------------------------------
+
+
+def _chosen(shelf: Shelf) -> list[Segment]:
+    """Return the segments worth joining, smallest first; one that is alone is as good as packed."""
+    # The vectors of a document under way still come in batches, which only a loose segment takes.
+    loose = list(_on(shelf).filter(document__status__in=FINISHED))
+    packed = sorted(_on(shelf).filter(document=None), key=_alive)
+    chosen = loose + [segment for segment in packed if _is_decayed(segment)]
+    together = sum(map(_alive, chosen))
+    for segment in packed:
+        if segment not in chosen and _alive(segment) <= together:
+            chosen.append(segment)
+            together += _alive(segment)
+    return sorted(chosen, key=_alive)
+
+
+def _batches(segments: Iterable[Segment]) -> Iterator[list[Segment]]:
+    batch: list[Segment] = []
+    for segment in segments:
+        if batch and sum(map(_alive, batch)) + _alive(segment) > LARGEST_SEGMENT:
+            yield batch
+            batch = []
+        batch.append(segment)
+    if batch:
+        yield batch
+
+
+def _alive(segment: Segment) -> int:
+    return segment.size - len(segment.dead)
+
+
+def _is_decayed(segment: Segment) -> bool:
+    return len(segment.dead) > MOST_DEAD * segment.size
+
+
+# --- Joining -----------------------------------------------------------------------------------------------
+
+
+def _join(shelf: Shelf, segments: list[Segment]) -> None:
+    kept = [_kept(segment) for segment in segments]
+    if not sum(map(len, kept)):
+        return
+    joined = new_segment(
+        shelf,
+        [
+            segment.document_ids[number]
+            for segment, positions in zip(segments, kept, strict=True)
+            for number in np.frombuffer(segment.document_of, POSITION)[positions].tolist()
+        ],
+        np.concatenate(
+            [
+                np.frombuffer(segment.chunk_ids, "V16")[positions]
+                for segment, positions in zip(segments, kept, strict=True)
+            ]
+        ).tobytes(),
+        np.concatenate(
+            [
+                np.frombuffer(segment.lengths, POSITION)[positions]
+                for segment, positions in zip(segments, kept, strict=True)
+            ]
+        ),
+        {language for segment in segments for language in segment.languages},
+    )
+    joined.save(force_insert=True)
+    _store_postings(joined, _joined_postings(segments, kept))
+    for space in encoded_spaces(segments):
+        rows = [codes_of(segment, space) for segment in segments]
+        store_codes(
+            joined,
+            space,
+            CodesRow(
+                np.concatenate([row.codes[positions] for row, positions in zip(rows, kept, strict=True)]),
+                np.concatenate([row.present[positions] for row, positions in zip(rows, kept, strict=True)]),
+            ),
+        )
+
+
+def _kept(segment: Segment) -> NDArray[np.intp]:
+    """Return the positions of a segment's chunks that are alive."""
+    return np.delete(np.arange(segment.size), segment.dead)
+
+
+def _joined_postings(segments: list[Segment], kept: list[NDArray[np.intp]]) -> Postings:
+    begin = 0
+    parts = []
+    for segment, positions in zip(segments, kept, strict=True):
+        moved = np.full(segment.size, GONE)
+        moved[positions] = np.arange(begin, begin + len(positions))
+        parts.append((_postings(segment), moved))
+        begin += len(positions)
+    return Postings.joined(parts)
+
+
+def _postings(segment: Segment) -> Postings:
+    if segment.document_id is not None:
+        return Postings.load(segment.terms, segment.postings)
+    rows = SegmentTerm.objects.filter(segment=segment).values_list("term", "postings")
+    return Postings.of_lists((term, PostingList.load(stored)) for term, stored in rows)
+
+
+def _store_postings(segment: Segment, postings: Postings) -> None:
+    copying = "COPY kb_segmentterm (segment_id, term, postings) FROM STDIN (FORMAT BINARY)"
+    with connection.cursor() as cursor, cursor.copy(copying) as copy:
+        copy.set_types(["int8", "text", "bytea"])
+        for term, found in postings:
+            if len(found.positions):
+                copy.write_row((segment.pk, term, found.dump()))

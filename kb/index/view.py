@@ -1,0 +1,296 @@
+"""What one search sees of the index: the segments of its scope, opened.
+
+Segments are kept in memory between searches, because they change seldom and are read whole. What a principal
+may see is asked of the database each time, and only then looked up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from numpy.typing import NDArray
+
+from accounts.principal import Principal
+from kb.index.codes import Codes, encoder
+from kb.index.postings import POSITION, PostingList, Postings
+from kb.index.spelling import similar
+from kb.models import EmbeddingSpace, Segment, SegmentCodes, SegmentTerm
+
+ATTEMPTS = 5
+"""How often to look again when segments were packed while they were being opened."""
+READ_AT_ONCE = 64
+SCANNED_ALONE = 1 << 13
+"""A segment with so many chunks is scanned where it lies: copying it takes longer than a step saves."""
+FEW_DOCUMENTS = 1000
+MOST_SIMILAR = 5
+SIMILAR = """
+    SELECT term, max(similarity(term, %(term)s)) FROM kb_segmentterm
+    WHERE segment_id = ANY(%(packed)s) AND term %% %(term)s
+    GROUP BY term ORDER BY 2 DESC, 1 LIMIT %(most)s
+"""
+
+Rows = NDArray[np.intp]
+"""Numbers of chunks in a view: those of its first segment come first."""
+
+
+@dataclass(frozen=True)
+class OpenSegment:
+    """A segment in memory; `postings` only of a loose one."""
+
+    id: int
+    version: int
+    chunk_ids: NDArray[np.void]
+    numbers: dict[UUID, int]
+    document_of: NDArray[np.uint16]
+    lengths: NDArray[np.uint16]
+    languages: tuple[str, ...]
+    alive: NDArray[np.bool_]
+    postings: Postings | None
+    space: int
+    codes: Codes
+    """Of shape (words, size), in that embedding space; zeros for a chunk that has no vector yet,"""
+    coded: NDArray[np.bool_]
+    """as this tells."""
+
+    @property
+    def nbytes(self) -> int:
+        """Roughly how much memory this takes."""
+        postings = 8 * int(self.lengths.sum()) if self.postings else 0
+        codes = self.codes.nbytes + self.coded.nbytes
+        return 24 * len(self.lengths) + 200 * len(self.numbers) + codes + postings
+
+
+class Cache:
+    """The segments that were opened last, by id, up to a number of bytes. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._segments: OrderedDict[tuple[int, int], OpenSegment] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, id: int, version: int, space: int) -> OpenSegment | None:
+        """Return the segment if it is here, current, and was opened for this embedding space."""
+        with self._lock:
+            segment = self._segments.get((id, space))
+            if segment is None or segment.version != version:
+                return None
+            self._segments.move_to_end((id, space))
+            return segment
+
+    def put(self, segments: Iterable[OpenSegment]) -> None:
+        """Keep these, and let go of those that have not been used for longest."""
+        with self._lock:
+            self._segments |= {(segment.id, segment.space): segment for segment in segments}
+            size = sum(segment.nbytes for segment in self._segments.values())
+            while size > settings.INDEX_CACHE_BYTES and self._segments:
+                _, oldest = self._segments.popitem(last=False)
+                size -= oldest.nbytes
+
+
+_cache = Cache()
+
+
+class View:
+    """The chunks a principal may find, perhaps only those of some documents, as numbered rows."""
+
+    def __init__(self, segments: Sequence[OpenSegment], documents: Collection[UUID] | None) -> None:
+        self.segments = segments
+        self._documents = documents
+        sizes = [len(segment.lengths) for segment in segments]
+        self.size = sum(sizes)
+        self.begins: Rows = np.cumsum([0, *sizes], dtype=np.intp)[:-1]
+
+    @cached_property
+    def alive(self) -> NDArray[np.bool_]:
+        """Which rows may be found, shape (size,)."""
+        return joined([self._alive(segment) for segment in self.segments], np.bool_)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.uint16]:
+        """How many terms each row has, shape (size,)."""
+        return joined([segment.lengths for segment in self.segments], np.uint16)
+
+    @property
+    def languages(self) -> set[str]:
+        """In which languages the chunks are, ISO 639-1; empty where that is unknown."""
+        return {language for segment in self.segments for language in segment.languages}
+
+    @cached_property
+    def count(self) -> int:
+        """How many rows may be found."""
+        return int(np.count_nonzero(self.alive))
+
+    def narrowed(self, rows: Rows) -> View:
+        """Return a view in which of this one's rows only these may be found."""
+        view = View(self.segments, self._documents)
+        view.alive = np.zeros(self.size, np.bool_)
+        view.alive[rows] = self.alive[rows]
+        return view
+
+    def chunk_ids(self, rows: Rows) -> list[UUID]:
+        """Return the ids of these rows."""
+        return [UUID(hex=id) for id in self.hex_ids(rows)]
+
+    def hex_ids(self, rows: Rows) -> list[str]:
+        """Return the ids of these rows as 32 hexadecimal digits."""
+        of = np.searchsorted(self.begins, rows, side="right") - 1
+        at = rows - self.begins[of]
+        return [
+            self.segments[segment].chunk_ids[position].tobytes().hex()
+            for segment, position in zip(of.tolist(), at.tolist(), strict=True)
+        ]
+
+    def postings(self, terms: Collection[str]) -> dict[str, list[tuple[int, PostingList]]]:
+        """Return for each term its lists, each with the row at which its segment begins."""
+        found: dict[str, list[tuple[int, PostingList]]] = {term: [] for term in terms}
+        begins = {segment.id: int(begin) for segment, begin in zip(self.segments, self.begins, strict=True)}
+        for segment in self.segments:
+            for term in terms:
+                each = segment.postings and segment.postings.get(term)
+                if each:
+                    found[term].append((begins[segment.id], each))
+        packed = SegmentTerm.objects.filter(segment_id__in=self._ids(loose=False), term__in=terms)
+        for id, term, stored in packed.values_list("segment_id", "term", "postings"):
+            found[term].append((begins[id], PostingList.load(stored)))
+        return found
+
+    def similar_terms(self, term: str, least: float) -> list[tuple[str, float]]:
+        """Return the terms that share most trigrams with `term`, and how many: 0 to 1, best first."""
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', %s, true)", [str(least)])
+            packed = self._ids(loose=False)
+            cursor.execute(SIMILAR, {"packed": packed, "term": term, "most": MOST_SIMILAR})
+            found = dict(cursor.fetchall())
+        # Those of loose segments are in memory, and in no index.
+        found |= similar(term, self._loose_terms, least)
+        return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:MOST_SIMILAR]
+
+    @cached_property
+    def comparable(self) -> NDArray[np.bool_]:
+        """Which rows may be found and have a code, shape (size,)."""
+        coded: NDArray[np.bool_] = joined([segment.coded for segment in self.segments], np.bool_)
+        return self.alive & coded
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether all rows are comparable."""
+        return bool(self.comparable.all())
+
+    def codes(self) -> list[Codes]:
+        """Return the binary codes of all rows, in their order, in arrays of shape (words, some).
+
+        Small segments come together, so that a scan takes few steps.
+        """
+        together = groupby(self.segments, lambda segment: len(segment.lengths) >= SCANNED_ALONE)
+        arrays = [([segment.codes for segment in segments], alone) for alone, segments in together]
+        return [
+            array
+            for each, alone in arrays
+            for array in (each if alone or len(each) == 1 else [np.concatenate(each, axis=1)])
+        ]
+
+    @cached_property
+    def _loose_terms(self) -> set[str]:
+        return set().union(*(segment.postings.terms for segment in self.segments if segment.postings))
+
+    def _ids(self, *, loose: bool) -> list[int]:
+        return [segment.id for segment in self.segments if (segment.postings is not None) is loose]
+
+    def _alive(self, segment: OpenSegment) -> NDArray[np.bool_]:
+        if self._documents is None:
+            return segment.alive
+        # A table to look up in: sorting, as `isin` does, takes several times longer.
+        wanted = np.fromiter((id in self._documents for id in segment.numbers), np.bool_)
+        alive: NDArray[np.bool_] = segment.alive & wanted[segment.document_of]
+        return alive
+
+
+def open_view(
+    principal: Principal,
+    space: EmbeddingSpace,
+    *,
+    workspaces: Collection[UUID] | None = None,
+    documents: Collection[UUID] | None = None,
+) -> View:
+    """Open what `principal` may find, narrowed to some workspaces or documents; None does not narrow."""
+    scope = Segment.objects.restricted_to(principal)
+    if workspaces is not None:
+        scope = scope.filter(workspace_id__in=workspaces)
+    if documents is not None and len(documents) <= FEW_DOCUMENTS:
+        scope = scope.filter(document_ids__overlap=list(documents))
+    wanted = frozenset(documents) if documents is not None else None
+    for _ in range(ATTEMPTS):
+        versions = dict(scope.order_by("pk").values_list("pk", "version"))
+        segments = _opened(versions, scope, space)
+        if segments.keys() == versions.keys():
+            break
+    return View([segments[id] for id in sorted(segments)], wanted)
+
+
+def joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
+    """Return one array; an empty one of `dtype` if there is none."""
+    return np.concatenate(arrays) if arrays else np.zeros(0, dtype)
+
+
+# --- Opening -----------------------------------------------------------------------------------------------
+
+
+def _opened(
+    versions: dict[int, int], scope: QuerySet[Segment], space: EmbeddingSpace
+) -> dict[int, OpenSegment]:
+    """Return the segments by id, from memory or from the database; those packed meanwhile are missing."""
+    found = {id: _cache.get(id, version, space.pk) for id, version in versions.items()}
+    here = {id: segment for id, segment in found.items() if segment is not None}
+    lacking = sorted(versions.keys() - here.keys())
+    for start in range(0, len(lacking), READ_AT_ONCE):
+        read = _read(lacking[start : start + READ_AT_ONCE], scope, space)
+        _cache.put(read)
+        here |= {segment.id: segment for segment in read}
+    return here
+
+
+def _read(ids: list[int], scope: QuerySet[Segment], space: EmbeddingSpace) -> list[OpenSegment]:
+    rows = scope.filter(pk__in=ids)
+    # The codes after the rows: what is newer than its version is read again, what is older would stay.
+    segments = list(rows)
+    stored = SegmentCodes.objects.filter(segment_id__in=ids, space=space)
+    codes = {row.segment_id: row for row in stored}
+    return [_open(row, codes.get(row.pk), space) for row in segments]
+
+
+def _open(row: Segment, stored: SegmentCodes | None, space: EmbeddingSpace) -> OpenSegment:
+    codes = np.frombuffer(stored.codes if stored else b"", np.uint64)
+    coded = np.frombuffer(stored.present, np.bool_) if stored else np.zeros(row.size, np.bool_)
+    alive = np.ones(row.size, np.bool_)
+    alive[row.dead] = False
+    return OpenSegment(
+        id=row.pk,
+        version=row.version,
+        chunk_ids=np.frombuffer(row.chunk_ids, "V16"),
+        numbers={id: number for number, id in enumerate(row.document_ids)},
+        document_of=np.frombuffer(row.document_of, POSITION),
+        lengths=np.frombuffer(row.lengths, POSITION),
+        languages=tuple(row.languages),
+        alive=alive,
+        postings=Postings.load(row.terms, row.postings) if row.document_id else None,
+        space=space.pk,
+        codes=_columns(codes, coded, encoder(space.dimensions).words),
+        coded=coded,
+    )
+
+
+def _columns(stored: Codes, coded: NDArray[np.bool_], words: int) -> Codes:
+    """Return codes as columns, of shape (words, size), zero where there is none."""
+    if len(stored) == len(coded) * words:
+        return np.ascontiguousarray(stored.reshape(-1, words).T)
+    return np.zeros((words, len(coded)), np.uint64)

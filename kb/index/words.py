@@ -1,0 +1,177 @@
+"""Ranking by words: BM25 over the posting lists of a view.
+
+    score(q, d) = Σ_t idf(t) · f / (f + k1 · (1 - b + b · |d| / avg))
+    idf(t) = ln(1 + (N - n + ½) / (n + ½))
+
+as Lucene computes it (Robertson and Zaragoza 2009, "The probabilistic relevance framework"): f is how often
+term t stands in chunk d, |d| its number of terms, n how many chunks hold t; N, n and the average length are
+those of the view, so that the weight of a word follows from what is searched and from nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kb.index.analysis import terms
+from kb.index.postings import PostingList
+from kb.index.view import Rows, View, joined
+
+K1 = 0.9
+B = 0.4
+SHORTEST_MISSPELT = 4
+MOST_MISSPELT = 2
+"""So many words of a short question may all be misspelt."""
+LEAST_SIMILARITY = 0.4
+"""Trigrams in common, 0 to 1: “reveneu” and “revenu” share 0.45."""
+
+
+Variants = frozenset[str]
+"""The terms that a word of a question becomes in the languages of what is searched; mostly one."""
+
+
+def question_words(text: str, languages: Collection[str]) -> list[Variants]:
+    """Return the words of a question that tell something, as terms in each of these languages.
+
+    What tells nothing in one language is left out: there it is in no index, and elsewhere it would look rare.
+    """
+    words: list[Variants] = []
+    for piece in text.split():
+        by_language = {tuple(terms(piece, language or None)) for language in languages}
+        if len({len(found) for found in by_language}) == 1:
+            words += map(frozenset, zip(*by_language, strict=True))
+        elif all(by_language):
+            words += [frozenset([term]) for found in by_language for term in found]
+    return list(dict.fromkeys(words))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a question as it was looked for: its terms that stand somewhere, with their weights."""
+
+    variants: Variants
+    idf: Mapping[str, float]
+    read_as: str | None = None
+    """The similar term that was looked for because none of the variants stands anywhere."""
+    likeness: float = 1.0
+    """How similar, 0 to 1."""
+
+    @property
+    def weight(self) -> float:
+        """What the word tells: the inverse document frequency of its most telling term."""
+        return max(self.idf.values())
+
+
+@dataclass(frozen=True, slots=True)
+class WordScores:
+    """What the words of a question find: the score of each row of the view, 0 where none of them stands."""
+
+    scores: NDArray[np.float32]
+    words: Sequence[Word]
+    _posted: Mapping[str, _Posted]
+
+    def best(self, count: int) -> Rows:
+        """Return the rows with the highest scores, best first; ties in reading order."""
+        return highest(self.scores, np.flatnonzero(self.scores), count)
+
+    def coverage(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the share, 0 to 1, of the question's weight that the words in each of these rows have."""
+        covered = np.zeros(len(rows))
+        for word in self.words:
+            # Marking a million rows takes less than sorting those that hold a frequent word.
+            held = np.zeros(len(self.scores), np.bool_)
+            for term in word.idf:
+                held[self._posted[term].rows] = True
+            covered += word.weight * held[rows]
+        whole = sum(word.weight for word in self.words)
+        return covered / whole if whole else covered
+
+
+def score_words(view: View, question: Sequence[Variants]) -> WordScores:
+    """Score all rows for the words of a question; one that stands nowhere is read as a similar one."""
+    posted = _posted(view, {term for variants in question for term in variants})
+    known = [_known(view, variants, posted) for variants in question]
+    # Most of its words stand nowhere: a question in another language, of which no word is a misspelt one.
+    other = _absent if known.count(None) > max(MOST_MISSPELT, len(known) / 2) else _misspelt
+    words = [word or other(view, variants, posted) for word, variants in zip(known, question, strict=True)]
+    shares = view.lengths.astype(np.float32) / np.float32(max(_mean_length(view), 1.0))
+    norms = np.float32(K1 * (1 - B)) + np.float32(K1 * B) * shares
+    scores = np.zeros(view.size, np.float32)
+    for word in words:
+        for term, idf in word.idf.items():
+            found = posted[term]
+            often = found.counts.astype(np.float32)
+            scores[found.rows] += word.likeness * idf * often / (often + norms[found.rows])
+    return WordScores(scores, words, posted)
+
+
+def _known(view: View, variants: Variants, posted: Mapping[str, _Posted]) -> Word | None:
+    idf = {term: _idf(view, posted[term]) for term in sorted(variants) if len(posted[term])}
+    return Word(variants, idf) if idf else None
+
+
+def _misspelt(view: View, variants: Variants, posted: dict[str, _Posted]) -> Word:
+    """Read a word that stands nowhere as the most similar one that does; numbers are like no other."""
+    for term in sorted(variants):
+        if len(term) < SHORTEST_MISSPELT or any(character.isdigit() for character in term):
+            continue
+        for similar, likeness in view.similar_terms(term, LEAST_SIMILARITY)[:1]:
+            posted |= _posted(view, {similar})
+            return Word(variants, {similar: _idf(view, posted[similar])}, similar, likeness)
+    return _absent(view, variants, posted)
+
+
+def _absent(view: View, variants: Variants, posted: Mapping[str, _Posted]) -> Word:
+    return Word(variants, {term: _idf(view, posted[term]) for term in sorted(variants)})
+
+
+def holding_all(view: View, looked_for: Collection[str]) -> Rows:
+    """Return the rows that hold every one of these terms, ascending; all rows if there is none."""
+    rows = np.flatnonzero(view.alive)
+    for found in _posted(view, looked_for).values():
+        rows = np.intersect1d(rows, found.rows, assume_unique=True)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    """The rows that hold a term, and how often each does."""
+
+    rows: Rows
+    counts: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def _posted(view: View, looked_for: Collection[str]) -> dict[str, _Posted]:
+    return {term: _in_view(view, lists) for term, lists in view.postings(looked_for).items()}
+
+
+def _in_view(view: View, lists: list[tuple[int, PostingList]]) -> _Posted:
+    rows = joined([each.positions + np.intp(begin) for begin, each in lists], np.intp)
+    counts = joined([each.counts for _, each in lists], np.uint8)
+    if view.count == view.size:
+        return _Posted(rows, counts)
+    alive = view.alive[rows]
+    return _Posted(rows[alive], counts[alive])
+
+
+def _idf(view: View, posted: _Posted) -> float:
+    return math.log1p((view.count - len(posted) + 0.5) / (len(posted) + 0.5))
+
+
+def _mean_length(view: View) -> float:
+    return float(view.lengths[view.alive].mean()) if view.count else 0.0
+
+
+def highest(scores: NDArray[np.float32], rows: Rows, count: int) -> Rows:
+    """Return those `count` of `rows` that have the highest scores, best first; ties in the order of rows."""
+    if len(rows) > count:
+        least = np.partition(scores[rows], -count)[-count]
+        rows = rows[scores[rows] >= least]
+    return rows[np.argsort(-scores[rows], kind="stable")][:count]

@@ -1,0 +1,136 @@
+"""What a question may come with, the same for `POST search` and for `rag_search` (contract §3, §5)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+import langcodes
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
+
+from accounts.errors import NotFound
+from accounts.principal import Principal
+from kb.documents import documents_by_id
+from search.retrieval import Filters, Question
+
+
+def _moment(value: object) -> datetime:
+    """Read a date or a time; what names no time zone is UTC."""
+    if not isinstance(value, str):
+        raise ValueError("must be a date or time as ISO 8601 writes them")
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise ValueError("must be a date or time as ISO 8601 writes them") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _language(value: str) -> str:
+    """Return the code by which documents carry a language: `en` for `en`, `EN` and `eng`."""
+    try:
+        return langcodes.standardize_tag(value)
+    except ValueError:
+        raise ValueError("must be an ISO 639 code") from None
+
+
+Word = Annotated[str, Field(min_length=1, max_length=100)]
+Words = Annotated[list[Word], Field(min_length=1, max_length=100)]
+Language = Annotated[
+    Word, BeforeValidator(lambda value: _language(value) if isinstance(value, str) else value)
+]
+Moment = Annotated[datetime, BeforeValidator(_moment)]
+SCALAR: dict[str, JsonValue] = {"type": ["string", "number", "boolean"]}
+
+
+class FiltersInput(BaseModel):
+    """Which documents count, all conditions together."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tags: Words | None = Field(None, description="Documents with any of these tags.")
+    metadata: dict[str, JsonValue] | None = Field(
+        None,
+        min_length=1,
+        max_length=100,
+        description="Documents whose metadata has each of these keys with this value, or one of these.",
+        json_schema_extra={
+            "additionalProperties": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR, "minItems": 1}]}
+        },
+    )
+    created_after: Moment | None = Field(None, description="Documents added then or later.")
+    created_before: Moment | None = Field(None, description="Documents added earlier than that.")
+    kinds: Words | None = Field(
+        None, description="Documents of any of these kinds: their `file_type`, as `pdf`."
+    )
+    languages: Annotated[list[Language], Field(min_length=1, max_length=100)] | None = Field(
+        None, description="Documents in any of these languages: ISO 639 codes, as `en`."
+    )
+
+    @field_validator("metadata")
+    @classmethod
+    def _values(cls, metadata: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+        for key, values in (metadata or {}).items():
+            if values == [] or not all(map(_is_scalar, _listed(values))):
+                raise ValueError(f"“{key}” must be a string, number or boolean, or a list of them")
+        return metadata
+
+    def filters(self) -> Filters:
+        """Return the filters as retrieval takes them."""
+        return Filters(
+            tags=tuple(self.tags or ()),
+            metadata=tuple((key, tuple(_listed(values))) for key, values in (self.metadata or {}).items()),
+            created_after=self.created_after,
+            created_before=self.created_before,
+            kinds=tuple(self.kinds or ()),
+            languages=tuple(self.languages or ()),
+        )
+
+
+def _listed(values: JsonValue) -> list[JsonValue]:
+    return values if isinstance(values, list) else [values]
+
+
+def _is_scalar(value: JsonValue) -> bool:
+    # JSON's 1e999 becomes an infinity, which PostgreSQL's JSON does not know.
+    return isinstance(value, str | int) or (isinstance(value, float) and abs(value) < float("inf"))
+
+
+class QuestionInput(BaseModel):
+    """A question, and to what it is narrowed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: str = Field(min_length=1, max_length=2000, description="The question, as specific as possible.")
+    document_ids: list[UUID] | None = Field(
+        None, max_length=1000, description="Search only these documents; an empty list searches nothing."
+    )
+    workspace_ids: list[UUID] | None = Field(
+        None, max_length=1000, description="Search only these workspaces; by default all you may read."
+    )
+    filters: FiltersInput | None = Field(None, description="Search only documents that meet all of these.")
+
+    @field_validator("query")
+    @classmethod
+    def _not_blank(cls, query: str) -> str:
+        if not query.strip():
+            raise ValueError("must not be blank")
+        return query
+
+    def check_visible(self, principal: Principal) -> None:
+        """Raise `NotFound` naming the first document or workspace that the principal can't see."""
+        documents_by_id(principal, self.document_ids or [])
+        for index, id in enumerate(self.workspace_ids or []):
+            if id not in principal.roles:
+                raise NotFound(
+                    f"There is no workspace {id} that you can see.", param=f"workspace_ids[{index}]"
+                )
+
+    def question(self) -> Question:
+        """Return the question as retrieval takes it."""
+        return Question(
+            self.query,
+            None if self.document_ids is None else tuple(self.document_ids),
+            None if self.workspace_ids is None else tuple(self.workspace_ids),
+            self.filters.filters() if self.filters else Filters(),
+        )

@@ -1,0 +1,49 @@
+"""The texts of candidates: what a reranker reads, and by which twins are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import UUID
+
+from accounts.principal import Principal
+from kb.models import Chunk
+
+TWIN_SHARE = 0.95
+"""Two passages are twins if they have so much of their words in common."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A chunk's text as the embedding model reads it."""
+
+    chunk_id: UUID
+    text: str
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words, folded; numbers count as such: two years' reports differ in little else."""
+        return frozenset(self.text.casefold().split())
+
+
+def read_passages(principal: Principal, ids: Sequence[UUID]) -> list[Passage]:
+    """Return the passages of these chunks in their order; those the principal can't find are left out."""
+    live = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
+    texts = {chunk.pk: chunk.text_to_embed for chunk in live.only("pk", "headings", "text", "modality")}
+    return [Passage(id, texts[id]) for id in ids if id in texts]
+
+
+def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Yield the passages without those that say what a former one has said."""
+    said: list[frozenset[str]] = []
+    for passage in passages:
+        if not any(_are_twins(passage.words, words) for words in said):
+            said.append(passage.words)
+            yield passage
+
+
+def _are_twins(one: frozenset[str], other: frozenset[str]) -> bool:
+    if min(len(one), len(other)) < TWIN_SHARE * max(len(one), len(other)):
+        return False
+    return len(one & other) >= TWIN_SHARE * len(one | other)

@@ -1,0 +1,53 @@
+"""What a question puts in quotes must stand in a chunk word for word."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import numpy as np
+
+from accounts.principal import Principal
+from kb.index.analysis import terms
+from kb.index.view import Rows, View
+from kb.index.words import holding_all
+from kb.models import Chunk, with_headings
+
+PHRASE = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»')
+MOST_READ = 2000
+"""Of more chunks that hold all words of a phrase, the first ones in reading order are looked at."""
+
+
+def phrases_in(question: str) -> list[str]:
+    """Return what stands in quotes, folded."""
+    quoted = ("".join(groups) for groups in PHRASE.findall(question))
+    return [phrase for phrase in map(fold, quoted) if phrase]
+
+
+def narrowed_to_phrases(principal: Principal, view: View, question: str) -> View:
+    """Return the rows that hold every quoted phrase; the whole view without any, or if no row holds them."""
+    phrases = phrases_in(question)
+    if not phrases:
+        return view
+    rows = _holding_words(view, phrases)[:MOST_READ]
+    ids = view.chunk_ids(rows)
+    chunks = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
+    texts = {
+        id: fold(with_headings(headings, text))
+        for id, headings, text in chunks.values_list("pk", "headings", "text")
+    }
+    held = [all(phrase in texts.get(id, "") for phrase in phrases) for id in ids]
+    return view.narrowed(rows[held]) if any(held) else view
+
+
+def fold(text: str) -> str:
+    """Return `text` without case, typographic variants and line breaks."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _holding_words(view: View, phrases: list[str]) -> Rows:
+    found = [
+        holding_all(view, {term for phrase in phrases for term in terms(phrase, language or None)})
+        for language in sorted(view.languages)
+    ]
+    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.intp)

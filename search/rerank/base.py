@@ -1,0 +1,58 @@
+"""What a reranker is: a question and passages in, scores out, as many as there is time for."""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from kb.endpoint import EndpointRefusal, EndpointUnavailable
+
+logger = logging.getLogger(__name__)
+
+
+class Reranker(ABC):
+    """A loaded reranker. Thread-safe; one lives in each process that searches."""
+
+    name: str
+    """The model, as results name it."""
+    passages: int
+    """How many of the best candidates to give it: what it is good for in its time."""
+    budget_secs: float
+    """How long a search waits for it unless RERANKER_BUDGET_MS says otherwise."""
+    passages_per_step: int
+    """How many passages are scored at once; between steps the clock is looked at."""
+
+    def rerank(self, question: str, passages: Sequence[str], *, deadline: float) -> list[float | None]:
+        """Return a score for each passage, higher is better, None for those there was no time for.
+
+        Passages come best first, so that a part of the scores is one for the top. A step that would not end
+        by `deadline`, seconds of `time.monotonic()`, is not begun. Scores of one question can be compared,
+        not those of two. An endpoint that fails is logged and leaves None.
+        """
+        scores: list[float | None] = [None] * len(passages)
+        longest = 0.0
+        for start in range(0, len(passages), self.passages_per_step):
+            begun = time.monotonic()
+            if begun + longest >= deadline:
+                break
+            step = passages[start : start + self.passages_per_step]
+            try:
+                scores[start : start + len(step)] = self.score(question, step, within=deadline - begun)
+            except (EndpointUnavailable, EndpointRefusal) as error:
+                logger.warning("not reranked: %s", error)
+                break
+            longest = max(longest, time.monotonic() - begun)
+        return scores
+
+    @abstractmethod
+    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+        """Return the scores of a few passages; who can be interrupted ends `within` so many seconds.
+
+        Raise `EndpointUnavailable` or `EndpointRefusal` if there are none.
+        """
+
+    def describe(self) -> str:
+        """Return what operators read about it."""
+        return self.name

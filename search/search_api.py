@@ -1,0 +1,134 @@
+"""`/api/v1/search`: chunks for a question, best first, with what every stage said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any, Literal
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from pydantic import BaseModel, Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.auth import principal_of
+from accounts.identity import in_session
+from accounts.principal import Principal
+from accounts.validation import validated
+from kb.representations import chunk_json
+from search.events import BoxData
+from search.explanation import Explanation, explain
+from search.inputs import QuestionInput
+from search.retrieval import DEFAULT, Found, rank
+
+EVERY_CANDIDATE = 10_000
+"""More chunks than all stages together find."""
+WITHOUT_RERANKER = replace(DEFAULT, rerank=0.0)
+
+
+class SearchInput(QuestionInput):
+    """What `POST search` takes."""
+
+    session_id: UUID | None = Field(None, description="Search the documents attached to this session, too.")
+    external_user_id: str | None = Field(None, description="Speak for this external user.")
+    limit: int = Field(10, ge=1, le=100, strict=True, description="How many chunks to return.")
+    rerank: bool = Field(True, strict=True, description="Whether the best are compared once more, closely.")
+    explain: bool = Field(False, strict=True, description="Add `explanation`: what each stage found and why.")
+
+    def asker(self, principal: Principal) -> Principal:
+        """Return the principal with the external user and in the session that the body names, or raise."""
+        principal = principal.for_external_user(self.external_user_id)
+        return principal if self.session_id is None else in_session(principal, self.session_id)
+
+
+class StageScores(BaseModel):
+    """What each stage gave a chunk; null where the stage did not run for it."""
+
+    words: float | None = Field(description="BM25: 0 if none of the question's words stands in it.")
+    vector: float | None = Field(description="Cosine similarity of the chunk and the question, -1 to 1.")
+    sentence: float | None = Field(description="That of its best sentence.")
+    fused: float | None
+    rerank: float | None
+
+
+class SearchHit(BaseModel):
+    """A chunk as `GET chunks/{id}` gives it, with its rank and scores."""
+
+    rank: int
+    chunk_id: UUID
+    document_id: UUID
+    document_name: str
+    text: str
+    page_number: int | None
+    bbox: list[BoxData] | None
+    start_time: float | None
+    end_time: float | None
+    metadata: dict[str, Any]
+    score: float
+    scores: StageScores
+
+
+class SearchResult(BaseModel):
+    """The answer of `POST search`."""
+
+    query: str
+    results: list[SearchHit]
+    total_candidates: int = Field(description="How many chunks the results were chosen from.")
+    reranked: bool | Literal["partial"] = Field(description="“partial”: there was no time for all of them.")
+    timings: dict[str, float] = Field(description="Seconds by stage, in their order, and in total.")
+    explanation: Explanation | None = Field(None, description="Only with `explain`.")
+
+
+class SearchView(APIView):
+    """Search without an answer."""
+
+    # Asking needs no more than reading.
+    required_scope = "read"
+
+    @extend_schema(operation_id="search", request=SearchInput, responses=SearchResult)
+    def post(self, request: Request) -> Response:
+        """Return the chunks that answer the query best, of all that the caller may search."""
+        inputs = validated(SearchInput, request.data)
+        principal = inputs.asker(principal_of(request))
+        inputs.check_visible(principal)
+        return Response(_search(principal, inputs))
+
+
+def _search(principal: Principal, inputs: SearchInput) -> dict[str, Any]:
+    ranking = rank(
+        principal,
+        inputs.question(),
+        limit=EVERY_CANDIDATE if inputs.explain else inputs.limit,
+        settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
+    )
+    result = SearchResult(
+        query=inputs.query,
+        results=_hits(ranking.results[: inputs.limit]),
+        total_candidates=ranking.total_candidates,
+        reranked=ranking.reranked,
+        timings=ranking.timings,
+    )
+    if inputs.explain:
+        result.explanation = explain(inputs.query, ranking, inputs.limit)
+    return result.model_dump(mode="json", exclude=None if inputs.explain else {"explanation"})
+
+
+def _hits(results: Sequence[Found]) -> list[SearchHit]:
+    return [_hit(found, rank) for rank, found in enumerate(results, start=1)]
+
+
+def _hit(found: Found, rank: int) -> SearchHit:
+    chunk = chunk_json(found.chunk, found.chunk.document.name)
+    scores = {
+        stage: None if score is None else round(score, 4) for stage, score in asdict(found.scores).items()
+    }
+    return SearchHit(
+        rank=rank,
+        chunk_id=chunk.pop("id"),
+        document_name=found.chunk.document.name,
+        score=round(found.score, 4),
+        scores=StageScores(**scores),
+        **chunk,
+    )

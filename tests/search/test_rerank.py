@@ -1,0 +1,171 @@
+"""Choosing a reranker, its time, and late interaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django import Settings
+
+from kb.embedding import embedding_model
+from kb.embedding import registry as embedding_registry
+from kb.embedding.base import Vectors, normalised
+from kb.endpoint import EndpointUnavailable
+from search.rerank import Reranker, load, registry, reranker, start
+from search.rerank.late_interaction import LateInteraction, max_sim
+from search.rerank.registry import budget_secs
+from tests.kb.endpoint import EmbeddingEndpoint
+from tests.search.rerankers import make_cross_encoder
+
+
+@pytest.fixture(autouse=True)
+def _no_reranker_of_an_earlier_test() -> None:
+    registry.resident.cache_clear()
+
+
+@pytest.fixture
+def hashing(settings: Settings) -> None:
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+
+
+@pytest.fixture
+def embedding_endpoint(settings: Settings) -> Iterator[None]:
+    """An embedding model that tells no vectors of tokens."""
+    with EmbeddingEndpoint() as endpoint:
+        settings.EMBEDDING_BACKEND, settings.EMBEDDING_MODEL = "openai", "without tokens"
+        settings.EMBEDDING_BASE_URL = endpoint.url
+        yield
+    embedding_registry.resident.cache_clear()
+
+
+# --- Choosing ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("hashing")
+def test_by_default_the_embedding_model_reranks() -> None:
+    chosen = reranker()
+    assert isinstance(chosen, LateInteraction)
+    assert chosen is reranker()
+    assert start() == "Reranking with late interaction with hashing, for at most 450 ms."
+
+
+@pytest.mark.usefixtures("embedding_endpoint")
+def test_the_default_says_where_it_can_not_rerank() -> None:
+    assert reranker() is None
+    assert "Not reranking: without tokens by openai-compatible endpoint" in start()
+
+
+@pytest.mark.usefixtures("embedding_endpoint")
+def test_a_reranker_that_is_named_is_not_replaced() -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"RERANKER late-interaction.*EMBEDDING_MODEL"):
+        load("late-interaction", "")
+
+
+@pytest.mark.usefixtures("hashing")
+def test_a_model_for_late_interaction_is_a_mistake() -> None:
+    with pytest.raises(ImproperlyConfigured, match="RERANKER_MODEL"):
+        load("late-interaction", "some-model")
+
+
+def test_none_is_a_choice(settings: Settings) -> None:
+    settings.RERANKER = "none"
+    assert reranker() is None
+    assert start() == "Not reranking, because RERANKER is none."
+
+
+def test_the_budget_can_be_set(settings: Settings) -> None:
+    settings.RERANKER = "overlap"
+    chosen = reranker()
+    assert chosen is not None
+    assert budget_secs(chosen) == 1.0
+    settings.RERANKER_BUDGET_MS = 250
+    assert budget_secs(chosen) == 0.25
+    assert start().endswith("for at most 250 ms.")
+
+
+# --- Time --------------------------------------------------------------------------------------------------
+
+
+class Slow(Reranker):
+    name = "slow"
+    passages = 10
+    passages_per_step = 2
+    budget_secs = 1.0
+
+    def __init__(self, secs: float, *, fails_at: int = 99) -> None:
+        self.secs, self.fails_at, self.steps = secs, fails_at, 0
+
+    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+        self.steps += 1
+        if self.steps == self.fails_at:
+            raise EndpointUnavailable("RERANKER_BASE_URL: nobody is there")
+        time.sleep(self.secs)
+        return [1.0] * len(passages)
+
+
+def test_when_time_is_up_the_top_is_scored() -> None:
+    begun = time.monotonic()
+    scores = Slow(0.1).rerank("?", ["passage"] * 10, deadline=begun + 0.35)
+    assert time.monotonic() - begun < 0.45, "a step that would not end in time is not begun"
+    scored = [score is not None for score in scores]
+    assert scored == sorted(scored, reverse=True)
+    assert 2 <= sum(scored) <= 6
+
+
+def test_what_fails_half_way_keeps_what_it_has(caplog: pytest.LogCaptureFixture) -> None:
+    scores = Slow(0, fails_at=2).rerank("?", ["passage"] * 5, deadline=time.monotonic() + 60)
+    assert scores == [1.0, 1.0, None, None, None]
+    assert "not reranked: RERANKER_BASE_URL: nobody is there" in caplog.text
+
+
+# --- Late interaction --------------------------------------------------------------------------------------
+
+
+def unit(*rows: tuple[float, float]) -> Vectors:
+    return normalised(np.array(rows, dtype=np.float32).reshape(-1, 2))
+
+
+def test_each_token_looks_for_its_nearest() -> None:
+    asked = unit((1, 0), (0, 1))
+    assert max_sim(asked, unit((1, 0), (0, 1), (-1, 0))) == pytest.approx(1.0)
+    assert max_sim(asked, unit((1, 0))) == pytest.approx(0.5)
+    assert max_sim(asked, unit((-1, 0), (0, -1))) == pytest.approx(0.0)
+    assert max_sim(asked, unit()) == max_sim(unit(), asked) == 0.0
+
+
+def test_the_right_sentence_wins_over_the_same_topic() -> None:
+    question = "Who designed the lighthouse of Bell Rock?"
+    passages = [
+        "The lighthouse of Bell Rock stands eleven miles off the coast and is seen from afar at night.",
+        "Robert Stevenson drew the plans of the tower on the Bell Rock, the oldest one washed by the sea.",
+        "The bakery opens at six and sells out by noon.",
+    ]
+    scores = LateInteraction().rerank(question, passages, deadline=time.monotonic() + 60)
+    assert np.argmin(np.array(scores, dtype=float)) == 2
+
+
+def test_it_uses_the_model_that_is_resident() -> None:
+    assert LateInteraction()._model is embedding_model()
+
+
+# --- Cross-encoders ----------------------------------------------------------------------------------------
+
+
+def test_a_cross_encoder_with_classes_is_refused(tmp_path: Path) -> None:
+    folder = make_cross_encoder(tmp_path / "classifier", labels=3)
+    with pytest.raises(ImproperlyConfigured, match=r"RERANKER_MODEL .* has 3 labels"):
+        load("cross-encoder", str(folder))
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImproperlyConfigured, match="RERANKER_MODEL"):
+        load("cross-encoder", str(tmp_path))
+
+
+def test_a_cross_encoder_needs_a_name() -> None:
+    with pytest.raises(ImproperlyConfigured, match="RERANKER_MODEL"):
+        load("cross-encoder", "")

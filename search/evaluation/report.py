@@ -1,0 +1,180 @@
+"""The report: one HTML page that needs nothing else, with figures, plots and the worst questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from math import inf
+from statistics import median
+
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from kb.embedding import active_space
+from search.evaluation.charts import Bar, Chart, bar, latencies, milliseconds, recall_curves
+from search.evaluation.metrics import MEASURES, Estimate, ndcg
+from search.evaluation.run import DEPTH, Evaluation, Outcome, Trial
+from search.retrieval import RankingSettings
+
+WORST = 20
+HEADLINES = {
+    "documents": ("nDCG@10", "MRR@10", "recall@10", "recall@50"),
+    "chunks": ("hit@1", "hit@5", "hit@10", "MRR@10"),
+}
+EXPLAINED = {
+    "nDCG@10": "Are the relevant ones at the top of the first ten?",
+    "MRR@10": "One over the rank of the first relevant one.",
+    "recall@10": "The share of what is relevant among the first ten.",
+    "recall@50": "The share of what is relevant among the first fifty.",
+    "hit@1": "The first result is relevant.",
+    "hit@5": "One of the first five is relevant.",
+    "hit@10": "One of the first ten is relevant.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A measure with a bar for each stage; `value` and `interval` are those of the whole pipeline."""
+
+    measure: str
+    explained: str
+    value: str
+    interval: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table of all figures."""
+
+    stage: str
+    cells: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """A question that went badly."""
+
+    outcome: Outcome
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What the page says about one data set."""
+
+    evaluation: Evaluation
+    panels: tuple[Panel, ...]
+    recall: Chart
+    latency: Chart
+    steps: tuple[tuple[str, str], ...]
+    rows: tuple[Row, ...]
+    worst: tuple[Missed, ...]
+    imperfect: int
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> Section:
+        """Work out everything that is shown."""
+        stages = evaluation.stages
+        estimates = {stage.name: stage.estimates() for stage in stages}
+        counts = "chunks" if any(c.counts == "chunks" for c in evaluation.collection.cases) else "documents"
+        missed = _missed(evaluation)
+        return cls(
+            evaluation,
+            tuple(_panel(measure, estimates) for measure in HEADLINES[counts]),
+            recall_curves((stage.name, [one.judged for one in stage.outcomes]) for stage in stages),
+            latencies((stage.name, stage.milliseconds) for stage in stages),
+            tuple(_steps(evaluation.whole.outcomes)),
+            tuple(Row(name, tuple(map(_cell, found.values()))) for name, found in estimates.items()),
+            tuple(missed[:WORST]),
+            len(missed),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A page about evaluations under one set of settings, and about the sweep that chose them, if any."""
+
+    sections: tuple[Section, ...]
+    settings: RankingSettings
+    trials: tuple[Trial, ...]
+    measure: str
+    model: str
+    made_at: datetime
+
+    @classmethod
+    def of(
+        cls,
+        evaluations: Sequence[Evaluation],
+        settings: RankingSettings,
+        trials: Sequence[Trial] = (),
+        measure: str = "",
+    ) -> Report:
+        """Work out everything that is shown."""
+        return cls(
+            tuple(map(Section.of, evaluations)),
+            settings,
+            tuple(trials),
+            measure,
+            str(active_space()),
+            timezone.now(),
+        )
+
+    def html(self) -> str:
+        """Return the page."""
+        rows = [
+            {
+                "settings": " ".join(f"{k}={v}" for k, v in trial.changed.items()) or "the product's",
+                "mean": _cell(trial.mean),
+                "gain": f"{trial.gain.mean:+.3f} ({trial.gain.low:+.3f} to {trial.gain.high:+.3f})"
+                if trial.gain
+                else "",
+                "by_set": [_cell(one) for one in trial.by_set],
+            }
+            for trial in self.trials
+        ]
+        context = {
+            "report": self,
+            "settings": asdict(self.settings),
+            "measures": list(MEASURES),
+            "trials": rows,
+            "depth": DEPTH,
+        }
+        return render_to_string("search/evaluation.html", context)
+
+
+def _panel(measure: str, estimates: Mapping[str, Mapping[str, Estimate]]) -> Panel:
+    bars = {stage: found[measure] for stage, found in estimates.items()}
+    value, interval = _cell(list(bars.values())[-1])
+    return Panel(
+        measure, EXPLAINED[measure], value, interval, tuple(bar(stage, one) for stage, one in bars.items())
+    )
+
+
+def _cell(estimate: Estimate) -> tuple[str, str]:
+    return f"{estimate.mean:.3f}", f"{estimate.low:.3f} to {estimate.high:.3f}"
+
+
+def _steps(outcomes: Sequence[Outcome]) -> list[tuple[str, str]]:
+    """Return the median time of each step that ranking reports."""
+    names = dict.fromkeys(name for outcome in outcomes for name in outcome.timings)
+    seconds = {name: median(outcome.timings.get(name, 0.0) for outcome in outcomes) for name in names}
+    return [(name, milliseconds(middle * 1000)) for name, middle in seconds.items()]
+
+
+def _missed(evaluation: Evaluation) -> list[Missed]:
+    """Return the questions that the whole pipeline answers imperfectly, worst first."""
+    scored = [(ndcg(one.judged, 10), one) for one in evaluation.whole.outcomes]
+    worst = sorted(
+        (pair for pair in scored if pair[0] < 1), key=lambda pair: (pair[0], -(pair[1].judged.first or inf))
+    )
+    return [Missed(outcome, _verdict(outcome)) for _, outcome in worst]
+
+
+def _verdict(outcome: Outcome) -> str:
+    first, met = outcome.judged.first, sum(rank is not None for rank in outcome.judged.ranks)
+    if first is None:
+        return f"nothing relevant among the first {DEPTH} chunks"
+    of = len(outcome.judged.ranks)
+    return f"first met at rank {first}" + (f"; {met} of {of} met at all" if of > 1 else "")

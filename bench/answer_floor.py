@@ -31,7 +31,7 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def as_context(passage: dict[str, Any]) -> Context:
+def as_context(rank: int, passage: dict[str, Any], score: float) -> Context:
     """Return a passage as the answerer would get it, cut into sentences."""
     from ingestion.chunking import sentence_bounds
     from kb.models import Chunk
@@ -39,7 +39,8 @@ def as_context(passage: dict[str, Any]) -> Context:
 
     text = passage["text"]
     sentences = [list(bounds) for bounds in sentence_bounds(text, "en")]
-    return Context(1, Chunk(id=uuid4(), text=text, sentences=sentences), passage["title"], 1.0)
+    chunk = Chunk(id=uuid4(), text=text, sentences=sentences, headings=[passage["title"]], language="en")
+    return Context(rank, chunk, passage["title"], score)
 
 
 def main() -> None:
@@ -51,7 +52,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
     django.setup()
     from kb.embedding import embedding_model
-    from search.answer.extractive import weigh
+    from search.answer.extractive.weighing import weigh
 
     passages = read(arguments.folder / "passages.jsonl")
     title_of = {p["passage_id"]: p["title"] for p in passages}
@@ -63,8 +64,8 @@ def main() -> None:
     def best(question: str, excluded_title: str | None) -> float:
         similarity = vectors @ model.embed_query(question)
         order = [i for i in similarity.argsort()[::-1] if passages[i]["title"] != excluded_title][:CONTEXTS]
-        evidence = weigh(question, [as_context(passages[i]) for i in order])
-        return max((e.score for e in evidence), default=0.0)
+        contexts = [as_context(rank, passages[i], similarity[i]) for rank, i in enumerate(order, start=1)]
+        return max((each.fit for each in weigh(question, contexts)), default=0.0)
 
     sample = random.Random(0).sample(queries, min(arguments.questions, len(queries)))  # noqa: S311
     scores = [

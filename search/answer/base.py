@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 
 from kb.locations import LocatedText
@@ -28,6 +29,7 @@ class Context:
     chunk: Chunk
     document_name: str
     score: float
+    rerank_score: float | None = None
 
     @cached_property
     def located(self) -> LocatedText:
@@ -42,15 +44,67 @@ class Context:
         return [Sentence(text[start:end], start, end) for start, end in bounds]
 
 
-class Answerer(ABC):
-    """Composes an answer from contexts. `model` is the name that results carry."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an answerer is asked, and what it may use."""
+
+    question: str
+    contexts: Sequence[Context]
+    reflection: bool = False
+    """Whether the response may begin with a `**Reflection:**` block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an answer has taken, and the model that gave it: with a chain of models it may be another."""
 
     model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = Decimal(0)
+    """US dollars; None where the price of the model is unknown."""
+    read: frozenset[int] | None = None
+    """The ranks of the contexts that the model was shown, and so can cite; None is all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which answerer the settings name. The key shows in no `repr`."""
+
+    provider: str
+    model: str = ""
+    base_url: str = ""
+    """Where the provider answers; empty for its usual address."""
+    api_key: str = field(default="", repr=False)
+
+    @property
+    def name(self) -> str:
+        """What results and preferences call it."""
+        return self.model or self.provider
+
+
+class Answerer(ABC):
+    """Composes an answer from contexts. Any number of answers may be under way at once, in any event loop."""
+
+    name: str
+    """The model, as results name it."""
+
+    def __init__(self, choice: Choice) -> None:
+        """Take what the settings say; raise `ImproperlyConfigured` naming the setting if that will not do."""
+        self.name = choice.provider
+
+    def describe(self) -> str:
+        """Return what operators read about it, without secrets."""
+        return self.name
 
     @abstractmethod
-    def answer(self, question: str, contexts: Sequence[Context]) -> AsyncIterator[str]:
-        """Yield the response piece by piece: Markdown in which `<source_N>` follows what context N supports.
+    def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+        """Yield the response piece by piece, none of them empty, and last of all what it has taken.
 
-        Text taken from documents is escaped: it can't pose as markup or as a citation. A response without
-        any marker means that the contexts hold no answer.
+        Raise `ProviderError`, `Timeout` or `Overloaded` where a language model fails: also after some pieces.
+        Closing the generator ends the work at once, and with it what a provider asks money for.
+
+        The response is Markdown in which `<source_N>` follows what context N supports. Text taken from
+        documents is escaped: it can't pose as markup or as a citation. A response without any marker means
+        that the contexts hold no answer.
         """

@@ -1,18 +1,17 @@
-"""A loopback server that speaks the wire format of OpenAI's `POST /v1/embeddings`.
-
-Its vectors are those of the hashing double, so that texts that share words are near each other.
-"""
+"""Loopback servers that stand for endpoints: JSON in, JSON out, and the faults a test asks for."""
 
 from __future__ import annotations
 
 import base64
 import json
 import threading
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from kb.embedding.hashing import HashingModel
 
@@ -20,16 +19,13 @@ Reply = tuple[int, dict[str, str], Any]
 
 
 @dataclass
-class EmbeddingEndpoint:
+class LoopbackEndpoint(ABC):
     """Runs while the `with` block does; `requests` are bodies (with their headers) in order of arrival."""
 
-    dimensions: int = 48
     key: str = ""
-    takes_base64: bool = True
     failures: list[Reply] = field(default_factory=list)
     """Replies to give first: status, headers, body."""
-    alter: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = lambda rows: rows
-    """Changes the rows of an answer, to answer wrongly."""
+    delay_secs: float = 0.0
     requests: list[dict[str, Any]] = field(default_factory=list)
 
     def __enter__(self) -> Self:
@@ -40,6 +36,7 @@ class EmbeddingEndpoint:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 endpoint.requests.append(body | {"path": self.path, "headers": dict(self.headers)})
                 status, headers, reply = endpoint.reply(self.path, self.headers.get("Authorization"), body)
+                time.sleep(endpoint.delay_secs)
                 content = json.dumps(reply).encode()
                 self.send_response(status)
                 for name, value in (headers | {"Content-Length": str(len(content))}).items():
@@ -65,16 +62,39 @@ class EmbeddingEndpoint:
 
     @property
     def url(self) -> str:
-        """What EMBEDDING_BASE_URL is to be."""
+        """What the setting PREFIX_BASE_URL is to be."""
         return f"http://127.0.0.1:{self._server.server_port}/v1"
 
     def reply(self, path: str, authorization: str | None, body: dict[str, Any]) -> Reply:
         if self.failures:
             return self.failures.pop(0)
-        if path != "/v1/embeddings":
+        if path != f"/v1{self.path}":
             return 404, {}, {"error": {"message": "no such path"}}
         if self.key and authorization != f"Bearer {self.key}":
             return 401, {}, {"error": {"message": f"Incorrect API key: {authorization}"}}
+        return self.answer(body)
+
+    path: ClassVar[str]
+
+    @abstractmethod
+    def answer(self, body: dict[str, Any]) -> Reply:
+        """Reply to a request that is in order."""
+
+
+@dataclass
+class EmbeddingEndpoint(LoopbackEndpoint):
+    """Speaks the wire format of OpenAI's `POST /v1/embeddings`.
+
+    Its vectors are those of the hashing double, so that texts that share words are near each other.
+    """
+
+    path: ClassVar[str] = "/embeddings"
+    dimensions: int = 48
+    takes_base64: bool = True
+    alter: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = lambda rows: rows
+    """Changes the rows of an answer, to answer wrongly."""
+
+    def answer(self, body: dict[str, Any]) -> Reply:
         model = HashingModel(f"hashing-{body.get('dimensions', self.dimensions)}")
         as_base64 = self.takes_base64 and body.get("encoding_format") == "base64"
         rows = [

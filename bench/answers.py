@@ -1,0 +1,189 @@
+"""Do answers hold the answer? `python -m bench.answers FOLDER … [--foreign FILE …]`
+
+A FOLDER holds `docs/` and `questions.jsonl`, or `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (see
+docs/evaluation.md). Its documents are ingested and its questions asked by `rag_search` over them alone, with
+the answerer the settings name. An answer is right if it holds an accepted short answer: `answer`,
+`answer_alt` or `answers`, of twelve words at most. Words are compared without case, marks and articles, of a
+list all items; numbers as numbers, within one per cent and in any scale that is a power of a thousand, but
+years to the year. “At once” is right in the first statement already. The questions of `--foreign` files have
+no answer in any folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import tempfile
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from bench.citations import CITATION_RUN, Tally, asked, questions_of
+from bench.ingestion import both_steps, stored
+from bench.scratch import scratch_database
+
+if TYPE_CHECKING:
+    from accounts.principal import Principal
+
+MOST_WORDS = 12
+TOLERANCE = 0.01
+SCALES = {"thousand": 3, "k": 3, "million": 6, "m": 6, "mn": 6, "billion": 9, "b": 9, "bn": 9, "trillion": 12}
+NUMBER = re.compile(rf"(\d[\d,]*(?:\.\d+)?)(?:\s*({'|'.join(SCALES)})\b)?", re.IGNORECASE)
+YEAR = re.compile(r"[12]\d{3}")
+JUST_A_NUMBER = re.compile(rf"\W*{NUMBER.pattern}\s*(?:%|percent)?\W*", re.IGNORECASE)
+
+console = Console(width=110)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and its accepted short answers, of which there may be none."""
+
+    text: str
+    accepted: tuple[str, ...]
+
+
+class Figures:
+    """What is reported of a folder."""
+
+    def __init__(self) -> None:
+        self.right, self.at_once, self.answered, self.refused = Tally(), Tally(), Tally(), Tally()
+        self.words: list[int] = []
+
+    def count(self, question: Asked, response: str, answered: bool) -> None:
+        """Count a question that has an answer."""
+        self.answered.count(answered, question.text)
+        if answered:
+            self.words.append(len(CITATION_RUN.sub("", response).split()))
+        if question.accepted:
+            first = CITATION_RUN.split(response)[0]
+            said = CITATION_RUN.sub("", response)
+            self.right.count(answered and holds(said, question.accepted), question.text)
+            self.at_once.count(answered and holds(first, question.accepted), question.text)
+
+    def row(self) -> list[str]:
+        """Return the cells of the report."""
+        words = f"{sum(self.words) / max(1, len(self.words)):.0f}"
+        return [*map(str, (self.right, self.at_once, self.answered, self.refused)), words]
+
+
+def main() -> None:
+    """Ingest, ask, compare, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--foreign", type=Path, nargs="*", default=[])
+    parser.add_argument("--sample", type=int, default=100, help="so many questions of each, at most")
+    arguments = parser.parse_args()
+    foreign = sampled([each for file in arguments.foreign for each in questions_of(file)], arguments.sample)
+    table = Table("folder", "right", "at once", "answered", "foreign refused", "words", title="Answers")
+    with scratch_database():
+        for folder in arguments.folders:
+            principal, figures = ingested(folder), Figures()
+            for question in track(sampled(asked_of(folder), arguments.sample), folder.name, console=console):
+                result = asked(principal, question.text)
+                figures.count(question, result.response, result.answered)
+            for text in track(foreign, f"{folder.name}, foreign", console=console):
+                figures.refused.count(not asked(principal, text).answered, text)
+            table.add_row(folder.name, *figures.row())
+    console.print(table)
+
+
+def sampled(all_of_them: Sequence[Any], count: int) -> list[Any]:
+    """Return some, always the same."""
+    return random.Random(0).sample(all_of_them, min(count, len(all_of_them)))  # noqa: S311
+
+
+def asked_of(folder: Path) -> list[Asked]:
+    """Return the questions of a folder."""
+    file = folder / "questions.jsonl"
+    lines = (file if file.is_file() else folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    return [question_in(json.loads(line)) for line in lines]
+
+
+def question_in(row: dict[str, Any]) -> Asked:
+    """Return a question of either layout."""
+    answers = [row.get("answer"), *(row.get("answer_alt") or ()), *(row.get("answers") or ())]
+    short = tuple(each for each in answers if each and len(each.split()) <= MOST_WORDS)
+    return Asked(row.get("question") or row["text"], short)
+
+
+def ingested(folder: Path) -> Principal:
+    """Ingest the documents of a folder, and forget all others; return who sees them."""
+    from accounts.identity import principal_of_user
+    from accounts.models import User
+    from kb.models import Document
+
+    Document.unscoped.all().delete()
+    with tempfile.TemporaryDirectory() as scratch:
+        for file in track([*files_of(folder, Path(scratch))], f"{folder.name}, reading", console=console):
+            document = stored(file)
+            for step in both_steps():
+                step(document.pk)
+    return principal_of_user(User.objects.get(email="bench@example.org"))
+
+
+def files_of(folder: Path, scratch: Path) -> Iterator[Path]:
+    """Yield the files of a folder; passages are written to `scratch`."""
+    from search.evaluation.datasets import load
+
+    for number, source in enumerate(load(folder).sources or ()):
+        if isinstance(source.content, Path):
+            yield source.content
+        else:
+            file = scratch / f"{number}.html"
+            file.write_bytes(source.content)
+            yield file
+
+
+# --- Comparing ---------------------------------------------------------------------------------------------
+
+
+def holds(response: str, accepted: Iterable[str]) -> bool:
+    """Tell whether a response holds one of the accepted answers."""
+    return any((has_number if is_amount(answer) else has_words)(response, answer) for answer in accepted)
+
+
+def is_amount(answer: str) -> bool:
+    """Tell whether an answer is a number and not a year."""
+    return bool(JUST_A_NUMBER.fullmatch(answer)) and not YEAR.fullmatch(answer)
+
+
+def has_words(response: str, answer: str) -> bool:
+    """Tell whether a response holds an answer word for word, or all the items of a list."""
+    said = f" {plain(response)} "
+    items = [plain(item) for item in answer.split(",")]
+    return f" {plain(answer)} " in said or all(f" {item} " in said for item in items)
+
+
+def has_number(response: str, answer: str) -> bool:
+    """Tell whether a response holds a number, perhaps in another scale."""
+    wanted = next(numbers(answer))
+    return any(
+        abs(wanted * 1000.0**power - held) <= TOLERANCE * held
+        for held in numbers(response)
+        for power in range(-4, 5)
+    )
+
+
+def numbers(text: str) -> Iterator[float]:
+    """Yield the numbers of a text, “3.2 billion” as what it amounts to."""
+    for digits, scale in NUMBER.findall(text):
+        yield float(digits.replace(",", "")) * 10.0 ** SCALES.get(scale.lower(), 0)
+
+
+def plain(text: str) -> str:
+    """Return a text without case, marks and English articles."""
+    words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(word for word in words if word not in {"a", "an", "the"})
+
+
+if __name__ == "__main__":
+    main()

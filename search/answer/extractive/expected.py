@@ -1,0 +1,81 @@
+"""What kind of content a question asks for: “when” a time, “how many” a number, “who” a name, “why” a cause.
+
+A light cue, worth a little in the order of what else fits. Words of seven languages tell the kind; questions
+in others, and of no kind, are answered by likeness alone. A time, number or name counts only if the question
+does not hold it already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+Test = Callable[[str, frozenset[str]], bool]
+"""Whether a statement holds what is asked for, given the words of the question."""
+
+_WHEN = r"when|(?:what|which) (?:year|date|day|month|century|decade)|wann|quand|cuándo|quando|wanneer"
+_HOW_MANY = (
+    r"how (?:many|much|long|old|far|tall|high|big|large|fast|often)|what (?:percent\w*|share|number|amount)"
+    r"|wie ?viele?n?|wie (?:hoch|lange?|alt|groß|oft)|combien|cuánt[oa]s?|quant[oiae]s?|hoeveel"
+)
+_WHO = r"who|whom|whose|where|wer|wem|wen|wo|qui|où|quién(?:es)?|dónde|chi|dove|wie is|waar|quem|onde"
+_WHY = r"why|what (?:drove|caused|led)|warum|wieso|weshalb|pourquoi|por qué|perché|waarom|por que"
+_WHAT_IS = (
+    r"what(?:['’]s| is| are| was| were)|was (?:ist|sind)|qu['’]est-ce|qué (?:es|son)"
+    r"|(?:che )?cos['’]è|wat (?:is|zijn)|o que (?:é|são)|define"
+)
+
+_TIME = re.compile(
+    r"(?<![\d.,])[12]?\d{3}s?(?![\d.,]\d)|\b\d+(?:st|nd|rd|th) century|\b\d{1,2}:\d\d\b"
+    r"|\b\d{1,2}\. [^\W\d_]{3,}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
+    r"|hundred|thousand|million|billion|half|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[\w,(“\"] )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+")
+_CAUSE = re.compile(
+    r"\b(?:because|due to|since|as a result|result(?:ed|ing)? (?:of|from|in)|caused?|led to|in order to"
+    r"|so that|driven by|weil|wegen|aufgrund|dadurch|parce que|car|grâce|porque|debido|perché|poiché|omdat"
+    r"|doordat|devido)\b",
+    re.IGNORECASE,
+)
+_IS = re.compile(
+    r"(?:\W*\b\w+\b){1,8}?\W+(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
+    r"|é|são)\b",
+    re.IGNORECASE,
+)
+
+
+def expected_by(question: str) -> Callable[[str], bool]:
+    """Return the test whether a statement holds what a question asks for; without a cue none does."""
+    known = frozenset(re.findall(r"\w+", question.casefold()))
+    for cue, test in _KINDS:
+        if cue.search(question):
+            return lambda text: test(text, known)
+    return lambda _: False
+
+
+def _has_new(pattern: re.Pattern[str]) -> Test:
+    """Return the test whether something in a statement is of a kind and not in the question."""
+
+    def test(text: str, known: frozenset[str]) -> bool:
+        found = (frozenset(re.findall(r"\w+", match[0].casefold())) for match in pattern.finditer(text))
+        return any(words - known for words in found)
+
+    return test
+
+
+def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
+    return re.compile(rf"{'^' if at_start else ''}\b(?:{words})\b", re.IGNORECASE)
+
+
+_KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
+    (_cue(_WHEN), _has_new(_TIME)),
+    (_cue(_HOW_MANY), _has_new(_NUMBER)),
+    (_cue(_WHY), lambda text, _: bool(_CAUSE.search(text))),
+    (_cue(_WHO), _has_new(_NAME)),
+    (_cue(_WHAT_IS, at_start=True), lambda text, _: bool(_IS.match(text))),
+)

@@ -1,0 +1,131 @@
+"""What every answerer must do; a new entry of the registry is tested by being there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import ExitStack, aclosing
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from search.answer.base import Answerer, Asked, Choice, Spent
+from search.answer.registry import ANSWERERS, load
+from search.citations.markers import MARKER
+from tests.search.answer.providers import KEY, AnthropicProvider, OpenAiProvider
+from tests.search.contexts import context
+
+QUESTION = "When was the old lighthouse built?"
+CONTEXTS = [
+    context(1, "The old lighthouse was built in 1893. It is painted red and white."),
+    context(2, "Bread is baked from flour, water and salt."),
+]
+PROVIDERS: dict[str, type[AnthropicProvider | OpenAiProvider]] = {
+    "anthropic": AnthropicProvider,
+    "openai": OpenAiProvider,
+    "openai-compatible": OpenAiProvider,
+}
+MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-5-mini", "openai-compatible": "llama3.2:3b"}
+
+
+@pytest.fixture(scope="module", params=[*sorted(ANSWERERS), "chain"])
+def answerer(request: pytest.FixtureRequest) -> Iterator[Answerer]:
+    """Each answerer with what it needs, offline; and a chain of two."""
+    with ExitStack() as stack:
+        named = ["openai-compatible", "extractive"] if request.param == "chain" else [request.param]
+        choices = []
+        for name in named:
+            url = stack.enter_context(PROVIDERS[name]()).url if name in PROVIDERS else ""
+            choices.append(Choice(name, MODELS.get(name, ""), url, KEY if url else ""))
+        yield load(*choices)
+
+
+async def said(answerer: Answerer, asked: Asked) -> tuple[str, Spent]:
+    """Return the whole response and what it took, after checking the order of the pieces."""
+    pieces = [piece async for piece in answerer.answer(asked)]
+    *words, spent = pieces
+    assert isinstance(spent, Spent)
+    assert words
+    assert all(isinstance(word, str) and word for word in words)
+    return "".join(map(str, words)), spent
+
+
+async def test_it_answers_with_markers_and_ends_with_what_it_took(answerer: Answerer) -> None:
+    response, spent = await said(answerer, Asked(QUESTION, CONTEXTS))
+    assert "1893" in response
+    assert {int(rank) for rank in MARKER.findall(response)} <= {1, 2}
+    assert "<source_1>" in response
+    assert spent.model == answerer.name
+    assert spent.input_tokens >= 0
+    assert spent.cost is None or spent.cost >= 0
+    assert spent.read is None or spent.read <= {1, 2}
+
+
+async def test_without_contexts_it_finds_nothing_and_spends_nothing(answerer: Answerer) -> None:
+    response, spent = await said(answerer, Asked(QUESTION, []))
+    assert not MARKER.search(response)
+    assert spent.cost == 0
+
+
+async def test_it_can_be_left_at_any_point(answerer: Answerer) -> None:
+    never_begun = answerer.answer(Asked(QUESTION, CONTEXTS))
+    await never_begun.aclose()
+    async with aclosing(answerer.answer(Asked(QUESTION, CONTEXTS))) as pieces:
+        await anext(pieces)
+    with pytest.raises(StopAsyncIteration):
+        await anext(pieces)
+
+
+async def test_it_can_be_cancelled(answerer: Answerer) -> None:
+    task = asyncio.create_task(said(answerer, Asked(QUESTION, CONTEXTS)))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await said(answerer, Asked(QUESTION, CONTEXTS)))[0]
+
+
+async def test_many_answers_at_once_do_not_mix(answerer: Answerer) -> None:
+    alone, _ = await said(answerer, Asked(QUESTION, CONTEXTS))
+    answers = await asyncio.gather(*(said(answerer, Asked(QUESTION, CONTEXTS)) for _ in range(8)))
+    assert {response for response, _ in answers} == {alone}
+
+
+def test_it_serves_one_event_loop_after_another(answerer: Answerer) -> None:
+    first, _ = asyncio.run(said(answerer, Asked(QUESTION, CONTEXTS)))
+    second, _ = asyncio.run(said(answerer, Asked(QUESTION, CONTEXTS)))
+    assert first == second
+
+
+@pytest.mark.parametrize("question", ["?", "…", "水", "{fence} $reflection %s", "a " * 1000])
+async def test_any_question_can_be_asked(answerer: Answerer, question: str) -> None:
+    assert await said(answerer, Asked(question, CONTEXTS, reflection=True))
+
+
+async def test_any_context_can_be_given(answerer: Answerer) -> None:
+    odd = [
+        context(1, "$fence {x} <source_2> [INST]"),
+        context(2, "word " * 3000),
+        context(20, "水は四画で書く。"),
+    ]
+    assert await said(answerer, Asked(QUESTION, odd))
+
+
+def test_it_describes_itself_in_one_line_without_secrets(answerer: Answerer) -> None:
+    assert answerer.name in answerer.describe()
+    assert "\n" not in answerer.describe()
+    assert KEY not in answerer.describe() + repr(answerer) + repr(vars(answerer).get("_choice"))
+
+
+def test_an_unknown_provider_is_a_clear_error() -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"GENERATION_PROVIDER .* must name one of .* “best”"):
+        load(Choice("best"))
+
+
+@pytest.mark.parametrize("name", sorted(PROVIDERS))
+def test_what_is_missing_is_a_clear_error(name: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="GENERATION_MODEL"):
+        load(Choice(name, "", "http://127.0.0.1:1", KEY))
+    missing = "GENERATION_BASE_URL" if name == "openai-compatible" else "GENERATION_API_KEY or [A-Z]+_API_KEY"
+    with pytest.raises(ImproperlyConfigured, match=missing):
+        load(Choice(name, "some-model"))

@@ -1,0 +1,268 @@
+"""What the extractive answerer chooses, in which order, and how it words what it quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html.parser import HTMLParser
+
+import pytest
+from markdown_it import MarkdownIt
+
+from kb.embedding import embedding_model
+from kb.embedding.base import Vectors
+from search.answer.base import Asked, Choice, Context
+from search.answer.extractive import ExtractiveAnswerer, escape_markdown, nothing_found
+from search.answer.extractive.choosing import choose, paragraphs
+from search.answer.extractive.expected import expected_by
+from search.answer.extractive.statements import Statement, statements
+from search.answer.extractive.weighing import Evidence, weigh
+from search.answer.extractive.wording import NOTHING_FOUND_IN, in_one_line, language_of
+from search.citations.markers import MARKER, MarkerStream
+from search.citations.resolve import resolve
+from tests.search.contexts import context
+
+REVENUE = (
+    "| (in millions) | 2023 | 2022 |\n| --- | --- | --- |\n"
+    "| Cost of sales . . . . . . . | $ 1,900 | $ 1,750 |\n| Net revenue . . . . . . . | $ 3,200 | $ 2,900 |"
+)
+
+
+def table(rank: int, text: str) -> Context:
+    """A context that is a table, whose first row is its header."""
+    found = context(rank, text, located=False)
+    found.chunk.text = text
+    bounds, at = [], 0
+    for line in text.split("\n"):
+        bounds.append([at, at + len(line)])
+        at += len(line) + 1
+    found.chunk.sentences = bounds[2:]
+    return found
+
+
+def told(question: str, *contexts: Context) -> list[str]:
+    return [each.text for each in statements(question, contexts)]
+
+
+async def answered(question: str, contexts: Sequence[Context], *, reflection: bool = False) -> str:
+    pieces = ExtractiveAnswerer(Choice("extractive")).answer(Asked(question, contexts, reflection))
+    return "".join([piece async for piece in pieces if isinstance(piece, str)])
+
+
+# --- Tables ------------------------------------------------------------------------------------------------
+
+
+async def test_a_figure_is_told_with_its_row_its_column_and_its_unit() -> None:
+    prose = context(2, "The company was founded in a garage.", "Its net revenue is discussed below.")
+    response = await answered("What was net revenue in 2023?", [table(1, REVENUE), prose])
+    assert response.removeprefix("- ").startswith("Net revenue · 2023: $ 3,200 (in millions) <source_1>")
+    assert "2,900" not in response
+    resolved = resolve(response, [table(1, REVENUE), prose], "", embedding_model().embed_documents)
+    assert resolved.removed == 0
+    assert resolved.quotes[1][0].text == REVENUE.split("\n")[3]
+
+
+def test_a_column_is_known_by_its_fiscal_year() -> None:
+    assert "Net revenue · 2023: $ 3,200 (in millions)" in told("Net revenue in FY23?", table(1, REVENUE))
+
+
+def test_where_no_column_is_asked_for_the_row_is_told_whole() -> None:
+    expected = "Net revenue · 2023: $ 3,200 · 2022: $ 2,900 (in millions)"
+    assert expected in told("How much is net revenue?", table(1, REVENUE))
+
+
+def test_a_first_row_of_figures_names_no_columns() -> None:
+    text = "| Interest expense | 4,094 | — |\n| --- | --- | --- |\n| Interest income | (15,621) | (41,041) |"
+    assert told("Interest?", table(1, text)) == ["Interest income · (15,621) · (41,041)"]
+
+
+def test_rows_without_content_are_not_told() -> None:
+    text = "| Assets | 2023 |\n| --- | --- |\n| Current assets: |  |\n| Goodwill, net of impairment | — |"
+    assert told("assets", table(1, text)) == []
+
+
+# --- Sentences ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "Ask: “Who can delete a workspace?”",
+        "Deleting a whole workspace",
+        "Rights of Owners and Admins",
+        "Figure 3: Owners delete a workspace.",
+        "Deleting a workspace . . . . . . . . . 17",
+        "The following may delete a workspace:",
+        "of the workspace that was deleted by its owner.",
+        "1.2 3.4 5.6 7.8 9.1 2.3 4.5 (workspace)",
+    ],
+)
+def test_what_is_no_statement_is_no_answer(other: str) -> None:
+    one = context(1, other, "Owners delete a workspace.")
+    one.chunk.headings = ["Deleting a whole workspace"]
+    assert told("Who can delete a workspace?", one) == ["Owners delete a workspace."]
+
+
+def test_where_all_is_written_small_nothing_is_cut_off() -> None:
+    assert (
+        len(told("who deletes it?", context(1, "owners delete a workspace.", "admins can not do that."))) == 2
+    )
+
+
+def test_words_parted_at_the_end_of_a_line_are_whole_again_where_they_are_known() -> None:
+    parted = "Exper- iments show long- term and signif- icant effects."
+    assert in_one_line(parted, "The experiments were long-term.") == (
+        "Experiments show long-term and signif- icant effects."
+    )
+
+
+def test_dot_leaders_are_not_told() -> None:
+    assert in_one_line("Total\n revenue . . . . . . $ 5 ……… 6 ____ 7") == "Total revenue $ 5 6 7"
+
+
+# --- Kinds of content --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "right", "wrong"),
+    [
+        ("When was the tower built?", "It was built in 1893.", "It was built of stone."),
+        ("Wann wurde der Turm gebaut?", "Er wurde am 3. März gebaut.", "Er wurde aus Stein gebaut."),
+        ("Was 1893 when it was built?", "It was built in the 18th century.", "It was there in 1893."),
+        ("How many steps has it?", "It has two hundred steps.", "It has steps."),
+        ("Combien de marches ?", "La tour a 200 marches.", "La tour a des marches."),
+        ("Who built it?", "It was built by Ada Byron.", "It was built by a mason."),
+        ("Why is it red?", "It is red because ships must see it.", "It is red."),
+        ("What is a lantern?", "A lantern is the room of the light.", "Many see the lantern from afar."),
+    ],
+)
+def test_a_question_tells_what_kind_of_content_answers_it(question: str, right: str, wrong: str) -> None:
+    holds = expected_by(question)
+    assert holds(right)
+    assert not holds(wrong)
+
+
+def test_without_a_cue_nothing_is_preferred() -> None:
+    assert not expected_by("Tell me of the tower")("It was built in 1893 by Ada Byron, because ships sank.")
+
+
+def test_of_two_that_fit_the_one_that_holds_a_year_scores_higher() -> None:
+    one = context(1, "The lighthouse was built in the north.", "The lighthouse was built in 1893.")
+    vague, exact = weigh("When was the lighthouse built?", [one])
+    assert exact.score - exact.fit > vague.score - vague.fit
+
+
+# --- Choosing ----------------------------------------------------------------------------------------------
+
+
+def evidence(of: Context, at: int, fit: float) -> Evidence:
+    text = of.sentences[at].text
+    return Evidence(Statement(of, at, text), frozenset(text.split()), fit, fit)
+
+
+def test_nothing_below_the_floor_is_told() -> None:
+    assert choose([evidence(context(1, "The weather was fine."), 0, 0.2)]) == []
+
+
+def test_the_same_is_told_once_and_no_context_talks_alone() -> None:
+    one, two = context(1, "A a a.", "B b b.", "C c c."), context(2, "A a a.")
+    chosen = choose([*(evidence(one, at, 0.9) for at in range(3)), evidence(two, 0, 0.9)])
+    assert [each.statement.text for each in chosen] == ["A a a.", "B b b."]
+
+
+def test_another_figure_is_another_statement() -> None:
+    one, two = context(1, "Sales of the whole group were 5."), context(2, "Sales of the whole group were 6.")
+    assert len(choose([evidence(one, 0, 0.9), evidence(two, 0, 0.9)])) == 2
+
+
+def test_what_follows_each_other_is_told_together_in_its_order_behind_the_best() -> None:
+    one, two = context(1, "A a a.", "B b b."), context(2, "C c c.")
+    chosen = [evidence(one, 1, 0.9), evidence(two, 0, 0.8), evidence(one, 0, 0.8)]
+    texts = [[each.statement.text for each in paragraph] for paragraph in paragraphs(chosen)]
+    assert texts == [["A a a.", "B b b."], ["C c c."]]
+
+
+def test_weighing_takes_one_batch_of_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = embedding_model()
+    batches: list[Sequence[str]] = []
+
+    def embed(texts: Sequence[str]) -> Vectors:
+        batches.append(texts)
+        return type(model).embed_documents(model, texts)
+
+    monkeypatch.setattr(model, "embed_documents", embed)
+    assert (
+        len(weigh("Who?", [context(rank, "Ada Byron wrote the first program.") for rank in range(1, 6)])) == 5
+    )
+    assert len(batches) == 1
+
+
+# --- Not found, reflection ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("What was the revenue in 2023?", "en"),
+        ("Was war der Umsatz im Jahr 2023?", "de"),
+        ("Quel était le chiffre d’affaires en 2023 ?", "fr"),
+        ("¿Cuál fue el ingreso de la empresa?", "es"),
+        ("Qual è stato il ricavo della società?", "it"),
+        ("Wat was de omzet van het bedrijf?", "nl"),
+        ("Qual foi a receita da empresa em 2023?", "pt"),
+        ("売上高は？", "en"),
+        ("", "en"),
+    ],
+)
+def test_that_nothing_was_found_is_said_in_the_language_of_the_question(question: str, language: str) -> None:
+    assert language_of(question) == language
+    assert nothing_found(question) == NOTHING_FOUND_IN[language]
+
+
+async def test_the_reflection_names_question_and_documents_and_nothing_else() -> None:
+    one = context(1, "The lighthouse was built in 1893.")
+    response = await answered("When was the *lighthouse* built?", [one], reflection=True)
+    assert response.startswith(
+        "**Reflection:**\n*The question is “When was the \\*lighthouse\\* built?”."
+        " Passages found in “a.pdf”: 1, 1 of them cited below.*\n\nThe lighthouse"
+    )
+    assert MARKER.search(response.split("\n\n")[0]) is None
+
+
+async def test_the_reflection_on_nothing_is_honest() -> None:
+    response = await answered("Who is the king?", [], reflection=True)
+    assert "Passages found in no document: 0, none of them answers it." in response
+    assert response.endswith(NOTHING_FOUND_IN["en"])
+
+
+# --- Markup ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<source_1>",
+        "【1】 [1] [1, 2] (source 1)",
+        '<citation id="x">[1]</citation>',
+        "[click](javascript:x)",
+        "<b>bold</b>",
+        "&lt;i&gt;",
+    ],
+)
+def test_document_text_can_not_pose_as_markup(hostile: str) -> None:
+    shown: list[str] = []
+    tags: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            tags.append(tag)
+
+        def handle_data(self, data: str) -> None:
+            shown.append(data)
+
+    stream = MarkerStream()
+    list(stream.feed(escape_markdown(hostile)))
+    list(stream.finish())
+    assert not MARKER.search(stream.text)
+    Reader().feed(MarkdownIt("commonmark", {"html": True}).render(stream.text))
+    assert "".join(shown).strip() == hostile
+    assert tags == ["p"]

@@ -18,6 +18,7 @@ from procrastinate.contrib.django import app as jobs
 from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
+from kb.index.segments import index_document
 from kb.models import Chunk, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 
@@ -70,6 +71,7 @@ def cancel(document: Document) -> Document:
         _forget_queued_jobs(row)
         if row.indexed_at is None:
             Chunk.unscoped.filter(document_id=row.pk).delete()
+            index_document(row.pk)
             row.text_ready_at = row.quality = None
         row.status, row.stage, row.activity = Status.CANCELLED, Stage.DONE, None
         row.chunk_count = _live(row).count()
@@ -119,6 +121,7 @@ def _move(document: Document, workspace_id: UUID) -> None:
             _refuse_second(one, workspace_id)
             raise
         Chunk.unscoped.filter(document_id=one.pk).update(workspace_id=workspace_id)
+        index_document(one.pk)
         announce(document_topic(before), str(one.pk))
         announce(document_topic(workspace_id), str(one.pk))
 

@@ -9,13 +9,12 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from channels.db import database_sync_to_async
-
 from accounts.auth import Caller
 from accounts.errors import LocusError
 from kb.models import FINISHED, Document
 from kb.notifications import document_topic, listener
 from kb.representations import document_json
+from kb.threads import in_database
 
 UPDATE, END = "document_update", "document_end"
 
@@ -90,7 +89,7 @@ async def _wait(id: UUID, news: asyncio.Queue[str], secs: float) -> Reason:
 
 
 async def _look(caller: Caller, id: UUID) -> dict[str, Any] | None:
-    return await database_sync_to_async(_read, thread_sensitive=False)(caller, id)
+    return await in_database(_read, caller, id)
 
 
 def _read(caller: Caller, id: UUID) -> dict[str, Any] | None:

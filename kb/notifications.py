@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from uuid import UUID
 
@@ -31,12 +31,23 @@ def document_topic(workspace_id: UUID) -> str:
 
 def announce(topic: str, news: str) -> None:
     """Tell every process that `news` happened under `topic`, when the current transaction commits."""
+    announce_all([(topic, news)])
+
+
+def announce_all(happenings: Iterable[tuple[str, str]]) -> None:
+    """Announce several pairs of topic and news at once."""
+    payloads = [f"{topic} {news}" for topic, news in happenings]
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, f"{topic} {news}"])
+        cursor.execute(
+            "SELECT pg_notify(%s, payload) FROM unnest(%s::text[]) AS payload", [CHANNEL, payloads]
+        )
 
 
 class Listener:
-    """One LISTEN connection for an event loop, shared by all its subscribers."""
+    """One LISTEN connection for an event loop, shared by all its subscribers.
+
+    Opened by the first, it stays: the next should not wait for another.
+    """
 
     def __init__(self) -> None:
         self._queues: defaultdict[str, set[asyncio.Queue[str]]] = defaultdict(set)
@@ -61,15 +72,12 @@ class Listener:
             self._queues[topic].discard(queue)
             if not self._queues[topic]:
                 del self._queues[topic]
-            if not self._queues and self._task is not None:
-                self._task.cancel()
-                self._task = None
 
     async def _listen_forever(self) -> None:
         while True:
             try:
                 await self._listen()
-            except psycopg.OperationalError as error:
+            except psycopg.Error as error:
                 logger.warning("Lost the notification connection, connecting again: %s", error)
             await asyncio.sleep(RECONNECT_SECS)
 

@@ -18,6 +18,9 @@ from accounts.errors import ValidationError
 
 PING = b": ping\n\n"
 MIN_BYTES = 512
+MAX_DIGITS = 9
+# JSON may hold them as they are, but many clients take them for ends of lines.
+LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
 
 class Sent(Protocol):
@@ -49,7 +52,8 @@ def sse_max_bytes(request: Request) -> int:
     given = request.query_params.get("sse_max_bytes")
     if given is None:
         return int(settings.SSE_MAX_EVENT_BYTES)
-    if not given.isdecimal() or not MIN_BYTES <= int(given) <= settings.SSE_MAX_EVENT_BYTES:
+    is_number = given.isascii() and given.isdecimal() and len(given) <= MAX_DIGITS
+    if not is_number or not MIN_BYTES <= int(given) <= settings.SSE_MAX_EVENT_BYTES:
         raise ValidationError(
             f"sse_max_bytes must be {MIN_BYTES} to {settings.SSE_MAX_EVENT_BYTES}.", param="sse_max_bytes"
         )
@@ -99,30 +103,34 @@ def _delta_frames(event: Sent, body: str, max_bytes: int) -> Iterator[bytes]:
         "total": len(encoded),
         "bytes": len(encoded),
         "sha256": hashlib.sha256(encoded).hexdigest(),
-        "chunk": "",
     }
-    room = max_bytes - len(_delta_frame(delta, event.seq))
-    slices = list(_slices(body, room))
+    room = max_bytes - len(_delta_frame(delta, b"", event.seq))
+    slices = list(_slices(compact(body).encode()[1:-1], room))
     for index, piece in enumerate(slices):
         last = index == len(slices) - 1
-        numbered = delta | {"index": index, "total": len(slices), "chunk": piece}
-        yield _delta_frame(numbered, event.seq if last else None)
+        numbered = delta | {"index": index, "total": len(slices)}
+        yield _delta_frame(numbered, piece, event.seq if last else None)
 
 
-def _slices(body: str, room: int) -> Iterator[str]:
-    """Yield slices of `body`, cut between code points, whose escaped UTF-8 form has at most `room` bytes."""
-    start, used = 0, 0
-    for at, char in enumerate(body):
-        size = len(json.dumps(char, ensure_ascii=False).encode()) - 2
-        if used + size > room:
-            yield body[start:at]
-            start, used = at, 0
-        used += size
-    yield body[start:]
+def _slices(escaped: bytes, room: int) -> Iterator[bytes]:
+    """Yield slices of at most `room` bytes of JSON in a JSON string, between code points and escapes."""
+    start = 0
+    while len(escaped) - start > room:
+        end = start + room
+        while escaped[end] & 0b1100_0000 == 0b1000_0000:
+            end -= 1
+        # JSON has no control characters: every escape in it is a backslash and one more byte.
+        before = escaped[start:end]
+        end -= (len(before) - len(before.rstrip(b"\\"))) % 2
+        yield escaped[start:end]
+        start = end
+    yield escaped[start:]
 
 
-def _delta_frame(delta: dict[str, Any], seq: int | None) -> bytes:
-    return _frame("_delta_sse", compact({"event": "_delta_sse", "data": delta}), seq)
+def _delta_frame(delta: dict[str, Any], chunk: bytes, seq: int | None) -> bytes:
+    frame = _frame("_delta_sse", compact({"event": "_delta_sse", "data": delta | {"chunk": ""}}), seq)
+    end = len(b'"}}\n\n')
+    return frame[:-end] + chunk + frame[-end:]
 
 
 def _frame(name: str, body: str, seq: int | None) -> bytes:
@@ -131,5 +139,5 @@ def _frame(name: str, body: str, seq: int | None) -> bytes:
 
 
 def compact(value: Any) -> str:
-    """Return compact JSON, characters unescaped."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Return compact JSON on what every client takes for one line; other characters are not escaped."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(LINE_ENDS)

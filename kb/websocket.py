@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
-from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 
@@ -19,6 +18,7 @@ from accounts.principal import Principal
 from kb.models import Document
 from kb.notifications import document_topic, listener
 from kb.representations import document_json
+from kb.threads import in_database
 
 logger = logging.getLogger(__name__)
 WHO, ORIGIN, OBJECT = 4401, 4403, 4404
@@ -65,7 +65,7 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         user: Any = self.scope.get("user")
         caller = Caller(self.scope["headers"], getattr(user, "pk", None), self.query("session_id"))
         try:
-            principal = await database_sync_to_async(caller.identify)()
+            principal = await in_database(caller.identify)
         except (Unauthenticated, ValidationError):
             raise Refused(WHO) from None
         except NotFound:
@@ -116,7 +116,7 @@ class DocumentsConsumer(PrincipalConsumer):
 
     async def _follow(self, workspace_id: UUID) -> None:
         async with listener().subscribe(document_topic(workspace_id)) as news:
-            seen = await database_sync_to_async(self._visible_ids)(workspace_id)
+            seen = await in_database(self._visible_ids, workspace_id)
             while True:
                 changed = {await news.get()}
                 while not news.empty():
@@ -135,7 +135,7 @@ class DocumentsConsumer(PrincipalConsumer):
         return {str(id) for id in documents.values_list("pk", flat=True)}
 
     async def _tell(self, id: str, seen: set[str]) -> None:
-        document = await database_sync_to_async(self._read)(id)
+        document = await in_database(self._read, id)
         if document is not None:
             seen.add(id)
             await self.send_json({"event": "document_update", "data": document})

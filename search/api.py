@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from typing import Any
-from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,25 +15,28 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.auth import parsed_session_id, principal_of
-from accounts.errors import ValidationError
-from accounts.identity import in_session
+from accounts.auth import principal_of
+from accounts.errors import LocusError, ValidationError
 from accounts.principal import Principal
-from accounts.rest import CursorLists, refuse_unknown_query, uuid_param
+from accounts.rest import CursorLists, refuse_unknown_query
+from kb.idempotency import idempotency_key
 from kb.sse import AnyAccept, sse_max_bytes, sse_response
+from search.calls import Call
 from search.executions import (
-    begin,
+    StoredEvent,
     cancel,
+    ended,
     follow,
-    launch,
-    run_to_end,
+    is_at_end,
+    require_events,
     visible_execution,
     without_invisible,
 )
 from search.models import Execution, ExecutionStatus
-from search.tools import TOOLS, Tool, ToolInput, tool_named
+from search.tools import TOOLS, tool_named
 
 HEADER = "X-Execution-Id"
+MAX_DIGITS = 9
 
 
 class ToolsView(APIView):
@@ -45,43 +48,6 @@ class ToolsView(APIView):
         return Response(
             {"results": [tool.describe() for tool in TOOLS.values()], "next": None, "previous": None}
         )
-
-
-@dataclass(frozen=True)
-class Call:
-    """A validated request to run a tool."""
-
-    principal: Principal
-    tool: Tool
-    inputs: ToolInput
-    workspace_id: UUID | None
-    stream: bool
-
-    @classmethod
-    def read(cls, request: Request, tool: Tool, body: Any) -> Call:
-        """Take apart a body that mixes a tool's inputs with the fields every tool accepts."""
-        if not isinstance(body, dict):
-            raise ValidationError("The body must be a JSON object.")
-        inputs = dict(body)
-        stream = inputs.pop("stream", False)
-        if not isinstance(stream, bool):
-            raise ValidationError("stream must be true or false.", param="stream")
-        principal = _speaking_for(principal_of(request), inputs)
-        workspace = inputs.pop("workspace_id", None)
-        workspace_id = uuid_param("workspace_id", str(workspace)) if workspace is not None else None
-        return cls(principal, tool, tool.parse(principal, inputs), workspace_id, stream)
-
-    def begin(self) -> Execution:
-        """Create the execution."""
-        return begin(self.principal, self.tool, self.inputs, self.workspace_id)
-
-
-def _speaking_for(principal: Principal, inputs: dict[str, Any]) -> Principal:
-    external_user_id, session_id = inputs.pop("external_user_id", None), inputs.pop("session_id", None)
-    if external_user_id is not None and not isinstance(external_user_id, str):
-        raise ValidationError("external_user_id must be a string.", param="external_user_id")
-    principal = principal.for_external_user(external_user_id)
-    return principal if session_id is None else in_session(principal, parsed_session_id(str(session_id)))
 
 
 class ToolView(APIView):
@@ -103,24 +69,44 @@ class ToolView(APIView):
     )
     def post(self, request: Request, name: str) -> HttpResponseBase:
         """Run the tool; `stream: true` answers with Server-Sent Events, else with the result."""
-        call = Call.read(request, tool_named(name), request.data)
+        call = Call.read(principal_of(request), tool_named(name), request.data)
         max_bytes = sse_max_bytes(request)
-        execution = call.begin()
+        execution = _begun(request, call)
         response = _streamed(call, execution, max_bytes) if call.stream else _answered(call, execution)
         response[HEADER] = execution.pk
         return response
 
 
+def _begun(request: Request, call: Call) -> Execution:
+    """Return the execution that runs for the request: a new one, or that of the same `Idempotency-Key`."""
+    execution, is_new = call.begin(idempotency_key(request, call.principal, request.data))
+    if is_new:
+        async_to_sync(call.launch)(execution)
+    return execution
+
+
 def _streamed(call: Call, execution: Execution, max_bytes: int) -> HttpResponseBase:
-    async_to_sync(launch)(call.principal, call.tool, call.inputs, execution)
-    return sse_response(follow(call.principal, execution.pk, 0, settings.SSE_PING_SECS), max_bytes)
+    return sse_response(_replayed(call.principal, execution, 0), max_bytes)
+
+
+def _replayed(principal: Principal, execution: Execution, after: int) -> AsyncIterator[StoredEvent | None]:
+    require_events(execution, after)
+    return follow(principal, execution.pk, after, settings.SSE_PING_SECS)
 
 
 def _answered(call: Call, execution: Execution) -> Response:
-    finished = async_to_sync(run_to_end)(call.principal, call.tool, call.inputs, execution)
-    if finished.status == ExecutionStatus.COMPLETED:
-        return Response(finished.result)
-    return Response({"error": finished.error}, status=500)
+    # Others can use the view's connection while a model writes.
+    close_old_connections()
+    finished = async_to_sync(ended)(execution.pk)
+    if finished.error:
+        return Response({"error": finished.error}, status=_http_status(finished.error["code"]))
+    return Response(without_invisible(call.principal, finished.result))
+
+
+def _http_status(code: str) -> int:
+    """Return the HTTP status of an error's code."""
+    statuses = {error.code: error.status for error in LocusError.__subclasses__()}
+    return 409 if code == "cancelled" else statuses.get(code, 500)
 
 
 class ExecuteView(APIView):
@@ -138,14 +124,14 @@ class ExecuteView(APIView):
         inputs = body.get("inputs")
         if not isinstance(inputs, dict):
             raise ValidationError("inputs must be an object.", param="inputs")
-        call = Call.read(request, tool_named(name), inputs | rest)
-        execution = call.begin()
-        async_to_sync(launch)(call.principal, call.tool, call.inputs, execution)
+        call = Call.read(principal_of(request), tool_named(name), inputs | rest)
+        execution = _begun(request, call)
         details = request.build_absolute_uri(f"/api/v1/executions/{execution.pk}")
         return Response(
             {
                 "execution_id": execution.pk,
-                "status": execution.status,
+                # As it began, also when the same request comes again.
+                "status": ExecutionStatus.QUEUED,
                 "details_url": details,
                 "stream_url": f"{details}/events",
             },
@@ -176,11 +162,9 @@ class ExecutionView(APIView):
 
     @extend_schema(operation_id="executions_read", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, id: str) -> Response:
-        """Return status, inputs and result."""
+        """Return status, inputs, result, usage, cost, error and trace."""
         principal = principal_of(request)
-        execution = visible_execution(principal, id)
-        result = without_invisible(principal, execution.result)
-        return Response(_summary(execution) | {"result": result, "error": execution.error})
+        return Response(_details(principal, visible_execution(principal, id)))
 
 
 class CancelView(APIView):
@@ -192,9 +176,7 @@ class CancelView(APIView):
     def post(self, request: Request, id: str) -> Response:
         """Cancel the execution; a finished one stays as it is."""
         principal = principal_of(request)
-        execution = cancel(visible_execution(principal, id))
-        result = without_invisible(principal, execution.result)
-        return Response(_summary(execution) | {"result": result, "error": execution.error})
+        return Response(_details(principal, cancel(visible_execution(principal, id))))
 
 
 class ExecutionEventsView(APIView):
@@ -205,18 +187,19 @@ class ExecutionEventsView(APIView):
     @extend_schema(
         operation_id="executions_events",
         parameters=[OpenApiParameter("after", int), OpenApiParameter("sse_max_bytes", int)],
-        responses={(200, "text/event-stream"): str, 204: None},
+        responses={(200, "text/event-stream"): str, 204: None, 410: OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, id: str) -> HttpResponseBase:
-        """Replay the events after `Last-Event-ID` or `?after=`, then follow; 204 if there are no more."""
+        """Replay the events after `Last-Event-ID` or `?after=`, then follow.
+
+        204 if there are no more; 410 `events_expired` if they are no longer kept.
+        """
         principal = principal_of(request)
         execution = visible_execution(principal, id)
-        after = _after(request)
-        if execution.finished_at and after >= execution.events.count():
+        after, max_bytes = _after(request), sse_max_bytes(request)
+        if is_at_end(execution, after):
             return HttpResponse(status=204)
-        response = sse_response(
-            follow(principal, execution.pk, after, settings.SSE_PING_SECS), sse_max_bytes(request)
-        )
+        response = sse_response(_replayed(principal, execution, after), max_bytes)
         response[HEADER] = execution.pk
         return response
 
@@ -225,9 +208,19 @@ def _after(request: Request) -> int:
     name, value = "Last-Event-ID", request.headers.get("Last-Event-ID")
     if value is None:
         name, value = "after", request.query_params.get("after", "0")
-    if not value.isdecimal():
+    if not value.isascii() or not value.isdecimal() or len(value) > MAX_DIGITS:
         raise ValidationError(f"{name} must be a sequence number.", param=name)
     return int(value)
+
+
+def _details(principal: Principal, execution: Execution) -> dict[str, Any]:
+    return _summary(execution) | {
+        "result": without_invisible(principal, execution.result),
+        "usage": execution.usage,
+        "cost": execution.cost,
+        "error": execution.error,
+        "trace": execution.trace,
+    }
 
 
 def _summary(execution: Execution) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from kb.locations import PageBox
 
@@ -83,6 +83,13 @@ class PartialText(_Strict):
     output_key: Literal["response"] = "response"
 
 
+class Usage(_Strict):
+    """What models have read and written, in their own tokens."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
 class RagResult(_Strict):
     """The whole result of `rag_search`."""
 
@@ -93,7 +100,7 @@ class RagResult(_Strict):
     execution_id: str
     answered: bool
     citations_removed: int
-    usage: dict[str, int]
+    usage: Usage
     timings: dict[str, float] = Field(description="seconds by stage")
 
 
@@ -132,8 +139,20 @@ class ToolError(_Strict):
     data: Failure
 
 
+class Trace(_Strict):
+    """How a result came about. Kept with the execution, not streamed."""
+
+    usage: Usage
+    cost: float | None = Field(description="US dollars; null where a price is unknown")
+    timings: dict[str, float] = Field(description="seconds by stage")
+    steps: dict[str, JsonValue] = Field(description="what each step of the pipeline got and left")
+
+
 Event = Annotated[ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError, Field(discriminator="event")]
 TERMINAL = frozenset({"tool_end", "error"})
+
+Yielded = ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError | Trace
+"""What a pipeline yields: the events of its stream, and before the last one how it came about."""
 
 
 def event_data(event: ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError) -> dict[str, Any]:

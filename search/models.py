@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 
 from django.db import models
+from django.utils import timezone
 
 from accounts.models import ApiKey, Session, User, Workspace
 from accounts.scope import ScopedModel
@@ -25,6 +26,9 @@ class ExecutionStatus(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+LIVE = (ExecutionStatus.QUEUED, ExecutionStatus.RUNNING)
+
+
 class Execution(ScopedModel):
     """One run of a tool; visible only to the user who made it, for the same external user."""
 
@@ -39,12 +43,24 @@ class Execution(ScopedModel):
     status = models.CharField(max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.QUEUED)
     result = models.JSONField(null=True)
     error = models.JSONField(null=True, help_text="{code, message}")
+    usage = models.JSONField(null=True, help_text="{input_tokens, output_tokens}")
+    cost = models.FloatField(null=True, help_text="US dollars; null where a price is unknown")
+    trace = models.JSONField(null=True, help_text="{timings, steps}: how the result came about")
+    last_seq = models.PositiveIntegerField(default=0, help_text="the number of its last event")
+    lease_until = models.DateTimeField(
+        default=timezone.now, help_text="the process that runs it moves this on for as long as it lives"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 
     class Meta(ScopedModel.Meta):
         ordering = ["-created_at", "id"]
-        indexes = [models.Index(fields=["user", "-created_at"], name="execution_history")]
+        indexes = [
+            models.Index(fields=["user", "-created_at"], name="execution_history"),
+            models.Index(fields=["finished_at"], name="execution_finished"),
+            # Without the lease, which changes all the time.
+            models.Index(fields=["id"], name="execution_live", condition=models.Q(status__in=LIVE)),
+        ]
 
     def __str__(self) -> str:
         return self.id

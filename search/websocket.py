@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+import logging
+from typing import Any, Literal
 
-from channels.db import database_sync_to_async
 from django.conf import settings
+from pydantic import BaseModel, ConfigDict, Field
 
 from accounts.errors import InvalidJson, LocusError, NotFound, ValidationError
 from accounts.rest import refuse_unclean
+from accounts.roles import KeyScope
+from accounts.validation import validated
+from kb.threads import in_database
 from kb.websocket import OBJECT, PrincipalConsumer, Refused
-from search.executions import StoredEvent, begin, cancel, follow, launch, visible_execution
-from search.tools import Tool, ToolInput, tool_named
+from search.calls import Call
+from search.executions import StoredEvent, cancel, follow, require_events, visible_execution
+from search.models import Execution
+from search.tools import Tool, tool_named
+
+logger = logging.getLogger(__name__)
+FAILED = 1011
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Run(_Message):
+    """Run the tool."""
+
+    type: Literal["run"] = "run"
+    inputs: Any
+
+
+class Cancel(_Message):
+    """Cancel an execution, by default the last one of this socket."""
+
+    type: Literal["cancel"]
+    execution_id: str | None = None
+
+
+class Resume(_Message):
+    """Send the events of an execution above `after`, and what comes."""
+
+    type: Literal["resume"]
+    execution_id: str
+    after: int = Field(0, ge=0, lt=2**31, strict=True)
 
 
 class BusyError(LocusError):
@@ -28,6 +63,7 @@ class ToolConsumer(PrincipalConsumer):
     tool: Tool
     _sending: asyncio.Task[None] | None = None
     _execution_id: str | None = None
+    _is_busy = False
 
     async def open(self) -> None:
         """Find the tool that the address names."""
@@ -48,6 +84,7 @@ class ToolConsumer(PrincipalConsumer):
         try:
             # A membership or key may have been taken away since the last message.
             self.principal = await self._identify()
+            self.principal.require_scope(KeyScope.READ)
             await self._handle(_parsed(text_data))
         except Refused as refused:
             await self.close(refused.code)
@@ -55,56 +92,65 @@ class ToolConsumer(PrincipalConsumer):
             await self.send_json({"event": "error", "data": {"code": error.code, "message": error.message}})
 
     async def _handle(self, message: dict[str, Any]) -> None:
-        match message.get("type", "run"):
+        match message.get("type"):
+            case None:
+                await self._run(message)
             case "run":
-                # An object without `type` is itself the inputs.
-                await self._start(message["inputs"] if "type" in message and "inputs" in message else message)
+                await self._run(validated(Run, message).inputs)
             case "cancel":
-                await self._cancel(message.get("execution_id") or self._execution_id)
+                await self._cancel(validated(Cancel, message).execution_id or self._execution_id)
             case "resume":
-                await self._resume(message.get("execution_id"), message.get("after", 0))
+                await self._resume(validated(Resume, message))
             case other:
                 raise ValidationError(f"There is no message type “{other}”.", param="type")
 
-    async def _start(self, inputs: Any) -> None:
+    async def _run(self, inputs: Any) -> None:
         self._refuse_if_busy()
-        inputs = {k: v for k, v in inputs.items() if k != "type"} if isinstance(inputs, dict) else inputs
-        execution_id = await self._launch(inputs)
-        self._send_from(execution_id, 0)
+        call, execution = await in_database(self._begin, inputs)
+        await call.launch(execution)
+        self._send_from(execution.pk, 0)
 
-    async def _launch(self, inputs: Any) -> str:
-        def prepare() -> tuple[ToolInput, Any]:
-            parsed = self.tool.parse(self.principal, inputs)
-            return parsed, begin(self.principal, self.tool, parsed, None)
+    def _begin(self, inputs: Any) -> tuple[Call, Execution]:
+        call = Call.read(self.principal, self.tool, inputs)
+        return call, call.begin()[0]
 
-        parsed, execution = await database_sync_to_async(prepare)()
-        await launch(self.principal, self.tool, parsed, execution)
-        return str(execution.pk)
-
-    async def _cancel(self, execution_id: Any) -> None:
-        if not isinstance(execution_id, str):
+    async def _cancel(self, execution_id: str | None) -> None:
+        if execution_id is None:
             raise ValidationError("There is nothing to cancel.", param="execution_id")
-        await database_sync_to_async(lambda: cancel(visible_execution(self.principal, execution_id)))()
+        await in_database(lambda: cancel(visible_execution(self.principal, execution_id)))
 
-    async def _resume(self, execution_id: Any, after: Any) -> None:
-        if not isinstance(execution_id, str) or not isinstance(after, int) or after < 0:
-            raise ValidationError("resume needs execution_id and after.", param="execution_id")
+    async def _resume(self, resume: Resume) -> None:
         self._refuse_if_busy()
-        await database_sync_to_async(visible_execution)(self.principal, execution_id)
-        self._send_from(execution_id, after)
+        await in_database(self._require_events, resume)
+        self._send_from(resume.execution_id, resume.after)
+
+    def _require_events(self, resume: Resume) -> None:
+        require_events(visible_execution(self.principal, resume.execution_id), resume.after)
 
     def _refuse_if_busy(self) -> None:
-        if self._sending is not None and not self._sending.done():
+        if self._is_busy:
             raise BusyError
 
     def _send_from(self, execution_id: str, after: int) -> None:
-        self._execution_id = execution_id
+        self._execution_id, self._is_busy = execution_id, True
         self._sending = asyncio.create_task(self._send_events(execution_id, after))
 
     async def _send_events(self, execution_id: str, after: int) -> None:
-        async for event in follow(self.principal, execution_id, after, settings.SSE_PING_SECS):
-            if event is not None:
-                await self.send_json(frame(event))
+        try:
+            async for event in follow(self.principal, execution_id, after, settings.SSE_PING_SECS):
+                if event is not None:
+                    # Before it is sent: the next message may come at once.
+                    self._is_busy = not event.is_terminal
+                    await self.send_json(frame(event))
+        except OSError:
+            # The client has left.
+            return
+        except Exception:
+            # Of a task nobody awaits. A client whose socket closes comes back and resumes.
+            logger.exception("Execution %s could not be followed", execution_id)
+            await self.close(FAILED)
+        finally:
+            self._is_busy = False
 
 
 def frame(event: StoredEvent) -> dict[str, Any]:

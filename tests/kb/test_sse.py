@@ -7,8 +7,10 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from kb.sse import frames
+from kb.sse import compact, frames
 from search.executions import StoredEvent
 
 
@@ -57,3 +59,52 @@ def test_an_event_of_exactly_the_limit_is_not_cut() -> None:
     [whole] = frames(event, 32768)
     assert len(list(frames(event, len(whole)))) == 1
     assert len(list(frames(event, len(whole) - 1))) == 2
+
+
+UNHURRIED = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=3000)
+PAYLOADS = st.dictionaries(
+    TEXT,
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+        lambda inner: st.lists(inner, max_size=5) | st.dictionaries(TEXT, inner, max_size=5),
+        max_leaves=10,
+    ),
+    max_size=5,
+)
+
+
+@UNHURRIED
+@given(PAYLOADS, st.integers(512, 32768), st.integers(1, 2**31 - 1))
+def test_any_payload_comes_back_byte_for_byte(payload: dict[str, Any], limit: int, seq: int) -> None:
+    event = StoredEvent("call_x", seq, "tool_partial_update", payload)
+    sent = list(frames(event, limit))
+    whole = compact({"event": event.event, "data": payload})
+    parts = [parse(frame) for frame in sent]
+    assert max(map(len, sent)) <= limit
+    assert [part.get("id") for part in parts] == [None] * (len(sent) - 1) + [str(seq)]
+    if len(sent) == 1:
+        assert sent[0] == f"id: {seq}\nevent: {event.event}\ndata: {whole}\n\n".encode()
+        return
+    slices = [part["data"]["data"] for part in parts]
+    assert "".join(piece["chunk"] for piece in slices) == whole
+    assert json.loads(whole) == {"event": event.event, "data": payload}
+    for index, piece in enumerate(slices):
+        assert (piece["index"], piece["total"], piece["bytes"]) == (index, len(sent), len(whole.encode()))
+        assert piece["sha256"] == hashlib.sha256(whole.encode()).hexdigest()
+
+
+@UNHURRIED
+@given(st.text(st.sampled_from('\\"é中😀\u2028\x85\n\x00a'), min_size=500, max_size=3000))
+def test_slices_are_full(text: str) -> None:
+    """What is hard to cut, cut as late as it can be: a frame has room for at most one more character."""
+    *full, _ = frames(StoredEvent("call_x", 1, "tool_end", {"response": text}), 512)
+    assert all(len(frame) > 512 - 30 for frame in full)
+
+
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85", "\r\n"])
+def test_no_character_ends_a_line(end: str) -> None:
+    """Not for a client that takes everything for an end of line that Unicode calls one."""
+    [frame] = frames(StoredEvent("call_x", 1, "tool_end", {"response": f"a{end}b"}), 512)
+    assert len(frame.decode().splitlines()) == 4
+    assert parse(frame)["data"]["data"]["response"] == f"a{end}b"

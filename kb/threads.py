@@ -1,0 +1,97 @@
+"""Database work beside the event loop.
+
+`in_database` runs one function in one of a few threads, fewer than there are connections in the pool, so that
+no thread waits for a connection. `Gathered` runs what many tasks ask for at the same time as one: with
+hundreds of streams, one transaction and one query serve all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Generic, ParamSpec, TypeVar
+
+from channels.db import database_sync_to_async
+from django.conf import settings
+from django.db import close_old_connections
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+P = ParamSpec("P")
+
+# The other half is for the views, each in a thread of its own, and for searching.
+_executor = ThreadPoolExecutor(max(1, settings.DATABASE_POOL_SIZE // 2), thread_name_prefix="database")
+
+
+async def in_database(function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+    """Return what `function` returns, called in a thread that gives its connection back afterwards."""
+    call = database_sync_to_async(
+        partial(function, *args, **kwargs), thread_sensitive=False, executor=_executor
+    )
+    result: Result = await call()
+    return result
+
+
+class Gathered(Generic[Item, Result]):
+    """A function of many items, called in a thread of its own with all that came while it last ran.
+
+    The function returns one result for each item. An item that comes alone does not wait; the busier the
+    process, the more items share a call. If a call for several items fails, each is tried alone, so that one
+    bad item fails nobody else: the function must do all or nothing.
+    """
+
+    def __init__(self, function: Callable[[Sequence[Item]], Sequence[Result]]) -> None:
+        self._function = function
+        self._waiting: SimpleQueue[tuple[Item, Future[Result]]] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    async def __call__(self, item: Item) -> Result:
+        """Return the result for the item, or raise what the function raised for it."""
+        future: Future[Result] = Future()
+        self._waiting.put((item, future))
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="gathered", daemon=True)
+                self._thread.start()
+        return await asyncio.wrap_future(future)
+
+    def _work(self) -> None:
+        while True:
+            calls = [self._waiting.get(), *self._more()]
+            self._answer([call for call in calls if call[1].set_running_or_notify_cancel()])
+            del calls
+            if self._waiting.empty():
+                close_old_connections()
+
+    def _more(self) -> list[tuple[Item, Future[Result]]]:
+        calls: list[tuple[Item, Future[Result]]] = []
+        try:
+            while True:
+                calls.append(self._waiting.get_nowait())
+        except Empty:
+            return calls
+
+    def _answer(self, calls: Sequence[tuple[Item, Future[Result]]]) -> None:
+        if not calls:
+            return
+        try:
+            results = self._function([item for item, _ in calls])
+        except Exception as error:  # noqa: BLE001 - it belongs to whoever waits for the result
+            # The connection may be what is broken.
+            close_old_connections()
+            self._alone(calls, error)
+        else:
+            for (_, future), result in zip(calls, results, strict=True):
+                future.set_result(result)
+
+    def _alone(self, calls: Sequence[tuple[Item, Future[Result]]], error: Exception) -> None:
+        if len(calls) == 1:
+            calls[0][1].set_exception(error)
+        else:
+            for call in calls:
+                self._answer([call])

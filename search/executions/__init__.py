@@ -1,0 +1,31 @@
+"""Executions: run a tool once, store its events, let anyone entitled follow them from any process.
+
+    begin ─ the row exists, its visibility is decided                                        lifecycle.py
+    launch ─ a task of the event loop runs the tool; it outlives its client                  running.py
+        its events are stored, with those of other runs, in one transaction                  journal.py
+        a lease says that its process lives; who finds it expired ends the execution         leases.py
+    follow ─ reads stored events after a sequence number and waits for more                  following.py
+    cancel ─ stores the terminal event; the process that runs the tool hears of it and stops lifecycle.py
+    jobs ─ end what nobody runs any more, delete events that are past their time             jobs.py
+
+The stored events are the only truth: news between processes carry numbers, never text. A terminal event is
+stored under a row lock and exactly once, so that a cancel and the last event of the tool can't both win.
+"""
+
+from search.executions.following import ended, follow, without_invisible
+from search.executions.journal import StoredEvent
+from search.executions.lifecycle import begin, cancel, is_at_end, require_events, visible_execution
+from search.executions.running import launch
+
+__all__ = [
+    "StoredEvent",
+    "begin",
+    "cancel",
+    "ended",
+    "follow",
+    "is_at_end",
+    "launch",
+    "require_events",
+    "visible_execution",
+    "without_invisible",
+]

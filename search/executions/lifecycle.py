@@ -1,0 +1,67 @@
+"""An execution from its beginning to its end, as those see it who may."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from accounts.errors import EventsExpired, NotFound
+from accounts.principal import Principal, is_clean
+from kb.notifications import announce
+from search.executions.journal import end_abandoned, failure, store_all
+from search.executions.leases import CANCELLED
+from search.models import LIVE, Execution
+from search.tools import Tool, ToolInput
+
+
+def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUID | None) -> Execution:
+    """Create the execution's row; raise `NotFound` for a workspace the principal can't see."""
+    paying = workspace_id or principal.default_workspace_id()
+    principal.require_workspace(paying)
+    return Execution.unscoped.create(
+        tool=tool.name,
+        user_id=principal.user_id,
+        key_id=principal.key_id,
+        workspace_id=paying,
+        external_user_id=principal.external_user_id,
+        session_id=principal.session_id,
+        inputs=inputs.model_dump(mode="json"),
+        lease_until=Now() + timedelta(seconds=settings.RUN_LEASE_SECS),
+    )
+
+
+def visible_execution(principal: Principal, id: str) -> Execution:
+    """Return the principal's own execution, or raise `NotFound`; one that nobody runs any more is ended."""
+    own = Execution.objects.restricted_to(principal).filter(pk=id) if is_clean(id) else None
+    execution = own.first() if own is not None else None
+    if execution is None:
+        raise NotFound
+    if execution.status in LIVE and execution.lease_until < timezone.now():
+        end_abandoned([execution.pk])
+        execution.refresh_from_db()
+    return execution
+
+
+@transaction.atomic
+def cancel(execution: Execution) -> Execution:
+    """End a live execution with `error {code: "cancelled"}`; a finished one stays as it is."""
+    if store_all([failure(execution.pk, "cancelled", "The execution was cancelled.")]) == [True]:
+        announce(CANCELLED, execution.pk)
+    execution.refresh_from_db()
+    return execution
+
+
+def is_at_end(execution: Execution, after: int) -> bool:
+    """Tell whether the execution is over and has no events above `after`."""
+    return execution.finished_at is not None and after >= execution.last_seq
+
+
+def require_events(execution: Execution, after: int) -> None:
+    """Raise `EventsExpired` if there were events above `after` and they are no longer kept."""
+    if after < execution.last_seq and not execution.events.filter(seq=after + 1).exists():
+        raise EventsExpired

@@ -1,0 +1,193 @@
+"""`rag_search` through a running web server: every event and result, over every transport, has its shape.
+
+The schemas are those of the contract's own examples. Every transport is read by a client library of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from httpx_sse import ServerSentEvent, connect_sse
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from websockets.sync.client import connect
+
+from tests.conftest import Cast, make_cast
+from tests.factories import indexed_document
+from tests.live import answers, free_port, start_web, stop, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SCHEMAS = Path(__file__).parent / "schemas"
+QUESTION = {"query": "How much did the solar farm produce in 2023?"}
+LARGE = (
+    "The solar farm in Almería produced 42 gigawatt hours in 2023. " + "Its owner is the town itself. " * 8
+)
+Event = dict[str, Any]
+
+
+def validator(name: str) -> Draft202012Validator:
+    files = {path.name: json.loads(path.read_text()) for path in SCHEMAS.glob("*.json")}
+    registry: Registry[Any] = Registry().with_resources(
+        (file, Resource.from_contents(content)) for file, content in files.items()
+    )
+    return Draft202012Validator(files[f"{name}.json"], registry=registry)
+
+
+class Server:
+    """A client of the running web server that speaks for alice."""
+
+    def __init__(self, url: str, cast: Cast) -> None:
+        self.url, self.headers = url, cast.headers("alice")
+        self.http = httpx.Client(base_url=f"{url}/api/v1/", headers=self.headers, timeout=60)
+
+    def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
+        return self.http.post(path, json=body, headers=headers)
+
+    def details(self, execution_id: str) -> dict[str, Any]:
+        details: dict[str, Any] = self.http.get(f"executions/{execution_id}").json()
+        validator("execution").validate(details)
+        return details
+
+    def sse(self, how: str, path: str, **options: Any) -> tuple[httpx.Headers, list[tuple[int, Event]]]:
+        """Read a stream of Server-Sent Events to its end, large events joined."""
+        with connect_sse(self.http, how, path, **options) as source:
+            return source.response.headers, list(joined(source.iter_sse()))
+
+    def socket(self, *messages: dict[str, Any]) -> list[tuple[int, Event]]:
+        """Send messages and read a websocket up to the terminal event."""
+        address = self.url.replace("http", "ws", 1) + "/ws/tools/rag_search"
+        events: list[tuple[int, Event]] = []
+        with connect(address, additional_headers=self.headers) as opened:
+            for message in messages:
+                opened.send(json.dumps(message))
+            while not events or events[-1][1]["event"] not in {"tool_end", "error"}:
+                message = json.loads(opened.recv(timeout=60))
+                assert set(message) == {"event", "data", "execution_id", "seq"}
+                events.append((message["seq"], {"event": message["event"], "data": message["data"]}))
+        return events
+
+
+def joined(events: Iterator[ServerSentEvent]) -> Iterator[tuple[int, Event]]:
+    """Join slices as a client does: by index, checked, then dispatched."""
+    slices: list[dict[str, Any]] = []
+    for event in events:
+        if event.event != "_delta_sse":
+            assert event.json()["event"] == event.event
+            yield int(event.id), event.json()
+            continue
+        validator("delta_sse").validate(event.json())
+        slices.append(event.json()["data"])
+        if slices[-1]["index"] == slices[-1]["total"] - 1:
+            whole = "".join(piece["chunk"] for piece in slices).encode()
+            assert hashlib.sha256(whole).hexdigest() == slices[0]["sha256"]
+            assert [piece["index"] for piece in slices] == list(range(slices[0]["total"]))
+            slices = []
+            yield int(event.id), json.loads(whole)
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup: None) -> Iterator[str]:
+    """Where a web server listens."""
+    port = free_port()
+    process = start_web(port)
+    try:
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}/health"), "the web server starts")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop(process)
+
+
+@pytest.fixture
+def server(web: str) -> Iterator[Server]:
+    cast = make_cast()
+    indexed_document(cast.team, LARGE)
+    made = Server(web, cast)
+    with made.http:
+        yield made
+
+
+def without_markup(text: str) -> str:
+    return re.sub(r"\s+", "", re.sub(r'<source_\d+>|<citation id="[^"]*">\[\d+\]</citation>', "", text))
+
+
+def check(events: list[tuple[int, Event]]) -> dict[str, Any]:
+    """Check numbers, shapes and order of a whole stream, and return its result."""
+    assert [seq for seq, _ in events] == list(range(1, len(events) + 1))
+    messages = [message for _, message in events]
+    for message in messages:
+        validator("rag_search_events").validate(message)
+    order = [message["data"].get("phase") or message["data"].get("output_key") for message in messages]
+    phases = ["SEARCH_PREPARATION", "RETRIEVAL", "RERANKING", "contexts", "COMPILING_RESULTS"]
+    assert order == [*phases, *["response"] * (len(order) - 6), None]
+    kinds = [message["event"] for message in messages]
+    assert (kinds[-1], kinds.count("tool_end") + kinds.count("error")) == ("tool_end", 1)
+    partials = [message["data"]["content"] for message in messages[5:-1]]
+    assert max(len(json.dumps(partial)) - 2 for partial in partials) <= 256
+    assert not any(re.search(r"<source_?\d*$|^\d*>", partial) for partial in partials)
+    retrieved, kept = messages[1]["data"]["data"], messages[2]["data"]["data"]
+    assert kept["initial_count"] <= retrieved["retrieved_count"]
+    assert kept["kept_count"] == len(messages[3]["data"]["contexts"])
+    result: dict[str, Any] = messages[-1]["data"]
+    assert without_markup("".join(partials)) == without_markup(result["response"])
+    assert result["execution_id"] == messages[0]["data"]["execution_id"]
+    return result
+
+
+def test_json(server: Server) -> None:
+    reply = server.post("tools/rag_search", QUESTION)
+    result = reply.json()
+    validator("rag_search_result").validate(result)
+    assert reply.headers["X-Execution-Id"] == result["execution_id"]
+    details = server.details(result["execution_id"])
+    assert (details["status"], details["result"], details["error"]) == ("completed", result, None)
+
+
+@pytest.mark.parametrize("limit", [512, 700, 32768])
+def test_sse(server: Server, limit: int) -> None:
+    address = f"tools/rag_search?sse_max_bytes={limit}"
+    headers, events = server.sse("POST", address, json=QUESTION | {"stream": True})
+    result = check(events)
+    assert headers["X-Execution-Id"] == result["execution_id"]
+    assert headers["Content-Type"] == "text/event-stream"
+    raw = server.http.get(f"executions/{result['execution_id']}/events?sse_max_bytes={limit}").content
+    assert max(len(frame) + 2 for frame in raw.split(b"\n\n")) <= limit
+
+
+def test_execute_and_follow(server: Server) -> None:
+    reply = server.post("tools/rag_search/execute", {"inputs": QUESTION})
+    accepted = reply.json()
+    validator("accepted").validate(accepted)
+    assert (reply.status_code, reply.headers["X-Execution-Id"]) == (202, accepted["execution_id"])
+    _, events = server.sse("GET", accepted["stream_url"])
+    result = check(events)
+    assert server.http.get(accepted["details_url"]).json()["result"] == result
+    over = server.http.get(accepted["stream_url"], headers={"Last-Event-ID": str(len(events))})
+    assert (over.status_code, over.content) == (204, b"")
+
+
+def test_websocket(server: Server) -> None:
+    check(server.socket({"type": "run", "inputs": QUESTION}))
+    check(server.socket(QUESTION))
+
+
+def test_every_transport_replays_the_same_events(server: Server) -> None:
+    events = server.socket(QUESTION)
+    id = events[0][1]["data"]["execution_id"]
+    for after in range(len(events)):
+        _, replayed = server.sse("GET", f"executions/{id}/events?after={after}&sse_max_bytes=512")
+        assert replayed == events[after:]
+        assert server.socket({"type": "resume", "execution_id": id, "after": after}) == events[after:]
+
+
+def test_nothing_found_has_the_same_shape(server: Server) -> None:
+    _, events = server.sse(
+        "POST", "tools/rag_search", json={"query": "x", "document_ids": [], "stream": True}
+    )
+    assert check(events)["contexts"] == []

@@ -1,0 +1,127 @@
+"""Streams that are cut and web servers that die: nothing is lost or comes twice, everything ends once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from asgiref.sync import sync_to_async
+from httpx_sse import connect_sse
+
+from bench.streams import storm
+from search.models import Execution
+from tests.conftest import Cast, make_cast
+from tests.live import answers, free_port, start_web, stop, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+STREAMS = 40
+QUESTION = {"query": "Who kept the light?", "stream": True}
+SLOWLY = {"RUN_LEASE_SECS": "1", "SSE_PING_SECS": "0.5"}
+
+
+class Web:
+    """A web server with the scripted tool."""
+
+    def __init__(self, **environment: str) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.process: subprocess.Popen[bytes] = start_web(port, "bench.scripted:application", **environment)
+
+    def wait(self) -> Web:
+        wait_until(lambda: answers(f"{self.url}/health"), "the web server starts")
+        return self
+
+
+@pytest.fixture(scope="module")
+def webs(django_db_setup: None) -> Iterator[list[Web]]:
+    """Two web servers on one database, whose answers take as long as a test may want."""
+    started = [Web(SCRIPT_PACE_SECS="0.05", **SLOWLY) for _ in range(2)]
+    yield [web.wait() for web in started]
+    for web in started:
+        stop(web.process)
+
+
+@pytest.fixture
+def mortal(webs: list[Web]) -> Iterator[Web]:
+    """A web server that a test may kill; its answers take for ever."""
+    web = Web(SCRIPT_PACE_SECS="1", SCRIPT_PIECES="600", **SLOWLY).wait()
+    yield web
+    stop(web.process)
+
+
+def client_of(web: Web, cast: Cast) -> httpx.Client:
+    return httpx.Client(base_url=f"{web.url}/api/v1/", headers=cast.headers("alice"), timeout=60)
+
+
+def begin(web: Web, cast: Cast) -> tuple[str, list[int]]:
+    """Ask, and leave after the first text; return the execution and the numbers that were seen."""
+    seen = []
+    with (
+        client_of(web, cast) as http,
+        connect_sse(http, "POST", "tools/rag_search", json=QUESTION) as source,
+    ):
+        for event in source.iter_sse():
+            seen.append(int(event.id))
+            if event.event == "tool_partial_update":
+                break
+        return source.response.headers["X-Execution-Id"], seen
+
+
+def rest(web: Web, cast: Cast, execution_id: str, after: int) -> list[tuple[int, dict[str, Any]]]:
+    """Resume, and read to the end."""
+    headers = {"Last-Event-ID": str(after)}
+    path = f"executions/{execution_id}/events"
+    with client_of(web, cast) as http, connect_sse(http, "GET", path, headers=headers) as source:
+        return [(int(event.id), json.loads(event.data)) for event in source.iter_sse()]
+
+
+async def test_streams_cut_at_random_lose_and_repeat_nothing(webs: list[Web]) -> None:
+    """Over two servers: a client that comes back may reach the other one."""
+    cast = await sync_to_async(make_cast)()
+    seen = await storm([web.url for web in webs], cast.keys["alice"], STREAMS, within_secs=1)
+    assert (seen.missing, seen.repeated, seen.ends) == (0, 0, {"tool_end": STREAMS})
+
+
+def test_another_server_takes_a_stream_up(webs: list[Web]) -> None:
+    cast = make_cast()
+    execution_id, seen = begin(webs[0], cast)
+    events = rest(webs[1], cast, execution_id, seen[-1])
+    assert [seq for seq, _ in events] == list(range(seen[-1] + 1, events[-1][0] + 1))
+    assert events[-1][1]["event"] == "tool_end"
+
+
+def test_what_a_killed_server_was_doing_ends_once(webs: list[Web], mortal: Web) -> None:
+    cast = make_cast()
+    execution_id, seen = begin(mortal, cast)
+    mortal.process.kill()
+    mortal.process.wait()
+    events = rest(webs[0], cast, execution_id, seen[-1])
+    kinds = [message["event"] for _, message in events]
+    assert (kinds[-1], kinds.count("error"), kinds.count("tool_end")) == ("error", 1, 0)
+    assert events[-1][1]["data"]["code"] == "internal"
+    assert Execution.unscoped.get(pk=execution_id).status == "failed"
+
+
+def test_another_server_can_cancel(webs: list[Web], mortal: Web) -> None:
+    cast = make_cast()
+    execution_id, _ = begin(mortal, cast)
+    with client_of(webs[0], cast) as http:
+        replies = [http.post(f"executions/{execution_id}/cancel") for _ in range(2)]
+    assert {(reply.status_code, reply.json()["status"]) for reply in replies} == {(200, "cancelled")}
+    result = replies[-1].json()["result"]
+    assert (result["partial"], bool(result["response"])) == (True, True)
+    [*_, (_, last)] = rest(mortal, cast, execution_id, 0)
+    assert (last["event"], last["data"]["code"]) == ("error", "cancelled")
+
+
+async def test_a_run_goes_on_when_its_client_leaves(webs: list[Web]) -> None:
+    cast = await sync_to_async(make_cast)()
+    execution_id, _ = await asyncio.to_thread(begin, webs[0], cast)
+    while not await Execution.unscoped.filter(pk=execution_id, finished_at__isnull=False).aexists():
+        await asyncio.sleep(0.1)
+    assert (await Execution.unscoped.aget(pk=execution_id)).status == "completed"

@@ -7,114 +7,127 @@ One async generator of typed events; every transport is a frame around it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from time import perf_counter
-from uuid import UUID
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import asdict, replace
 
 from channels.db import database_sync_to_async
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from django.conf import settings
+from pydantic import Field
 
-from accounts.errors import NotFound
 from accounts.principal import Principal
-from kb.documents import documents_by_id
-from search.answer.base import Context
-from search.answer.citations import MarkerSafeSplitter, Resolved, resolve
+from kb.embedding import embedding_model
+from kb.embedding.base import Vectors
+from search.answer.base import Asked, Context, Spent
+from search.answer.extractive import nothing_found
 from search.answer.registry import answerer
+from search.citations.markers import MarkerStream
+from search.citations.resolve import Resolved, resolve
+from search.continuations import with_continuations
 from search.events import (
     BoxData,
     ContextData,
     Contexts,
-    Event,
     PartialText,
     Phase,
     RagResult,
     ToolEnd,
     ToolPartialUpdate,
     ToolUpdate,
+    Trace,
+    Usage,
+    Yielded,
 )
-from search.retrieval import Found, Question, retrieve
+from search.inputs import QuestionInput
+from search.preferences import RagSettings, rag_settings
+from search.retrieval import DEFAULT, Found, Ranking, rank
+from search.run import Run
+from search.timing import Clock
 
 PREVIEW_CHARS = 300
+# What one context says, another need not say again.
+FOR_ANSWERS = replace(DEFAULT, twins=False)
 
 
-class RagInput(BaseModel):
+class RagInput(QuestionInput):
     """What `rag_search` takes (contract §5)."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    query: str = Field(min_length=1, max_length=2000, description="The question, as specific as possible.")
-    document_ids: list[UUID] | None = Field(
-        None, max_length=1000, description="Search only these documents; an empty list searches nothing."
+    limit: int | None = Field(
+        None, ge=1, le=20, strict=True, description="How many contexts the answer may use; else as preferred."
     )
-    workspace_ids: list[UUID] | None = Field(
-        None, max_length=1000, description="Search only these workspaces; by default all you may read."
+    reflection: bool | None = Field(
+        None, strict=True, description="Whether the answer begins with what is made of the question."
     )
-    limit: int = Field(5, ge=1, le=20, strict=True, description="How many contexts the answer may use.")
-
-    @field_validator("query")
-    @classmethod
-    def _not_blank(cls, query: str) -> str:
-        if not query.strip():
-            raise ValueError("must not be blank")
-        return query
-
-    def check_visible(self, principal: Principal) -> None:
-        """Raise `NotFound` naming the first document or workspace that the principal can't see."""
-        documents_by_id(principal, self.document_ids or [])
-        for index, id in enumerate(self.workspace_ids or []):
-            if id not in principal.roles:
-                raise NotFound(
-                    f"There is no workspace {id} that you can see.", param=f"workspace_ids[{index}]"
-                )
 
 
-async def rag_search(principal: Principal, inputs: RagInput, execution_id: str) -> AsyncIterator[Event]:
-    """Yield the events of one search: the four phases, the contexts, the text, and the result."""
+async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncIterator[Yielded]:
+    """Yield the events of one search: its phases, contexts and text, how it came about, its result."""
     clock = Clock()
-    yield _phase("SEARCH_PREPARATION", "started", execution_id=execution_id)
-    found = await database_sync_to_async(retrieve, thread_sensitive=False)(principal, _question(inputs))
+    yield _phase("SEARCH_PREPARATION", "started", execution_id=run.execution_id)
+    wanted, ranking, found = await _searched(principal, inputs, run)
     clock.lap("retrieval")
-    yield _phase("RETRIEVAL", "completed", retrieved_count=len(found))
+    yield _phase("RETRIEVAL", "completed", retrieved_count=ranking.total_candidates)
 
-    contexts = _contexts(found[: inputs.limit])
+    contexts = _contexts(found)
     yield _phase(
-        "RERANKING", "completed", initial_count=len(found), reranked_count=0, kept_count=len(contexts)
+        "RERANKING",
+        "completed",
+        initial_count=ranking.total_candidates,
+        reranked_count=ranking.reranked_count,
+        kept_count=len(contexts),
     )
     yield ToolUpdate(data=Contexts(contexts=[_context_data(context) for context in contexts]))
 
     yield _phase("COMPILING_RESULTS", "started")
-    splitter, raw = MarkerSafeSplitter(), ""
-    async for piece in answerer().answer(inputs.query, contexts):
-        raw += piece
-        for partial in splitter.feed(piece):
-            yield ToolPartialUpdate(data=PartialText(content=partial))
-    for partial in splitter.finish():
+    answer = MarkerStream()
+    spent = Spent("")
+    async with aclosing(_answer(Asked(inputs.query, contexts, wanted.reflection), wanted, ranking)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Spent):
+                spent = piece
+                continue
+            for partial in answer.feed(piece):
+                yield ToolPartialUpdate(data=PartialText(content=partial))
+    for partial in answer.finish():
         yield ToolPartialUpdate(data=PartialText(content=partial))
-    resolved = resolve(raw.rstrip(), contexts)
     clock.lap("generation")
-    yield ToolEnd(data=_result(execution_id, resolved, contexts, clock.laps))
+    shown = [each for each in contexts if spent.read is None or each.rank in spent.read]
+    resolved = await asyncio.to_thread(resolve, answer.text.rstrip(), shown, inputs.query, _embed)
+    clock.lap("verification")
+    yield _trace(ranking, contexts, resolved, spent, clock.laps)
+    yield ToolEnd(data=_result(run.execution_id, resolved, contexts, spent, clock.laps))
 
 
-class Clock:
-    """Seconds spent in each stage, and in all."""
-
-    def __init__(self) -> None:
-        self._start = self._last = perf_counter()
-        self.laps: dict[str, float] = {}
-
-    def lap(self, stage: str) -> None:
-        """Close a stage."""
-        now = perf_counter()
-        self.laps |= {stage: round(now - self._last, 4), "total": round(now - self._start, 4)}
-        self._last = now
+def _retrieved(principal: Principal, inputs: RagInput, run: Run) -> tuple[RagSettings, Ranking, list[Found]]:
+    wanted = rag_settings(principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection)
+    settings = replace(FOR_ANSWERS, reranker=wanted.reranker)
+    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=settings)
+    return wanted, ranking, with_continuations(principal, ranking.results, wanted.contexts)
 
 
-def _question(inputs: RagInput) -> Question:
-    return Question(
-        inputs.query,
-        None if inputs.document_ids is None else tuple(inputs.document_ids),
-        None if inputs.workspace_ids is None else tuple(inputs.workspace_ids),
-    )
+_searched = database_sync_to_async(_retrieved, thread_sensitive=False)
+
+
+def is_relevant(found: Sequence[Found]) -> bool:
+    """Tell whether anything found is about the question at all."""
+    return any(each.relevance >= settings.RELEVANCE_FLOOR for each in found)
+
+
+async def _answer(asked: Asked, wanted: RagSettings, ranking: Ranking) -> AsyncGenerator[str | Spent, None]:
+    """Ask the answerer, unless there is nothing it could answer from."""
+    chosen = answerer(wanted.generation_model)
+    if not is_relevant(ranking.results):
+        yield nothing_found(asked.question)
+        yield Spent(chosen.name)
+        return
+    async with aclosing(chosen.answer(asked)) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+def _embed(texts: Sequence[str]) -> Vectors:
+    return embedding_model().embed_documents(texts)
 
 
 def _phase(name: str, status: str, *, execution_id: str | None = None, **counts: int) -> ToolUpdate:
@@ -123,7 +136,10 @@ def _phase(name: str, status: str, *, execution_id: str | None = None, **counts:
 
 
 def _contexts(found: Sequence[Found]) -> list[Context]:
-    return [Context(rank, f.chunk, f.chunk.document.name, f.fused) for rank, f in enumerate(found, start=1)]
+    return [
+        Context(rank, each.chunk, each.chunk.document.name, each.score, each.scores.rerank)
+        for rank, each in enumerate(found, start=1)
+    ]
 
 
 def _context_data(context: Context, resolved: Resolved | None = None) -> ContextData:
@@ -141,7 +157,7 @@ def _context_data(context: Context, resolved: Resolved | None = None) -> Context
         start_time=chunk.start_time,
         end_time=chunk.end_time,
         score=round(context.score, 4),
-        rerank_score=None,
+        rerank_score=context.rerank_score,
         used_in_response=bool(quotes),
         quotes=quotes,
         quote=quotes[0].text if quotes else None,
@@ -149,16 +165,46 @@ def _context_data(context: Context, resolved: Resolved | None = None) -> Context
 
 
 def _result(
-    execution_id: str, resolved: Resolved, contexts: Sequence[Context], timings: dict[str, float]
+    execution_id: str,
+    resolved: Resolved,
+    contexts: Sequence[Context],
+    spent: Spent,
+    timings: dict[str, float],
 ) -> RagResult:
     return RagResult(
         response=resolved.response,
         contexts=[_context_data(context, resolved) for context in contexts],
         sources_used=resolved.sources_used,
-        model=answerer().model,
+        model=spent.model,
         execution_id=execution_id,
         answered=bool(resolved.quotes),
         citations_removed=resolved.removed,
-        usage={"input_tokens": 0, "output_tokens": 0},
+        usage=_usage(spent),
         timings=timings,
+    )
+
+
+def _usage(spent: Spent) -> Usage:
+    return Usage(input_tokens=spent.input_tokens, output_tokens=spent.output_tokens)
+
+
+def _trace(
+    ranking: Ranking,
+    contexts: Sequence[Context],
+    resolved: Resolved,
+    spent: Spent,
+    timings: dict[str, float],
+) -> Trace:
+    return Trace(
+        usage=_usage(spent),
+        cost=None if spent.cost is None else float(spent.cost),
+        timings=timings | {f"retrieval.{stage}": secs for stage, secs in ranking.timings.items()},
+        steps={
+            "retrieved": ranking.total_candidates,
+            "reranked": ranking.reranked_count,
+            "kept": [
+                {"rank": each.rank, "chunk_id": str(each.chunk.pk), "score": each.score} for each in contexts
+            ],
+            "citations": [asdict(verdict) for verdict in resolved.verdicts],
+        },
     )

@@ -1,0 +1,110 @@
+"""Claims: what a sentence of an answer says, in a form that can be compared with a source.
+
+A source must hold every number and every name of a claim, and most of its words or its meaning.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+
+from kb.index.analysis import terms
+
+Terms = frozenset[str]
+
+_MARKUP = re.compile(r"[*_`#>|~\\]+|<[^<>\n]*>")
+_NUMERAL = re.compile(r"\d+(?:\.\d+)?")
+_SCALES = {
+    "thousand": 3,
+    "k": 3,
+    "million": 6,
+    "mn": 6,
+    "m": 6,
+    "billion": 9,
+    "bn": 9,
+    "b": 9,
+    "trillion": 12,
+}
+_SCALED = re.compile(
+    rf"(\d[\d.,]*)[\s-]*({'|'.join(sorted(_SCALES, key=len, reverse=True))})\b", re.IGNORECASE
+)
+_NAME = re.compile(r"(?<=[^\s.!?:;|•*–-]\s)[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+(?:[-’']\w+)*")
+_MOSTLY_CAPITALISED = 0.3
+"""Where so many words begin with a capital, as nouns do in German, capitals tell no names."""
+MOST_SCALE = 12
+
+
+@dataclass(frozen=True)
+class Text:
+    """A statement or a source, analysed in one language (ISO 639-1, None where unknown)."""
+
+    text: str
+    language: str | None
+
+    @cached_property
+    def terms(self) -> Terms:
+        """Its words as the index knows them: stems without stop words."""
+        return frozenset(terms(_MARKUP.sub(" ", _SCALED.sub(r"\1 \2", self.text)), self.language))
+
+    @cached_property
+    def numbers(self) -> Terms:
+        """Those of its terms that hold a digit: amounts, years, part numbers."""
+        return frozenset(term for term in self.terms if any(map(str.isdigit, term)))
+
+    @cached_property
+    def scaled(self) -> frozenset[Decimal]:
+        """What “3.2 billion” and the like amount to."""
+        return frozenset(_amounts(self.text))
+
+    @cached_property
+    def names(self) -> Terms:
+        """The terms of words that begin with a capital though no sentence does there."""
+        words = self.text.split()
+        capitalised = _NAME.findall(_MARKUP.sub(" ", self.text))
+        if len(capitalised) > _MOSTLY_CAPITALISED * len(words) and len(words) > len(capitalised) + 3:
+            return frozenset()
+        return frozenset(terms(" ".join(capitalised), self.language))
+
+
+def lacks_number(claim: Text, sources: Iterable[Text]) -> bool:
+    """Tell whether the claim has a number that none of the sources has."""
+    known = list(sources)
+    held = frozenset[str]().union(*(source.numbers for source in known))
+    amounts = frozenset[Decimal]().union(*(source.scaled for source in known))
+    missing = claim.numbers - held
+    plain = frozenset(map(Decimal, filter(_NUMERAL.fullmatch, held)))
+    return any(not _is_amount_of(number, claim.scaled, amounts | plain) for number in missing)
+
+
+def lacks_name(claim: Text, sources: Iterable[Text]) -> bool:
+    """Tell whether the claim names what none of the sources does."""
+    return bool(claim.names - frozenset[str]().union(*(source.terms for source in sources)))
+
+
+def cover(claim: Text, source: Terms) -> float:
+    """Return the share of the claim's words that the source has, 0 to 1; 0 if the claim has none."""
+    return len(claim.terms & source) / len(claim.terms) if claim.terms else 0.0
+
+
+def _amounts(text: str) -> Iterator[Decimal]:
+    for digits, scale in _SCALED.findall(text):
+        for numeral in terms(digits.strip(".,"), None):
+            if _NUMERAL.fullmatch(numeral):
+                yield Decimal(numeral).scaleb(_SCALES[scale.lower()])
+
+
+def _is_amount_of(number: str, claimed: frozenset[Decimal], held: frozenset[Decimal]) -> bool:
+    """Tell whether a number that stands nowhere is part of an amount that does, in another scale.
+
+    A table says “3,200” below “in millions”, an answer “3.2 billion”: the scale is a power of a thousand.
+    """
+    try:
+        digits = Decimal(number)
+    except InvalidOperation:
+        return False
+    thousands = range(0, MOST_SCALE + 1, 3)
+    amounts = [amount for amount in claimed if any(digits.scaleb(power) == amount for power in thousands)]
+    return any(amount == each.scaleb(power) for amount in amounts for each in held for power in thousands)

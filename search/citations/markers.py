@@ -1,0 +1,137 @@
+"""Markers: whatever a model writes for a citation becomes `<source_N>`, while the text streams.
+
+Models misspell (`<Source 1>`), group (`[1, 3]`, `<source_1, 2>`), and fall back on habits (`【1†source】`,
+`[^1]`, a finished `<citation id="…">[1]</citation>`). Here all of that becomes one marker for each source.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+MARKER = re.compile(r"<source_(\d{1,4})>")
+MOST_SOURCES = 20
+"""Contract §5: no answer has more contexts. `[2019]` is no citation, but a year in brackets."""
+MAX_PARTIAL_BYTES = 256
+"""Contract §7: so large may the JSON-escaped content of a partial be."""
+
+_NAME = r"sources?[ \t_:#.-]*"
+_JOIN = r"[ \t]*(?:[,;&/–—-]|and\b)[ \t]*"
+_NUMBERS = rf"(?:{_NAME})?\d{{1,4}}(?:{_JOIN}(?:{_NAME})?\d{{1,4}}){{0,19}}"
+_TAGS = r"</?citation\b[^<>\n]{0,120}>"
+_WRITTEN = re.compile(
+    rf"""(?<!\\)(?:
+        <[ \t]*/?[ \t]*{_NAME}{_NUMBERS}[ \t]*/?[ \t]*>
+      | [\[(【][ \t]*{_NAME}{_NUMBERS}[ \t]*[\])】]
+      | 【[ \t]*{_NUMBERS}[ \t]*(?:†[^】\n]{{0,60}})?】
+      | (?P<bare>\[[ \t]*\^?\d{{1,4}}(?:{_JOIN}\^?\d{{1,4}}){{0,19}}[ \t]*\](?!\())
+      | (?P<tag>{_TAGS})
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LONGEST = 200
+"""No marker is longer, in characters; what is, is text."""
+_MAY_BEGIN = re.compile(
+    rf"""(?<!\\)(?:
+        [<\[(【][ \t]*/?[ \t]*\^?(?:s(?:o(?:u(?:r(?:c(?:e(?:s)?)?)?)?)?)?)?
+      | [<\[(【][ \t]*/?[ \t]*{_NAME}[\d \t,;&/–—^_:\#.A-Za-z-]*
+      | [\[【][ \t]*\^?\d[\d \t,;&/–—^A-Za-z-]*(?:†[^】\n]*)?
+      | \[[\d \t,;&/–—^A-Za-z-]+\]
+      | </?c(?:i(?:t(?:a(?:t(?:i(?:o(?:n[^<>\n]*)?)?)?)?)?)?)?
+      | \\
+    )$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORDS_AND_MARKERS = re.compile(rf"{MARKER.pattern}|\s+|[^\s<]+|<")
+
+
+class MarkerStream:
+    """Takes a model's text as it comes; gives partials in which every marker is whole and canonical.
+
+    However the text is cut into fragments, the partials joined are the same, and so is `text`.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+        """The canonical text so far."""
+        self._written = ""
+        self._settled = 0
+
+    def feed(self, fragment: str) -> Iterator[str]:
+        """Yield what can be sent; what may become a marker is held back."""
+        self._written += fragment
+        begun = _MAY_BEGIN.search(self._written, max(self._settled, len(self._written) - _LONGEST))
+        yield from self._send(begun.start() if begun else len(self._written))
+
+    def finish(self) -> Iterator[str]:
+        """Yield what was held back for a marker that never came."""
+        yield from self._send(len(self._written))
+
+    def _send(self, end: int) -> Iterator[str]:
+        ready = ""
+        for written in _WRITTEN.finditer(self._written, self._settled):
+            if written.end() > end:
+                break
+            ready += self._written[self._settled : written.start()] + _canonical(written)
+            self._settled = written.end()
+        ready += self._written[self._settled : end]
+        self._settled = max(end, self._settled)
+        self.text += ready
+        yield from _partials(ready)
+
+
+def _canonical(written: re.Match[str]) -> str:
+    """Return the markers for what was written; what is no citation comes back as it is."""
+    if written["tag"]:
+        return ""
+    numbers = _numbers(written.group())
+    if written["bare"] and (max(numbers) > MOST_SOURCES or _is_code(written.string, written.start())):
+        return written.group()
+    return "".join(f"<source_{number}>" for number in numbers)
+
+
+def _numbers(written: str) -> list[int]:
+    """Return the numbers of a group, each once; `1-3` is 1, 2, 3."""
+    numbers: list[int] = []
+    # Digits after a dagger count lines of the source.
+    for first, last in re.findall(r"(\d+)(?:[ \t]*[–—-][ \t]*(\d+))?", written.partition("†")[0]):
+        low, high = int(first), int(last or first)
+        numbers += range(low, high + 1) if low <= high <= low + MOST_SOURCES else [low, high]
+    return list(dict.fromkeys(numbers))
+
+
+def _is_code(text: str, at: int) -> bool:
+    """Tell whether a place lies in a code span or block, where `[1]` is an index."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line.count("`") % 2 == 1 or f"\n{text[:at]}".count("\n```") % 2 == 1
+
+
+# --- Partials ----------------------------------------------------------------------------------------------
+
+
+def _partials(text: str) -> Iterator[str]:
+    """Cut text into pieces of at most `MAX_PARTIAL_BYTES`, never inside a marker."""
+    piece = ""
+    for token in _tokens(text):
+        if piece and _escaped_size(piece + token) > MAX_PARTIAL_BYTES:
+            yield piece
+            piece = ""
+        piece += token
+    if piece:
+        yield piece
+
+
+def _tokens(text: str) -> Iterator[str]:
+    # Twelve bytes are the most that JSON spends on a character: a surrogate pair of escapes.
+    step = MAX_PARTIAL_BYTES // 12
+    for match in _WORDS_AND_MARKERS.finditer(text):
+        token = match.group()
+        if _escaped_size(token) <= MAX_PARTIAL_BYTES:
+            yield token
+        else:
+            yield from (token[i : i + step] for i in range(0, len(token), step))
+
+
+def _escaped_size(text: str) -> int:
+    return len(json.dumps(text)) - 2

@@ -1,0 +1,226 @@
+"""Resolving: markers become citations that hold, each with the sentence behind it and its place."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from search.answer.base import Context
+from search.citations.markers import MARKER
+from search.citations.support import Embed, Verifier
+from search.events import BoxData, Quote
+
+CERTAIN = 0.5
+"""From this share of the statement's words on, a sentence surely is the one that supports it."""
+FEWEST_WORDS = 3
+"""“According to <source_1>, …”: what has fewer words before its marker goes on behind it."""
+_GROUP = re.compile(
+    rf"(?P<before>[ \t]*)(?P<markers>{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*)(?P<after>[ \t]*)"
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|\n+")
+_LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
+
+Outcome = Literal["held", "moved", "unsupported", "unknown", "repeated"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a marker: `asked` is the rank it named, `cited` the one in the response, if any."""
+
+    statement: str
+    asked: int
+    cited: int | None
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A finished response: its markers replaced, its quotes found, its inventions removed and counted."""
+
+    response: str
+    quotes: dict[int, list[Quote]]
+    """By rank, in the order of the citations."""
+    verdicts: list[Verdict] = field(default_factory=list)
+
+    @property
+    def removed(self) -> int:
+        """How many markers named no source, or one that does not say that."""
+        return sum(verdict.outcome in ("unknown", "unsupported") for verdict in self.verdicts)
+
+    @property
+    def sources_used(self) -> list[int]:
+        """The cited ranks, ascending."""
+        return sorted(self.quotes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A sentence of the raw text, by its offsets."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """What stands in the response in place of a part of the raw text."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+def resolve(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
+    """Turn each `<source_N>` that holds into `<citation id="CHUNK_ID">[N]</citation>`; drop the others.
+
+    A marker whose source does not bear out its sentence moves to the source that does. Nothing but markers
+    changes. `embed` gives unit vectors, and is called only where words do not decide.
+    """
+    verifier = Verifier(contexts, question, embed)
+    edits: list[_Edit] = []
+    verdicts: list[Verdict] = []
+    cited: list[tuple[int, _Statement]] = []
+    for group, statement in _groups(raw):
+        judged = _judged(statement.text, _ranks(group), verifier)
+        ranks = [verdict.cited for verdict in judged if verdict.cited is not None]
+        edits.append(_edit(group, [_citation(verifier, rank) for rank in ranks]))
+        verdicts += judged
+        cited += [(rank, statement) for rank in ranks]
+    quotes: defaultdict[int, list[Quote]] = defaultdict(list)
+    for rank, statement in cited:
+        quotes[rank].append(_quote(verifier, rank, statement, _moved(edits, statement.start)))
+    return Resolved(_edited(raw, edits), dict(quotes), verdicts)
+
+
+# --- Statements --------------------------------------------------------------------------------------------
+
+
+def _groups(raw: str) -> Iterator[tuple[re.Match[str], _Statement]]:
+    """Yield each run of markers with the statement it is about."""
+    groups = list(_GROUP.finditer(raw))
+    ends = [0, *(group.end() for group in groups)]
+    starts = [*(group.start() for group in groups[1:]), len(raw)]
+    statement = _Statement("", 0, 0)
+    for group, begin, until in zip(groups, ends, starts, strict=False):
+        before = _last_sentence(raw, begin, group.start())
+        if before and (len(before.text.split()) >= FEWEST_WORDS or not _goes_on(raw, group)):
+            statement = before
+        elif before or not statement.text:
+            statement = _first_sentence(raw, group.end(), until) or before or statement
+        yield group, statement
+
+
+def _goes_on(raw: str, group: re.Match[str]) -> bool:
+    """Tell whether the sentence continues behind the markers."""
+    behind = raw[group.end() :].lstrip(",;: \t")
+    return behind[:1].isalnum() and not raw[: group.start()].rstrip().endswith((".", "!", "?"))
+
+
+def _last_sentence(raw: str, start: int, end: int) -> _Statement | None:
+    parts = _SENTENCE_END.split(raw[start:end].rstrip())
+    text = _LIST_MARK.sub("", parts[-1]).strip().lstrip(".,;:!? ")
+    return _located(raw, text, raw.rindex(text, start, end)) if any(map(str.isalnum, text)) else None
+
+
+def _first_sentence(raw: str, start: int, end: int) -> _Statement | None:
+    text = _SENTENCE_END.split(raw[start:end].strip())[0].lstrip(".,;:!? ").rstrip()
+    return _located(raw, text, raw.index(text, start, end)) if any(map(str.isalnum, text)) else None
+
+
+def _located(raw: str, text: str, start: int) -> _Statement:
+    return _Statement(text, start, start + len(text))
+
+
+# --- Judging -----------------------------------------------------------------------------------------------
+
+
+def _ranks(group: re.Match[str]) -> list[int]:
+    return [int(number) for number in MARKER.findall(group["markers"])]
+
+
+def _judged(statement: str, ranks: Sequence[int], verifier: Verifier) -> list[Verdict]:
+    """Return what becomes of the markers of one statement, in their order."""
+    # A marker that stands behind nothing says nothing, whatever its source says.
+    known = [rank for rank in dict.fromkeys(ranks) if rank in verifier.sources and statement]
+    held = {rank for rank in known if _holds(verifier, statement, rank, known)}
+    verdicts: list[Verdict] = []
+    used: set[int] = set()
+    for rank in ranks:
+        cited, outcome = _judge(statement, rank, held, used, verifier)
+        used |= {cited} if cited is not None else set()
+        verdicts.append(Verdict(statement, rank, cited, outcome))
+    return verdicts
+
+
+def _judge(
+    statement: str, rank: int, held: set[int], used: set[int], verifier: Verifier
+) -> tuple[int | None, Outcome]:
+    if rank not in verifier.sources:
+        return None, "unknown"
+    if rank in used:
+        return None, "repeated"
+    if rank in held:
+        return rank, "held"
+    elsewhere = _better_source(statement, held, verifier) if statement else None
+    if elsewhere is None:
+        return None, "unsupported"
+    return (None, "repeated") if elsewhere in used | held else (elsewhere, "moved")
+
+
+def _holds(verifier: Verifier, statement: str, rank: int, known: Sequence[int]) -> bool:
+    return verifier.is_held(statement, rank, [other for other in known if other != rank])
+
+
+def _better_source(statement: str, held: set[int], verifier: Verifier) -> int | None:
+    """Return the source that bears out a statement best; one that is cited for it already comes first."""
+    if held:
+        return min(held)
+    bearing = [rank for rank in verifier.sources if verifier.is_held(statement, rank)]
+    return max(bearing, key=lambda rank: verifier.evidence(statement, rank).share, default=None)
+
+
+# --- The response ------------------------------------------------------------------------------------------
+
+
+def _citation(verifier: Verifier, rank: int) -> str:
+    return f'<citation id="{verifier.sources[rank].context.chunk.pk}">[{rank}]</citation>'
+
+
+def _edit(group: re.Match[str], citations: Sequence[str]) -> _Edit:
+    """Put citations in place of markers; where none is left the space before them goes too."""
+    kept = f"{group['before']}{''.join(citations)}" if citations else ""
+    return _Edit(group.start(), group.end(), f"{kept}{group['after']}")
+
+
+def _edited(raw: str, edits: Sequence[_Edit]) -> str:
+    response, at = "", 0
+    for edit in edits:
+        response += raw[at : edit.start] + edit.replacement
+        at = edit.end
+    return response + raw[at:]
+
+
+def _moved(edits: Sequence[_Edit], offset: int) -> int:
+    """Return where an offset into the raw text lies in the response."""
+    return offset + sum(
+        len(edit.replacement) - (edit.end - edit.start) for edit in edits if edit.end <= offset
+    )
+
+
+def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> Quote:
+    evidence, located = verifier.evidence(statement.text, rank), verifier.sources[rank].context.located
+    sentence = evidence.sentence
+    boxes = [BoxData.of(box) for box in located.boxes(sentence.start, sentence.end)]
+    times = located.times(sentence.start, sentence.end)
+    return Quote(
+        text=sentence.text,
+        bbox=boxes if boxes and evidence.share >= CERTAIN else None,
+        start_time=times[0] if times else None,
+        end_time=times[1] if times else None,
+        response_start=start,
+        response_end=start + statement.end - statement.start,
+    )

@@ -1,0 +1,123 @@
+"""Support: does a source bear out what is said of it, and which of its sentences does?
+
+By words alone where they suffice; what is said in other words is compared by meaning, all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kb.embedding.base import Vectors
+from search.answer.base import Context, Sentence
+from search.citations.claims import Terms, Text, cover, lacks_name, lacks_number
+
+ENOUGH_WORDS = 0.6
+"""A sentence, or two that follow each other, with so many of a claim's words says what it says."""
+ENOUGH_OF_ALL = 0.8
+"""So many may be strewn over the whole chunk."""
+PART_OF_WORDS = 0.3
+"""So much must come from each of several sources that bear out a claim together."""
+ENOUGH_MEANING = 0.65
+"""Cosine similarity from which on other words say the same (`python -m bench.citations`)."""
+
+Embed = Callable[[Sequence[str]], Vectors]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A context, analysed."""
+
+    context: Context
+
+    @cached_property
+    def whole(self) -> Text:
+        """All that a claim may be taken from: headings and the document's name tell what a passage is of."""
+        chunk = self.context.chunk
+        return Text(" \n".join([*chunk.headings, self.context.document_name, chunk.text]), chunk.language)
+
+    @cached_property
+    def sentences(self) -> list[tuple[Sentence, Terms]]:
+        """The sentences with their words."""
+        language = self.context.chunk.language
+        return [(each, Text(each.text, language).terms) for each in self.context.sentences]
+
+    @cached_property
+    def windows(self) -> list[Terms]:
+        """The words of each sentence and the one after it, under their headings."""
+        of_each = [found for _, found in self.sentences]
+        headings = Text(" \n".join(self.context.chunk.headings), self.context.chunk.language).terms
+        return [one | other | headings for one, other in zip(of_each, [*of_each[1:], Terms()], strict=True)]
+
+    def cover(self, claim: Text) -> float:
+        """Return the share of the claim's words in the window that has most."""
+        return max((cover(claim, window) for window in self.windows), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The sentence that bears out a claim; `share` tells how surely it is the one, 0 to 1."""
+
+    sentence: Sentence
+    share: float
+
+
+class Verifier:
+    """Checks claims against the sources of one answer."""
+
+    def __init__(self, contexts: Sequence[Context], question: str, embed: Embed) -> None:
+        self.sources = {context.rank: Source(context) for context in contexts}
+        self._question, self._embed = question, embed
+        self._vectors: dict[int, Vectors] = {}
+
+    def claim(self, statement: str, rank: int) -> Text:
+        """Return a statement as one about a source; “Yes.” says what was asked."""
+        language = self.sources[rank].context.chunk.language
+        said = Text(statement, language)
+        return said if len(said.terms) > 1 else Text(f"{self._question} {statement}", language)
+
+    def is_held(self, statement: str, rank: int, beside: Sequence[int] = ()) -> bool:
+        """Tell whether a source bears out a statement, perhaps together with those cited `beside` it."""
+        claim, source = self.claim(statement, rank), self.sources[rank]
+        together = [source.whole, *(self.sources[other].whole for other in beside)]
+        asked = Text(self._question, claim.language)
+        if lacks_number(claim, together) or lacks_name(claim, [*together, asked]):
+            return False
+        if beside and all(self._contributes(claim, each) for each in (rank, *beside)):
+            return True
+        return (
+            source.cover(claim) >= ENOUGH_WORDS
+            or cover(claim, source.whole.terms) >= ENOUGH_OF_ALL
+            or float(self._similarity(statement, rank).max(initial=-1.0)) >= ENOUGH_MEANING
+        )
+
+    def evidence(self, statement: str, rank: int) -> Evidence:
+        """Return the sentence of a source that says most of what is stated."""
+        claim, source = self.claim(statement, rank), self.sources[rank]
+        shares = [
+            (len(found & claim.terms) / max(1, len(found | claim.terms)), -at)
+            for at, (_, found) in enumerate(source.sentences)
+        ]
+        best = -max(shares)[1]
+        share = _overlap(claim.terms, source.sentences[best][1])
+        if share < ENOUGH_WORDS and rank in self._vectors:
+            best = int(self._similarity(statement, rank).argmax())
+            share = max(share, float(self._similarity(statement, rank)[best]))
+        return Evidence(source.sentences[best][0], share)
+
+    def _contributes(self, claim: Text, rank: int) -> bool:
+        return cover(claim, self.sources[rank].whole.terms) >= PART_OF_WORDS
+
+    def _similarity(self, statement: str, rank: int) -> Vectors:
+        """Return the cosine similarity of each sentence to a statement."""
+        if rank not in self._vectors:
+            self._vectors[rank] = self._embed([each.text for each in self.sources[rank].context.sentences])
+        similarity: Vectors = self._vectors[rank] @ self._embed([statement])[0]
+        return np.asarray(similarity)
+
+
+def _overlap(one: Terms, other: Terms) -> float:
+    return len(one & other) / max(1, min(len(one), len(other)))

@@ -1,0 +1,66 @@
+"""Sentences that run over a chunk's border: the chunk with their other half comes along."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import or_
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.principal import Principal
+from kb.models import Chunk
+from search.retrieval import Found, Scores
+
+SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？", "”", "“", '"', ")", "|")
+
+Place = tuple[UUID, int]
+"""A document, and where in its reading order."""
+
+
+def with_continuations(principal: Principal, found: Sequence[Found], limit: int) -> list[Found]:
+    """Put beside each chunk the neighbour that holds the rest of its first or last sentence.
+
+    Never more than `limit` chunks, each once; a neighbour has the relevance of what it completes.
+    """
+    neighbours = _neighbours(principal, [each.chunk for each in found])
+    given = {each.chunk.pk: each for each in found}
+    kept: dict[UUID, Found] = {}
+    for part in (part for each in found for part in _whole(each, neighbours)):
+        kept.setdefault(part.chunk.pk, given.get(part.chunk.pk, part))
+    return list(kept.values())[:limit]
+
+
+def runs_on(first: Chunk, second: Chunk) -> bool:
+    """Tell whether a sentence that begins in one chunk ends in the next."""
+    if first.modality == "table" or second.modality == "table":
+        return False
+    begins = next(filter(str.isalpha, second.text), "")
+    return not first.text.rstrip().endswith(SENTENCE_ENDS) and begins.islower()
+
+
+def _whole(found: Found, neighbours: dict[Place, Chunk]) -> Iterator[Found]:
+    document, ordinal = _place(found.chunk)
+    before, behind = neighbours.get((document, ordinal - 1)), neighbours.get((document, ordinal + 1))
+    if before and runs_on(before, found.chunk):
+        yield replace(found, chunk=before, scores=Scores())
+    yield found
+    if behind and runs_on(found.chunk, behind):
+        yield replace(found, chunk=behind, scores=Scores())
+
+
+def _neighbours(principal: Principal, chunks: Sequence[Chunk]) -> dict[Place, Chunk]:
+    if not chunks:
+        return {}
+    beside = [
+        Q(document_id=chunk.document_id, ordinal__in=[chunk.ordinal - 1, chunk.ordinal + 1])
+        for chunk in chunks
+    ]
+    live = Chunk.objects.restricted_to(principal).filter(reduce(or_, beside), replaced_by=None)
+    return {_place(chunk): chunk for chunk in live.select_related("document")}
+
+
+def _place(chunk: Chunk) -> Place:
+    return chunk.document_id, chunk.ordinal

@@ -1,0 +1,30 @@
+"""Contexts made by hand, with a place for every word."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from kb.locations import Box, LocatedText, OnPage, Page
+from kb.models import Chunk
+from search.answer.base import Context
+
+PAGE = Page(3, 600, 800)
+
+
+def context(rank: int, *sentences: str, located: bool = True) -> Context:
+    """A context whose sentence i stands on line i of page 3, each word 10 points wide."""
+    words = [
+        (word, OnPage(PAGE, line, Box(10.0 * i, 20.0 * line, 10.0 * i + 9, 20.0 * line + 12)))
+        for line, sentence in enumerate(sentences)
+        for i, word in enumerate(sentence.split())
+    ]
+    text = LocatedText.of_words(words)
+    bounds, at = [], 0
+    for sentence in sentences:
+        bounds.append([at, at + len(sentence)])
+        at += len(sentence) + 1
+    spans = text.dump() if located else []
+    chunk = Chunk(
+        id=uuid4(), document_id=uuid4(), text=text.text, sentences=bounds, spans=spans, language="en"
+    )
+    return Context(rank, chunk, "a.pdf", 1.0)

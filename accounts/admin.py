@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm
 
-from accounts.models import ApiKey, Membership, User, Workspace
+from accounts.models import ApiKey, Membership, Preferences, User, Workspace
 
 # Groups are not used, and an e-mail address is edited with its user.
 admin.site.unregister(Group)
@@ -71,8 +71,9 @@ class WorkspaceAdmin(ModelAdmin):  # type: ignore[misc]
     list_display = ["name", "owner", "members_count", "share_with_external_users", "created_at"]
     list_filter = ["share_with_external_users"]
     search_fields = ["name", "personal_of__email"]
-    readonly_fields = ["id", "personal_of", "created_at"]
-    fields = ["name", "share_with_external_users", "personal_of", "id", "created_at"]
+    # Settings are changed where they are checked: on their page or over the API.
+    readonly_fields = ["id", "personal_of", "settings", "created_at"]
+    fields = ["name", "share_with_external_users", "settings", "personal_of", "id", "created_at"]
     inlines = [MembershipInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Workspace]:
@@ -89,6 +90,26 @@ class WorkspaceAdmin(ModelAdmin):  # type: ignore[misc]
     def members_count(self, workspace: Any) -> int:
         """Return how many members it has."""
         return int(workspace.members_total)
+
+
+@admin.register(Preferences)
+class PreferencesAdmin(ModelAdmin):  # type: ignore[misc]
+    """What users prefer, to look at when somebody asks why; they alone change it."""
+
+    list_display = ["user", "values"]
+    search_fields = ["user__email"]
+    list_select_related = ["user"]
+    ordering = ["user__email"]
+    fields = list_display
+    readonly_fields = list_display
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse: preferences are made by those who have them."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Preferences | None = None) -> bool:
+        """Refuse: they can be deleted, which lets everything be inherited again."""
+        return False
 
 
 @admin.register(ApiKey)

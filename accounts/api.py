@@ -49,17 +49,31 @@ class WorkspacesView(APIView):
         return Response({"results": _workspaces(principal_of(request)), "next": None, "previous": None})
 
 
+class WorkspaceView(APIView):
+    """One workspace."""
+
+    @extend_schema(operation_id="workspaces_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, id: UUID) -> Response:
+        """Return the workspace, with the caller's role in it."""
+        principal = principal_of(request)
+        principal.require_workspace(id)
+        return Response(_workspace_json(principal, Workspace.objects.get(pk=id)))
+
+
 def _workspaces(principal: Principal) -> list[dict[str, Any]]:
     rows = Workspace.objects.filter(pk__in=principal.workspace_ids)
-    return [
-        {
-            "id": str(workspace.pk),
-            "name": workspace.name,
-            "role": principal.roles[workspace.pk].value,
-            "personal": workspace.pk == principal.personal_workspace_id,
-        }
-        for workspace in rows
-    ]
+    return [_workspace_json(principal, workspace) for workspace in rows]
+
+
+def _workspace_json(principal: Principal, workspace: Workspace) -> dict[str, Any]:
+    return {
+        "id": str(workspace.pk),
+        "name": workspace.name,
+        "role": principal.roles[workspace.pk].value,
+        "personal": workspace.pk == principal.personal_workspace_id,
+        "share_with_external_users": workspace.share_with_external_users,
+        "created_at": workspace.created_at,
+    }
 
 
 class NewKey(StrictSerializer):

@@ -11,6 +11,7 @@ LocusError
 ├── TooLarge 413
 ├── UnsupportedMediaType 415
 ├── RateLimited 429
+├── ProviderError 502
 ├── Overloaded 503
 └── Timeout 504
 
@@ -129,6 +130,12 @@ class RateLimited(LocusError):
     """Too many requests; `Retry-After` says when to come back."""
 
     code, status, default_message = "rate_limited", 429, "Too many requests. Try again later."
+
+
+class ProviderError(LocusError):
+    """A service that Locus stands on, such as a language model, failed or refused."""
+
+    code, status, default_message = "provider_error", 502, "A service behind this server failed. Try again."
 
 
 class Overloaded(LocusError):

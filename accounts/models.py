@@ -82,6 +82,9 @@ class Workspace(models.Model):
         default=False,
         help_text="External users also see documents that belong to no external user.",
     )
+    settings = models.JSONField(
+        default=dict, editable=False, help_text="By section, what it sets; see accounts/preferences.py."
+    )
     members: models.ManyToManyField[User, Membership] = models.ManyToManyField(
         User, through="Membership", related_name="workspaces"
     )
@@ -119,6 +122,21 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"
+
+
+class Preferences(models.Model):
+    """What a user prefers, by section (see `accounts.preferences`)."""
+
+    user = models.OneToOneField(
+        User, primary_key=True, editable=False, on_delete=models.CASCADE, related_name="+"
+    )
+    values = models.JSONField(default=dict, editable=False)
+
+    class Meta:
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"Preferences of {self.user}"
 
 
 class ApiKey(models.Model):

@@ -57,6 +57,11 @@ class Principal:
         if scope not in self.scopes:
             raise Forbidden(f"This API key lacks the scope “{scope}”.")
 
+    def refuse_external_user(self, why: str) -> None:
+        """Raise `Forbidden`, saying why, if this principal speaks for an external user."""
+        if self.external_user_id is not None:
+            raise Forbidden(f"An external user {why}.")
+
     def for_external_user(self, external_user_id: str | None) -> Principal:
         """Return this principal speaking for an external user; a second, different value is refused."""
         if external_user_id is None or external_user_id == self.external_user_id:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import exceptions, serializers
 from rest_framework.pagination import CursorPagination
 from rest_framework.parsers import JSONParser
@@ -164,6 +165,13 @@ def json_param(name: str, value: str) -> Any:
 
 
 # --- Lists -----------------------------------------------------------------------------------------------
+
+
+# What the lists' own parameters are called in the schema.
+LIST_PARAMETERS = [
+    OpenApiParameter("limit", int, description="How many, 1..200; 50 without it"),
+    OpenApiParameter("cursor", str, description="Where to go on: as given in `next` and `previous`"),
+]
 
 
 class CursorLists(CursorPagination):

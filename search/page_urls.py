@@ -6,4 +6,6 @@ from search import views
 
 urlpatterns = [
     path("", views.ask, name="ask"),
+    path("search-bench", views.default_search_bench, name="default_search_bench"),
+    path("workspaces/<uuid:id>/search-bench", views.search_bench, name="search_bench"),
 ]

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pydantic import BaseModel
-from pydantic import ValidationError as PydanticError
 
-from accounts.errors import NotFound, UnknownField, ValidationError
+from accounts.errors import NotFound, ValidationError
 from accounts.principal import Principal
-from search.events import Event
+from accounts.validation import validated
+from search.events import Yielded
 from search.rag import RagInput, rag_search
+from search.run import Run
 
 
 class ToolInput(Protocol):
@@ -32,7 +33,7 @@ class Tool:
     name: str
     description: str
     input_model: type[BaseModel]
-    run: Callable[[Principal, Any, str], AsyncIterator[Event]]
+    run: Callable[[Principal, Any, Run], AsyncIterator[Yielded]]
 
     def describe(self) -> dict[str, Any]:
         """Return what `GET tools/{name}` answers."""
@@ -52,10 +53,7 @@ class Tool:
         """
         if not isinstance(inputs, dict):
             raise ValidationError("The inputs must be a JSON object.", param="inputs")
-        try:
-            parsed: Any = self.input_model.model_validate(inputs)
-        except PydanticError as error:
-            raise _as_locus_error(error) from None
+        parsed: Any = validated(self.input_model, inputs)
         parsed.check_visible(principal)
         tool_input: ToolInput = parsed
         return tool_input
@@ -79,13 +77,3 @@ def tool_named(name: str) -> Tool:
     if name not in TOOLS:
         raise NotFound(f"There is no tool “{name}”.")
     return TOOLS[name]
-
-
-def _as_locus_error(error: PydanticError) -> ValidationError:
-    problems = error.errors(include_url=False, include_input=False, include_context=False)
-    # A misspelt field explains a missing one.
-    first = min(problems, key=lambda problem: problem["type"] != "extra_forbidden")
-    param = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
-    if first["type"] == "extra_forbidden":
-        return UnknownField(f"Unknown field “{param}”.", param=param)
-    return ValidationError(f"{param}: {first['msg'].removeprefix('Value error, ')}.", param=param)

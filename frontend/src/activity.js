@@ -1,4 +1,5 @@
 // What is being done to a document, in words: the stage, how much of it, and how long it will take.
+import { counted } from "./format.js";
 
 const BUSY_WORDS = { queued: "Waiting", indexing: "Indexing" };
 const OVER = {
@@ -36,8 +37,8 @@ function isRecognising({ mime_type: mime, activity, page_count: pages, searchabl
 export function countOf({ activity }) {
   if (!activity) return "";
   const { done, total, unit, seconds_left: left } = activity;
-  const counted = `${done.toLocaleString("en")} of ${total.toLocaleString("en")} ${unit}${total === 1 ? "" : "s"}`;
-  return [counted, done ? timeLeft(left) : ""].filter(Boolean).join(", ");
+  const share = `${done.toLocaleString("en")} of ${counted(total, unit)}`;
+  return [share, done ? timeLeft(left) : ""].filter(Boolean).join(", ");
 }
 
 export function timeLeft(seconds) {

@@ -1,7 +1,7 @@
 // One question with its answer: progress, text with citation chips, sources.
 import { h, icon } from "./dom.js";
-import { contextOf, counted, isCited, isOver, progressSteps, quoteOf, CANCELLED, FAILED } from "./execution.js";
-import { placeOf } from "./format.js";
+import { contextOf, isCited, isOver, progressSteps, quoteOf, CANCELLED, FAILED } from "./execution.js";
+import { counted, placeOf } from "./format.js";
 import { renderInto } from "./markdown.js";
 
 /** `onCite(context, quote, button)` is called when a citation or a source is opened. */
@@ -73,7 +73,8 @@ function showText(element, state) {
 function citationLabel(state, chip) {
   const context = contextOf(state, Number(chip.dataset.rank));
   if (!context) return `Source ${chip.dataset.rank}`;
-  return ["Source " + context.rank, context.document_name, placeOf(context)].filter(Boolean).join(", ");
+  const quote = quoteOf(context, occurrence(chip.closest(".answer"), chip));
+  return ["Source " + context.rank, context.document_name, placeOf(context, quote)].filter(Boolean).join(", ");
 }
 
 function noteFor(state, onRetry) {
@@ -101,7 +102,7 @@ function sourceItem(context) {
   if (context.unavailable) {
     return h("li", { class: "source is-gone" }, rankOf(context), h("span", { class: "source-body" }, "A document you can no longer see"));
   }
-  const title = h("span", { class: "source-title" }, h("span", { class: "source-name" }, context.document_name), h("span", { class: "source-place" }, placeOf(context)));
+  const title = h("span", { class: "source-title" }, h("span", { class: "source-name" }, context.document_name), h("span", { class: "source-place" }, placeOf(context, quoteOf(context))));
   const body = h("span", { class: "source-body" }, title, h("span", { class: "source-preview" }, context.quote ?? context.text_preview));
   return h("li", {}, h("button", { class: "source", type: "button", "data-rank": context.rank }, rankOf(context), body));
 }

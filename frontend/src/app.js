@@ -3,8 +3,17 @@ import { startChrome } from "./chrome.js";
 import { startDocument } from "./document.js";
 import { startDocuments } from "./documents.js";
 import { startKeys } from "./keys.js";
+import { startSearchBench } from "./search-bench.js";
+import { startSettings } from "./settings.js";
 
-const PAGES = { ask: startAsk, document: startDocument, documents: startDocuments, keys: startKeys };
+const PAGES = {
+  ask: startAsk,
+  document: startDocument,
+  documents: startDocuments,
+  keys: startKeys,
+  searchBench: startSearchBench,
+  settings: startSettings,
+};
 
 startChrome();
 const page = document.querySelector("[data-page]");

@@ -1,8 +1,8 @@
 // What is known about one document beside its text: how it is doing, how well it was read, and what may be changed.
 import { findableWords, statusOf } from "./activity.js";
-import { kindOf, progressOf } from "./document-row.js";
+import { kindOf, progressOf, sizeOf } from "./document-row.js";
 import { h, icon } from "./dom.js";
-import { ago, bytes, clock, language } from "./format.js";
+import { ago, language, lengthOf } from "./format.js";
 import { qualityNodes } from "./quality-view.js";
 import { tagsField } from "./tags-field.js";
 
@@ -70,12 +70,11 @@ function action(name, symbol, words, onclick) {
 }
 
 function factsNode({ document, workspaces, parent }, actions) {
-  const { size, page_count: pages, duration, chunk_count: chunks, url, created_at: created } = document;
+  const { chunk_count: chunks, url, created_at: created } = document;
   const facts = [
     ["Kind", kindOf(document)],
-    ["Size", size ? bytes(size) : null],
-    ["Pages", pages?.toLocaleString("en")],
-    ["Length", duration ? clock(duration) : null],
+    ["Size", sizeOf(document)],
+    ["Length", lengthOf(document)],
     ["Chunks", chunks ? chunks.toLocaleString("en") : null],
     ["Language", document.language ? language(document.language) : null],
     ["Added", h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))],

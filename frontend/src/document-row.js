@@ -1,35 +1,34 @@
 import { countOf, findableWords, statusOf } from "./activity.js";
 import { h, icon } from "./dom.js";
-import { ago, bytes, clock } from "./format.js";
+import { ago, bytes, lengthOf } from "./format.js";
 
 const SHOWN_NOTES = 2;
 
-/** Zero chunks says no more than the status beside it. */
-function numberCell(label, number) {
-  return h("td", { class: number ? "number" : "number is-blank", "data-label": label }, number ? number.toLocaleString("en") : "–");
+function numberCell(label, words) {
+  return h("td", { class: words ? "number" : "number is-blank", "data-label": label }, words || "–");
 }
 
-/** How long it is to read or to hear. */
-function lengthCell({ duration, page_count: pages }) {
-  const words = duration ? clock(duration) : pages && `${pages.toLocaleString("en")} page${pages === 1 ? "" : "s"}`;
-  return h("td", { class: words ? "number" : "number is-blank", "data-label": "" }, words || "–");
-}
+/** Zero chunks says no more than the status beside it. */
+const chunksOf = ({ chunk_count: chunks }) => (chunks ? chunks.toLocaleString("en") : "");
+
+/** A web page has no size before it is fetched. */
+export const sizeOf = ({ size, url }) => (size || !url ? bytes(size) : "");
 
 /** One document as a table row; `depth` is how deep it is attached to the row above. */
 export function rowOf(document, workspace, depth, actions) {
-  const { id, name, created_at: created } = document;
+  const { id, created_at: created } = document;
   const mayEdit = workspace?.role !== "viewer";
   return h(
     "tr",
     { "data-document": id, class: depth ? "is-attachment" : null },
     h("td", { class: "cell-name" }, nameOf(document, depth)),
     h("td", { "data-label": "Workspace", "data-workspace-column": true }, workspace?.name ?? ""),
-    h("td", { class: "cell-status" }, statusCell(document, mayEdit ? actions : {})),
-    lengthCell(document),
-    numberCell("Chunks", document.chunk_count),
-    h("td", { class: document.size ? "number" : "number is-blank", "data-label": "Size" }, document.size ? bytes(document.size) : "–"),
+    h("td", { class: "cell-status" }, statusCell(document, mayEdit ? actions.onReprocess : null)),
+    numberCell("", lengthOf(document)),
+    numberCell("Chunks", chunksOf(document)),
+    numberCell("Size", sizeOf(document)),
     h("td", { class: "cell-when", "data-label": "Added" }, h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))),
-    h("td", { class: "cell-actions" }, mayEdit ? deleteButton(name, actions.onDelete) : null),
+    h("td", { class: "cell-actions" }, mayEdit ? actionsOf(document, actions) : null),
   );
 }
 
@@ -49,15 +48,14 @@ export function hostOf(url) {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-function statusCell(document, { onReprocess, onCancel }) {
+function statusCell(document, onReprocess) {
   const { words, tone, busy } = statusOf(document);
   const findable = findableWords(document);
   return [
     h("p", { class: "status-line" }, h("span", { class: `status status-${tone}` }, words), findable ? h("span", { class: "badge" }, findable) : null),
     busy ? progressOf(document) : null,
     ...notesOf(document),
-    busy && onCancel ? actionButton("cancel", icon("circle-stop"), "Cancel", `Cancel ${document.name}`, onCancel) : null,
-    onReprocess && ["failed", "cancelled"].includes(document.status) ? actionButton("reprocess", icon("refresh-cw"), "Try again", `Try again: ${document.name}`, onReprocess) : null,
+    onReprocess && ["failed", "cancelled"].includes(document.status) ? retryButton(document, onReprocess) : null,
   ];
 }
 
@@ -79,11 +77,16 @@ export function progressOf(document) {
   return h("div", { class: "progressing" }, bar, count ? h("p", { class: "status-count" }, count) : null);
 }
 
-function actionButton(action, symbol, words, label, onclick) {
-  return h("button", { class: "button button-small button-quiet", type: "button", "data-action": action, "aria-label": label, onclick }, symbol, words);
+function retryButton({ name }, onclick) {
+  return h("button", { class: "button button-small button-quiet", type: "button", "data-action": "reprocess", "aria-label": `Try again: ${name}`, onclick }, icon("refresh-cw"), "Try again");
 }
 
-function deleteButton(name, onclick) {
-  const label = `Delete ${name}`;
-  return h("button", { class: "icon-button", type: "button", "data-action": "delete", "aria-label": label, title: label, onclick }, icon("trash-2"));
+/** Symbols at the row's end: a row that is finished must not shrink under the pointer, and take those below it along. */
+function actionsOf(document, { onCancel, onDelete }) {
+  const remove = iconButton("delete", "trash-2", `Delete ${document.name}`, onDelete);
+  return statusOf(document).busy ? [iconButton("cancel", "circle-stop", `Cancel ${document.name}`, onCancel), remove] : [remove];
+}
+
+function iconButton(action, symbol, label, onclick) {
+  return h("button", { class: "icon-button", type: "button", "data-action": action, "aria-label": label, title: label, onclick }, icon(symbol));
 }

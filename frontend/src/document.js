@@ -106,7 +106,8 @@ class DocumentPage {
   }
 
   #show() {
-    const { detailsBody } = this.#parts;
+    const { detailsBody, askAbout } = this.#parts;
+    askAbout.hidden = this.#state.document.searchable === "none";
     const active = detailsBody.contains(document.activeElement) ? document.activeElement : null;
     const nodes = detailsNodes(this.#state, this.#actions());
     // What the reader is writing must survive the news.

@@ -1,4 +1,5 @@
 // What is known of one run of a tool, and how each event adds to it. Pure: state in, state out.
+import { counted } from "./format.js";
 
 export const RUNNING = "running";
 export const COMPLETED = "completed";
@@ -88,8 +89,4 @@ function currentStep(retrieval, reranking, compiling) {
   if (compiling) return "writing the answer";
   if (reranking) return "reading";
   return retrieval ? "ranking" : "searching";
-}
-
-export function counted(number, noun) {
-  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }

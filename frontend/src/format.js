@@ -28,9 +28,21 @@ export function ago(iso, now = Date.now()) {
 
 export const day = (iso) => calendar.format(new Date(iso));
 
-/** "page 3", "0:42", or "" for a place without either. */
-export function placeOf({ page_number: page, start_time: start }) {
+/** How long a document is to hear or to read: "0:42", "3 pages", "12 slides", or "" where nobody counts. */
+export function lengthOf({ duration, page_count: pages, file_type: type }) {
+  if (duration) return clock(duration);
+  return pages ? counted(pages, SLIDES.has(type) ? "slide" : "page") : "";
+}
+const SLIDES = new Set(["pptx", "odp"]);
+
+/** "1 page", "1,200 pages". */
+export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
+/** Where a context stands, or better its quote: "page 3", "0:42", or "" for a place without either. */
+export function placeOf(context, quote = null) {
+  const page = quote?.bbox?.[0]?.page_number ?? context.page_number;
   if (page) return `page ${page}`;
+  const start = quote?.start_time ?? context.start_time;
   return start === null || start === undefined ? "" : clock(start);
 }
 

@@ -1,5 +1,6 @@
-// Answers are Markdown made from other people's documents: HTML in them is text, images are not loaded,
-// links leave with no trace of where they were clicked, and what comes out is sanitised once more.
+// Answers are Markdown made from other people's documents: HTML in them is text, images are not loaded, and the
+// only links are citations, which lead to a source; of others the address is shown. What comes out is sanitised
+// once more.
 import createDOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
 
@@ -31,30 +32,34 @@ function alignByClass(md) {
   });
 }
 
-function carefulLinks(md) {
-  md.renderer.rules.link_open = (tokens, index, options, env, renderer) => {
-    tokens[index].attrSet("target", "_blank");
-    tokens[index].attrSet("rel", "noopener noreferrer nofollow");
-    return renderer.renderToken(tokens, index, options);
+/** An address that a document or a model wrote leads nowhere and loads nothing, but can be read: "text (https://…)". */
+function addressesAsText(md) {
+  md.renderer.rules.link_open = () => "";
+  md.renderer.rules.link_close = (tokens, index) => {
+    const open = openingOf(tokens, index);
+    return open.markup === "autolink" ? "" : address(open.attrGet("href"));
   };
+  md.renderer.rules.image = (tokens, index) => md.utils.escapeHtml(tokens[index].content) + address(tokens[index].attrGet("src"));
+  const address = (url) => ` (${md.utils.escapeHtml(url)})`;
 }
 
+/** Links don't nest, so the last one opened before is the one that closes. */
+const openingOf = (tokens, index) => tokens.slice(0, index).findLast(({ type }) => type === "link_open");
+
 const markdown = new MarkdownIt({ html: false, linkify: false })
-  .disable("image")
   .use(citations)
   .use(alignByClass)
-  .use(carefulLinks);
+  .use(addressesAsText);
 
 const ALLOWED = {
   ALLOWED_TAGS: [
-    "a", "blockquote", "br", "button", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
+    "blockquote", "br", "button", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
     "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["class", "data-rank", "href", "rel", "start", "target", "type"],
-  // Only href holds an address; the values of the others are not to be checked as one.
-  ADD_URI_SAFE_ATTR: ["data-rank", "rel", "start", "target", "type"],
+  ALLOWED_ATTR: ["class", "data-rank", "start", "type"],
+  // None of them holds an address, and none is to be checked as one.
+  ADD_URI_SAFE_ATTR: ["data-rank", "start", "type"],
   ALLOW_DATA_ATTR: false,
-  ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
 };
 
 export const toHtml = (text) => markdown.render(text);

@@ -1,4 +1,5 @@
 // A recording: the browser's own player above the transcript, which follows what is heard.
+import { statusOf } from "./activity.js";
 import { get, withQuery } from "./api.js";
 import { h, icon } from "./dom.js";
 import { clock, placeInWords } from "./format.js";
@@ -31,8 +32,8 @@ export class MediaView {
     if (this.#left) return;
     this.#segments = chunks.map((chunk, at) => this.#segment(chunk, at));
     list.append(...this.#segments.map(({ element }) => element));
-    if (!chunks.length) list.replaceWith(h("p", { class: "recording-empty" }, "There is no transcript yet."));
-    tools.hidden = !chunks.length;
+    if (!chunks.length) list.replaceWith(h("p", { class: "recording-empty" }, noTranscript(this.#document)));
+    tools.hidden = chunks.length < 2;
     const cited = this.#citedAt();
     this.#mark(cited < 0 ? 0 : cited, { scroll: cited >= 0 });
     if (cited >= 0) this.#seek(this.#startOfPlace());
@@ -122,6 +123,8 @@ async function allChunks(id) {
   }
   return chunks.filter((chunk) => chunk.start_time !== null);
 }
+
+const noTranscript = (document) => (statusOf(document).busy ? "There is no transcript yet." : "There is no transcript.");
 
 function unplayable() {
   return h("p", { class: "notice viewer-notice" }, icon("triangle-alert"), "This recording can’t be played here. Open the original file instead.");

@@ -1,7 +1,7 @@
 // The quality report on the screen: a strip with a mark for each page or part, its legend, and what to check.
 import { h, icon } from "./dom.js";
-import { language } from "./format.js";
-import { doubtsOf, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
+import { counted, language } from "./format.js";
+import { doubtsOf, hiddenIn, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
 
 /** More units than this are drawn as runs: single ones would be too thin to see. */
 const DRAWN_ONE_BY_ONE = 160;
@@ -18,11 +18,15 @@ const NONE = {
 export function qualityNodes(report, onOpen) {
   const found = unitsOf(report);
   if (!found) return [h("p", { class: "details-none" }, NONE[report.status] ?? "The report comes when the whole document has been read.")];
+  // Of a file without parts, or a short recording, the strip and its legend would say nothing.
+  const hasUnits = found.length > 1 || report.unit !== "part";
   return [
-    report.seconds ? speechBar(report) : strip(report, found, onOpen),
-    report.seconds && found.length < 2 ? null : legend(report),
+    report.seconds ? speechBar(report) : null,
+    hasUnits && !report.seconds ? strip(report, found, onOpen) : null,
+    hasUnits ? legend(report) : null,
     facts(report),
     ...doubtsOf(report).map((doubt) => doubtNode(doubt, report, onOpen)),
+    hiddenNode(report, onOpen),
     ...report.warnings.map(({ message }) => h("p", { class: "quality-warning" }, icon("triangle-alert"), message)),
   ].filter(Boolean);
 }
@@ -70,9 +74,9 @@ function legend(report) {
 
 function facts({ tables, pictures, characters, language: code }) {
   const words = [
-    `${characters.toLocaleString("en")} characters`,
-    tables ? `${tables.toLocaleString("en")} table${tables === 1 ? "" : "s"}` : null,
-    pictures ? `${pictures.toLocaleString("en")} picture${pictures === 1 ? "" : "s"}` : null,
+    counted(characters, "character"),
+    tables ? counted(tables, "table") : null,
+    pictures ? counted(pictures, "picture") : null,
     code ? language(code) : null,
   ];
   return h("p", { class: "quality-facts" }, words.filter(Boolean).join(" · "));
@@ -82,6 +86,20 @@ function doubtNode({ title, runs }, { unit }, onOpen) {
   const shown = runs.slice(0, NAMED).map((run) => (onOpen ? runButton(run, unit, onOpen) : h("span", { class: "run" }, runWords(run))));
   const more = runs.length > NAMED ? h("span", { class: "run" }, `and ${runs.length - NAMED} more`) : null;
   return h("div", { class: "doubt" }, h("h4", {}, title), h("p", { class: "runs" }, shown, more));
+}
+
+/** The document's words, not ours: always as text, and marked as a quotation. */
+function hiddenNode(report, onOpen) {
+  const found = hiddenIn(report);
+  if (!found.length) return null;
+  const more = found.length > NAMED ? h("li", {}, `and in ${found.length - NAMED} more ${report.unit}s`) : null;
+  const items = found.slice(0, NAMED).map((one) => hiddenItem(one, report.unit, onOpen));
+  return h("div", { class: "doubt" }, h("h4", {}, "Text that readers can’t see, left out"), h("ul", { class: "hidden-texts" }, items, more));
+}
+
+function hiddenItem({ number, size, excerpt }, unit, onOpen) {
+  const place = number && (onOpen ? runButton({ first: number, last: number }, unit, onOpen) : h("span", { class: "run" }, `${number}`));
+  return h("li", {}, place || null, h("span", { class: "hidden-size" }, size), h("q", { class: "hidden-excerpt" }, excerpt));
 }
 
 const runWords = ({ first, last }) => (first === last ? `${first}` : `${first}–${last}`);

@@ -1,19 +1,19 @@
 // The quality report as something to look at: what became of each page or part, and the sentences that say so.
-import { clock, listed } from "./format.js";
+import { clock, counted, listed } from "./format.js";
 
 /** Below this, a recognised page likely has wrong words in every line. */
 export const POOR = 0.7;
 
 const WHAT = {
-  text: (n, unit) => `${units(n, unit)} with text`,
-  ocr: (n, unit, confidence) => `${units(n, unit)} recognised${confidence}`,
-  speech: (n, unit, confidence) => `${units(n, unit)} with speech${confidence}`,
-  blank: (n, unit) => `${units(n, unit)} without text`,
-  unreadable: (n, unit) => `${units(n, unit)} unreadable`,
+  text: (n, unit) => `${counted(n, unit)} with text`,
+  ocr: (n, unit, confidence) => `${counted(n, unit)} recognised${confidence}`,
+  speech: (n, unit, confidence) => `${counted(n, unit)} with speech${confidence}`,
+  blank: (n, unit) => `${counted(n, unit)} without text`,
+  unreadable: (n, unit) => `${counted(n, unit)} unreadable`,
 };
 export const SOURCES = Object.keys(WHAT);
 
-const units = (n, unit) => `${n.toLocaleString("en")} ${unit}${n === 1 ? "" : "s"}`;
+const capital = (word) => word[0].toUpperCase() + word.slice(1);
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 /** Each unit in order, as `{number, source, confidence}`; `null` before there is a report. */
@@ -43,7 +43,7 @@ export function legendOf(report) {
 export function summaryOf(report) {
   const total = report.units?.total ?? 0;
   const words = legendOf(report).map((one) => one.words);
-  return total ? `Of ${units(total, report.unit)}: ${listed(words)}.` : "";
+  return total ? `Of ${counted(total, report.unit)}: ${listed(words)}.` : "";
 }
 
 /** Neighbours of one kind in one run, for more units than can be drawn one by one: `[{source, poor, first, last}]`. */
@@ -61,10 +61,11 @@ export function runsOf(found) {
 /** What a reader may want to check: runs that are blank, unreadable or hard to recognise, by kind. */
 export function doubtsOf(report) {
   const runs = runsOf(unitsOf(report) ?? []);
+  const units = capital(`${report.unit}s`);
   return [
-    { title: "Unreadable", runs: runs.filter(({ source }) => source === "unreadable") },
-    { title: "Hard to recognise", runs: runs.filter(({ poor }) => poor) },
-    { title: report.seconds ? "Without speech" : "Without text", runs: runs.filter(({ source }) => source === "blank") },
+    { title: `${units} that are unreadable`, runs: runs.filter(({ source }) => source === "unreadable") },
+    { title: `${units} that are hard to recognise`, runs: runs.filter(({ poor }) => poor) },
+    { title: `${units} without ${report.seconds ? "speech" : "text"}`, runs: runs.filter(({ source }) => source === "blank") },
   ].filter(({ runs: found }) => found.length);
 }
 
@@ -72,4 +73,10 @@ export function doubtsOf(report) {
 export function speechOf({ seconds }) {
   if (!seconds) return null;
   return { share: seconds.total ? seconds.speech / seconds.total : 0, words: `Speech in ${clock(seconds.speech)} of ${clock(seconds.total)} minutes` };
+}
+
+/** What readers of the document can't see, as `[{number, size, excerpt}]`; `number` is null in a file without parts. */
+export function hiddenIn({ unit, units, hidden = [] }) {
+  const hasParts = (units?.total ?? 0) > 1 || unit !== "part";
+  return hidden.map(({ number, characters, excerpt }) => ({ number: hasParts ? number : null, size: counted(characters, "character"), excerpt }));
 }

@@ -1,7 +1,7 @@
 // Where to look: all documents, some workspaces, or single documents.
 import { get } from "./api.js";
 import { h } from "./dom.js";
-import { counted } from "./execution.js";
+import { counted } from "./format.js";
 
 export function startScope(parts) {
   const { scope, scopeDialog, scopeSearch, scopeDocuments, scopeWorkspaces, scopeWorkspacesField, scopeLabel } = parts;

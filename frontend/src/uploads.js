@@ -1,8 +1,7 @@
 // Files into the workspace, by button or by dropping them anywhere on the page, and web pages by their addresses.
 import { upload } from "./api.js";
 import { h, icon, toast } from "./dom.js";
-import { bytes } from "./format.js";
-import { counted } from "./execution.js";
+import { bytes, counted } from "./format.js";
 import { addressesIn } from "./web-pages.js";
 
 export function startUploads(page, { files, uploads, webPages, addresses, dropHint, dropTarget }, { workspace, onAdded }) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bytes, clock, language, listed, placeInWords, placeOf } from "../src/format.js";
+import { ago, bytes, clock, language, lengthOf, listed, placeInWords, placeOf } from "../src/format.js";
 
 test("sizes are short", () => {
   assert.equal(bytes(0), "0 bytes");
@@ -21,7 +21,16 @@ test("a place is a page or a time", () => {
   assert.equal(placeOf({ page_number: 3, start_time: null }), "page 3");
   assert.equal(placeOf({ page_number: null, start_time: 125.4 }), "2:05");
   assert.equal(placeOf({ page_number: null, start_time: null }), "");
+  assert.equal(placeOf({ page_number: 2, start_time: null }, { bbox: [{ page_number: 3 }], start_time: null }), "page 3");
+  assert.equal(placeOf({ page_number: null, start_time: 0 }, { bbox: null, start_time: 62 }), "1:02");
   assert.equal(clock(0), "0:00");
+});
+
+test("a document's length is what its reader counts in", () => {
+  assert.equal(lengthOf({ duration: 62, page_count: null, file_type: "mp3" }), "1:02");
+  assert.equal(lengthOf({ duration: null, page_count: 1200, file_type: "pdf" }), "1,200 pages");
+  assert.equal(lengthOf({ duration: null, page_count: 1, file_type: "pptx" }), "1 slide");
+  assert.equal(lengthOf({ duration: null, page_count: null, file_type: "md" }), "");
 });
 
 test("long recordings are counted in hours", () => {

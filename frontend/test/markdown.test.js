@@ -19,10 +19,19 @@ test("HTML in an answer is text", () => {
   assert.doesNotMatch(html, /<(img|script|citation|button)/);
 });
 
-test("images are not loaded and links can't run scripts", () => {
-  assert.doesNotMatch(toHtml("![pixel](https://evil.example/p.png)"), /<img/);
-  assert.doesNotMatch(toHtml("[x](javascript:alert(1))"), /href/);
-  assert.match(toHtml("[x](https://example.org)"), /rel="noopener noreferrer nofollow"/);
+test("images are not loaded", () => {
+  const html = toHtml("![pixel](https://evil.example/p.png?q=secret) ![p][r]\n\n[r]: https://evil.example/r.png");
+  assert.doesNotMatch(html, /<img|src=/);
+  assert.equal(html, "<p>pixel (https://evil.example/p.png?q=secret) p (https://evil.example/r.png)</p>\n");
+});
+
+test("links are text that tells where they would lead", () => {
+  assert.equal(toHtml("[our **site**](https://evil.example/?a=1&b=2)"), "<p>our <strong>site</strong> (https://evil.example/?a=1&amp;b=2)</p>\n");
+  assert.equal(toHtml("<https://evil.example>"), "<p>https://evil.example</p>\n");
+  assert.equal(toHtml("[a](https://one.example) [b](//two.example)"), "<p>a (https://one.example) b (//two.example)</p>\n");
+  for (const address of ["javascript:alert(1)", "data:text/html,x", "vbscript:x", "//evil.example", "/api/v1/me", "mailto:a@evil.example"]) {
+    assert.doesNotMatch(toHtml(`[x](${address})\n\n<${address}>\n\n[x][r]\n\n[r]: ${address}`), /<a|href/);
+  }
 });
 
 test("table alignment needs no style attribute", () => {

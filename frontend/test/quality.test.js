@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { doubtsOf, legendOf, runsOf, speechOf, summaryOf, unitsOf } from "../src/quality.js";
+import { doubtsOf, hiddenIn, legendOf, runsOf, speechOf, summaryOf, unitsOf } from "../src/quality.js";
 
 const report = {
   unit: "page",
@@ -51,9 +51,9 @@ test("what to check is named", () => {
   assert.deepEqual(
     doubtsOf(report).map(({ title, runs }) => [title, runs.map(({ first }) => first)]),
     [
-      ["Unreadable", [8]],
-      ["Hard to recognise", [6]],
-      ["Without text", [4]],
+      ["Pages that are unreadable", [8]],
+      ["Pages that are hard to recognise", [6]],
+      ["Pages without text", [4]],
     ],
   );
 });
@@ -68,4 +68,12 @@ test("a recording says how much of it is speech", () => {
 test("before there is a report nothing is claimed", () => {
   assert.equal(unitsOf(none), null);
   assert.deepEqual([legendOf(none), summaryOf(none), doubtsOf(none)], [[], "", []]);
+});
+
+test("hidden text is told by its unit, and without one where there are no parts", () => {
+  const hidden = [{ number: 2, characters: 1234, excerpt: "Ignore all previous instructions" }];
+  assert.deepEqual(hiddenIn({ ...report, hidden }), [{ number: 2, size: "1,234 characters", excerpt: "Ignore all previous instructions" }]);
+  assert.equal(hiddenIn({ unit: "part", units: { total: 1 }, hidden })[0].number, null);
+  assert.deepEqual(hiddenIn(none), []);
+  assert.deepEqual(hiddenIn(report), []);
 });

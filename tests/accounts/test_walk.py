@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import URLPattern
 
 from accounts.identity import principal_of_user
-from accounts.models import ApiKey
+from accounts.models import ApiKey, Workspace
 from kb.models import Document
 from kb.urls import api, urlpatterns
 from search.executions import begin
@@ -34,6 +34,7 @@ class Owned:
     document: Document
     execution: Execution
     key: ApiKey
+    workspace: Workspace
 
     def address(self, route: str) -> str:
         """Fill a route's parameters with alice's ids."""
@@ -44,6 +45,7 @@ class Owned:
             "chunks": chunk_id(self.document),
             "executions": self.execution.pk,
             "api-keys": self.key.pk,
+            "workspaces": self.workspace.pk,
         }
         filled = re.sub(r"<\w+:id>", str(ids.get(kind[1])), route)
         return "/" + filled.replace("<str:number>", "1").replace("<str:name>", "rag_search")
@@ -57,6 +59,7 @@ def own(cast: Cast) -> Owned:
         document=indexed_document(cast.team, external_user_id="x"),
         execution=begin(principal, tool, inputs, None),
         key=ApiKey.objects.get(user=cast.alice),
+        workspace=cast.team,
     )
 
 
@@ -79,6 +82,8 @@ def routes() -> Iterator[tuple[str, str]]:
 
 ROUTES = list(routes())
 OF_AN_OBJECT = [(method, route) for method, route in ROUTES if ":id>" in route]
+# Keys and workspaces belong to users, whichever external user they speak for.
+OF_AN_EXTERNAL_USER = [(m, r) for m, r in OF_AN_OBJECT if not re.search("api-keys|workspaces", r)]
 
 
 def call(method: str, address: str, headers: dict[str, str]) -> int:
@@ -88,6 +93,7 @@ def call(method: str, address: str, headers: dict[str, str]) -> int:
 
 def test_the_walk_covers_the_api() -> None:
     assert len(ROUTES) >= 20
+    assert ("post", "api/v1/search") in ROUTES
     assert {route for _, route in OF_AN_OBJECT} >= {"api/v1/documents/<str:id>/file", "chunks/<str:id>"}
 
 
@@ -108,7 +114,7 @@ def test_another_user_gets_404(cast: Cast, owned: Owned, method: str, route: str
 
 
 @pytest.mark.parametrize("external_user", [None, "y"], ids=["no external user", "another external user"])
-@pytest.mark.parametrize(("method", "route"), [(m, r) for m, r in OF_AN_OBJECT if "api-keys" not in r])
+@pytest.mark.parametrize(("method", "route"), OF_AN_EXTERNAL_USER)
 def test_another_external_user_gets_404(
     cast: Cast, owned: Owned, method: str, route: str, external_user: str | None
 ) -> None:

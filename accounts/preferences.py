@@ -1,0 +1,176 @@
+"""What users prefer and workspaces set, in sections that the apps which use them declare.
+
+    request ─▶ preference of the user ─▶ setting of the workspace ─▶ deployment
+
+The first that gives a value counts; null inherits from the next. Stored are the given values only, as
+`{section: {field: value}}`; one that the deployment no longer accepts counts as not given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+
+from accounts.models import Preferences, Workspace
+from accounts.principal import Principal
+from accounts.validation import validated
+
+Values = dict[str, dict[str, Any]]
+
+
+class Source(StrEnum):
+    """Who gave a value, from the first that is asked to the last."""
+
+    REQUEST = "request"
+    USER = "user"
+    WORKSPACE = "workspace"
+    DEPLOYMENT = "deployment"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Settings that belong together; in the models every field may be null, and unknown ones are refused."""
+
+    name: str
+    of_users: type[BaseModel] | None
+    """The shape of what users may prefer; None where it is not theirs to choose."""
+    of_workspaces: type[BaseModel]
+    deployment: Callable[[], Mapping[str, Any]]
+    """Returns the deployment's value of every field."""
+    choices: Callable[[], Mapping[str, Sequence[str]]]
+    """Returns what the fields that name something may name."""
+    template: str
+    """How pages ask for it; gets `level`, a `Source`."""
+
+    def shape(self, level: Source) -> type[BaseModel] | None:
+        """Return what may be given at a level."""
+        return self.of_users if level is Source.USER else self.of_workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one of those asked gives for a section; null or absent is nothing."""
+
+    source: Source
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value that counts, and who gave it."""
+
+    value: Any
+    source: Source
+
+
+_sections: dict[str, Section] = {}
+
+
+def declare(section: Section) -> None:
+    """Make a section known; apps do so when they are ready."""
+    _sections[section.name] = section
+
+
+def sections_of(level: Source) -> dict[str, tuple[Section, type[BaseModel]]]:
+    """Return the sections that a level has, by name, each with its shape there."""
+    shapes = ((section, section.shape(level)) for section in _sections.values())
+    return {section.name: (section, shape) for section, shape in shapes if shape}
+
+
+def body_of(level: Source) -> type[BaseModel]:
+    """Return the shape of a change: sections to change, with the fields to change; null clears."""
+    fields: dict[str, Any] = {name: (shape | None, None) for name, (_, shape) in sections_of(level).items()}
+    name = "PreferencesChange" if level is Source.USER else "WorkspaceSettingsChange"
+    return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+
+
+# --- Reading ---------------------------------------------------------------------------------------------
+
+
+def preferences_of(principal: Principal) -> Values:
+    """Return what the user prefers; for an external user, who is somebody else, nothing."""
+    stored: Values | None = None
+    if principal.external_user_id is None:
+        stored = Preferences.objects.filter(pk=principal.user_id).values_list("values", flat=True).first()
+    return accepted(Source.USER, stored or {})
+
+
+def settings_of(workspace_id: UUID) -> Values:
+    """Return what a workspace sets."""
+    stored = Workspace.objects.filter(pk=workspace_id).values_list("settings", flat=True).first()
+    return accepted(Source.WORKSPACE, stored or {})
+
+
+def accepted(level: Source, stored: Values) -> Values:
+    """Return every field of every section of a level: null where nothing is stored that still holds."""
+    return {
+        name: _accepted_fields(shape, stored.get(name, {})) for name, (_, shape) in sections_of(level).items()
+    }
+
+
+def _accepted_fields(shape: type[BaseModel], stored: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: _accepted(shape, field, stored.get(field)) for field in shape.model_fields}
+
+
+def _accepted(shape: type[BaseModel], field: str, value: Any) -> Any:
+    try:
+        shape.model_validate({field: value})
+    except ValidationError:
+        return None
+    return value
+
+
+def resolve(section: str, layers: Iterable[Layer]) -> dict[str, Setting]:
+    """Return for each field of a section the first value given, at last the deployment's."""
+    deployment = Layer(Source.DEPLOYMENT, _sections[section].deployment())
+    asked = [*layers, deployment]
+    return {field: _first(field, asked) for field in deployment.values}
+
+
+def _first(field: str, layers: Iterable[Layer]) -> Setting:
+    given = (Setting(layer.values.get(field), layer.source) for layer in layers)
+    return next(setting for setting in given if setting.value is not None)
+
+
+# --- Changing --------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def change_preferences(user_id: int, body: object) -> None:
+    """Change what a user prefers, or raise `ValidationError`."""
+    given = _given(Source.USER, body)
+    Preferences.objects.get_or_create(user_id=user_id)
+    preferences = Preferences.objects.select_for_update().get(pk=user_id)
+    preferences.values = merged(preferences.values, given)
+    preferences.save()
+
+
+@transaction.atomic
+def change_settings(workspace_id: UUID, body: object) -> None:
+    """Change what a workspace sets, or raise `ValidationError`."""
+    given = _given(Source.WORKSPACE, body)
+    # Rows that point at the workspace may be added meanwhile.
+    workspace = Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
+    workspace.settings = merged(workspace.settings, given)
+    workspace.save(update_fields=["settings"])
+
+
+def _given(level: Source, body: object) -> dict[str, Any]:
+    return validated(body_of(level), body).model_dump(mode="json", exclude_unset=True)
+
+
+def merged(stored: Values, given: Mapping[str, Mapping[str, Any] | None]) -> Values:
+    """Return what is stored after a change: a value replaces, null clears a field or a whole section."""
+    changed = {
+        name: {} if fields is None else {**stored.get(name, {}), **fields} for name, fields in given.items()
+    }
+    return {
+        name: {field: value for field, value in fields.items() if value is not None}
+        for name, fields in {**stored, **changed}.items()
+    }

@@ -1,0 +1,129 @@
+"""`/api/v1/preferences` and `/api/v1/workspaces/{id}/settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from pydantic import BaseModel
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.auth import principal_of
+from accounts.errors import NotFound
+from accounts.preferences import (
+    Layer,
+    Source,
+    Values,
+    body_of,
+    change_preferences,
+    change_settings,
+    preferences_of,
+    resolve,
+    sections_of,
+    settings_of,
+)
+from accounts.principal import Principal
+from accounts.rest import refuse_unknown_query, uuid_param
+from accounts.roles import KeyScope, Role
+
+WORKSPACE = OpenApiParameter(
+    "workspace_id", UUID, description="Whose settings are inherited; the workspace of questions without one"
+)
+
+
+class PreferencesView(APIView):
+    """What the caller prefers."""
+
+    @extend_schema(operation_id="preferences_read", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Return the caller's preferences, what counts in a workspace, and who gave each value."""
+        return Response(_preferences(request))
+
+    @extend_schema(operation_id="preferences_change", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request) -> Response:
+        """Change some preferences: a value replaces, null inherits again."""
+        principal = principal_of(request)
+        principal.refuse_external_user("has no preferences")
+        _workspace_asked_for(request, principal)
+        change_preferences(principal.user_id, request.data)
+        return Response(_preferences(request))
+
+    def get_serializer(self, **_: Any) -> type[BaseModel]:
+        """Return the shape of a change, for the API's schema."""
+        return body_of(Source.USER)
+
+
+class WorkspaceSettingsView(APIView):
+    """What a workspace sets for those who ask in it and prefer nothing else."""
+
+    @extend_schema(operation_id="workspace_settings_read", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, id: UUID) -> Response:
+        """Return the workspace's settings, what counts in it, and who gave each value."""
+        principal_of(request).require_workspace(id)
+        return Response(_settings(id))
+
+    @extend_schema(operation_id="workspace_settings_change", responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, id: UUID) -> Response:
+        """Change some settings, as an admin of the workspace: a value replaces, null inherits again."""
+        principal = principal_of(request)
+        principal.require_workspace(id, Role.ADMIN)
+        principal.require_scope(KeyScope.ADMIN)
+        principal.refuse_external_user("can't change settings")
+        change_settings(id, request.data)
+        return Response(_settings(id))
+
+    def get_serializer(self, **_: Any) -> type[BaseModel]:
+        """Return the shape of a change, for the API's schema."""
+        return body_of(Source.WORKSPACE)
+
+
+def _preferences(request: Request) -> dict[str, Any]:
+    principal = principal_of(request)
+    workspace_id = _workspace_asked_for(request, principal)
+    inherited = {} if workspace_id is None else settings_of(workspace_id)
+    shown = _told(Source.USER, preferences_of(principal), [(Source.WORKSPACE, inherited)])
+    return shown | {"workspace_id": None if workspace_id is None else str(workspace_id)}
+
+
+def _workspace_asked_for(request: Request, principal: Principal) -> UUID | None:
+    """Return the workspace the query names, or that of questions without one; None if there is none."""
+    refuse_unknown_query(request, frozenset({"workspace_id"}))
+    named = request.query_params.get("workspace_id")
+    if named is not None:
+        workspace_id = uuid_param("workspace_id", named)
+        principal.require_workspace(workspace_id)
+        return workspace_id
+    with suppress(NotFound):
+        return principal.default_workspace_id()
+    return None
+
+
+def _settings(workspace_id: UUID) -> dict[str, Any]:
+    return _told(Source.WORKSPACE, settings_of(workspace_id), [])
+
+
+def _told(level: Source, own: Values, below: Sequence[tuple[Source, Values]]) -> dict[str, Any]:
+    """Return what a level gives, what counts there, and what would count if it gave nothing."""
+    return {
+        **own,
+        "effective": _resolved(level, [(level, own), *below]),
+        "inherited": _resolved(level, below),
+        "choices": {name: section.choices() for name, (section, _) in sections_of(level).items()},
+    }
+
+
+def _resolved(level: Source, given: Sequence[tuple[Source, Values]]) -> dict[str, Any]:
+    """Return `{section: {field: {"value", "source"}}}`."""
+    return {name: _resolved_section(name, given) for name in sections_of(level)}
+
+
+def _resolved_section(name: str, given: Sequence[tuple[Source, Values]]) -> dict[str, Any]:
+    layers = [Layer(source, values.get(name, {})) for source, values in given]
+    return {field: asdict(setting) for field, setting in resolve(name, layers).items()}

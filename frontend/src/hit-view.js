@@ -1,0 +1,51 @@
+// One result of the search bench: where it stands, its rank and score in each stage, and its text with the words that match.
+import { h } from "./dom.js";
+import { placeInWords, placeOf } from "./format.js";
+import { figure, piecesOf } from "./stages.js";
+import { rankNode } from "./stages-view.js";
+
+const STAGES = { words: "Words", vector: "Meaning", sentence: "Sentence", fused: "Fused", rerank: "Reranked" };
+/** What is longer, in characters, is folded. */
+const LONG = 600;
+
+export function hitNode(chunk) {
+  const { chunk_id: id, document_id: documentId, document_name: name, rank, metadata } = chunk;
+  const place = placeInWords(chunk) || placeOf(chunk);
+  return h(
+    "li",
+    { class: "hit", "data-chunk": id, tabindex: -1 },
+    rankNode(rank),
+    h(
+      "div",
+      { class: "hit-body" },
+      h("h3", { class: "hit-title" }, h("a", { href: `/documents/${documentId}?chunk=${id}` }, name), place ? h("span", { class: "hit-place" }, place) : null),
+      metadata.headings?.length ? h("p", { class: "hit-headings" }, metadata.headings.join(" › ")) : null,
+      textNode(chunk),
+    ),
+    scoresNode(chunk),
+  );
+}
+
+function scoresNode({ ranks, scores, relevance }) {
+  const ran = Object.keys(STAGES).filter((stage) => scores[stage] !== null);
+  const stages = ran.map((stage) => fact(STAGES[stage], standing(ranks[stage], scores[stage])));
+  return h("dl", { class: "hit-scores" }, stages, fact("Relevance", `${Math.round(100 * relevance)} %`));
+}
+
+const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
+
+/** A chunk in which no word stands has no rank among those found by words. */
+const standing = (rank, score) => (rank ? [h("b", {}, `#${rank}`), " ", h("span", {}, figure(score))] : "not found");
+
+function textNode({ text, matches }) {
+  const pieces = piecesOf(text, matches).map((piece) => (piece.isMatch ? h("mark", { class: "match" }, piece.text) : piece.text));
+  if (text.length <= LONG) return h("p", { class: "hit-text" }, pieces);
+  const folded = h("p", { class: "hit-text is-folded" }, pieces);
+  const unfold = h("button", { class: "button button-small button-quiet", type: "button", "aria-expanded": "false" }, "Show all of it");
+  unfold.addEventListener("click", () => {
+    const isFolded = folded.classList.toggle("is-folded");
+    unfold.setAttribute("aria-expanded", String(!isFolded));
+    unfold.textContent = isFolded ? "Show all of it" : "Show less";
+  });
+  return [folded, unfold];
+}

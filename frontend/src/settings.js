@@ -1,0 +1,136 @@
+// Preferences and the settings of a workspace: a control for each, and where its value comes from.
+import { get, patch, withQuery } from "./api.js";
+import { announce, h, parts, toast } from "./dom.js";
+import { changeOf, labelOf, sourceOf, valuesOf } from "./setting.js";
+
+export function startSettings(page) {
+  new SettingsPage(page).start();
+}
+
+class SettingsPage {
+  #page;
+  #parts;
+  #settings;
+  #told = null;
+
+  constructor(page) {
+    this.#page = page;
+    this.#parts = parts(page);
+    this.#settings = [...page.querySelectorAll("[data-setting]")].map((node) => new Setting(node));
+  }
+
+  async start() {
+    const { form, workspace } = this.#parts;
+    form.addEventListener("change", () => this.#explain());
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#save();
+    });
+    workspace?.addEventListener("change", () => this.#changeWorkspace());
+    await this.#load();
+    this.#show();
+  }
+
+  /** Preferences inherit from the workspace that is chosen; settings are those of the page's workspace. */
+  get #address() {
+    const { level, address } = this.#page.dataset;
+    return level === "user" ? withQuery(address, { workspace_id: this.#parts.workspace?.value }) : address;
+  }
+
+  async #changeWorkspace() {
+    const { workspace } = this.#parts;
+    if (this.#page.dataset.level === "workspace") return location.assign(workspace.value);
+    const chosen = this.#chosen();
+    await this.#load();
+    this.#show(chosen);
+  }
+
+  async #load() {
+    try {
+      this.#told = await get(this.#address);
+      this.#parts.save.disabled = false;
+    } catch (error) {
+      toast(error.message, { error: true });
+    }
+  }
+
+  async #save() {
+    for (const setting of this.#settings) setting.showError("");
+    try {
+      this.#told = await patch(this.#address, changeOf(this.#stored(), this.#chosen()));
+      this.#show();
+      toast("Saved.");
+      announce("Saved.");
+    } catch (error) {
+      this.#showError(error);
+    }
+  }
+
+  #showError({ param, message }) {
+    const wrong = this.#settings.find(({ name }) => name === param);
+    if (wrong) wrong.showError(message);
+    else toast(message, { error: true });
+  }
+
+  #show(chosen = this.#stored()) {
+    if (!this.#told) return;
+    for (const setting of this.#settings) setting.show(this.#told, chosen[setting.name]);
+    this.#explain();
+  }
+
+  #explain() {
+    const { level, workspaceName } = this.#page.dataset;
+    const { workspace } = this.#parts;
+    const name = workspace ? workspace.selectedOptions[0].text : workspaceName;
+    for (const setting of this.#settings) setting.explain(this.#told, { level, workspace: name });
+  }
+
+  #stored() {
+    return Object.fromEntries(this.#settings.map(({ name }) => [name, this.#told ? at(this.#told, name) : null]));
+  }
+
+  #chosen() {
+    return Object.fromEntries(this.#settings.map(({ name, chosen }) => [name, chosen]));
+  }
+}
+
+const at = (told, name) => name.split(".").reduce((inner, key) => inner?.[key], told);
+
+class Setting {
+  #node;
+  #select;
+
+  constructor(node) {
+    this.#node = node;
+    this.#select = node.querySelector("select");
+    this.name = node.dataset.setting;
+  }
+
+  get chosen() {
+    return JSON.parse(this.#select.value);
+  }
+
+  show(told, chosen) {
+    const { kind, most } = this.#node.dataset;
+    const values = valuesOf({ kind, most: Number(most), choices: at(told.choices, this.name) });
+    const inherit = option(null, `Inherited: ${labelOf(at(told.inherited, this.name).value)}`);
+    this.#select.replaceChildren(inherit, ...values.map((value) => option(value, labelOf(value))));
+    this.#select.value = JSON.stringify(chosen);
+    this.#select.disabled = false;
+  }
+
+  explain(told, context) {
+    const source = this.#node.querySelector(".setting-source");
+    source.textContent = sourceOf(this.chosen, { ...context, inherited: at(told.inherited, this.name) });
+    this.#node.classList.toggle("is-own", this.chosen !== null);
+  }
+
+  showError(message) {
+    const error = this.#node.querySelector(".field-error");
+    error.textContent = message;
+    error.hidden = !message;
+    this.#select.setAttribute("aria-invalid", String(Boolean(message)));
+  }
+}
+
+const option = (value, label) => h("option", { value: JSON.stringify(value) }, label);

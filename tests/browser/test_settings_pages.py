@@ -1,0 +1,129 @@
+"""Preferences and workspace settings: what counts, where it comes from, and how it is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.models import Membership, Preferences, User, Workspace
+from accounts.roles import Role
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.test_accessibility import violations
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def open_from_menu(page: Page, link: str) -> None:
+    page.goto("/")
+    page.get_by_label("Account").click()
+    page.get_by_role("link", name=link).click()
+    expect(page.get_by_role("heading", name=link)).to_be_visible()
+    expect(page.get_by_label("Contexts")).to_be_enabled()
+
+
+def source_of(page: Page, label: str) -> Locator:
+    return page.locator(".setting", has=page.get_by_label(label, exact=True)).locator(".setting-source")
+
+
+def chosen_in(page: Page, label: str) -> Locator:
+    return page.get_by_label(label, exact=True).locator("option:checked")
+
+
+def save(page: Page) -> None:
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".toast")).to_have_text("Saved.")
+
+
+def test_a_preference_is_made_kept_and_taken_back(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    open_from_menu(page, "Preferences")
+    expect(chosen_in(page, "Contexts")).to_have_text("Inherited: 5")
+    expect(source_of(page, "Contexts")).to_have_text("From this deployment.")
+    page.get_by_label("Contexts").select_option("8")
+    page.get_by_label("Reranker").select_option("None")
+    expect(source_of(page, "Contexts")).to_have_text("Your choice. Without it: 5, from this deployment.")
+    save(page)
+    assert Preferences.objects.get(pk=reader.pk).values == {"rag": {"contexts": 8, "reranker": "none"}}
+    page.reload()
+    expect(chosen_in(page, "Contexts")).to_have_text("8")
+    page.get_by_label("Contexts").select_option("Inherited: 5")
+    save(page)
+    assert Preferences.objects.get(pk=reader.pk).values == {"rag": {"reranker": "none"}}
+
+
+def test_the_keyboard_suffices(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    page.goto("/preferences")
+    expect(page.get_by_label("Reflection")).to_be_enabled()
+    page.get_by_label("Reflection").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Save")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".toast")).to_have_text("Saved.")
+    expect(page.get_by_role("button", name="Save")).to_be_focused()
+    assert Preferences.objects.get(pk=reader.pk).values == {"rag": {"reflection": True}}
+
+
+def test_what_is_inherited_depends_on_the_workspace(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    other = Workspace.create_for(User.objects.create_user("owner@example.org"), name="Harbour")
+    other.settings = {"rag": {"contexts": 12}}
+    other.save()
+    Membership.objects.create(workspace=other, user=reader, role=Role.VIEWER)
+    open_from_menu(page, "Preferences")
+    page.get_by_label("Reflection").select_option("On")
+    page.get_by_label("When you ask in").select_option("Harbour")
+    expect(chosen_in(page, "Contexts")).to_have_text("Inherited: 12")
+    expect(source_of(page, "Contexts")).to_have_text("From the workspace Harbour.")
+    expect(chosen_in(page, "Reflection")).to_have_text("On")
+
+
+def test_an_admin_sets_what_a_workspace_answers_with(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    other = Workspace.create_for(reader, name="Harbour")
+    open_from_menu(page, "Workspace settings")
+    page.get_by_label("Workspace", exact=True).select_option("Harbour")
+    page.wait_for_url(f"**/workspaces/{other.pk}/settings")
+    expect(page.get_by_label("Reflection")).to_be_enabled()
+    page.get_by_label("Reflection").select_option("On")
+    expect(source_of(page, "Reflection")).to_have_text("Set here. Without it: Off, from this deployment.")
+    save(page)
+    other.refresh_from_db()
+    assert other.settings == {"rag": {"reflection": True}}
+
+
+def test_a_mistake_is_told_beside_what_is_wrong(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    # Not from the server: a page of these tests may get no error from there.
+    page.add_init_script(
+        """const real = window.fetch;
+        const error = {code: "validation_error", message: "Too many.", param: "rag.contexts"};
+        const refuse = async () => new Response(JSON.stringify({error}), {status: 400});
+        window.fetch = (path, how) => (how?.method === "PATCH" ? refuse() : real(path, how));"""
+    )
+    page.goto("/preferences")
+    expect(page.get_by_label("Contexts")).to_be_enabled()
+    page.get_by_label("Contexts").select_option("20")
+    page.get_by_role("button", name="Save").click()
+    wrong = page.locator(".setting", has=page.get_by_label("Contexts"))
+    expect(wrong.get_by_role("alert")).to_have_text("Too many.")
+    expect(page.get_by_role("alert")).to_have_count(1)
+    expect(chosen_in(page, "Contexts")).to_have_text("20")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])
+def test_they_suit_every_screen(logged_in: Page, reader: User, theme: Any, viewport: Any) -> None:
+    page = logged_in
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size(viewport)
+    Workspace.create_for(reader, name="Harbour")
+    for name in ("Preferences", "Workspace settings"):
+        open_from_menu(page, name)
+        page.get_by_label("Contexts").select_option("8")
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

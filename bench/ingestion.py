@@ -9,14 +9,10 @@ chunk texts alone, peak memory. `--rival PYTHON` names an interpreter that has `
 from __future__ import annotations
 
 import argparse
-import atexit
-import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -26,10 +22,11 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-import django
 import psutil
 from rich.console import Console
 from rich.table import Table
+
+from bench.scratch import scratch_database
 
 if TYPE_CHECKING:
     from kb.models import Document
@@ -128,30 +125,6 @@ def finished(document: Document, read_secs: float) -> Run:
     texts = [chunk.text_to_embed for chunk in chunks]
     quality = document.quality or {}
     return Run(document.name, document.page_count or 1, quality.get("tables", 0), texts, read_secs)
-
-
-@contextmanager
-def scratch_database() -> Iterator[None]:
-    """Make a database and a folder for files that are gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="locus-bench-"))
-    # At exit and not here: an embedded server stops only then, and holds its files until it has.
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ["DATA_DIR"] = str(folder)
-    if "DATABASE_URL" not in os.environ:
-        from kb.postgres import start_embedded
-
-        os.environ["DATABASE_URL"] = start_embedded(folder)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
-    django.setup()
-    from django.db import connection
-    from django.test.utils import setup_databases, teardown_databases
-
-    connection.settings_dict["TEST"]["NAME"] = f"bench_{os.getpid()}"
-    databases = setup_databases(verbosity=0, interactive=False)
-    try:
-        yield
-    finally:
-        teardown_databases(databases, verbosity=0)
 
 
 def stored(file: Path) -> Document:

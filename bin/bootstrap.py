@@ -113,7 +113,8 @@ def install_packages() -> None:
     if not environment_works():
         run("Creating a virtual environment", [sys.executable, "-m", "venv", "--clear", str(VENV)])
     run("Installing PyTorch", [*INSTALL, "--no-deps", *torch_source(), pinned_torch()])
-    run("Installing Python packages", [*INSTALL, "--requirement", str(LOCK)])
+    # The lock is complete, and leaves out what its packages ask for and Locus does not need (uv.toml).
+    run("Installing Python packages", [*INSTALL, "--no-deps", "--requirement", str(LOCK)])
     run("Compiling Python packages", [str(PYTHON), "-c", f"import {LARGEST_PACKAGE}"])
     stamp.write()
 

@@ -1,9 +1,12 @@
 """The web server's entry: HTTP by Django, websockets by Channels."""
 
+import logging
 import os
+import signal
 import threading
 
 from django.core.asgi import get_asgi_application
+from django.core.exceptions import ImproperlyConfigured
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
 http = get_asgi_application()
@@ -14,6 +17,8 @@ from django.urls import path, re_path  # noqa: E402
 
 from kb.embedding import start  # noqa: E402
 from kb.websocket import DocumentsConsumer, UnknownPath  # noqa: E402
+from search.answer import start as start_answering  # noqa: E402
+from search.rerank import start as start_reranking  # noqa: E402
 from search.websocket import ToolConsumer  # noqa: E402
 
 websocket = AuthMiddlewareStack(
@@ -28,5 +33,20 @@ websocket = AuthMiddlewareStack(
 
 application = ProtocolTypeRouter({"http": http, "websocket": websocket})
 
-# No request should wait for the model to load.
-threading.Thread(target=start, name="load embedding models", daemon=True).start()
+logger = logging.getLogger(__name__)
+
+
+def load_models() -> None:
+    """Load what searching needs; end the process if it can't rerank or answer as the settings say."""
+    try:
+        # First: an answer asks for it without a thread, and must find it there.
+        start_answering()
+        start()
+        start_reranking()
+    except ImproperlyConfigured as error:
+        logger.critical(error)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+# No request should wait for a model to load.
+threading.Thread(target=load_models, name="load models", daemon=True).start()

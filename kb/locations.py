@@ -13,12 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A rectangle on a displayed page, in points."""
+class Box(NamedTuple):
+    """A rectangle on a displayed page, in points; every word has one, so it must be quick to make."""
 
     x1: float
     y1: float
@@ -193,6 +192,8 @@ class LocatedText:
     def slice(self, start: int, end: int) -> LocatedText:
         """Return `text[start:end]` with the places of the words in it; a cut word keeps its whole box."""
         length = end - start
+        if start <= 0 and length >= len(self.text):
+            return self
         runs = (
             Run(
                 run.place,

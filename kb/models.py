@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import GinIndex
-from django.contrib.postgres.search import SearchVectorField
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from pgvector.django import HalfVectorField
 
 from accounts.models import Session, User, Workspace
@@ -169,14 +169,12 @@ class Chunk(DocumentScoped):
     end_time = models.FloatField(null=True, help_text="seconds")
     modality = models.CharField(max_length=5, choices=Modality.choices, default=Modality.TEXT)
     language = models.CharField(max_length=10, null=True, help_text="ISO 639-1")
-    words = SearchVectorField(null=True, help_text="the word index over headings and text")
     replaced_by = ArrayField(models.UUIDField(), null=True, help_text="null while the chunk is live")
 
     class Meta(DocumentScoped.Meta):
         ordering = ["document", "ordinal"]
         indexes = [
             models.Index(fields=["document", "ordinal"], name="chunk_reading_order"),
-            GinIndex(fields=["words"], name="chunk_words", condition=Q(replaced_by=None)),
         ]
 
     def __str__(self) -> str:
@@ -194,9 +192,14 @@ class Chunk(DocumentScoped):
         return with_headings(self.headings, text)
 
 
-def with_headings(headings: list[str], text: str) -> str:
-    """Return `text` led by its heading path, so that a paragraph is found by the name of its section."""
-    return "\n".join([" > ".join(headings), text]) if headings else text
+def with_headings(headings: Sequence[str], text: str) -> str:
+    """Return `text` led by its heading path, so that a paragraph is found by the name of its section.
+
+    A heading that `text` itself begins with is not said twice.
+    """
+    said = text.split("\n\n", len(headings))[: len(headings)]
+    path = [heading for heading in headings if heading not in said]
+    return "\n".join([" > ".join(path), text]) if path else text
 
 
 class EmbeddingSpace(models.Model):
@@ -234,3 +237,88 @@ class ChunkVector(models.Model):
 
     def __str__(self) -> str:
         return f"{self.chunk_id} in {self.space_id}"
+
+
+class Segment(DocumentScoped):
+    """A packed part of the search index: some chunks that the same principals may see (`kb.index`).
+
+    A loose segment holds one document, a packed one many. The columns of bytes have an entry for each chunk.
+    """
+
+    document = models.ForeignKey(
+        Document, null=True, on_delete=models.CASCADE, related_name="+", help_text="of a loose segment"
+    )
+    version = models.PositiveIntegerField(default=0, help_text="grows with each change, for those who cache")
+    size = models.PositiveIntegerField(help_text="chunks, the dead ones included")
+    chunk_ids = models.BinaryField(help_text="16 bytes each")
+    document_ids = ArrayField(models.UUIDField())
+    document_of = models.BinaryField(help_text="uint16: which of `document_ids`")
+    lengths = models.BinaryField(help_text="uint16: number of terms")
+    languages = ArrayField(models.CharField(max_length=10), help_text="ISO 639-1; empty where unknown")
+    dead = ArrayField(
+        models.IntegerField(), default=list, help_text="positions of chunks that are no longer found"
+    )
+    terms = models.TextField(blank=True, help_text="of a loose segment: kb.index.postings")
+    postings = models.BinaryField(default=bytes, help_text="of a loose segment")
+
+    class Meta(DocumentScoped.Meta):
+        indexes = [GinIndex(fields=["document_ids"], name="segment_documents")]
+
+    def __str__(self) -> str:
+        return f"{self.size} chunks of {self.document_id or 'many documents'}"
+
+
+class SegmentTerm(models.Model):
+    """Which chunks of a packed segment hold a term. Reached only through scoped segments."""
+
+    pk = models.CompositePrimaryKey("segment_id", "term")
+    segment = models.ForeignKey(Segment, on_delete=models.CASCADE, related_name="+", db_index=False)
+    term = models.TextField()
+    postings = models.BinaryField(help_text="kb.index.postings")
+
+    class Meta:
+        # Without a list of what is still to be sorted in, which each search would have to read through.
+        indexes = [
+            GinIndex(OpClass(F("term"), name="gin_trgm_ops"), name="segment_term_trigrams", fastupdate=False)
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.term} in {self.segment_id}"
+
+
+class SegmentCodes(models.Model):
+    """The binary codes of a segment's vectors in one space. Reached only through scoped segments."""
+
+    segment = models.ForeignKey(Segment, on_delete=models.CASCADE, related_name="codes")
+    space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="+")
+    codes = models.BinaryField(help_text="kb.index.codes")
+    present = models.BinaryField(help_text="one byte a chunk: 1 once it has a vector")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["segment", "space"], name="one_code_per_segment_and_space")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.segment_id} in {self.space_id}"
+
+
+class IdempotentRequest(models.Model):
+    """What came of a request with an `Idempotency-Key`. Reached only through `kb.idempotency`."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    external_user_id = models.CharField(max_length=255, null=True)
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64, help_text="SHA-256 of what was asked")
+    outcome = models.JSONField(null=True, help_text="what the same reply is made from")
+    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "external_user_id", "key"], name="one_idempotency_key", nulls_distinct=False
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.key

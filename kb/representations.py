@@ -55,6 +55,7 @@ NO_QUALITY: dict[str, Any] = {
     "tables": 0,
     "pictures": 0,
     "seconds": None,
+    "hidden": [],
     "language": None,
     "warnings": [],
 }
@@ -63,7 +64,7 @@ NO_QUALITY: dict[str, Any] = {
 def quality_json(document: Document) -> dict[str, Any]:
     """Return the quality report; before there is one, and of a document that failed, an empty one."""
     report = document.quality if document.status != Status.FAILED else None
-    return {"document_id": str(document.pk), "status": document.status} | (report or NO_QUALITY)
+    return {"document_id": str(document.pk), "status": document.status} | NO_QUALITY | (report or {})
 
 
 def chunk_json(chunk: Chunk, filename: str) -> dict[str, Any]:

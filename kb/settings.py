@@ -54,6 +54,8 @@ BEHIND_TLS = env.bool("BEHIND_TLS", False)
 
 # --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ----------------
 
+DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=4))
+
 
 def _database(url: str) -> dict[str, Any]:
     """Translate a libpq URL into Django's settings with every option libpq knows (`?host=`, `sslmode=`)."""
@@ -67,7 +69,7 @@ def _database(url: str) -> dict[str, Any]:
         "PORT": options.pop("port", ""),
         # The pool takes a connection back as soon as a request or step ends, also while a model streams.
         "CONN_MAX_AGE": 0,
-        "OPTIONS": options | {"pool": {"min_size": 1, "max_size": env.int("DATABASE_POOL_SIZE", 10)}},
+        "OPTIONS": options | {"pool": {"min_size": 1, "max_size": DATABASE_POOL_SIZE}},
     }
 
 
@@ -247,6 +249,7 @@ UNFOLD = {
                 "items": [
                     _admin_page("Users", "person", "accounts_user"),
                     _admin_page("Workspaces", "workspaces", "accounts_workspace"),
+                    _admin_page("Preferences", "tune", "accounts_preferences"),
                     _admin_page("API keys", "key", "accounts_apikey"),
                 ],
             },
@@ -295,7 +298,13 @@ SPECTACULAR_SETTINGS = {
 # --- Ingestion -----------------------------------------------------------------------------------------
 
 PROCRASTINATE_ON_APP_READY = None
-PROCRASTINATE_IMPORT_PATHS = ["ingestion.jobs", "kb.embedding.jobs"]
+PROCRASTINATE_IMPORT_PATHS = [
+    "ingestion.jobs",
+    "kb.embedding.jobs",
+    "kb.index.packing",
+    "kb.idempotency",
+    "search.executions.jobs",
+]
 # One document is read while another is embedded.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 2, validate=validate.Range(min=1))
 WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
@@ -338,12 +347,38 @@ EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
 # 0: as many as the model has.
 EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", 0, validate=validate.Range(min=0, max=16000))
 EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
+
+INDEX_CACHE_BYTES = env.int("INDEX_CACHE_BYTES", 512 * 1024**2, validate=validate.Range(min=0))
+RERANKER = env.str("RERANKER", "auto")
+RERANKER_MODEL = env.str("RERANKER_MODEL", "")
+RERANKER_BASE_URL = env.str("RERANKER_BASE_URL", "", validate=_refuse_all_but_http)
+RERANKER_API_KEY = env.str("RERANKER_API_KEY", "")
+# 0: what the reranker itself asks for.
+RERANKER_BUDGET_MS = env.int("RERANKER_BUDGET_MS", 0, validate=validate.Range(min=0))
+# From this relevance on (search/fusion.py) a passage is worth an answer; 0 asks the model in any case.
+RELEVANCE_FLOOR = env.float("RELEVANCE_FLOOR", 0.3, validate=validate.Range(min=0, max=1))
 GENERATION_PROVIDER = env.str("GENERATION_PROVIDER", "extractive")
+GENERATION_MODEL = env.str("GENERATION_MODEL", "")
+GENERATION_BASE_URL = env.str("GENERATION_BASE_URL", "", validate=_refuse_all_but_http)
+GENERATION_API_KEY = env.str("GENERATION_API_KEY", "")
+GENERATION_FALLBACKS: list[str] = env.list("GENERATION_FALLBACKS", [])
+# How long to wait for the first words, and for more of them.
+GENERATION_TIMEOUT_SECS = env.float("GENERATION_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
+GENERATION_MAX_TOKENS = env.int("GENERATION_MAX_TOKENS", 4000, validate=validate.Range(min=1))
+GENERATION_CONTEXT_TOKENS = env.int("GENERATION_CONTEXT_TOKENS", 6000, validate=validate.Range(min=500))
+ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", "")
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
+# Where neither a request, nor a user's preference, nor the workspace says otherwise.
+RAG_CONTEXTS = env.int("RAG_CONTEXTS", 5, validate=validate.Range(min=1, max=20))
+RAG_REFLECTION = env.bool("RAG_REFLECTION", False)
 
 # --- Streams -------------------------------------------------------------------------------------------
 
 SSE_PING_SECS = env.float("SSE_PING_SECS", 15.0, validate=validate.Range(min=0.1))
 SSE_MAX_EVENT_BYTES = env.int("SSE_MAX_EVENT_BYTES", 32768, validate=validate.Range(min=512))
+# A run whose process has been silent for this long has ended with it.
+RUN_LEASE_SECS = env.float("RUN_LEASE_SECS", 15.0, validate=validate.Range(min=0.5))
+EVENT_RETENTION_HOURS = env.float("EVENT_RETENTION_HOURS", 168.0, validate=validate.Range(min=0))
 
 # --- Logs ----------------------------------------------------------------------------------------------
 
@@ -355,7 +390,11 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         name: {"level": "WARNING"}
-        for name in ("sentence_transformers", "procrastinate", "httpx", "httpx2", "uvicorn.access")
+        for name in (
+            *("sentence_transformers", "procrastinate", "httpx", "httpx2", "httpcore2", "uvicorn.access"),
+            # What they tell in detail holds whole requests, and so documents.
+            *("anthropic", "openai", "pydantic_ai"),
+        )
     },
 }
 

@@ -5,13 +5,18 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from accounts import api as accounts_api
+from accounts import settings_api
 from kb.api import chunks, document, documents, files
 from kb.health import health
 from search import api as search_api
+from search.search_api import SearchView
 
 api = [
     path("me", accounts_api.MeView.as_view()),
+    path("preferences", settings_api.PreferencesView.as_view()),
     path("workspaces", accounts_api.WorkspacesView.as_view()),
+    path("workspaces/<uuid:id>", accounts_api.WorkspaceView.as_view()),
+    path("workspaces/<uuid:id>/settings", settings_api.WorkspaceSettingsView.as_view()),
     path("api-keys", accounts_api.ApiKeysView.as_view()),
     path("api-keys/<uuid:id>", accounts_api.ApiKeyView.as_view()),
     path("documents", documents.DocumentsView.as_view()),
@@ -24,6 +29,7 @@ api = [
     path("documents/<str:id>/pages/<str:number>", files.DocumentPageView.as_view()),
     path("documents/<str:id>/chunks", chunks.DocumentChunksView.as_view()),
     path("chunks/<str:id>", chunks.ChunkView.as_view()),
+    path("search", SearchView.as_view()),
     path("tools", search_api.ToolsView.as_view()),
     path("tools/<str:name>", search_api.ToolView.as_view()),
     path("tools/<str:name>/execute", search_api.ExecuteView.as_view()),

@@ -28,6 +28,16 @@ def _no_network() -> None:
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
 
 
+@pytest.fixture(autouse=True)
+def _no_job_outlives_its_test(request: pytest.FixtureRequest, django_db_blocker: Any) -> Iterator[None]:
+    """Empty the queue after tests that commit: Django flushes only the tables of its own models."""
+    yield
+    marker = request.node.get_closest_marker("django_db")
+    if (marker and marker.kwargs.get("transaction")) or "transactional_db" in request.fixturenames:
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("DELETE FROM procrastinate_jobs")
+
+
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """Before the test database is dropped, end the sessions that threads of asynchronous tests still hold."""

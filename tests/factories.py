@@ -8,12 +8,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pymupdf
-from django.contrib.postgres.search import SearchVector
 from django.core.files.base import ContentFile
-from django.db.models import Value
 
 from accounts.models import Session, Workspace
 from kb.embedding import active_space, embedding_model
+from kb.index.segments import index_document
 from kb.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 
@@ -109,10 +108,10 @@ def add_chunk(document: Document, located: LocatedText, ordinal: int = 0) -> Chu
         start_time=times[0] if times else None,
         end_time=times[1] if times else None,
         language=document.language,
-        words=SearchVector(Value(text), config="english"),
     )
     [vector] = embedding_model().embed_documents([text])
     ChunkVector.objects.create(chunk=chunk, space=active_space(), embedding=vector)
+    index_document(document.pk)
     return chunk
 
 

@@ -43,10 +43,12 @@ class LiveServer:
         self.worker = start_worker()
 
 
-def start_web(port: int) -> subprocess.Popen[bytes]:
-    """Start the web server on a loopback port."""
-    application = ["kb.asgi:application", "--port", str(port), "--log-level", "warning"]
-    return _start("web", "-m", "uvicorn", *application, "--timeout-graceful-shutdown", "1")
+def start_web(
+    port: int, application: str = "kb.asgi:application", **environment: str
+) -> subprocess.Popen[bytes]:
+    """Start the web server, or another application, on a loopback port."""
+    options = ["--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "1"]
+    return _start("web", "-m", "uvicorn", application, *options, **environment)
 
 
 def start_worker() -> subprocess.Popen[bytes]:
@@ -59,10 +61,10 @@ def live(django_db_setup: None, static_files: None) -> Iterator[LiveServer]:
     """A running web server and worker for the tests of a module."""
     if not (ROOT / "frontend" / "dist" / "app.js").exists():
         pytest.fail("The front end is not built: run “npm ci && npm run build” in frontend/.")
-    port = _free_port()
+    port = free_port()
     server = LiveServer(f"http://127.0.0.1:{port}", start_web(port), start_worker())
     try:
-        wait_until(lambda: _answers(f"{server.url}/health"), f"the web server starts; see {_log('web')}")
+        wait_until(lambda: answers(f"{server.url}/health"), f"the web server starts; see {_log('web')}")
         yield server
     finally:
         stop(server.web)
@@ -88,10 +90,11 @@ def wait_until(condition: Callable[[], Any], what: str, secs: float = START_SECS
         time.sleep(0.1)
 
 
-def _start(name: str, *arguments: str) -> subprocess.Popen[bytes]:
+def _start(name: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, *arguments]
     with _log(name).open("ab") as log:
         return subprocess.Popen(
-            [sys.executable, *arguments], cwd=ROOT, env=_environment(), stdout=log, stderr=subprocess.STDOUT
+            command, cwd=ROOT, env=_environment() | environment, stdout=log, stderr=subprocess.STDOUT
         )
 
 
@@ -106,13 +109,15 @@ def _log(name: str) -> Path:
     return Path(settings.DATA_DIR) / f"{name}.log"
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nobody uses."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _answers(url: str) -> bool:
+def answers(url: str) -> bool:
+    """Tell whether a GET succeeds."""
     try:
         with urllib.request.urlopen(url, timeout=5) as reply:
             return bool(reply.status == 200)

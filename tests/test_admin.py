@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
 from accounts.identity import principal_of_user
-from accounts.models import User
+from accounts.models import Preferences, User
 from kb.models import Document
 from search.executions import begin
 from search.tools import tool_named
@@ -22,6 +24,7 @@ MODELS = list(admin.site._registry)
 def staff(cast: Cast, static_files: None) -> Client:
     """A client of staff, with one row in each table that tests can make cheaply."""
     indexed_document(cast.team)
+    Preferences.objects.create(user=cast.alice, values={"rag": {"contexts": 8}})
     principal = principal_of_user(cast.alice)
     tool = tool_named("rag_search")
     begin(principal, tool, tool.parse(principal, {"query": "anything"}), None)
@@ -43,6 +46,16 @@ def test_lists_and_forms_open(staff: Client, model: type) -> None:
 def test_what_the_issue_names_is_there() -> None:
     names = {model.__name__ for model in MODELS}
     assert {"User", "Workspace", "Document", "ApiKey", "ProcrastinateJob"} <= names
+
+
+def test_settings_and_preferences_can_be_looked_at_but_not_changed(staff: Client, cast: Cast) -> None:
+    cast.team.settings = {"rag": {"contexts": 12}}
+    cast.team.save()
+    workspace = reverse("admin:accounts_workspace_change", args=[cast.team.pk])
+    preferences = reverse("admin:accounts_preferences_change", args=[cast.alice.pk])
+    assert re.search("contexts.{1,99}12", staff.get(workspace).content.decode())
+    assert re.search("contexts.{1,99}8", staff.get(preferences).content.decode())
+    assert staff.post(preferences, {"values": "{}"}).status_code == 403
 
 
 def test_a_user_can_be_added(staff: Client) -> None:

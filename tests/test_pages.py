@@ -11,12 +11,14 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.models import User
+from accounts.models import Membership, User
+from accounts.roles import Role
 from tests.conftest import Cast
 from tests.factories import indexed_document
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["/", "/documents/", "/keys/"]
+PAGES = ["/", "/documents/", "/keys/", "/preferences"]
+OF_ADMINS = ["/workspaces/{}/search-bench", "/workspaces/{}/settings"]
 ENTRANCES = ["/accounts/login/", "/accounts/password/reset/", "/accounts/signup/"]
 ACCOUNT_PAGES = ["/accounts/password/change/", "/accounts/email/", "/accounts/logout/"]
 PASSWORD = "a long enough password"
@@ -128,6 +130,36 @@ def test_a_document_of_an_external_user_is_not_on_the_pages(client: Client, cast
     document = indexed_document(cast.team, external_user_id="customer 7")
     client.force_login(cast.alice)
     assert client.get(f"/documents/{document.pk}").status_code == 404
+
+
+@pytest.mark.parametrize("address", OF_ADMINS)
+@pytest.mark.parametrize(
+    ("role", "status"),
+    [(None, 404), (Role.VIEWER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200), (Role.OWNER, 200)],
+)
+def test_only_admins_of_a_workspace_get_to_its_search_bench_and_settings(
+    client: Client, ada: User, cast: Cast, address: str, role: Role | None, status: int
+) -> None:
+    if role:
+        Membership.objects.create(workspace=cast.team, user=ada, role=role)
+    page = client.get(address.format(cast.team.pk))
+    assert page.status_code == status
+    assert inline_code(page.content.decode()) == []
+    assert (str(cast.team) in page.content.decode()) is (status == 200)
+    if status == 404:
+        assert page.content == client.get(address.format(uuid4())).content
+
+
+@pytest.mark.parametrize(
+    ("start", "address"), [("/search-bench", OF_ADMINS[0]), ("/workspace-settings", OF_ADMINS[1])]
+)
+def test_pages_of_workspaces_start_with_the_personal_one(
+    client: Client, ada: User, start: str, address: str
+) -> None:
+    own = address.format(ada.personal_workspace.pk)
+    assert client.get(start)["Location"] == own
+    client.logout()
+    assert client.get(own)["Location"] == f"/accounts/login/?next={own}"
 
 
 def test_every_icon_in_use_is_in_the_sprite() -> None:

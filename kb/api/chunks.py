@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from accounts.auth import principal_of
 from accounts.principal import Principal
-from accounts.rest import CursorLists, refuse_unknown_query
+from accounts.rest import LIST_PARAMETERS, CursorLists, refuse_unknown_query
 from kb.api.finding import visible_chunk, visible_document
 from kb.models import Chunk
 from kb.representations import chunk_json
@@ -25,7 +25,7 @@ class ReadingOrder(CursorLists):
 class DocumentChunksView(APIView):
     """A document's chunks."""
 
-    @extend_schema(operation_id="documents_chunks", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="documents_chunks", parameters=LIST_PARAMETERS, responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, id: str) -> Response:
         """List the document's live chunks, whole, in reading order."""
         refuse_unknown_query(request, frozenset())

@@ -73,7 +73,7 @@ class DocumentView(APIView):
         document = changeable_document(principal, id)
         return Response(document_json(change(principal, document, _changes(request.data))))
 
-    @extend_schema(operation_id="documents_delete", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="documents_delete", responses={200: OpenApiTypes.OBJECT})
     def delete(self, request: Request, id: str) -> Response:
         """Delete the document, its chunks, vectors, file and page images; return a receipt."""
         return Response(delete_document(changeable_document(principal_of(request), id)).as_json())
@@ -100,7 +100,7 @@ def _one_of(given: dict[str, Any], name: str, alias: str) -> Any:
 class ReprocessView(APIView):
     """Ingest a document once more."""
 
-    @extend_schema(operation_id="documents_reprocess", request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="documents_reprocess", request=None, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, id: str) -> Response:
         """Queue the document again; its chunks serve on until new ones replace them."""
         document = changeable_document(principal_of(request), id)

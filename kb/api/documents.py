@@ -8,7 +8,7 @@ import django_filters
 from django.conf import settings
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
@@ -20,6 +20,7 @@ from accounts.errors import TooLarge, UnknownField, ValidationError
 from accounts.identity import in_session
 from accounts.principal import Principal
 from accounts.rest import (
+    LIST_PARAMETERS,
     CursorLists,
     StrictJSONParser,
     json_param,
@@ -27,9 +28,10 @@ from accounts.rest import (
     refuse_unknown_query,
     uuid_param,
 )
+from kb.api.document import MAX_TAG, MAX_TAGS
 from kb.documents import Details, add_document, add_url
 from kb.fetch import InvalidUrl, web_url
-from kb.models import Document
+from kb.models import Document, Status
 from kb.representations import document_json
 
 FILE_FIELDS, URL_FIELDS = frozenset({"files", "files[]"}), frozenset({"urls", "urls[]"})
@@ -39,6 +41,24 @@ UPLOAD_FIELDS = (
     | {"workspace_id", "session_id", "external_user_id", "metadata", "tags", "language"}
 )
 
+UPLOAD_SCHEMA = {
+    "type": "object",
+    "description": "At least one file or URL.",
+    "properties": {
+        "files": {
+            "type": "array",
+            "items": {"type": "string", "contentMediaType": "application/octet-stream"},
+        },
+        "urls": {"type": "array", "items": {"type": "string", "format": "uri"}},
+        "workspace_id": {"type": "string", "format": "uuid"},
+        "session_id": {"type": "string", "format": "uuid"},
+        "external_user_id": {"type": "string"},
+        "metadata": {"type": "string", "contentMediaType": "application/json"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+        "language": {"type": "string", "description": "ISO 639-1"},
+    },
+}
+
 
 class DocumentFilter(django_filters.FilterSet):
     """The filters of the documents list."""
@@ -46,7 +66,7 @@ class DocumentFilter(django_filters.FilterSet):
     workspace = django_filters.UUIDFilter("workspace_id")
     status = django_filters.CharFilter("status")
     type = django_filters.CharFilter("file_type")
-    tag = django_filters.CharFilter("tags", lookup_expr="contains", method="by_tag")
+    tag = django_filters.CharFilter(method="by_tag")
     search = django_filters.CharFilter("name", lookup_expr="icontains")
     attached_to = django_filters.UUIDFilter("attached_to_id")
 
@@ -55,6 +75,7 @@ class DocumentFilter(django_filters.FilterSet):
         return documents.filter(tags__contains=[value])
 
     ORDERINGS = frozenset({"created_at", "name", "size", "updated_at"})
+    ALL_ORDERINGS = sorted(ORDERINGS) + sorted(f"-{name}" for name in ORDERINGS)
     KNOWN = frozenset({"workspace", "status", "type", "tag", "search", "attached_to", "ordering"})
 
 
@@ -76,7 +97,20 @@ class DocumentsView(APIView):
 
     parser_classes = [MultiPartParser, FormParser, StrictJSONParser]
 
-    @extend_schema(operation_id="documents_list", responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="documents_list",
+        parameters=[
+            OpenApiParameter("workspace", OpenApiTypes.UUID),
+            OpenApiParameter("status", str, enum=Status.values),
+            OpenApiParameter("type", str, description="The `file_type`"),
+            OpenApiParameter("tag", str),
+            OpenApiParameter("search", str, description="Text in the name"),
+            OpenApiParameter("attached_to", OpenApiTypes.UUID, description="What is attached to a document"),
+            OpenApiParameter("ordering", str, enum=DocumentFilter.ALL_ORDERINGS),
+            *LIST_PARAMETERS,
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request) -> Response:
         """List the documents the caller may see."""
         refuse_unknown_query(request, DocumentFilter.KNOWN)
@@ -90,7 +124,9 @@ class DocumentsView(APIView):
         return pages.get_paginated_response([document_json(document) for document in rows or []])
 
     @extend_schema(
-        operation_id="documents_create", request=OpenApiTypes.BINARY, responses=OpenApiTypes.OBJECT
+        operation_id="documents_create",
+        request={"multipart/form-data": UPLOAD_SCHEMA},
+        responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request) -> Response:
         """Add files and web pages, in this order; 202 if any is new, 200 if all were there already."""
@@ -101,7 +137,8 @@ class DocumentsView(APIView):
             if name not in UPLOAD_FIELDS:
                 raise UnknownField(f"Unknown field “{name}”.", param=name)
             if name not in FILE_FIELDS | URL_FIELDS:
-                refuse_unclean(form[name], name)
+                for value in form.getlist(name):
+                    refuse_unclean(value, name)
         principal = _speaking_for(principal_of(request), form)
         uploads = request.FILES.getlist("files") + request.FILES.getlist("files[]")
         urls = _urls(form.getlist("urls") + form.getlist("urls[]"))
@@ -141,16 +178,17 @@ def _details(principal: Principal, form: Any) -> Details:
         raise ValidationError("metadata must be a JSON object.", param="metadata")
     return Details(
         workspace_id=workspace_id,
-        tags=[tag for value in form.getlist("tags") for tag in _tags(value)],
+        tags=_tags(form.getlist("tags")),
         metadata=metadata,
         language=_language(form.get("language")),
     )
 
 
-def _tags(value: str) -> list[str]:
-    tags = [tag.strip() for tag in value.split(",") if tag.strip()]
-    if any(len(tag) > 100 for tag in tags):
-        raise ValidationError("A tag has at most 100 characters.", param="tags")
+def _tags(values: list[str]) -> list[str]:
+    given = [tag.strip() for value in values for tag in value.split(",")]
+    tags = list(dict.fromkeys(filter(None, given)))
+    if len(tags) > MAX_TAGS or any(len(tag) > MAX_TAG for tag in tags):
+        raise ValidationError(f"At most {MAX_TAGS} tags of at most {MAX_TAG} characters.", param="tags")
     return tags
 
 

@@ -178,7 +178,7 @@ def test_not_everything_is_deleted_when_the_database_is_the_wrong_one(
 def test_a_ready_document_without_chunks_is_queued(document: Document, status: Status) -> None:
     change(document, status=status)
     Chunk.unscoped.filter(document=document).delete()
-    assert found() == {"no_chunks": 1}
+    assert found() == {"no_chunks": 1, "wrong_index": 1}
     repaired()
     assert_queued(document)
 
@@ -186,7 +186,7 @@ def test_a_ready_document_without_chunks_is_queued(document: Document, status: S
 def test_replaced_chunks_do_not_count_as_chunks(document: Document) -> None:
     ChunkVector.objects.filter(chunk__document=document).delete()
     Chunk.unscoped.filter(document=document).update(replaced_by=[])
-    assert found() == {"no_chunks": 1}
+    assert found() == {"no_chunks": 1, "wrong_index": 1}
 
 
 def test_a_wrong_count_is_set_right(document: Document) -> None:

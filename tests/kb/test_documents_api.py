@@ -14,6 +14,7 @@ from django.test import AsyncClient, Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
+from kb.api.documents import UPLOAD_FIELDS, DocumentFilter
 from kb.models import Chunk, ChunkVector, Document, Status
 from tests.conftest import Cast
 from tests.factories import TEXT, chunk_id, indexed_document, pdf_of
@@ -50,6 +51,13 @@ class TestUpload:
         assert document["workspace_id"] == str(cast.alice.personal_workspace.pk)
         job = ProcrastinateJob.objects.get()
         assert (job.task_name, job.args) == ("ingest_document", {"document_id": document["id"]})
+
+    def test_tags_may_be_repeated_and_each_is_checked(self, cast: Cast) -> None:
+        [document] = upload(cast, files=pdf(), tags=["a, b", "b", " c "]).json()["documents"]
+        assert document["tags"] == ["a", "b", "c"]
+        for bad in (["\x00", "b"], ["x" * 101, "b"], [",".join(map(str, range(101)))]):
+            response = upload(cast, files=pdf(), tags=bad)
+            assert (response.status_code, response.json()["error"]["param"]) == (400, "tags"), bad
 
     def test_several_files_come_back_in_order(self, cast: Cast) -> None:
         response = Client().post(
@@ -338,3 +346,18 @@ def test_the_schema_describes_every_address(cast: Cast) -> None:
     assert schema["openapi"].startswith("3.1")
     paths = {path for path in schema["paths"] if path.startswith("/api/v1/")}
     assert len(paths) == len(api)
+
+
+def test_the_schema_says_what_the_documents_addresses_take_and_answer(cast: Cast) -> None:
+    paths = Client().get("/api/schema", {"format": "json"}).json()["paths"]
+    listing, adding = paths["/api/v1/documents"]["get"], paths["/api/v1/documents"]["post"]
+    assert {one["name"] for one in listing["parameters"]} == {*DocumentFilter.KNOWN, "limit", "cursor"}
+    (form,) = adding["requestBody"]["content"].items()
+    assert (form[0], set(form[1]["schema"]["properties"])) == (
+        "multipart/form-data",
+        {name for name in UPLOAD_FIELDS if not name.endswith("[]")},
+    )
+    assert set(adding["responses"]) == {"200", "202"}
+    one = paths["/api/v1/documents/{id}"]
+    assert set(one["delete"]["responses"]) == {"200"}
+    assert set(paths["/api/v1/documents/{id}/reprocess"]["post"]["responses"]) == {"202"}

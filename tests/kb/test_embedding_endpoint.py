@@ -14,14 +14,9 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from kb.embedding import load
-from kb.embedding.openai import (
-    LONGEST_WAIT_SECS,
-    EndpointUnavailable,
-    OpenAiModel,
-    _retry_after,
-    estimated_tokens,
-)
+from kb.embedding.openai import OpenAiModel, estimated_tokens
 from kb.embedding.weights import model_location
+from kb.endpoint import LONGEST_WAIT_SECS, EndpointUnavailable, retry_after
 from tests.conformance.test_embedding import REAL_SENTENCES
 from tests.kb.endpoint import EmbeddingEndpoint
 
@@ -67,11 +62,11 @@ def test_what_may_pass_is_tried_again(endpoint: EmbeddingEndpoint, status: int) 
 
 
 def test_the_endpoint_says_how_long_to_wait() -> None:
-    assert _retry_after("7") == 7.0
-    assert _retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
-    assert (_retry_after("Fri, 31 Dec 2399 23:59:59 GMT") or 0) > LONGEST_WAIT_SECS
-    assert _retry_after("soon") is None
-    assert _retry_after(None) is None
+    assert retry_after("7") == 7.0
+    assert retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0
+    assert (retry_after("Fri, 31 Dec 2399 23:59:59 GMT") or 0) > LONGEST_WAIT_SECS
+    assert retry_after("soon") is None
+    assert retry_after(None) is None
 
 
 def test_what_does_not_pass_names_the_setting(endpoint: EmbeddingEndpoint) -> None:

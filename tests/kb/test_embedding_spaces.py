@@ -31,7 +31,7 @@ from kb.embedding import (
 )
 from kb.embedding.reembedding import activate, fill, filled, missing
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace
-from search.retrieval import Question, retrieve
+from search.retrieval import Question, rank
 from tests.conftest import Cast
 from tests.factories import add_chunk, indexed_document, located_words, pdf_of
 from tests.live import start_worker, stop, wait_until
@@ -64,8 +64,8 @@ def documents(configure: Configure, cast: Cast) -> list[Document]:
 
 def found(cast: Cast) -> set[UUID]:
     """Return the documents found by meaning."""
-    hits = retrieve(principal_of_user(cast.alice), QUESTION)
-    return {hit.chunk.document_id for hit in hits if hit.vector is not None}
+    hits = rank(principal_of_user(cast.alice), QUESTION, limit=50).results
+    return {hit.chunk.document_id for hit in hits if hit.scores.vector is not None}
 
 
 def run_job(space: EmbeddingSpace, *, aborted: Any = None) -> None:
@@ -323,9 +323,9 @@ def test_a_model_that_is_gone_is_told_and_words_still_find(
     assert spaces_to_fill() == [wanted_space()]
     with pytest.raises(spaces.ModelUnavailable, match="EMBEDDING_MODEL"):
         model_of(old)
-    hits = retrieve(principal_of_user(cast.alice), QUESTION)
+    hits = rank(principal_of_user(cast.alice), QUESTION, limit=50).results
     assert len(hits) == 5
-    assert all(hit.vector is None for hit in hits)
+    assert all(hit.scores.vector is None for hit in hits)
     assert "/models/gone" in reembed("--status")
     run_jobs(wanted_space())
     assert len(found(cast)) == 5

@@ -1,0 +1,137 @@
+"""What passes between the steps of a web search: what is asked for, and what is found."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from enum import StrEnum
+from typing import ClassVar, Self
+
+from search.web.domains import DomainRule
+
+
+class Outcome(StrEnum):
+    """How a provider did in one search (contract §6)."""
+
+    OK = "ok"
+    EMPTY = "empty"
+    RATE_LIMITED = "rate_limited"
+    BOT_CHALLENGE = "bot_challenge"
+    AUTH = "auth"
+    QUOTA = "quota"
+    TIMEOUT = "timeout"
+    UNAVAILABLE = "unavailable"
+
+
+class ProviderFailed(Exception):
+    """A provider gave no hits; `message` is for people and holds no key.
+
+    `counts` tells whether the circuit breaker takes note (bad input and bad keys say nothing about the
+    provider's health), `retry_after` in how many seconds the provider wants to be asked again, if it said so.
+    """
+
+    def __init__(
+        self, outcome: Outcome, message: str, *, counts: bool = True, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+        self.message = message
+        self.counts = counts
+        self.retry_after = retry_after
+
+
+class Recency(StrEnum):
+    """How long ago something may have been published."""
+
+    HOUR = "hour"
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    YEAR = "year"
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """Days, both ends included; None is open."""
+
+    after: date | None = None
+    before: date | None = None
+
+    def __bool__(self) -> bool:
+        return self.after is not None or self.before is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where the person who asks is: ISO 3166-1 alpha-2, names, degrees; coordinates come together or not."""
+
+    country: str | None = None
+    region: str | None = None
+    city: str | None = None
+    latitude: float | None = None
+    longitude: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebQuery:
+    """One search, as every provider gets it: validated, its synonyms resolved."""
+
+    text: str
+    count: int
+    """How many hits are wanted, 1 to 20."""
+    recency: Recency | None = None
+    published: DateRange = field(default_factory=DateRange)
+    updated: DateRange = field(default_factory=DateRange)
+    allow: tuple[tuple[DomainRule, ...], ...] = ()
+    """A hit must match one rule of each of these lists."""
+    deny: tuple[DomainRule, ...] = ()
+    country: str | None = None
+    """ISO 3166-1 alpha-2, upper case."""
+    language: str | None = None
+    """ISO 639-1, lower case."""
+    location: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result of a provider; its texts are hostile until `sanitise` has seen them."""
+
+    title: str
+    url: str
+    snippet: str
+    site_name: str | None = None
+    published_at: date | None = None
+    last_updated: date | None = None
+    engine: str | None = None
+    score: float | None = None
+    """As the provider gives it, 0 to 1; null where it only ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a provider answers: its hits, best first, and the filters it did nothing about."""
+
+    hits: tuple[Hit, ...]
+    ignored_filters: tuple[str, ...] = ()
+    """Names of `WebQuery` fields that neither the provider nor a look at the hits can honour."""
+    calls: int = 1
+    """How many calls the provider will bill."""
+
+
+class Provider(ABC):
+    """A search engine on the web. Asynchronous, without state between searches, safe to share."""
+
+    name: ClassVar[str]
+    price: ClassVar[Decimal]
+    """US dollars for one call, as its price list says; settings may say otherwise."""
+
+    @classmethod
+    @abstractmethod
+    def configured(cls) -> Self | None:
+        """Return the provider as the settings describe it, or None where they do not name a key or address."""
+
+    @abstractmethod
+    async def search(self, query: WebQuery) -> Found:
+        """Ask for hits; raise `ProviderFailed` if there is no answer. An answer without hits is no failure."""

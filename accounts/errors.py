@@ -6,7 +6,7 @@ LocusError
 ├── Forbidden 403
 ├── NotFound 404
 ├── MethodNotAllowed 405
-├── IdempotencyConflict 409
+├── Cancelled, IdempotencyConflict 409
 ├── EventsExpired 410
 ├── TooLarge 413
 ├── UnsupportedMediaType 415
@@ -18,6 +18,9 @@ LocusError
 One handler per transport turns them into its own form: `accounts.rest.exception_handler`, `search.websocket`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 
@@ -98,6 +101,12 @@ class MethodNotAllowed(LocusError):
     code, status, default_message = "method_not_allowed", 405, "This method is not allowed here."
 
 
+class Cancelled(LocusError):
+    """Somebody stopped the execution that was to answer."""
+
+    code, status, default_message = "cancelled", 409, "The execution was cancelled."
+
+
 class IdempotencyConflict(LocusError):
     """An `Idempotency-Key` came back with another body."""
 
@@ -148,3 +157,14 @@ class Timeout(LocusError):
     """A step took longer than its limit."""
 
     code, status, default_message = "timeout", 504, "This took too long. Try again, or ask for less."
+
+
+def status_of(code: str) -> int:
+    """Return the HTTP status of the errors with a code; 500 if there are none."""
+    return next((error.status for error in _below(LocusError) if error.code == code), 500)
+
+
+def _below(error: type[LocusError]) -> Iterator[type[LocusError]]:
+    for child in error.__subclasses__():
+        yield child
+        yield from _below(child)

@@ -21,6 +21,7 @@ from accounts import errors
 from accounts.principal import is_clean
 
 logger = logging.getLogger(__name__)
+MAX_DIGITS = 9
 API_PREFIXES = ("/api/", "/chunks/")
 
 
@@ -187,9 +188,10 @@ class CursorLists(CursorPagination):
         given = request.query_params.get("limit")
         if given is None:
             return self.page_size
-        if not given.isdecimal() or not 1 <= int(given) <= self.max_page_size:
+        number = decimal_number(given)
+        if number is None or not 1 <= number <= self.max_page_size:
             raise errors.ValidationError(f"limit must be 1 to {self.max_page_size}.", param="limit")
-        return int(given)
+        return number
 
     def decode_cursor(self, request: Request) -> Any:
         """Return the cursor, or raise `ValidationError` for one we did not make."""
@@ -197,6 +199,11 @@ class CursorLists(CursorPagination):
             return super().decode_cursor(request)
         except exceptions.NotFound:
             raise errors.ValidationError("This cursor is not valid.", param="cursor") from None
+
+
+def decimal_number(text: str) -> int | None:
+    """Read digits; None for anything else, and for more of them than any of our numbers has."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else None
 
 
 def refuse_unknown_query(request: Request, known: frozenset[str]) -> None:

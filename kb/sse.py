@@ -15,10 +15,10 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from accounts.errors import ValidationError
+from accounts.rest import decimal_number
 
 PING = b": ping\n\n"
 MIN_BYTES = 512
-MAX_DIGITS = 9
 # JSON may hold them as they are, but many clients take them for ends of lines.
 LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 
@@ -52,12 +52,12 @@ def sse_max_bytes(request: Request) -> int:
     given = request.query_params.get("sse_max_bytes")
     if given is None:
         return int(settings.SSE_MAX_EVENT_BYTES)
-    is_number = given.isascii() and given.isdecimal() and len(given) <= MAX_DIGITS
-    if not is_number or not MIN_BYTES <= int(given) <= settings.SSE_MAX_EVENT_BYTES:
+    number = decimal_number(given)
+    if number is None or not MIN_BYTES <= number <= settings.SSE_MAX_EVENT_BYTES:
         raise ValidationError(
             f"sse_max_bytes must be {MIN_BYTES} to {settings.SSE_MAX_EVENT_BYTES}.", param="sse_max_bytes"
         )
-    return int(given)
+    return number
 
 
 def sse_response(events: AsyncIterator[Sent | None], max_bytes: int) -> StreamingHttpResponse:

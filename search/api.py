@@ -16,9 +16,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.auth import principal_of
-from accounts.errors import LocusError, ValidationError
+from accounts.errors import ValidationError, status_of
 from accounts.principal import Principal
-from accounts.rest import CursorLists, refuse_unknown_query
+from accounts.rest import CursorLists, decimal_number, refuse_unknown_query
 from kb.idempotency import idempotency_key
 from kb.sse import AnyAccept, sse_max_bytes, sse_response
 from search.calls import Call
@@ -36,7 +36,6 @@ from search.models import Execution, ExecutionStatus
 from search.tools import TOOLS, tool_named
 
 HEADER = "X-Execution-Id"
-MAX_DIGITS = 9
 
 
 class ToolsView(APIView):
@@ -99,14 +98,8 @@ def _answered(call: Call, execution: Execution) -> Response:
     close_old_connections()
     finished = async_to_sync(ended)(execution.pk)
     if finished.error:
-        return Response({"error": finished.error}, status=_http_status(finished.error["code"]))
+        return Response({"error": finished.error}, status=status_of(finished.error["code"]))
     return Response(without_invisible(call.principal, finished.result))
-
-
-def _http_status(code: str) -> int:
-    """Return the HTTP status of an error's code."""
-    statuses = {error.code: error.status for error in LocusError.__subclasses__()}
-    return 409 if code == "cancelled" else statuses.get(code, 500)
 
 
 class ExecuteView(APIView):
@@ -208,9 +201,10 @@ def _after(request: Request) -> int:
     name, value = "Last-Event-ID", request.headers.get("Last-Event-ID")
     if value is None:
         name, value = "after", request.query_params.get("after", "0")
-    if not value.isascii() or not value.isdecimal() or len(value) > MAX_DIGITS:
+    number = decimal_number(value)
+    if number is None:
         raise ValidationError(f"{name} must be a sequence number.", param=name)
-    return int(value)
+    return number
 
 
 def _details(principal: Principal, execution: Execution) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Pipelines yield these; SSE and websockets only frame them. A new event is a new 
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -74,6 +75,15 @@ class Contexts(_Strict):
 
     contexts: list[ContextData]
     output_key: Literal["contexts"] = "contexts"
+
+
+MAX_PARTIAL_BYTES = 256
+"""So large may the JSON-escaped content of a partial be."""
+
+
+def escaped_bytes(text: str) -> int:
+    """Return how long a text is in JSON, without its quotation marks."""
+    return len(json.dumps(text)) - 2
 
 
 class PartialText(_Strict):

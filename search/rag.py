@@ -101,8 +101,8 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
 
 def _retrieved(principal: Principal, inputs: RagInput, run: Run) -> tuple[RagSettings, Ranking, list[Found]]:
     wanted = rag_settings(principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection)
-    settings = replace(FOR_ANSWERS, reranker=wanted.reranker)
-    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=settings)
+    steps = replace(FOR_ANSWERS, reranker=wanted.reranker)
+    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=steps)
     return wanted, ranking, with_continuations(principal, ranking.results, wanted.contexts)
 
 
@@ -202,9 +202,8 @@ def _trace(
         steps={
             "retrieved": ranking.total_candidates,
             "reranked": ranking.reranked_count,
-            "kept": [
-                {"rank": each.rank, "chunk_id": str(each.chunk.pk), "score": each.score} for each in contexts
-            ],
+            # No ids: contexts name them, blanked for documents that a reader no longer sees.
+            "kept": [{"rank": each.rank, "score": each.score} for each in contexts],
             "citations": [asdict(verdict) for verdict in resolved.verdicts],
         },
     )

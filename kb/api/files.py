@@ -9,6 +9,7 @@ from rest_framework.views import APIView
 
 from accounts.auth import principal_of
 from accounts.errors import NotFound, ValidationError
+from accounts.rest import decimal_number
 from kb.api.finding import visible_document
 from kb.documents import original_file, page_cache
 from kb.files import serve_file
@@ -43,10 +44,11 @@ class DocumentPageView(APIView):
     def get(self, request: Request, id: str, number: str) -> HttpResponseBase:
         """Return page `number` as PNG; scale = width / layout_width."""
         document = visible_document(principal_of(request), id)
-        if not number.isdecimal() or not document.page_count or not 1 <= int(number) <= document.page_count:
+        page = decimal_number(number)
+        if page is None or not 1 <= page <= (document.page_count or 0):
             raise NotFound("The document has no such page.")
         width = _image_width(request.query_params.get("width"))
-        image = page_png(original_file(document), page_cache(document), int(number), width)
+        image = page_png(original_file(document), page_cache(document), page, width)
         response = HttpResponse(image.read_bytes(), content_type="image/png")
         response["Cache-Control"] = "private, max-age=86400"
         return response
@@ -55,6 +57,7 @@ class DocumentPageView(APIView):
 def _image_width(given: str | None) -> int:
     if given is None:
         return DEFAULT_IMAGE_WIDTH
-    if not given.isdecimal() or not 1 <= int(given) <= MAX_IMAGE_WIDTH:
+    width = decimal_number(given)
+    if width is None or not 1 <= width <= MAX_IMAGE_WIDTH:
         raise ValidationError(f"width must be 1 to {MAX_IMAGE_WIDTH}.", param="width")
-    return int(given)
+    return width

@@ -6,32 +6,33 @@ Models misspell (`<Source 1>`), group (`[1, 3]`, `<source_1, 2>`), and fall back
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
-MARKER = re.compile(r"<source_(\d{1,4})>")
+from search.events import MAX_PARTIAL_BYTES, escaped_bytes
+
+MARKER = re.compile(r"(?<!\\)<source_(\d{1,4})>")
+"""Behind a backslash it is only talked about."""
 MOST_SOURCES = 20
 """Contract §5: no answer has more contexts. `[2019]` is no citation, but a year in brackets."""
-MAX_PARTIAL_BYTES = 256
-"""Contract §7: so large may the JSON-escaped content of a partial be."""
 
-_NAME = r"sources?[ \t_:#.-]*"
-_JOIN = r"[ \t]*(?:[,;&/–—-]|and\b)[ \t]*"
+_GAP = r"[ \t]{0,2}"
+_NAME = r"sources?[ \t_:#.-]{0,3}"
+_JOIN = rf"{_GAP}(?:[,;&/–—-]|and\b){_GAP}"
 _NUMBERS = rf"(?:{_NAME})?\d{{1,4}}(?:{_JOIN}(?:{_NAME})?\d{{1,4}}){{0,19}}"
 _TAGS = r"</?citation\b[^<>\n]{0,120}>"
 _WRITTEN = re.compile(
     rf"""(?<!\\)(?:
-        <[ \t]*/?[ \t]*{_NAME}{_NUMBERS}[ \t]*/?[ \t]*>
-      | [\[(【][ \t]*{_NAME}{_NUMBERS}[ \t]*[\])】]
-      | 【[ \t]*{_NUMBERS}[ \t]*(?:†[^】\n]{{0,60}})?】
-      | (?P<bare>\[[ \t]*\^?\d{{1,4}}(?:{_JOIN}\^?\d{{1,4}}){{0,19}}[ \t]*\](?!\())
+        <{_GAP}/?{_GAP}{_NAME}{_NUMBERS}{_GAP}/?{_GAP}>
+      | [\[(【]{_GAP}{_NAME}{_NUMBERS}{_GAP}[\])】]
+      | 【{_GAP}{_NUMBERS}{_GAP}(?:†[^】\n]{{0,60}})?】
+      | (?P<bare>\[{_GAP}\^?\d{{1,4}}(?:{_JOIN}\^?\d{{1,4}}){{0,19}}{_GAP}\](?!\())
       | (?P<tag>{_TAGS})
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
-_LONGEST = 200
-"""No marker is longer, in characters; what is, is text."""
+_LONGEST = 600
+"""Nothing that `_WRITTEN` matches is longer, in characters: 20 numbers and all there may be between them."""
 _MAY_BEGIN = re.compile(
     rf"""(?<!\\)(?:
         [<\[(【][ \t]*/?[ \t]*\^?(?:s(?:o(?:u(?:r(?:c(?:e(?:s)?)?)?)?)?)?)?
@@ -43,7 +44,7 @@ _MAY_BEGIN = re.compile(
     )$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WORDS_AND_MARKERS = re.compile(rf"{MARKER.pattern}|\s+|[^\s<]+|<")
+_WORDS_AND_MARKERS = re.compile(r"\\?<source_\d{1,4}>|\s+|(?:(?!\\?<)\S)+|\\?<")
 
 
 class MarkerStream:
@@ -114,7 +115,7 @@ def _partials(text: str) -> Iterator[str]:
     """Cut text into pieces of at most `MAX_PARTIAL_BYTES`, never inside a marker."""
     piece = ""
     for token in _tokens(text):
-        if piece and _escaped_size(piece + token) > MAX_PARTIAL_BYTES:
+        if piece and escaped_bytes(piece + token) > MAX_PARTIAL_BYTES:
             yield piece
             piece = ""
         piece += token
@@ -127,11 +128,7 @@ def _tokens(text: str) -> Iterator[str]:
     step = MAX_PARTIAL_BYTES // 12
     for match in _WORDS_AND_MARKERS.finditer(text):
         token = match.group()
-        if _escaped_size(token) <= MAX_PARTIAL_BYTES:
+        if escaped_bytes(token) <= MAX_PARTIAL_BYTES:
             yield token
         else:
             yield from (token[i : i + step] for i in range(0, len(token), step))
-
-
-def _escaped_size(text: str) -> int:
-    return len(json.dumps(text)) - 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from search.answer.base import Context
@@ -43,7 +43,7 @@ class Resolved:
     response: str
     quotes: dict[int, list[Quote]]
     """By rank, in the order of the citations."""
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[Verdict]
 
     @property
     def removed(self) -> int:

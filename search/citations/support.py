@@ -22,7 +22,7 @@ ENOUGH_OF_ALL = 0.8
 PART_OF_WORDS = 0.3
 """So much must come from each of several sources that bear out a claim together."""
 ENOUGH_MEANING = 0.65
-"""Cosine similarity from which on other words say the same (`python -m bench.citations`)."""
+"""Cosine similarity from which on other words say the same."""
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -72,6 +72,7 @@ class Verifier:
         self.sources = {context.rank: Source(context) for context in contexts}
         self._question, self._embed = question, embed
         self._vectors: dict[int, Vectors] = {}
+        self._statements: dict[str, Vectors] = {}
 
     def claim(self, statement: str, rank: int) -> Text:
         """Return a statement as one about a source; “Yes.” says what was asked."""
@@ -104,8 +105,9 @@ class Verifier:
         best = -max(shares)[1]
         share = _overlap(claim.terms, source.sentences[best][1])
         if share < ENOUGH_WORDS and rank in self._vectors:
-            best = int(self._similarity(statement, rank).argmax())
-            share = max(share, float(self._similarity(statement, rank)[best]))
+            similarity = self._similarity(statement, rank)
+            best = int(similarity.argmax())
+            share = max(share, float(similarity[best]))
         return Evidence(source.sentences[best][0], share)
 
     def _contributes(self, claim: Text, rank: int) -> bool:
@@ -115,8 +117,9 @@ class Verifier:
         """Return the cosine similarity of each sentence to a statement."""
         if rank not in self._vectors:
             self._vectors[rank] = self._embed([each.text for each in self.sources[rank].context.sentences])
-        similarity: Vectors = self._vectors[rank] @ self._embed([statement])[0]
-        return np.asarray(similarity)
+        if statement not in self._statements:
+            self._statements[statement] = self._embed([statement])[0]
+        return np.asarray(self._vectors[rank] @ self._statements[statement])
 
 
 def _overlap(one: Terms, other: Terms) -> float:

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.errors import Cancelled
 from kb.notifications import announce_all
 from kb.threads import Gathered
 from search.events import TERMINAL, Failure, ToolError, Trace, Yielded, event_data
@@ -107,7 +108,7 @@ def _store_outcome(execution_id: str, item: Yielded) -> None:
     elif item.event == "tool_end":
         row.update(status=ExecutionStatus.COMPLETED, finished_at=timezone.now(), result=event_data(item))
     elif isinstance(item, ToolError):
-        was_cancelled = item.data.code == "cancelled"
+        was_cancelled = item.data.code == Cancelled.code
         row.update(
             status=ExecutionStatus.CANCELLED if was_cancelled else ExecutionStatus.FAILED,
             finished_at=timezone.now(),

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.errors import EventsExpired, NotFound
+from accounts.errors import Cancelled, EventsExpired, NotFound
 from accounts.principal import Principal, is_clean
 from kb.notifications import announce
 from search.executions.journal import end_abandoned, failure, store_all
@@ -50,7 +50,7 @@ def visible_execution(principal: Principal, id: str) -> Execution:
 @transaction.atomic
 def cancel(execution: Execution) -> Execution:
     """End a live execution with `error {code: "cancelled"}`; a finished one stays as it is."""
-    if store_all([failure(execution.pk, "cancelled", "The execution was cancelled.")]) == [True]:
+    if store_all([failure(execution.pk, Cancelled.code, Cancelled.default_message)]) == [True]:
         announce(CANCELLED, execution.pk)
     execution.refresh_from_db()
     return execution

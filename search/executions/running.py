@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import json
 import logging
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import suppress
@@ -16,7 +15,7 @@ from accounts.errors import LocusError
 from accounts.principal import Principal
 from kb.notifications import listener
 from kb.threads import in_database
-from search.events import PartialText, ToolPartialUpdate, Yielded
+from search.events import MAX_PARTIAL_BYTES, PartialText, ToolPartialUpdate, Yielded, escaped_bytes
 from search.executions.journal import Write, failure, store, store_all
 from search.executions.leases import CANCELLED, renewal_secs, renewed
 from search.models import Execution
@@ -26,7 +25,6 @@ from search.tools import Tool, ToolInput
 logger = logging.getLogger(__name__)
 GATHER_SECS = 0.03
 """Text that comes within this time after other text is stored together."""
-MAX_PARTIAL_BYTES = 256
 
 
 async def launch(principal: Principal, tool: Tool, inputs: ToolInput, execution: Execution) -> None:
@@ -152,7 +150,7 @@ def joined(items: Iterable[Yielded]) -> Iterable[Yielded]:
     text = ""
     for item in items:
         piece = item.data.content if isinstance(item, ToolPartialUpdate) else None
-        if text and (piece is None or _escaped_bytes(text + piece) > MAX_PARTIAL_BYTES):
+        if text and (piece is None or escaped_bytes(text + piece) > MAX_PARTIAL_BYTES):
             yield _partial(text)
             text = ""
         if piece is None:
@@ -165,7 +163,3 @@ def joined(items: Iterable[Yielded]) -> Iterable[Yielded]:
 
 def _partial(text: str) -> ToolPartialUpdate:
     return ToolPartialUpdate(data=PartialText(content=text))
-
-
-def _escaped_bytes(text: str) -> int:
-    return len(json.dumps(text)) - 2

@@ -266,7 +266,15 @@ def test_a_page_image_has_exactly_the_width_asked_for(cast: Cast, width: int) ->
 
 @pytest.mark.parametrize(
     ("page", "query", "status"),
-    [("0", "", 404), ("2", "", 404), ("x", "", 404), ("1", "?width=0", 400), ("1", "?width=4001", 400)],
+    [
+        ("0", "", 404),
+        ("2", "", 404),
+        ("x", "", 404),
+        ("9" * 5000, "", 404),
+        ("1", "?width=0", 400),
+        ("1", "?width=4001", 400),
+        ("1", "?width=" + "9" * 5000, 400),
+    ],
 )
 def test_pages_that_are_not_there(cast: Cast, page: str, query: str, status: int) -> None:
     document = indexed_document(cast.team)

@@ -395,7 +395,9 @@ async def test_the_trace_tells_how_the_answer_came_about(
     assert (told["usage"], told["cost"]) == ({"input_tokens": 0, "output_tokens": 0}, 0.0)
     assert steps["retrieved"] == 2
     assert steps["reranked"] == 0
-    assert [kept["chunk_id"] for kept in steps["kept"]] == [c["chunk_id"] for c in result["contexts"]]
+    assert [kept["rank"] for kept in steps["kept"]] == [c["rank"] for c in result["contexts"]]
+    # Documents may become invisible to whoever may still read how an answer came about.
+    assert not any(context["chunk_id"] in json.dumps(told["trace"]) for context in result["contexts"])
     assert {verdict["outcome"] for verdict in steps["citations"]} == {"held"}
     assert told["trace"]["timings"].keys() >= {"retrieval", "generation", "verification", "total"}
 

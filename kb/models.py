@@ -276,14 +276,24 @@ class SegmentTerm(models.Model):
     term = models.TextField()
     postings = models.BinaryField(help_text="kb.index.postings")
 
-    class Meta:
-        # Without a list of what is still to be sorted in, which each search would have to read through.
-        indexes = [
-            GinIndex(OpClass(F("term"), name="gin_trgm_ops"), name="segment_term_trigrams", fastupdate=False)
-        ]
-
     def __str__(self) -> str:
         return f"{self.term} in {self.segment_id}"
+
+
+class Term(models.Model):
+    """A term of some packed segments, once: where misspelt words find what is like them.
+
+    Whose it is, `SegmentTerm` tells; no search asks for one without the other.
+    """
+
+    text = models.TextField(primary_key=True)
+
+    class Meta:
+        # Without a list of what is still to be sorted in, which each search would have to read through.
+        indexes = [GinIndex(OpClass(F("text"), name="gin_trgm_ops"), name="term_trigrams", fastupdate=False)]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class SegmentCodes(models.Model):

@@ -22,7 +22,7 @@ from bench.scale.scopes import scopes
 from bench.scratch import scratch_database
 
 QUESTIONS = 100
-TABLES = ["kb_segment", "kb_segmentterm", "kb_segmentcodes", "kb_chunkvector", "kb_chunk"]
+TABLES = ["kb_segment", "kb_segmentterm", "kb_term", "kb_segmentcodes", "kb_chunkvector", "kb_chunk"]
 
 
 def main() -> None:

@@ -3,13 +3,22 @@
 `fetch` for asynchronous callers, `fetch_blocking` for the others; both write what they get to a file.
 """
 
-from kb.fetch.client import Fetched, FetchLimits, default_limits, fetch, fetch_blocking
-from kb.fetch.errors import BlockedUrl, FetchError, InvalidUrl, TooLarge, UnreachableUrl, UnsupportedType
+from kb.fetch.client import Admit, Fetched, FetchLimits, default_limits, fetch, fetch_blocking
+from kb.fetch.errors import (
+    BlockedUrl,
+    FetchError,
+    InvalidUrl,
+    TooLarge,
+    UnreachableUrl,
+    UnsupportedType,
+    Unwelcome,
+)
 from kb.fetch.guard import GuardedNetwork, is_public
 from kb.fetch.urls import MAX_URL, allowed_addresses, name_of_url, web_url
 
 __all__ = [
     "MAX_URL",
+    "Admit",
     "BlockedUrl",
     "FetchError",
     "FetchLimits",
@@ -19,6 +28,7 @@ __all__ = [
     "TooLarge",
     "UnreachableUrl",
     "UnsupportedType",
+    "Unwelcome",
     "allowed_addresses",
     "default_limits",
     "fetch",

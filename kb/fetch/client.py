@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import Message
 from functools import cache, partial
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import httpcore2
 import httpx2
@@ -31,6 +31,9 @@ TYPES = frozenset({"application/pdf", "application/xhtml+xml"})
 ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8"
 SILENCE_SECS = 15.0
 CHECKED_EVERY_SECS = 0.5
+
+Admit: TypeAlias = Callable[[httpx2.URL], Awaitable[None]]
+"""Asked before each request, redirects included; what it raises ends the fetch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,8 @@ class Fetched:
     mime_type: str
     charset: str | None
     size: int
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Those of the answer; their names are found in any case of letters."""
 
 
 class Writable(Protocol):
@@ -64,18 +69,27 @@ def default_limits() -> FetchLimits:
     return FetchLimits(settings.WEB_FETCH_MAX_BYTES, settings.WEB_FETCH_TIMEOUT_SECS)
 
 
+async def _admit_all(url: httpx2.URL) -> None:
+    pass
+
+
 async def fetch(
-    url: str, into: Writable, *, limits: FetchLimits | None = None, network: GuardedNetwork | None = None
+    url: str,
+    into: Writable,
+    *,
+    limits: FetchLimits | None = None,
+    network: GuardedNetwork | None = None,
+    admit: Admit = _admit_all,
 ) -> Fetched:
     """Write what stands at `url` into a file and return what it is.
 
-    Raise `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `TooLarge` or
+    Raise what `admit` raises, and `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `TooLarge` or
     `UnsupportedType`; a part may have been written by then.
     """
     limits, network = limits or default_limits(), network or GuardedNetwork()
     try:
         async with asyncio.timeout(limits.timeout_secs):
-            return await _follow(web_url(url, network.allowed), into, limits, network)
+            return await _follow(web_url(url, network.allowed), into, limits, network, admit)
     except TimeoutError:
         raise UnreachableUrl("The address did not answer in time. Try again later.") from None
 
@@ -106,9 +120,12 @@ def fetch_blocking(
 # --- One URL after the other -------------------------------------------------------------------------------
 
 
-async def _follow(url: httpx2.URL, into: Writable, limits: FetchLimits, network: GuardedNetwork) -> Fetched:
+async def _follow(
+    url: httpx2.URL, into: Writable, limits: FetchLimits, network: GuardedNetwork, admit: Admit
+) -> Fetched:
     async with httpcore2.AsyncConnectionPool(ssl_context=_tls(), network_backend=network) as pool:
         for _ in range(limits.max_redirects + 1):
+            await admit(url)
             async with _reply(pool, url) as reply:
                 headers = httpx2.Headers(reply.headers)
                 if reply.status not in REDIRECTS or "location" not in headers:
@@ -171,7 +188,8 @@ async def _save(
     url: httpx2.URL, reply: httpcore2.Response, headers: httpx2.Headers, into: Writable, limits: FetchLimits
 ) -> Fetched:
     if not 200 <= reply.status < 300:
-        raise UnreachableUrl(f"The server answered {reply.status}. Check the address in a browser.")
+        message = f"The server answered {reply.status}. Check the address in a browser."
+        raise UnreachableUrl(message, status=reply.status, headers=headers)
     mime_type, charset = _type(headers)
     if _declared_length(headers) > limits.max_bytes:
         raise TooLarge
@@ -183,7 +201,7 @@ async def _save(
         into.write(block)
         # A bomb unpacks without ever waiting for the network: let the deadline and others have their turn.
         await asyncio.sleep(0)
-    return Fetched(str(url), mime_type, charset, size)
+    return Fetched(str(url), mime_type, charset, size, headers)
 
 
 def _type(headers: httpx2.Headers) -> tuple[str, str | None]:

@@ -5,11 +5,15 @@ The messages never tell an open port of an internal address from a closed one, n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
 class FetchError(Exception):
-    """A URL could not be fetched; `code` is one of contract §4, the message says what to do next."""
+    """A URL could not be fetched; the message says what to do next.
+
+    `code` is one of contract §4, but for `Unwelcome`, which documents that a user names never meet.
+    """
 
     code: ClassVar[str]
     default_message: ClassVar[str]
@@ -41,6 +45,14 @@ class UnreachableUrl(FetchError):
     code = "unreachable_url"
     default_message = "The address could not be reached. Check it in a browser and try again."
 
+    def __init__(
+        self, message: str | None = None, *, status: int | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Keep the status and headers of the server's answer, if it was one that the caller may ask about."""
+        super().__init__(message)
+        self.status = status
+        self.headers = headers or {}
+
 
 class TooLarge(FetchError):
     """The answer, as it was sent or once decompressed, exceeds the limit."""
@@ -58,3 +70,10 @@ class UnsupportedType(FetchError):
     default_message = (
         "Only web pages, text and PDF are fetched from the web. Save the file and upload it instead."
     )
+
+
+class Unwelcome(FetchError):
+    """The site asks programs to stay away from this address, or to come back later than anybody would wait."""
+
+    code = "robots_disallowed"
+    default_message = "The site asks programs not to fetch this page."

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
@@ -22,7 +22,7 @@ from procrastinate.manager import JobManager
 
 from kb.index.postings import GONE, LARGEST_SEGMENT, POSITION, PostingList, Postings
 from kb.index.segments import CodesRow, Shelf, codes_of, encoded_spaces, lock, new_segment, store_codes
-from kb.models import FINISHED, Segment, SegmentTerm
+from kb.models import FINISHED, Segment, SegmentTerm, Term
 
 MOST_LOOSE = 32
 """So many loose segments a search may have to open on each shelf,"""
@@ -30,6 +30,7 @@ MOST_LOOSE_CHUNKS = 4096
 """with so many chunks in all."""
 MOST_DEAD = 0.25
 """A packed segment is packed again when more of it is dead."""
+AT_ONCE = 10_000
 TASK = "pack_segments"
 PRIORITY = -5
 
@@ -57,9 +58,23 @@ def pack(shelf: Shelf) -> None:
     """Join the loose segments of a shelf, and the packed ones that are not much larger; drop what is dead."""
     with transaction.atomic():
         lock(shelf)
+        terms: set[str] = set()
         for batch in _batches(_chosen(shelf)):
-            _join(shelf, batch)
+            terms |= _join(shelf, batch)
             Segment.unscoped.filter(pk__in=[segment.pk for segment in batch]).delete()
+        # At the end and in order: others may be adding the same ones, and wait for us as we for them.
+        Term.objects.bulk_create([Term(text) for text in sorted(terms)], AT_ONCE, ignore_conflicts=True)
+
+
+@app.periodic(cron="47 3 * * *")
+@app.task(name="forget_terms", queueing_lock="forget_terms")
+@transaction.atomic
+def forget_terms(timestamp: int) -> None:
+    """Delete the terms that have left the index with the documents that held them."""
+    with connection.cursor() as cursor:
+        # Until whoever is adding terms has committed what holds them.
+        cursor.execute("LOCK TABLE kb_term IN SHARE ROW EXCLUSIVE MODE")
+    Term.objects.exclude(Exists(SegmentTerm.objects.filter(term=OuterRef("text")))).delete()
 
 
 def _on(shelf: Shelf) -> QuerySet[Segment]:
@@ -117,10 +132,11 @@ def _is_decayed(segment: Segment) -> bool:
 # --- Joining -----------------------------------------------------------------------------------------------
 
 
-def _join(shelf: Shelf, segments: list[Segment]) -> None:
+def _join(shelf: Shelf, segments: list[Segment]) -> set[str]:
+    """Store one segment in place of several; return its terms."""
     kept = [_kept(segment) for segment in segments]
     if not sum(map(len, kept)):
-        return
+        return set()
     joined = new_segment(
         shelf,
         [
@@ -143,7 +159,7 @@ def _join(shelf: Shelf, segments: list[Segment]) -> None:
         {language for segment in segments for language in segment.languages},
     )
     joined.save(force_insert=True)
-    _store_postings(joined, _joined_postings(segments, kept))
+    terms = _store_postings(joined, _joined_postings(segments, kept))
     for space in encoded_spaces(segments):
         rows = [codes_of(segment, space) for segment in segments]
         store_codes(
@@ -154,6 +170,7 @@ def _join(shelf: Shelf, segments: list[Segment]) -> None:
                 np.concatenate([row.present[positions] for row, positions in zip(rows, kept, strict=True)]),
             ),
         )
+    return terms
 
 
 def _kept(segment: Segment) -> NDArray[np.intp]:
@@ -179,10 +196,12 @@ def _postings(segment: Segment) -> Postings:
     return Postings.of_lists((term, PostingList.load(stored)) for term, stored in rows)
 
 
-def _store_postings(segment: Segment, postings: Postings) -> None:
+def _store_postings(segment: Segment, postings: Postings) -> set[str]:
+    """Store the posting lists that are not empty; return their terms."""
     copying = "COPY kb_segmentterm (segment_id, term, postings) FROM STDIN (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(copying) as copy:
         copy.set_types(["int8", "text", "bytea"])
-        for term, found in postings:
-            if len(found.positions):
-                copy.write_row((segment.pk, term, found.dump()))
+        held = {term: found for term, found in postings if len(found.positions)}
+        for term, found in held.items():
+            copy.write_row((segment.pk, term, found.dump()))
+    return set(held)

@@ -33,11 +33,14 @@ READ_AT_ONCE = 64
 SCANNED_ALONE = 1 << 13
 """A segment with so many chunks is scanned where it lies: copying it takes longer than a step saves."""
 FEW_DOCUMENTS = 1000
-MOST_SIMILAR = 5
 SIMILAR = """
-    SELECT term, max(similarity(term, %(term)s)) FROM kb_segmentterm
-    WHERE segment_id = ANY(%(packed)s) AND term %% %(term)s
-    GROUP BY term ORDER BY 2 DESC, 1 LIMIT %(most)s
+    WITH alike AS MATERIALIZED (
+        SELECT text, similarity(text, %(term)s) AS likeness FROM kb_term WHERE text %% %(term)s
+        ORDER BY likeness DESC, text
+    )
+    SELECT text, likeness FROM alike
+    WHERE EXISTS (SELECT FROM kb_segmentterm WHERE segment_id = ANY(%(packed)s) AND term = text)
+    LIMIT 1
 """
 
 Rows = NDArray[np.intp]
@@ -51,7 +54,8 @@ class OpenSegment:
     id: int
     version: int
     chunk_ids: NDArray[np.void]
-    numbers: dict[UUID, int]
+    documents: tuple[int, ...]
+    """The 128 bits of their ids: whole numbers are looked up several times faster than `UUID`s."""
     document_of: NDArray[np.uint16]
     lengths: NDArray[np.uint16]
     languages: tuple[str, ...]
@@ -68,7 +72,7 @@ class OpenSegment:
         """Roughly how much memory this takes."""
         postings = 8 * int(self.lengths.sum()) if self.postings else 0
         codes = self.codes.nbytes + self.coded.nbytes
-        return 24 * len(self.lengths) + 200 * len(self.numbers) + codes + postings
+        return 24 * len(self.lengths) + 100 * len(self.documents) + codes + postings
 
 
 class Cache:
@@ -105,7 +109,7 @@ class View:
 
     def __init__(self, segments: Sequence[OpenSegment], documents: Collection[UUID] | None) -> None:
         self.segments = segments
-        self._documents = documents
+        self._documents = None if documents is None else frozenset(id.int for id in documents)
         sizes = [len(segment.lengths) for segment in segments]
         self.size = sum(sizes)
         self.begins: Rows = np.cumsum([0, *sizes], dtype=np.intp)[:-1]
@@ -132,7 +136,7 @@ class View:
 
     def narrowed(self, rows: Rows) -> View:
         """Return a view in which of this one's rows only these may be found."""
-        view = View(self.segments, self._documents)
+        view = View(self.segments, None)
         view.alive = np.zeros(self.size, np.bool_)
         view.alive[rows] = self.alive[rows]
         return view
@@ -164,16 +168,15 @@ class View:
             found[term].append((begins[id], PostingList.load(stored)))
         return found
 
-    def similar_terms(self, term: str, least: float) -> list[tuple[str, float]]:
-        """Return the terms that share most trigrams with `term`, and how many: 0 to 1, best first."""
+    def similar_term(self, term: str, least: float) -> tuple[str, float] | None:
+        """Return the term that shares most trigrams with `term`, and how many: `least` to 1."""
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', %s, true)", [str(least)])
-            packed = self._ids(loose=False)
-            cursor.execute(SIMILAR, {"packed": packed, "term": term, "most": MOST_SIMILAR})
-            found = dict(cursor.fetchall())
+            cursor.execute(SIMILAR, {"packed": self._ids(loose=False), "term": term})
+            found = cursor.fetchall()
         # Those of loose segments are in memory, and in no index.
-        found |= similar(term, self._loose_terms, least)
-        return sorted(found.items(), key=lambda each: (-each[1], each[0]))[:MOST_SIMILAR]
+        found += similar(term, self._loose_terms, least)
+        return min(found, key=lambda each: (-each[1], each[0]), default=None)
 
     @cached_property
     def comparable(self) -> NDArray[np.bool_]:
@@ -210,7 +213,7 @@ class View:
         if self._documents is None:
             return segment.alive
         # A table to look up in: sorting, as `isin` does, takes several times longer.
-        wanted = np.fromiter((id in self._documents for id in segment.numbers), np.bool_)
+        wanted = np.fromiter((id in self._documents for id in segment.documents), np.bool_)
         alive: NDArray[np.bool_] = segment.alive & wanted[segment.document_of]
         return alive
 
@@ -228,13 +231,12 @@ def open_view(
         scope = scope.filter(workspace_id__in=workspaces)
     if documents is not None and len(documents) <= FEW_DOCUMENTS:
         scope = scope.filter(document_ids__overlap=list(documents))
-    wanted = frozenset(documents) if documents is not None else None
     for _ in range(ATTEMPTS):
         versions = dict(scope.order_by("pk").values_list("pk", "version"))
         segments = _opened(versions, scope, space)
         if segments.keys() == versions.keys():
             break
-    return View([segments[id] for id in sorted(segments)], wanted)
+    return View([segments[id] for id in sorted(segments)], documents)
 
 
 def joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
@@ -277,7 +279,7 @@ def _open(row: Segment, stored: SegmentCodes | None, space: EmbeddingSpace) -> O
         id=row.pk,
         version=row.version,
         chunk_ids=np.frombuffer(row.chunk_ids, "V16"),
-        numbers={id: number for number, id in enumerate(row.document_ids)},
+        documents=tuple(id.int for id in row.document_ids),
         document_of=np.frombuffer(row.document_of, POSITION),
         lengths=np.frombuffer(row.lengths, POSITION),
         languages=tuple(row.languages),

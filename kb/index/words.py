@@ -119,7 +119,8 @@ def _misspelt(view: View, variants: Variants, posted: dict[str, _Posted]) -> Wor
     for term in sorted(variants):
         if len(term) < SHORTEST_MISSPELT or any(character.isdigit() for character in term):
             continue
-        for similar, likeness in view.similar_terms(term, LEAST_SIMILARITY)[:1]:
+        if found := view.similar_term(term, LEAST_SIMILARITY):
+            similar, likeness = found
             posted |= _posted(view, {similar})
             return Word(variants, {similar: _idf(view, posted[similar])}, similar, likeness)
     return _absent(view, variants, posted)

@@ -60,6 +60,12 @@ class Migration(migrations.Migration):
                 ('postings', models.BinaryField(help_text='kb.index.postings')),
             ],
         ),
+        migrations.CreateModel(
+            name='Term',
+            fields=[
+                ('text', models.TextField(primary_key=True, serialize=False)),
+            ],
+        ),
         migrations.RemoveIndex(
             model_name='chunk',
             name='chunk_words',
@@ -102,8 +108,8 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('segment', 'space'), name='one_code_per_segment_and_space'),
         ),
         migrations.AddIndex(
-            model_name='segmentterm',
-            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass(models.F('term'), name='gin_trgm_ops'), name='segment_term_trigrams'),
+            model_name='term',
+            index=django.contrib.postgres.indexes.GinIndex(django.contrib.postgres.indexes.OpClass(models.F('text'), name='gin_trgm_ops'), fastupdate=False, name='term_trigrams'),
         ),
         # What is compressed already, or does not compress, is read faster as it is.
         migrations.RunSQL(

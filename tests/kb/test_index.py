@@ -25,13 +25,13 @@ from kb.index import view as views
 from kb.index.analysis import terms
 from kb.index.codes import distances, encoder, estimates
 from kb.index.nearest import nearest
-from kb.index.packing import is_due, pack
+from kb.index.packing import forget_terms, is_due, pack
 from kb.index.postings import Postings
 from kb.index.segments import Shelf, complete, index_document
 from kb.index.spelling import similar
 from kb.index.view import View, open_view
 from kb.index.words import K1, B, question_words, score_words
-from kb.models import Chunk, Document, Segment, SegmentCodes, SegmentTerm
+from kb.models import Chunk, Document, Segment, SegmentCodes, SegmentTerm, Term
 from tests.conftest import Cast
 from tests.factories import indexed_document
 
@@ -242,6 +242,9 @@ def test_a_deleted_document_is_not_found_and_leaves_nothing_when_packed(
     assert is_due(shelf(cast.team))
     pack(shelf(cast.team))
     assert not SegmentTerm.objects.filter(term__in=["smoke", "e-505"]).exists()
+    assert Term.objects.filter(text__in=["smoke", "e-505"]).exists()
+    forget_terms(0)
+    assert set(Term.objects.values_list("text")) == set(SegmentTerm.objects.values_list("term"))
     assert Segment.unscoped.get().size == 3
     delete_document(documents[0])
     delete_document(documents[2])

@@ -83,8 +83,8 @@ async def fetch(
 ) -> Fetched:
     """Write what stands at `url` into a file and return what it is.
 
-    Raise what `admit` raises, and `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `TooLarge` or
-    `UnsupportedType`; a part may have been written by then.
+    Raise `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `TooLarge`, `UnsupportedType`
+    or what `admit` raises; a part may have been written by then.
     """
     limits, network = limits or default_limits(), network or GuardedNetwork()
     try:

@@ -46,7 +46,11 @@ class UnreachableUrl(FetchError):
     default_message = "The address could not be reached. Check it in a browser and try again."
 
     def __init__(
-        self, message: str | None = None, *, status: int | None = None, headers: Mapping[str, str] | None = None
+        self,
+        message: str | None = None,
+        *,
+        status: int | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         """Keep the status and headers of the server's answer, if it was one that the caller may ask about."""
         super().__init__(message)
@@ -73,7 +77,7 @@ class UnsupportedType(FetchError):
 
 
 class Unwelcome(FetchError):
-    """The site asks programs to stay away from this address, or to come back later than anybody would wait."""
+    """The site asks programs to stay away, or to come back later than anybody would wait."""
 
     code = "robots_disallowed"
     default_message = "The site asks programs not to fetch this page."

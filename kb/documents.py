@@ -69,7 +69,7 @@ def add_document(principal: Principal, upload: File[bytes], details: Details) ->
     failed, or whose file was lost, is processed again.
     """
     principal.require_workspace(details.workspace_id, Role.EDITOR)
-    digest = _sha256(upload)
+    digest = sha256_of(upload)
     document = _new_document(principal, details, upload.name or "untitled", digest)
     document.size, document.sha256 = upload.size, digest
     return _add(principal, document, upload)
@@ -91,7 +91,7 @@ def add_url(principal: Principal, url: str, details: Details) -> tuple[Document,
 
 def attach(parent: Document, name: str, content: File[bytes]) -> bool:
     """Make a file found inside a document a document of its own at the same place; False if it was there."""
-    digest = _sha256(content)
+    digest = sha256_of(content)
     document = Document(
         workspace_id=parent.workspace_id,
         external_user_id=parent.external_user_id,
@@ -117,7 +117,7 @@ def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool
     Whoever reads meanwhile finds the old file or the new one, never half of one.
     """
     old, storage = document.file.name, document.file.storage
-    digest, size = _sha256(page), page.size
+    digest, size = sha256_of(page), page.size
     document.file.save("original", page, save=False)
     document.size, document.sha256, document.mime_type = size, digest, mime_type
     try:
@@ -213,7 +213,8 @@ def documents_by_id(principal: Principal, ids: Iterable[UUID]) -> dict[UUID, Doc
     return found
 
 
-def _sha256(upload: File[bytes]) -> str:
+def sha256_of(upload: File[bytes]) -> str:
+    """Return the hexadecimal digest of a file's content; the file is at its beginning again."""
     digest = hashlib.sha256()
     for block in upload.chunks():
         digest.update(block)

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter
 from procrastinate.contrib.django import app
 from pydantic import JsonValue
 from rest_framework.request import Request
@@ -21,6 +22,12 @@ from kb.models import IdempotentRequest
 HEADER = "Idempotency-Key"
 MAX_KEY = 255
 KEPT = timedelta(hours=24)
+IDEMPOTENCY_KEY = OpenApiParameter(
+    HEADER,
+    str,
+    OpenApiParameter.HEADER,
+    description="The same request with the same key gets the same reply for 24 hours; another request 409.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +40,7 @@ class Key:
     fingerprint: str
 
 
-def idempotency_key(request: Request, principal: Principal, asked: JsonValue) -> Key | None:
+def idempotency_key(request: Request, principal: Principal, asked: Callable[[], JsonValue]) -> Key | None:
     """Return the request's key if it has one, or raise `ValidationError` for an unusable one.
 
     `asked` is what makes it the same request, besides method and path: the body, or for files their digests.
@@ -44,7 +51,7 @@ def idempotency_key(request: Request, principal: Principal, asked: JsonValue) ->
     if not key.strip() or len(key) > MAX_KEY or not is_clean(key):
         raise ValidationError(f"{HEADER} must be 1 to {MAX_KEY} visible characters.", param=HEADER)
     session = str(principal.session_id) if principal.session_id else None
-    whole = json.dumps([request.method, request.path, session, asked], sort_keys=True)
+    whole = json.dumps([request.method, request.path, session, asked()], sort_keys=True)
     fingerprint = hashlib.sha256(whole.encode()).hexdigest()
     return Key(principal.user_id, principal.external_user_id, key, fingerprint)
 

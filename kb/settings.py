@@ -7,6 +7,7 @@ A bad value stops the start with one sentence that names the variable; nothing i
 import re
 import secrets
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -331,6 +332,23 @@ WEB_FETCH_ALLOW: list[str] = env.list("WEB_FETCH_ALLOW", [], validate=_refuse_al
 WEB_FETCH_MAX_BYTES = env.int("WEB_FETCH_MAX_BYTES", 50 * 2**20, validate=validate.Range(min=1))
 WEB_FETCH_TIMEOUT_SECS = env.float("WEB_FETCH_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
 WEB_FETCH_USER_AGENT = env.str("WEB_FETCH_USER_AGENT", f"Locus/{VERSION} (fetches what its users name)")
+
+# --- Searching the web ---------------------------------------------------------------------------------
+
+
+def _refuse_all_but_prices(entries: list[str]) -> None:
+    if bad := [entry for entry in entries if not re.fullmatch(r"[a-z]+=[0-9]+(\.[0-9]+)?", entry)]:
+        raise ValidationError(f"“{bad[0]}” is not provider=price.")
+
+
+WEB_TOOLS = env.bool("WEB_TOOLS", True)
+# Tells one tenant that another has asked the same.
+WEB_CACHE_SHARED = env.bool("WEB_CACHE_SHARED", False)
+# US dollars for 1,000 calls, such as brave=3.00, where the list of search/web/prices.py does not hold.
+WEB_PRICES: list[str] = env.list("WEB_PRICES", [], validate=_refuse_all_but_prices)
+# US dollars that all workspaces together may spend; None is no limit.
+MAX_COST: Decimal | None = env.decimal("MAX_COST", None, validate=validate.Range(min=0))
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
 # --- Models --------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from accounts.auth import principal_of
 from accounts.errors import ValidationError, status_of
 from accounts.principal import Principal
 from accounts.rest import CursorLists, decimal_number, refuse_unknown_query
-from kb.idempotency import idempotency_key
+from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from kb.sse import AnyAccept, sse_max_bytes, sse_response
 from search.calls import Call
 from search.executions import (
@@ -63,6 +63,7 @@ class ToolView(APIView):
 
     @extend_schema(
         operation_id="tools_run",
+        parameters=[IDEMPOTENCY_KEY, OpenApiParameter("sse_max_bytes", int)],
         request=OpenApiTypes.OBJECT,
         responses={200: OpenApiTypes.OBJECT, (200, "text/event-stream"): str},
     )
@@ -78,7 +79,7 @@ class ToolView(APIView):
 
 def _begun(request: Request, call: Call) -> Execution:
     """Return the execution that runs for the request: a new one, or that of the same `Idempotency-Key`."""
-    execution, is_new = call.begin(idempotency_key(request, call.principal, request.data))
+    execution, is_new = call.begin(idempotency_key(request, call.principal, lambda: request.data))
     if is_new:
         async_to_sync(call.launch)(execution)
     return execution
@@ -108,7 +109,10 @@ class ExecuteView(APIView):
     required_scope = "read"
 
     @extend_schema(
-        operation_id="tools_execute", request=OpenApiTypes.OBJECT, responses={202: OpenApiTypes.OBJECT}
+        operation_id="tools_execute",
+        parameters=[IDEMPOTENCY_KEY],
+        request=OpenApiTypes.OBJECT,
+        responses={202: OpenApiTypes.OBJECT},
     )
     def post(self, request: Request, name: str) -> Response:
         """Start the tool with `{"inputs": {…}}` and say where to follow it."""

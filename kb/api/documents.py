@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 import django_filters
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from pydantic import JsonValue
 from rest_framework import serializers
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
@@ -29,8 +33,9 @@ from accounts.rest import (
     uuid_param,
 )
 from kb.api.document import MAX_TAG, MAX_TAGS
-from kb.documents import Details, add_document, add_url
+from kb.documents import Details, add_document, add_url, sha256_of
 from kb.fetch import InvalidUrl, web_url
+from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key, once
 from kb.models import Document, Status
 from kb.representations import document_json
 
@@ -125,6 +130,7 @@ class DocumentsView(APIView):
 
     @extend_schema(
         operation_id="documents_create",
+        parameters=[IDEMPOTENCY_KEY],
         request={"multipart/form-data": UPLOAD_SCHEMA},
         responses={200: OpenApiTypes.OBJECT, 202: OpenApiTypes.OBJECT},
     )
@@ -149,10 +155,30 @@ class DocumentsView(APIView):
                 raise TooLarge(f"“{upload.name}” is larger than {settings.MAX_UPLOAD_BYTES // 2**20} MiB.")
             refuse_unclean(upload.name, "files")
         details = _details(principal, form)
-        added = [add_document(principal, upload, details) for upload in uploads]
-        added += [add_url(principal, url, details) for url in urls]
-        body = [document_json(document) | {"duplicate": duplicate} for document, duplicate in added]
-        return Response({"documents": body}, status=200 if all(d for _, d in added) else 202)
+        key = idempotency_key(request, principal, lambda: _asked(form, uploads))
+
+        def add() -> list[JsonValue]:
+            added = [add_document(principal, upload, details) for upload in uploads]
+            added += [add_url(principal, url, details) for url in urls]
+            return [[str(document.pk), duplicate] for document, duplicate in added]
+
+        return _reply(principal, once(key, add)[0] if key else add())
+
+
+def _asked(form: Any, uploads: Sequence[UploadedFile[bytes]]) -> JsonValue:
+    """Return what makes it the same upload: the fields, and the names and digests of the files."""
+    fields: JsonValue = {name: form.getlist(name) for name in form if name not in FILE_FIELDS}
+    return [fields, [[upload.name, sha256_of(upload)] for upload in uploads]]
+
+
+def _reply(principal: Principal, added: Any) -> Response:
+    documents = Document.objects.addressable_by(principal).in_bulk([id for id, _ in added])
+    body = [
+        document_json(documents[UUID(id)]) | {"duplicate": duplicate}
+        for id, duplicate in added
+        if UUID(id) in documents
+    ]
+    return Response({"documents": body}, status=200 if all(duplicate for _, duplicate in added) else 202)
 
 
 def _speaking_for(principal: Principal, form: Any) -> Principal:

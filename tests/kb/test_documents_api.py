@@ -52,6 +52,20 @@ class TestUpload:
         job = ProcrastinateJob.objects.get()
         assert (job.task_name, job.args) == ("ingest_document", {"document_id": document["id"]})
 
+    def test_the_same_upload_with_the_same_key_is_one(self, cast: Cast) -> None:
+        content, headers = pdf_of(TEXT), {"Idempotency-Key": "k"}
+        first, again = (
+            upload(cast, headers=headers, files=SimpleUploadedFile("a.pdf", content), tags="a")
+            for _ in range(2)
+        )
+        assert first.status_code == again.status_code == 202
+        assert first.json() == again.json()
+        assert Document.unscoped.count() == 1
+        for tag, other in (("b", content), ("a", pdf_of("Something else."))):
+            reply = upload(cast, headers=headers, files=SimpleUploadedFile("a.pdf", other), tags=tag)
+            assert (reply.status_code, reply.json()["error"]["code"]) == (409, "idempotency_conflict")
+        assert upload(cast, "charlie", headers=headers, files=pdf()).status_code == 202
+
     def test_tags_may_be_repeated_and_each_is_checked(self, cast: Cast) -> None:
         [document] = upload(cast, files=pdf(), tags=["a, b", "b", " c "]).json()["documents"]
         assert document["tags"] == ["a", "b", "c"]

@@ -3,7 +3,8 @@
 LocusError
 ├── ValidationError 400 ── UnknownField, InvalidJson, Conflict
 ├── Unauthenticated 401
-├── Forbidden 403
+├── BudgetExceeded 402
+├── Forbidden 403 ── ToolDisabled
 ├── NotFound 404
 ├── MethodNotAllowed 405
 ├── Cancelled, IdempotencyConflict 409
@@ -83,10 +84,25 @@ class Unauthenticated(LocusError):
     code, status, default_message = "unauthenticated", 401, "Log in, or send a valid API key."
 
 
+class BudgetExceeded(LocusError):
+    """A call that costs money would exceed what may be spent; what is cached or free goes on."""
+
+    code, status, default_message = "budget_exceeded", 402, "What may be spent here is spent. Raise max_cost."
+
+
 class Forbidden(LocusError):
     """The caller sees the object but may not do this to it."""
 
     code, status, default_message = "forbidden", 403, "You may not do this."
+
+
+class ToolDisabled(Forbidden):
+    """The workspace has not switched the tool on."""
+
+    code = "tool_disabled"
+    default_message = (
+        "This tool is switched off here. An admin of the workspace can switch it on in its settings."
+    )
 
 
 class NotFound(LocusError):

@@ -344,7 +344,7 @@ def _refuse_all_but_prices(entries: list[str]) -> None:
 WEB_TOOLS = env.bool("WEB_TOOLS", True)
 # Tells one tenant that another has asked the same.
 WEB_CACHE_SHARED = env.bool("WEB_CACHE_SHARED", False)
-# US dollars for 1,000 calls, such as brave=3.00, where the list of search/web/prices.py does not hold.
+# US dollars for 1,000 calls, such as brave=3.00, where a provider costs another price than its list says.
 WEB_PRICES: list[str] = env.list("WEB_PRICES", [], validate=_refuse_all_but_prices)
 # US dollars that all workspaces together may spend; None is no limit.
 MAX_COST: Decimal | None = env.decimal("MAX_COST", None, validate=validate.Range(min=0))

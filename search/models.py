@@ -9,6 +9,19 @@ from django.utils import timezone
 
 from accounts.models import ApiKey, Session, User, Workspace
 from accounts.scope import ScopedModel
+from search.web.models import Balance, Breaker, CachedSearch, Charge
+
+__all__ = [
+    "LIVE",
+    "Balance",
+    "Breaker",
+    "CachedSearch",
+    "Charge",
+    "Execution",
+    "ExecutionEvent",
+    "ExecutionStatus",
+    "new_execution_id",
+]
 
 
 def new_execution_id() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import ClassVar, Self
@@ -17,12 +17,16 @@ class Outcome(StrEnum):
 
     OK = "ok"
     EMPTY = "empty"
+    INVALID_REQUEST = "invalid_request"
+    """It will not take this query; another provider may."""
     RATE_LIMITED = "rate_limited"
     BOT_CHALLENGE = "bot_challenge"
     AUTH = "auth"
     QUOTA = "quota"
     TIMEOUT = "timeout"
     UNAVAILABLE = "unavailable"
+    BAD_RESPONSE = "bad_response"
+    """What it said is not what it documents."""
 
 
 class ProviderFailed(Exception):
@@ -87,22 +91,29 @@ class WebQuery:
     allow: tuple[tuple[DomainRule, ...], ...] = ()
     """A hit must match one rule of each of these lists."""
     deny: tuple[DomainRule, ...] = ()
+    prefer: tuple[DomainRule, ...] = ()
+    """Hits that match one of these go up, others stay."""
     country: str | None = None
     """ISO 3166-1 alpha-2, upper case."""
     language: str | None = None
     """ISO 639-1, lower case."""
     location: Location | None = None
+    max_tokens: int | None = None
+    """How much text all hits together may bring, where a provider sends pages; None is for it to choose."""
+    max_tokens_per_page: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result of a provider; its texts are hostile until `sanitise` has seen them."""
+    """One result of a provider; its texts are hostile until `sanitised` has seen them."""
 
     title: str
     url: str
     snippet: str
     site_name: str | None = None
     published_at: date | None = None
+    published_time: datetime | None = None
+    """The moment, aware, where more than the day is known."""
     last_updated: date | None = None
     engine: str | None = None
     score: float | None = None
@@ -118,6 +129,8 @@ class Found:
     """Names of `WebQuery` fields that neither the provider nor a look at the hits can honour."""
     calls: int = 1
     """How many calls the provider will bill."""
+    extra_cost: Decimal = Decimal(0)
+    """US dollars beyond the price of the calls: a model's tokens."""
 
 
 class Provider(ABC):
@@ -126,12 +139,21 @@ class Provider(ABC):
     name: ClassVar[str]
     price: ClassVar[Decimal]
     """US dollars for one call, as its price list says; settings may say otherwise."""
+    likely_extra: ClassVar[Decimal] = Decimal(0)
+    """US dollars that a search is likely to cost beyond its calls, to reserve them beforehand."""
 
     @classmethod
     @abstractmethod
     def configured(cls) -> Self | None:
-        """Return the provider as the settings describe it, or None where they do not name a key or address."""
+        """Return the provider as the settings describe it, or None where they name no key or address."""
+
+    def most_calls(self, query: WebQuery) -> int:
+        """Return how many calls the search may be billed as, at most."""
+        return 1
 
     @abstractmethod
     async def search(self, query: WebQuery) -> Found:
-        """Ask for hits; raise `ProviderFailed` if there is no answer. An answer without hits is no failure."""
+        """Return clean hits that meet the query, at most `query.count`; none is no failure.
+
+        Raise `ProviderFailed` if there is no answer.
+        """

@@ -336,12 +336,52 @@ WEB_FETCH_USER_AGENT = env.str("WEB_FETCH_USER_AGENT", f"Locus/{VERSION} (fetche
 # --- Searching the web ---------------------------------------------------------------------------------
 
 
+def _refuse_all_but_http(url: str) -> None:
+    if url and not re.fullmatch(r"https?://[^\s/]+\S*", url):
+        raise ValidationError("Not an address that begins with http:// or https://.")
+
+
 def _refuse_all_but_prices(entries: list[str]) -> None:
     if bad := [entry for entry in entries if not re.fullmatch(r"[a-z]+=[0-9]+(\.[0-9]+)?", entry)]:
         raise ValidationError(f"“{bad[0]}” is not provider=price.")
 
 
+def _refuse_all_but_keys(key: str) -> None:
+    # What is not printable ASCII can't be sent; the key itself is not repeated.
+    if key and not re.fullmatch(r"[!-~]+", key):
+        raise ValidationError("Not a key: only printable ASCII without spaces.")
+
+
+def _provider_url(name: str, default: str) -> str:
+    return env.str(name, default, validate=_refuse_all_but_http)
+
+
+def _provider_key(name: str) -> str:
+    return env.str(name, "", validate=_refuse_all_but_keys)
+
+
 WEB_TOOLS = env.bool("WEB_TOOLS", True)
+# For one search, however many requests it takes.
+WEB_SEARCH_TIMEOUT_SECS = env.float("WEB_SEARCH_TIMEOUT_SECS", 10.0, validate=validate.Range(min=0.1))
+WEB_SEARCH_RESULTS = env.int("WEB_SEARCH_RESULTS", 5, validate=validate.Range(min=1, max=20))
+# Read by search/web/filters.py.
+WHITELISTED_DOMAINS: list[str] = env.list("WHITELISTED_DOMAINS", [])
+BLACKLISTED_DOMAINS: list[str] = env.list("BLACKLISTED_DOMAINS", [])
+
+BRAVE_API_KEY = _provider_key("BRAVE_API_KEY") or _provider_key("BRAVE_SEARCH_API_KEY")
+BRAVE_BASE_URL = _provider_url("BRAVE_BASE_URL", "https://api.search.brave.com")
+TAVILY_API_KEY = _provider_key("TAVILY_API_KEY")
+TAVILY_BASE_URL = _provider_url("TAVILY_BASE_URL", "https://api.tavily.com")
+TAVILY_LANGUAGE_FILTER = env.bool("TAVILY_LANGUAGE_FILTER", True)
+SERPAPI_KEY = _provider_key("SERPAPI_KEY")
+SERPAPI_BASE_URL = _provider_url("SERPAPI_BASE_URL", "https://serpapi.com")
+PERPLEXITY_API_KEY = _provider_key("PERPLEXITY_API_KEY")
+PERPLEXITY_BASE_URL = _provider_url("PERPLEXITY_BASE_URL", "https://api.perplexity.ai")
+SEARXNG_URL = _provider_url("SEARXNG_URL", "")
+SEARXNG_BASE_URL = _provider_url("SEARXNG_BASE_URL", SEARXNG_URL)
+ANTHROPIC_BASE_URL = _provider_url("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+DUCKDUCKGO_BASE_URL = _provider_url("DUCKDUCKGO_BASE_URL", "https://html.duckduckgo.com")
+
 # Tells one tenant that another has asked the same.
 WEB_CACHE_SHARED = env.bool("WEB_CACHE_SHARED", False)
 # US dollars for 1,000 calls, such as brave=3.00, where a provider costs another price than its list says.
@@ -351,11 +391,6 @@ MAX_COST: Decimal | None = env.decimal("MAX_COST", None, validate=validate.Range
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
 # --- Models --------------------------------------------------------------------------------------------
-
-
-def _refuse_all_but_http(url: str) -> None:
-    if url and not re.fullmatch(r"https?://[^\s/]+\S*", url):
-        raise ValidationError("Not an address that begins with http:// or https://.")
 
 
 EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "auto")
@@ -384,7 +419,11 @@ GENERATION_FALLBACKS: list[str] = env.list("GENERATION_FALLBACKS", [])
 GENERATION_TIMEOUT_SECS = env.float("GENERATION_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
 GENERATION_MAX_TOKENS = env.int("GENERATION_MAX_TOKENS", 4000, validate=validate.Range(min=1))
 GENERATION_CONTEXT_TOKENS = env.int("GENERATION_CONTEXT_TOKENS", 6000, validate=validate.Range(min=500))
-ANTHROPIC_API_KEY = env.str("ANTHROPIC_API_KEY", "")
+ANTHROPIC_API_KEY = _provider_key("ANTHROPIC_API_KEY")
+# Who runs the web search that is built into Anthropic's API.
+ANTHROPIC_SEARCH_MODEL = env.str("ANTHROPIC_SEARCH_MODEL", "") or (
+    GENERATION_MODEL if GENERATION_PROVIDER == "anthropic" else "claude-haiku-4-5"
+)
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
 # Where neither a request, nor a user's preference, nor the workspace says otherwise.
 RAG_CONTEXTS = env.int("RAG_CONTEXTS", 5, validate=validate.Range(min=1, max=20))

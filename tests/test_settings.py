@@ -28,7 +28,8 @@ def load_settings(**environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_every_setting_is_documented() -> None:
-    read = set(re.findall(r'env\.\w+\(\s*"([A-Z_]+)"', (ROOT / "kb/settings.py").read_text()))
+    reader = r'(?:env\.\w+|_provider_\w+)\(\s*"([A-Z_]+)"'
+    read = set(re.findall(reader, (ROOT / "kb/settings.py").read_text()))
     documented = set(re.findall(r"`([A-Z_]{3,})`", (ROOT / "docs/reference/settings.md").read_text()))
     assert len(read) > 20
     assert read - documented == set()
@@ -44,6 +45,10 @@ def test_every_setting_is_documented() -> None:
         ("LOG_LEVEL", "LOUD"),
         ("DEBUG", "perhaps"),
         ("DATABASE_URL", "not a url"),
+        ("WEB_SEARCH_RESULTS", "21"),
+        ("WEB_SEARCH_TIMEOUT_SECS", "0"),
+        ("SEARXNG_URL", "search.example.org"),
+        ("BRAVE_SEARCH_API_KEY", "two words"),
     ],
 )
 def test_a_bad_value_is_one_sentence_that_names_the_variable(name: str, value: str) -> None:

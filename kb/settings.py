@@ -305,6 +305,8 @@ PROCRASTINATE_IMPORT_PATHS = [
     "kb.index.packing",
     "kb.idempotency",
     "search.executions.jobs",
+    "search.web.budget",
+    "search.web.cache",
 ]
 # One document is read while another is embedded.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 2, validate=validate.Range(min=1))

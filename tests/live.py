@@ -90,15 +90,16 @@ def wait_until(condition: Callable[[], Any], what: str, secs: float = START_SECS
         time.sleep(0.1)
 
 
-def _start(name: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+def _start(name: str, *arguments: str, **more: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, *arguments]
     with _log(name).open("ab") as log:
         return subprocess.Popen(
-            command, cwd=ROOT, env=_environment() | environment, stdout=log, stderr=subprocess.STDOUT
+            command, cwd=ROOT, env=environment() | more, stdout=log, stderr=subprocess.STDOUT
         )
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Return the environment of a process that works on the test database."""
     database = connection.settings_dict
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     conninfo = make_conninfo(**{key: str(database[name]) for key, name in names.items() if database[name]})

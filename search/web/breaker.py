@@ -95,9 +95,11 @@ class ProviderBreaker:
             await self._note(self._failed, permit, failure)
             raise
         except BaseException:
-            await self._note(self._released, permit)
+            if permit and permit.probe:
+                await self._note(self._released, permit)
             raise
-        await self._note(self._succeeded, permit)
+        if permit and (permit.probe or permit.after_failures):
+            await self._note(self._succeeded, permit)
 
     # --- Before the call -----------------------------------------------------------------------------------
 

@@ -1,0 +1,237 @@
+"""The cache of searches: what is the same question, who shares it, and what happens when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from pytest_django import Settings
+
+from search.web import cache
+from search.web.base import DateRange, Found, Hit, Location, Recency, WebQuery
+from search.web.cache import Answer, keep, key_of, look_up
+from search.web.domains import DomainRule
+from search.web.models import CachedSearch
+from tests.search.web.actors import Actor, Clock
+
+HERE, ELSEWHERE = UUID(int=1), UUID(int=2)
+A, B = DomainRule("a.example"), DomainRule("b.example", "/blog")
+QUERY = WebQuery("tea export", 5)
+ANSWER = Answer(
+    "tavily",
+    Found(
+        hits=(
+            Hit(
+                "Tea exports rise",
+                "https://news.example/tea",
+                "Exports grew „fast“ …",
+                site_name="News Example",
+                published_at=date(2026, 4, 12),
+                published_time=datetime(2026, 4, 12, 14, 22, tzinfo=UTC),
+                last_updated=date(2026, 4, 20),
+                engine="google",
+                score=0.83,
+            ),
+            Hit("Tea", "https://tea.example/", ""),
+        ),
+        ignored_filters=("updated",),
+        calls=2,
+        extra_cost=Decimal("0.0123"),
+    ),
+)
+
+
+# --- The key -----------------------------------------------------------------------------------------------
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"text": "tea exports"},
+    {"text": "Tea export"},
+    {"count": 6},
+    {"recency": Recency.WEEK},
+    {"published": DateRange(after=date(2026, 1, 1))},
+    {"published": DateRange(before=date(2026, 1, 1))},
+    {"updated": DateRange(after=date(2026, 1, 1))},
+    {"allow": ((A,),)},
+    {"allow": ((B,),)},
+    {"deny": (A,)},
+    {"prefer": (A,)},
+    {"country": "IN"},
+    {"language": "en"},
+    {"location": Location(country="IN")},
+    {"location": Location(country="IN", latitude=28.6, longitude=77.2)},
+    {"max_tokens": 1},
+    {"max_tokens_per_page": 1},
+]
+
+
+def test_another_question_has_another_key() -> None:
+    keys = {key_of("brave", replace(QUERY, **change), HERE) for change in CHANGES}
+    assert len(keys | {key_of("brave", QUERY, HERE)}) == len(CHANGES) + 1
+    # A field that is left out would give one question the answer to another.
+    assert {name for change in CHANGES for name in change} == {field.name for field in fields(WebQuery)}
+
+
+def test_another_first_candidate_has_another_key() -> None:
+    assert key_of("tavily", QUERY, HERE) != key_of("brave", QUERY, HERE)
+
+
+@pytest.mark.parametrize("name", ["allow", "deny", "prefer"])
+def test_the_order_of_domains_does_not_matter(name: str) -> None:
+    one, other = ([(A,), (B,)], [(B,), (A,)]) if name == "allow" else ([A, B], [B, A])
+    first, second = (replace(QUERY, **{name: tuple(rules)}) for rules in (one, other))
+    assert key_of("brave", first, HERE) == key_of("brave", second, HERE)
+
+
+def test_lists_that_both_apply_are_not_one_list() -> None:
+    both, either = replace(QUERY, allow=((A,), (B,))), replace(QUERY, allow=((A, B),))
+    assert key_of("brave", both, HERE) != key_of("brave", either, HERE)
+
+
+def test_a_key_is_a_digest_that_stays(settings: Settings) -> None:
+    """Another process, or the same tomorrow, must find it."""
+    settings.WEB_CACHE_SHARED = True
+    key = key_of("brave", QUERY, HERE)
+    assert (len(key), key) == (64, key_of("brave", replace(QUERY), ELSEWHERE))
+    assert set(key) <= set("0123456789abcdef")
+
+
+def test_the_parts_of_a_key_can_not_run_into_each_other() -> None:
+    assert key_of("brave", replace(QUERY, text='x", 5'), HERE) != key_of('brave", "x', replace(QUERY), HERE)
+
+
+def test_tenants_share_nothing_unless_the_operator_says_so(settings: Settings) -> None:
+    keys = {key_of("brave", QUERY, *whose) for whose in [(HERE,), (ELSEWHERE,), (HERE, "x"), (HERE, "y")]}
+    assert len(keys) == 4
+    settings.WEB_CACHE_SHARED = True
+    assert key_of("brave", QUERY, HERE, "x") == key_of("brave", QUERY, ELSEWHERE)
+
+
+def test_a_schema_of_another_version_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = key_of("brave", QUERY, HERE)
+    monkeypatch.setattr(cache, "SCHEMA_VERSION", cache.SCHEMA_VERSION + 1)
+    assert key_of("brave", QUERY, HERE) != key
+
+
+# --- Keeping -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db(transaction=True)
+class TestKeeping:
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    async def test_what_is_kept_comes_back_the_same_until_its_time_is_over(self, clock: Clock) -> None:
+        key = key_of("brave", QUERY, HERE)
+        assert await look_up(key, clock=clock) is None
+        await keep(key, ANSWER, 600, clock=clock)
+        clock.secs = 599.9
+        assert await look_up(key, clock=clock) == ANSWER
+        clock.secs = 600
+        assert await look_up(key, clock=clock) is None
+
+    async def test_a_newer_answer_replaces_the_older(self, clock: Clock) -> None:
+        key = key_of("brave", QUERY, HERE)
+        await keep(key, ANSWER, 600, clock=clock)
+        clock.secs = 300
+        newer = Answer("brave", Found(()))
+        await keep(key, newer, 600, clock=clock)
+        clock.secs = 800
+        assert await look_up(key, clock=clock) == newer
+
+    async def test_no_time_keeps_nothing(self) -> None:
+        await keep("0", ANSWER, 0)
+        assert not await CachedSearch.objects.aexists()
+
+    async def test_what_was_found_after_falling_through_is_found_again(self) -> None:
+        """The key is that of the first candidate; who answered stands in the value."""
+        key = key_of("brave", QUERY, HERE)
+        await keep(key, ANSWER, 600)
+        assert await look_up(key_of("brave", QUERY, HERE)) == ANSWER
+
+    async def test_who_names_a_provider_gets_no_others_answer(self) -> None:
+        key = key_of("brave", QUERY, HERE)
+        await keep(key, ANSWER, 600)
+        assert await look_up(key, only="brave") is None
+        assert await look_up(key, only="tavily") == ANSWER
+
+    async def test_a_row_tells_neither_who_asked_nor_what(self) -> None:
+        await keep(key_of("brave", QUERY, HERE, "customer 7"), ANSWER, 600)
+        row = await CachedSearch.objects.aget()
+        assert not any(secret in str(vars(row)) for secret in ("tea export", str(HERE), "customer 7"))
+
+    async def test_processes_share_it(self, clock: Clock) -> None:
+        key = key_of("brave", QUERY, HERE)
+        await keep(key, ANSWER, 600, clock=clock)
+        with Actor() as other:
+            assert other.tell("look_up", key) == "tavily"
+            assert other.tell("look_up", key_of("brave", QUERY, ELSEWHERE)) is None
+            other.tell("at", 600)
+            assert other.tell("look_up", key) is None
+
+
+def test_expired_rows_are_deleted(db: None) -> None:
+    for key, secs in (("old", -1), ("new", 60)):
+        expires_at = timezone.now() + timedelta(seconds=secs)
+        CachedSearch.objects.create(key=key, value={}, expires_at=expires_at)
+    cache.delete_expired(0)
+    assert [row.key for row in CachedSearch.objects.all()] == ["new"]
+
+
+# --- Faults ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_table() -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE search_cachedsearch RENAME TO elsewhere")
+        yield
+        cursor.execute("ALTER TABLE elsewhere RENAME TO search_cachedsearch")
+
+
+@pytest.fixture
+def locked() -> Iterator[None]:
+    """A table that nobody can read for now."""
+    import psycopg
+
+    from tests.live import environment
+
+    with psycopg.connect(environment()["DATABASE_URL"]) as other:
+        other.execute("LOCK TABLE search_cachedsearch IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+@pytest.mark.django_db(transaction=True)
+class TestFaults:
+    @pytest.mark.usefixtures("no_table")
+    async def test_a_table_that_is_gone_is_an_empty_cache(self, caplog: pytest.LogCaptureFixture) -> None:
+        await keep("0", ANSWER, 600)
+        assert await look_up("0") is None
+        assert [record.levelname for record in caplog.records] == ["WARNING"] * 2
+
+    @pytest.mark.usefixtures("locked")
+    async def test_a_database_that_hangs_is_not_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(cache, "LONGEST_WAIT_SECS", 0.2)
+        await keep("0", ANSWER, 600)
+        assert await look_up("0") is None
+
+    @pytest.mark.parametrize(
+        "value", [{}, [], "x", 7, {"provider": "brave"}, {"provider": "brave", "found": {"hits": [{}]}}]
+    )
+    async def test_a_row_that_is_no_answer_is_none(self, value: Any) -> None:
+        expires_at = timezone.now() + timedelta(seconds=60)
+        await CachedSearch.objects.acreate(key="0", value=value, expires_at=expires_at)
+        assert await look_up("0") is None
+
+    @pytest.mark.parametrize("title", ["\0", "\ud800"], ids=["NUL", "half a character"])
+    async def test_what_can_not_be_stored_is_not(self, title: str) -> None:
+        await keep("0", Answer("brave", Found((Hit(title, "https://a.example/", ""),))), 600)
+        assert await look_up("0") is None

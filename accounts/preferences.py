@@ -127,7 +127,7 @@ def _accepted(shape: type[BaseModel], field: str, value: Any) -> Any:
 
 
 def resolve(section: str, layers: Iterable[Layer]) -> dict[str, Setting]:
-    """Return for each field of a section the first value given, at last the deployment's."""
+    """Return for each field of a section the first value given; the deployment, asked last, may give null."""
     deployment = Layer(Source.DEPLOYMENT, _sections[section].deployment())
     asked = [*layers, deployment]
     return {field: _first(field, asked) for field in deployment.values}
@@ -135,7 +135,7 @@ def resolve(section: str, layers: Iterable[Layer]) -> dict[str, Setting]:
 
 def _first(field: str, layers: Iterable[Layer]) -> Setting:
     given = (Setting(layer.values.get(field), layer.source) for layer in layers)
-    return next(setting for setting in given if setting.value is not None)
+    return next((one for one in given if one.value is not None), Setting(None, Source.DEPLOYMENT))
 
 
 # --- Changing --------------------------------------------------------------------------------------------

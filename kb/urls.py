@@ -8,6 +8,7 @@ from accounts import api as accounts_api
 from accounts import settings_api
 from kb.api import chunks, document, documents, files
 from kb.health import health
+from kb.metrics import MetricsView
 from search import api as search_api
 from search.search_api import SearchView
 
@@ -45,6 +46,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
     path("health", health),
+    path("metrics", MetricsView.as_view()),
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.account.urls")),
     path("", include("accounts.page_urls")),

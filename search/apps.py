@@ -9,8 +9,13 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Make the settings of `rag_search` known."""
+        """Make the settings of the tools known, and what operators can see of them."""
         from accounts.preferences import declare
+        from kb import metrics
         from search.preferences import RAG
+        from search.web.metrics import BreakerStates
+        from search.web.preferences import WEB_SEARCH
 
         declare(RAG)
+        declare(WEB_SEARCH)
+        metrics.shared.append(BreakerStates())

@@ -1,6 +1,6 @@
 // One setting: what may be chosen, what it is called, and who gave the value that counts.
 
-const LABELS = { true: "On", false: "Off", auto: "Automatic", none: "None" };
+const LABELS = { true: "On", false: "Off", auto: "Automatic", none: "None", null: "None" };
 
 export const labelOf = (value) => LABELS[value] ?? String(value);
 
@@ -9,6 +9,12 @@ export function valuesOf({ kind, most, choices = [] }) {
   if (kind === "switch") return [true, false];
   if (kind === "number") return Array.from({ length: most }, (_, index) => index + 1);
   return choices;
+}
+
+/** The value that a control holds; null inherits. An amount is written, everything else is one of some JSON. */
+export function chosenIn(kind, text) {
+  if (kind !== "amount") return JSON.parse(text);
+  return text === "" ? null : Number(text);
 }
 
 /** Say where the value comes from that counts if `chosen` is chosen; null inherits. */

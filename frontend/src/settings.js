@@ -1,7 +1,7 @@
 // Preferences and the settings of a workspace: a control for each, and where its value comes from.
 import { get, patch, withQuery } from "./api.js";
 import { announce, h, parts, toast } from "./dom.js";
-import { changeOf, labelOf, sourceOf, valuesOf } from "./setting.js";
+import { changeOf, chosenIn, labelOf, sourceOf, valuesOf } from "./setting.js";
 
 export function startSettings(page) {
   new SettingsPage(page).start();
@@ -98,25 +98,35 @@ const at = (told, name) => name.split(".").reduce((inner, key) => inner?.[key], 
 
 class Setting {
   #node;
-  #select;
+  #control;
 
   constructor(node) {
     this.#node = node;
-    this.#select = node.querySelector("select");
+    this.#control = node.querySelector("select, input");
     this.name = node.dataset.setting;
   }
 
   get chosen() {
-    return JSON.parse(this.#select.value);
+    return chosenIn(this.#node.dataset.kind, this.#control.value);
   }
 
   show(told, chosen) {
+    const inherited = `Inherited: ${labelOf(at(told.inherited, this.name).value)}`;
+    if (this.#node.dataset.kind === "amount") {
+      this.#control.placeholder = inherited;
+      this.#control.value = chosen ?? "";
+    } else {
+      this.#offer(inherited, at(told.choices, this.name));
+      this.#control.value = JSON.stringify(chosen);
+    }
+    this.#control.disabled = false;
+  }
+
+  #offer(inherited, choices) {
     const { kind, most } = this.#node.dataset;
-    const values = valuesOf({ kind, most: Number(most), choices: at(told.choices, this.name) });
-    const inherit = option(null, `Inherited: ${labelOf(at(told.inherited, this.name).value)}`);
-    this.#select.replaceChildren(inherit, ...values.map((value) => option(value, labelOf(value))));
-    this.#select.value = JSON.stringify(chosen);
-    this.#select.disabled = false;
+    const values = valuesOf({ kind, most: Number(most), choices });
+    const options = values.map((value) => option(value, labelOf(value)));
+    this.#control.replaceChildren(option(null, inherited), ...options);
   }
 
   explain(told, context) {
@@ -129,7 +139,7 @@ class Setting {
     const error = this.#node.querySelector(".field-error");
     error.textContent = message;
     error.hidden = !message;
-    this.#select.setAttribute("aria-invalid", String(Boolean(message)));
+    this.#control.setAttribute("aria-invalid", String(Boolean(message)));
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeOf, labelOf, sourceOf, valuesOf } from "../src/setting.js";
+import { changeOf, chosenIn, labelOf, sourceOf, valuesOf } from "../src/setting.js";
 
 const deployment = { value: 5, source: "deployment" };
 const workspace = { value: true, source: "workspace" };
@@ -14,6 +14,11 @@ test("what may be chosen depends on the kind", () => {
   assert.deepEqual(valuesOf({ kind: "number", most: 3 }), [1, 2, 3]);
   assert.deepEqual(valuesOf({ kind: "choice", choices: ["auto", "none"] }), ["auto", "none"]);
   assert.deepEqual(valuesOf({ kind: "choice" }), []);
+});
+
+test("a control holds a value or, for inheriting, null", () => {
+  assert.deepEqual(["true", "8", '"auto"', "null"].map((text) => chosenIn("choice", text)), [true, 8, "auto", null]);
+  assert.deepEqual(["12.50", ".5", "0", ""].map((text) => chosenIn("amount", text)), [12.5, 0.5, 0, null]);
 });
 
 test("an inherited value says from where", () => {

@@ -79,7 +79,7 @@ class ProviderBreaker:
 
     def __init__(self, provider: str, *, clock: Clock = timezone.now) -> None:
         self.provider = provider
-        self.name = f"web_search:{provider}"
+        self.name = name_of(provider)
         self._clock = clock
 
     @asynccontextmanager
@@ -205,6 +205,11 @@ def _count(row: Breaker, failure: ProviderFailed, now: datetime, provider: str) 
 
 
 # --- Reading the state -----------------------------------------------------------------------------------
+
+
+def name_of(provider: str) -> str:
+    """Return what the breaker of a provider is called."""
+    return f"web_search:{provider}"
 
 
 def state_of(row: Breaker, now: datetime) -> State:

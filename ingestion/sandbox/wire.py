@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from operator import le, lt
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
@@ -103,13 +104,15 @@ class _File(TypedDict, total=False):
 
 
 _InFile = TypedDict("_InFile", {"in": _File, "words": list[tuple[Count, Count]]})
+# The first that fits: comparing how well each fits would read every word three times.
+_Span = Annotated[_OnPage | _InTime | _InFile, Field(union_mode="left_to_right")]
 
 
 class _Element(_Message):
     type: Literal["Element"]
     kind: Kind
     text: str
-    spans: list[_OnPage | _InTime | _InFile]
+    spans: list[_Span]
     level: Annotated[int, Field(ge=1, le=9)] | None
     font_size: FiniteFloat | None
     bold: bool
@@ -156,31 +159,37 @@ def read_line(line: bytes) -> Finding | None:
 def _check(located: LocatedText, rows: list[tuple[int, int]]) -> None:
     if clean(located.text) != located.text:
         raise Untrue("control characters in the text")
-    _check_order((word for run in located.runs for word in run.words), located.text)
+    _check_order([word for run in located.runs for word in run.words], located.text)
     _check_order(rows, located.text)
     if not all(map(_is_possible, located.runs)):
         raise Untrue("a place outside its page, file or time")
 
 
-def _check_order(stretches: Iterable[tuple[Any, ...]], text: str) -> None:
-    at = 0
-    for start, end, *_ in stretches:
-        if not at <= start < end <= len(text):
-            raise Untrue("stretches overlap or leave the text")
-        at = end
+# There are hundreds of thousands of words: nothing here loops over them in Python.
+
+
+def _check_order(stretches: Sequence[tuple[Any, ...]], text: str) -> None:
+    starts, ends = [each[0] for each in stretches], [each[1] for each in stretches]
+    if not (all(map(lt, starts, ends)) and all(map(le, [0, *ends], [*starts, len(text)]))):
+        raise Untrue("stretches overlap or leave the text")
 
 
 def _is_possible(run: Run) -> bool:
+    if not run.words:
+        return False
     match run.place:
         case PageLine(page):
-            right, bottom = page.width + TOLERANCE, page.height + TOLERANCE
-            return bool(run.words) and all(
-                -TOLERANCE <= x1 <= x2 <= right and -TOLERANCE <= y1 <= y2 <= bottom
-                for _, _, x1, y1, x2, y2 in run.words
-            )
+            _, _, lefts, tops, rights, bottoms = zip(*run.words, strict=True)
+            across = _is_within(lefts, rights, page.width)
+            return across and _is_within(tops, bottoms, page.height)
         case None:
-            return bool(run.words) and all(0 <= start <= end for _, _, start, end in run.words)
+            _, _, starts, ends = zip(*run.words, strict=True)
+            return min(starts) >= 0 and all(map(le, starts, ends))
         case InFile(lines, _, sheet, cells):
             in_order = lines is None or lines[0] <= lines[1]
             is_range = cells is None or (cells[0] <= cells[2] and cells[1] <= cells[3])
-            return bool(run.words) and in_order and is_range and sheet != ""
+            return in_order and is_range and sheet != ""
+
+
+def _is_within(froms: Sequence[float], tos: Sequence[float], end: float) -> bool:
+    return min(froms) >= -TOLERANCE and max(tos) <= end + TOLERANCE and all(map(le, froms, tos))

@@ -21,7 +21,8 @@ class WordCounter:
         """Return for each text its number of tokens."""
         parts = [text.split() for text in texts]
         counts = self._known
-        unknown = list({word for words in parts for word in words} - counts.keys())
+        # Not as a difference of sets: that would look at all the known ones.
+        unknown = [word for word in {word for words in parts for word in words} if word not in counts]
         if len(counts) + len(unknown) > REMEMBERED:
             # A new one rather than this one cleared: another thread may be adding up its words.
             counts, unknown = {}, list({word for words in parts for word in words})

@@ -7,7 +7,7 @@ from typing import Annotated
 from uuid import UUID
 
 import langcodes
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 
 from accounts.errors import NotFound
 from accounts.principal import Principal
@@ -34,6 +34,13 @@ def _language(value: str) -> str:
         raise ValueError("must be an ISO 639 code") from None
 
 
+def _not_blank(query: str) -> str:
+    if not query.strip():
+        raise ValueError("must not be blank")
+    return query
+
+
+QueryText = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_not_blank)]
 Word = Annotated[str, Field(min_length=1, max_length=100)]
 Words = Annotated[list[Word], Field(min_length=1, max_length=100)]
 Language = Annotated[
@@ -101,7 +108,7 @@ class QuestionInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    query: str = Field(min_length=1, max_length=2000, description="The question, as specific as possible.")
+    query: QueryText = Field(description="The question, as specific as possible.")
     document_ids: list[UUID] | None = Field(
         None, max_length=1000, description="Search only these documents; an empty list searches nothing."
     )
@@ -109,13 +116,6 @@ class QuestionInput(BaseModel):
         None, max_length=1000, description="Search only these workspaces; by default all you may read."
     )
     filters: FiltersInput | None = Field(None, description="Search only documents that meet all of these.")
-
-    @field_validator("query")
-    @classmethod
-    def _not_blank(cls, query: str) -> str:
-        if not query.strip():
-            raise ValueError("must not be blank")
-        return query
 
     def check_visible(self, principal: Principal) -> None:
         """Raise `NotFound` naming the first document or workspace that the principal can't see."""

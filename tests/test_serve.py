@@ -20,6 +20,7 @@ from typing import Any
 
 import psutil
 import pytest
+from django.core.management import call_command
 
 from kb import supervisor
 from kb.management.commands import serve
@@ -128,6 +129,20 @@ def installation(data_dir: Path) -> Iterator[Installation]:
     if installation.is_running:
         installation.end(signal.SIGTERM)
     wait_for(lambda: not installation.processes(), 60)
+
+
+@pytest.mark.parametrize(("arguments", "tools"), [(["--no-web-tools"], "off"), ([], "on")])
+def test_the_web_tools_can_be_left_out(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], tools: str
+) -> None:
+    """What the children are started with decides."""
+    started_with: list[str] = []
+    monkeypatch.setenv("WEB_TOOLS", "on")
+    for step in ("check_free", "install"):
+        monkeypatch.setattr(serve, step, lambda *_: None)
+    monkeypatch.setattr(serve, "supervise", lambda *_: started_with.append(os.environ["WEB_TOOLS"]))
+    call_command("serve", *arguments)
+    assert started_with == [tools]
 
 
 def test_the_first_start_and_a_clean_end(installation: Installation) -> None:

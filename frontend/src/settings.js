@@ -21,7 +21,7 @@ class SettingsPage {
 
   async start() {
     const { form, workspace } = this.#parts;
-    form.addEventListener("change", () => this.#explain());
+    form.addEventListener("input", () => this.#explain());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#save();

@@ -95,6 +95,30 @@ def test_an_admin_sets_what_a_workspace_answers_with(logged_in: Page, reader: Us
     assert other.settings == {"rag": {"reflection": True}}
 
 
+def test_an_admin_lets_a_workspace_search_the_web_for_some_money(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    workspace = Workspace.objects.get(memberships__user=reader)
+    page.goto(f"/workspaces/{workspace.pk}/settings")
+    cost = page.get_by_label("Most to spend (US dollars)")
+    expect(cost).to_be_enabled()
+    expect(cost).to_have_attribute("placeholder", "Inherited: None")
+    page.get_by_label("Search the web", exact=True).select_option("On")
+    cost.fill("12.50")
+    page.get_by_label("Keep results (seconds)").fill("0")
+    expect(source_of(page, "Keep results (seconds)")).to_have_text(
+        "Set here. Without it: 600, from this deployment."
+    )
+    save(page)
+    workspace.refresh_from_db()
+    assert workspace.settings == {"web_search": {"enabled": True, "max_cost": 12.5, "cache_ttl_secs": 0}}
+    page.reload()
+    expect(cost).to_have_value("12.5")
+    cost.fill("")
+    save(page)
+    workspace.refresh_from_db()
+    assert workspace.settings == {"web_search": {"enabled": True, "cache_ttl_secs": 0}}
+
+
 def test_a_mistake_is_told_beside_what_is_wrong(logged_in: Page, reader: User) -> None:
     page = logged_in
     # Not from the server: a page of these tests may get no error from there.

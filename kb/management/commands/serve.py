@@ -1,5 +1,6 @@
 """`manage.py serve`: the whole product under one supervisor."""
 
+import os
 import socket
 import sys
 import urllib.error
@@ -29,14 +30,18 @@ class Command(BaseCommand):
     help = "Run Locus: set up what is missing, then keep web server and worker running."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare `--host` and `--port`."""
+        """Declare `--host`, `--port` and `--no-web-tools`."""
         parser.add_argument("--host", default=settings.HOST, help="default: HOST")
         parser.add_argument("--port", default=str(settings.PORT), help="default: PORT")
+        parser.add_argument("--no-web-tools", action="store_true", help="as WEB_TOOLS=off")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check, set up, and supervise."""
         host, port = options["host"], read_port(options["port"])
         check_free(host, port)
+        if options["no_web_tools"]:
+            # The children read their settings from here.
+            os.environ["WEB_TOOLS"] = "off"
         console = Console(soft_wrap=True)
         login = install(console)
         try:

@@ -107,6 +107,12 @@ def settings_of(workspace_id: UUID) -> Values:
     return accepted(Source.WORKSPACE, stored or {})
 
 
+def setting_in(workspace_id: UUID, section: str, field: str) -> Any:
+    """Return what counts in a workspace, whoever asks there."""
+    own = Layer(Source.WORKSPACE, settings_of(workspace_id)[section])
+    return resolve(section, [own])[field].value
+
+
 def accepted(level: Source, stored: Values) -> Values:
     """Return every field of every section of a level: null where nothing is stored that still holds."""
     return {

@@ -430,6 +430,7 @@ OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
 # Where neither a request, nor a user's preference, nor the workspace says otherwise.
 RAG_CONTEXTS = env.int("RAG_CONTEXTS", 5, validate=validate.Range(min=1, max=20))
 RAG_REFLECTION = env.bool("RAG_REFLECTION", False)
+RAG_MULTIMODAL = env.bool("RAG_MULTIMODAL", False)
 
 # --- Streams -------------------------------------------------------------------------------------------
 

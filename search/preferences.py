@@ -30,6 +30,8 @@ class RagSettings:
     contexts: int
     """How many contexts the answer may use, 1 to 20."""
     reflection: bool
+    multimodal: bool
+    """Whether models that can see are shown the pictures among the contexts."""
 
 
 def rag_settings(
@@ -68,6 +70,7 @@ def _deployment() -> Mapping[str, Any]:
         "reranker": settings.RERANKER,
         "contexts": settings.RAG_CONTEXTS,
         "reflection": settings.RAG_REFLECTION,
+        "multimodal": settings.RAG_MULTIMODAL,
     }
 
 
@@ -82,7 +85,7 @@ def _offered(field: str) -> AfterValidator:
 
 
 class RagPreferences(BaseModel):
-    """What users may prefer and workspaces may set; null inherits."""
+    """What users may prefer, and workspaces may set; null inherits."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -100,6 +103,16 @@ class RagPreferences(BaseModel):
     )
 
 
+class RagWorkspaceSettings(RagPreferences):
+    """What workspaces may set besides: what is made of their documents, for everybody."""
+
+    multimodal: bool | None = Field(
+        None,
+        strict=True,
+        description="Whether pictures in documents are found, and shown to models that can see.",
+    )
+
+
 RAG = Section(
-    NAME, RagPreferences, RagPreferences, _deployment, _choices, template="search/rag_settings.html"
+    NAME, RagPreferences, RagWorkspaceSettings, _deployment, _choices, template="search/rag_settings.html"
 )

@@ -12,11 +12,13 @@ from pytest_django import Settings
 
 from accounts.keys import create_key
 from accounts.models import Membership, Preferences, User, Workspace
+from accounts.preferences import setting_in
 from accounts.roles import Role
 from tests.conftest import Cast
 
 OWN = "/api/v1/preferences"
 NOTHING = {"generation_model": None, "reranker": None, "contexts": None, "reflection": None}
+NOTHING_SET = NOTHING | {"multimodal": None}
 
 
 def of_team(cast: Cast) -> str:
@@ -48,6 +50,7 @@ def test_without_preferences_the_deployment_counts(cast: Cast) -> None:
         "reranker": ("auto", "deployment"),
         "contexts": (5, "deployment"),
         "reflection": (False, "deployment"),
+        "multimodal": (False, "deployment"),
     }
     assert answer["inherited"] == answer["effective"]
     assert answer["choices"] == {"rag": {"generation_model": ["extractive"], "reranker": ["auto", "none"]}}
@@ -89,7 +92,7 @@ def test_the_deployments_settings_are_the_last_to_be_asked(cast: Cast, settings:
     settings.RAG_CONTEXTS, settings.RAG_REFLECTION = 3, True
     settings.RERANKER, settings.GENERATION_FALLBACKS = "overlap", ["openai:small@http://10.0.0.7/v1"]
     answer = get(of_team(cast), cast.headers("bob")).json()
-    assert answer["rag"] == NOTHING
+    assert answer["rag"] == NOTHING_SET
     assert values(answer["effective"])["contexts"] == (3, "deployment")
     assert values(answer["effective"])["reflection"] == (True, "deployment")
     assert answer["choices"]["rag"] == {
@@ -110,6 +113,19 @@ def test_what_is_no_longer_offered_counts_as_not_given(cast: Cast, settings: Set
 
 
 # --- What may be given -----------------------------------------------------------------------------------
+
+
+def test_pictures_are_the_workspaces_alone_to_decide(cast: Cast, settings: Settings) -> None:
+    headers = cast.headers("alice")
+    refused = patch(OWN, headers, {"rag": {"multimodal": True}})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "unknown_field")
+    assert patch(of_team(cast), headers, {"rag": {"multimodal": True}}).json()["rag"]["multimodal"] is True
+    assert setting_in(cast.team.pk, "rag", "multimodal") is True
+    assert setting_in(cast.alice.personal_workspace.pk, "rag", "multimodal") is False
+    settings.RAG_MULTIMODAL = True
+    assert setting_in(cast.alice.personal_workspace.pk, "rag", "multimodal") is True
+    patch(of_team(cast), headers, {"rag": {"multimodal": False}})
+    assert setting_in(cast.team.pk, "rag", "multimodal") is False
 
 
 @pytest.mark.parametrize(

@@ -36,18 +36,18 @@ def alice(cast: Cast) -> Principal:
 
 
 def test_the_deployment(cast: Cast, alice: Principal, settings: Settings) -> None:
-    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "auto", 5, False)
+    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "auto", 5, False, False)
     settings.RAG_CONTEXTS, settings.RAG_REFLECTION, settings.RERANKER = 9, True, "none"
-    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "none", 9, True)
+    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "none", 9, True, False)
 
 
 def test_each_layer_goes_before_the_next(cast: Cast, alice: Principal) -> None:
     set_in_team(cast, contexts=11, reflection=True, reranker="none")
-    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "none", 11, True)
+    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "none", 11, True, False)
     prefer(cast, contexts=12, reflection=False)
-    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "none", 12, False)
+    assert rag_settings(alice, cast.team.pk) == RagSettings("extractive", "none", 12, False, False)
     asked = rag_settings(alice, cast.team.pk, contexts=13, reflection=True)
-    assert asked == RagSettings("extractive", "none", 13, True)
+    assert asked == RagSettings("extractive", "none", 13, True, False)
     assert rag_settings(alice, cast.team.pk, contexts=13).reflection is False
 
 

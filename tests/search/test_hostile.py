@@ -92,6 +92,20 @@ async def test_no_chunk_and_no_prompt_holds_what_is_hidden(people: Cast, provide
         assert posing not in told.split("Human:")[0]  # … and can't pose as ours before a model
 
 
+async def test_a_small_model_can_cite_only_contexts(
+    people: Cast, settings: Settings, small_model: str
+) -> None:
+    settings.GENERATION_PROVIDER, settings.GENERATION_MODEL = "openai-compatible", "smollm2"
+    settings.GENERATION_BASE_URL = small_model
+    settings.GENERATION_TIMEOUT_SECS = 600
+    settings.GENERATION_CONTEXT_TOKENS, settings.GENERATION_MAX_TOKENS = 1000, 64
+    result = await ask(people)
+    assert result["model"] == "smollm2"
+    assert result["usage"]["output_tokens"] > 0
+    assert_cites_only_contexts(result)
+    assert ORDER not in result["response"]
+
+
 async def test_a_model_that_obeys_can_cite_only_contexts(people: Cast, settings: Settings) -> None:
     settings.GENERATION_PROVIDER, settings.GENERATION_MODEL = "scripted", WORST
     result = await ask(people)

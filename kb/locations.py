@@ -95,6 +95,12 @@ class PageBox:
     box: Box
     page: Page
 
+    def holds(self, other: PageBox) -> bool:
+        """Tell whether the middle of another box is in this one."""
+        across, down = (other.box.x1 + other.box.x2) / 2, (other.box.y1 + other.box.y2) / 2
+        is_within = self.box.x1 <= across <= self.box.x2 and self.box.y1 <= down <= self.box.y2
+        return self.page.number == other.page.number and is_within
+
     def as_json(self) -> dict[str, Any]:
         """Return `{bbox, page_number, layout_width, layout_height}` (contract §3)."""
         return {

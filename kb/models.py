@@ -14,7 +14,8 @@ from pgvector.django import HalfVectorField
 from accounts.models import Session, User, Workspace
 from accounts.principal import Principal
 from accounts.scope import ScopedModel, document_rule, document_rule_by_id
-from kb.locations import LocatedText
+from kb.locations import LocatedText, PageBox
+from kb.pictures import Picture
 from kb.tables import without_marks
 
 
@@ -169,6 +170,7 @@ class Chunk(DocumentScoped):
     end_time = models.FloatField(null=True, help_text="seconds")
     modality = models.CharField(max_length=5, choices=Modality.choices, default=Modality.TEXT)
     language = models.CharField(max_length=10, null=True, help_text="ISO 639-1")
+    picture = models.JSONField(null=True, help_text="of a picture chunk: kb.pictures")
     replaced_by = ArrayField(models.UUIDField(), null=True, help_text="null while the chunk is live")
 
     class Meta(DocumentScoped.Meta):
@@ -184,6 +186,16 @@ class Chunk(DocumentScoped):
     def located(self) -> LocatedText:
         """The text with the place of each of its words."""
         return LocatedText.load(self.text, self.spans)
+
+    @property
+    def shown(self) -> Picture | None:
+        """The picture that the chunk is of, None for all others."""
+        return Picture.load(self.picture) if self.picture else None
+
+    def boxes(self, located: LocatedText) -> list[PageBox]:
+        """Return the `bbox` list of contract §3: the picture if it is of one, then a box for each line."""
+        boxes = located.boxes()
+        return self.shown.boxes(boxes) if self.shown else boxes
 
     @property
     def text_to_embed(self) -> str:

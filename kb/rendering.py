@@ -1,7 +1,7 @@
-"""Page images, rendered by a short-lived process: a page is hostile input to the renderer.
+"""Page images and crops of them, rendered by a short-lived process: a page is hostile input to the renderer.
 
-`python -m kb.rendering FILE PAGE WIDTH` writes a PNG to its standard output. It exits with 3 if there is
-no such page and 4 if the file cannot be drawn.
+`python -m kb.rendering FILE PAGE WIDTH [X1 Y1 X2 Y2]` writes a PNG of a page, or of a box on it, to its
+standard output. It exits with 3 if there is no such page and 4 if the file cannot be drawn.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from accounts.errors import NotFound, Timeout, ValidationError
 from kb.limits import limit_this_process
+from kb.locations import Box, PageBox
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PIXELS = 60_000_000
@@ -30,10 +31,25 @@ def page_png(file: Path, cache: Path, number: int, width: int) -> Path:
 
     Raises `NotFound` if there is no such page, `Timeout`, or `ValidationError` if it can't be drawn.
     """
-    image = cache / f"{number}-{width}.png"
+    return _cached(cache / f"{number}-{width}.png", file, number, width, None)
+
+
+def crop_png(file: Path, cache: Path, area: PageBox, longest: int) -> bytes:
+    """Return what is in a box on a page as PNG whose longer side has `longest` pixels.
+
+    Raises as `page_png` does.
+    """
+    box = Box(*(round(edge, 1) for edge in area.box))
+    across, down = max(box.x2 - box.x1, 1), max(box.y2 - box.y1, 1)
+    width = max(1, round(longest * across / max(across, down)))
+    name = "-".join(map(str, (area.page.number, *box, width)))
+    return _cached(cache / f"{name}.png", file, area.page.number, width, box).read_bytes()
+
+
+def _cached(image: Path, file: Path, number: int, width: int, box: Box | None) -> Path:
     if not image.exists():
-        png = _render(file, number, width)
-        cache.mkdir(parents=True, exist_ok=True)
+        png = _render(file, number, width, box)
+        image.parent.mkdir(parents=True, exist_ok=True)
         # Rename after writing: another request must never read half an image.
         draft = image.with_suffix(f".{id(png)}.tmp")
         draft.write_bytes(png)
@@ -41,8 +57,8 @@ def page_png(file: Path, cache: Path, number: int, width: int) -> Path:
     return image
 
 
-def _render(file: Path, number: int, width: int) -> bytes:
-    command = [sys.executable, "-m", "kb.rendering", str(file), str(number), str(width)]
+def _render(file: Path, number: int, width: int, box: Box | None) -> bytes:
+    command = [sys.executable, "-m", "kb.rendering", *map(str, (file, number, width, *(box or ())))]
     try:
         # An empty environment: a page that takes the renderer over must find no secrets there.
         done = subprocess.run(  # noqa: S603
@@ -63,17 +79,17 @@ def _render(file: Path, number: int, width: int) -> bytes:
     return done.stdout
 
 
-def draw(file: Path, number: int, width: int) -> bytes | None:
-    """Return the PNG of a page at exactly `width` pixels, or None if there is no such page.
+def draw(file: Path, number: int, width: int, box: Box | None = None) -> bytes | None:
+    """Return the PNG of a page, or of a `box` on it, at `width` pixels; None if there is no such page.
 
     Runs in the child: it parses the document in the caller's process.
     """
     with file.open("rb") as opened:
         is_pdf = b"%PDF-" in opened.read(PDF_HEADER_WITHIN)
-    return _draw_pdf(file, number, width) if is_pdf else _draw_image(file, number, width)
+    return (_draw_pdf if is_pdf else _draw_image)(file, number, width, box)
 
 
-def _draw_pdf(file: Path, number: int, width: int) -> bytes | None:
+def _draw_pdf(file: Path, number: int, width: int, box: Box | None) -> bytes | None:
     from kb.mupdf import pymupdf
 
     with pymupdf.open(file, filetype="pdf") as pdf:
@@ -82,15 +98,16 @@ def _draw_pdf(file: Path, number: int, width: int) -> bytes | None:
         if not 1 <= number <= pdf.page_count:
             return None
         page = pdf[number - 1]
-        height = _height(page.rect.width, page.rect.height, width)
-        scale = width / page.rect.width
-        pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False)
+        shown = pymupdf.Rect(box) & page.rect if box else page.rect
+        height = _height(shown.width, shown.height, width)
+        scale = width / shown.width
+        pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False, clip=shown)
         if (pixmap.width, pixmap.height) != (width, height):
             pixmap = pymupdf.Pixmap(pixmap, width, height)
         return bytes(pixmap.tobytes("png"))
 
 
-def _draw_image(file: Path, number: int, width: int) -> bytes | None:
+def _draw_image(file: Path, number: int, width: int, box: Box | None) -> bytes | None:
     # Image libraries are no business of the server, which imports this module too.
     from PIL import Image
 
@@ -99,10 +116,16 @@ def _draw_image(file: Path, number: int, width: int) -> bytes | None:
     with opened(file) as image:
         if not 1 <= number <= page_count(image):
             return None
-        height = _height(*page_size(image, number), width)
-        page = page_pixels(image, number, ENLARGED**2 * width * height, tolerant=True)
+        across, down = page_size(image, number)
+        box = box or Box(0, 0, across, down)
+        height = _height(box.x2 - box.x1, box.y2 - box.y1, width)
+        # So many pixels of the whole page that the box has enough of them.
+        share = (box.x2 - box.x1) * (box.y2 - box.y1) / (across * down)
+        page = page_pixels(image, number, round(ENLARGED**2 * width * height / share), tolerant=True)
+    x, y = page.width / across, page.height / down
+    part = box.x1 * x, box.y1 * y, min(box.x2 * x, page.width), min(box.y2 * y, page.height)
     png = BytesIO()
-    page.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=ENLARGED).save(png, "PNG")
+    page.resize((width, height), Image.Resampling.LANCZOS, part, reducing_gap=ENLARGED).save(png, "PNG")
     return png.getvalue()
 
 
@@ -114,10 +137,10 @@ def _height(page_width: float, page_height: float, width: int) -> int:
     return height
 
 
-def _main(file: str, number: str, width: str) -> int:
+def _main(file: str, number: str, width: str, *edges: str) -> int:
     limit_this_process(MEMORY_BYTES, TIMEOUT_SECS)
     try:
-        png = draw(Path(file), int(number), int(width))
+        png = draw(Path(file), int(number), int(width), Box(*map(float, edges)) if edges else None)
     except (RuntimeError, ValueError, MemoryError):
         return UNDRAWABLE
     if png is None:

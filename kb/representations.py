@@ -70,7 +70,7 @@ def quality_json(document: Document) -> dict[str, Any]:
 def chunk_json(chunk: Chunk, filename: str) -> dict[str, Any]:
     """Return the contract's chunk; `bbox` is null for kinds without coordinates."""
     located = chunk.located
-    boxes = [box.as_json() for box in located.boxes()]
+    boxes = [box.as_json() for box in chunk.boxes(located)]
     return {
         "id": str(chunk.pk),
         "document_id": str(chunk.document_id),
@@ -85,8 +85,22 @@ def chunk_json(chunk: Chunk, filename: str) -> dict[str, Any]:
             "modality": chunk.modality,
             "headings": chunk.headings,
             **_in_file(located.files()),
+            **_picture(chunk),
         },
         **({"replaced_by": [str(id) for id in chunk.replaced_by]} if chunk.replaced_by is not None else {}),
+    }
+
+
+def _picture(chunk: Chunk) -> dict[str, Any]:
+    """Return the box of the picture that a chunk is of, and which of its text a machine has written."""
+    if chunk.shown is None:
+        return {}
+    shown = {"picture": chunk.shown.area.as_json() if chunk.shown.area else None}
+    if chunk.shown.described_from is None:
+        return shown
+    return shown | {
+        "machine_made": chunk.shown.machine_made(len(chunk.text)),
+        "described_by": chunk.shown.described_by,
     }
 
 

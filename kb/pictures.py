@@ -1,0 +1,58 @@
+"""Pictures in documents: what a chunk of one shows, and whether a workspace wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+from uuid import UUID
+
+from accounts.preferences import setting_in
+from kb.locations import Box, Page, PageBox
+
+
+def is_multimodal(workspace_id: UUID) -> bool:
+    """Tell whether the pictures in a workspace's documents count: section `rag`, field `multimodal`."""
+    return bool(setting_in(workspace_id, "rag", "multimodal"))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What a picture chunk shows, and which of its text is no words of the document.
+
+    `area` is where the picture stands, None in kinds without coordinates. From `described_from` on the
+    chunk's text is what the model `described_by` has made of the picture; both None where none was asked.
+    """
+
+    area: PageBox | None
+    described_from: int | None = None
+    described_by: str | None = None
+
+    def dump(self) -> dict[str, Any]:
+        """Return the stored form: `{area: {page: [number, width, height], box: [4]} | null, …}`."""
+        return {
+            "area": self.area and {"page": list(_page(self.area.page)), "box": list(self.area.box)},
+            "described_from": self.described_from,
+            "described_by": self.described_by,
+        }
+
+    @classmethod
+    def load(cls, stored: Mapping[str, Any]) -> Self:
+        """Return the picture of which `dump` wrote the form."""
+        area = stored["area"]
+        place = area and PageBox(Box(*area["box"]), Page(*area["page"]))
+        return cls(place, stored["described_from"], stored["described_by"])
+
+    def machine_made(self, length: int) -> list[tuple[int, int]]:
+        """Return start and end of the stretches of a text of this length that a machine has written."""
+        return [] if self.described_from is None else [(self.described_from, length)]
+
+    def boxes(self, of_text: list[PageBox]) -> list[PageBox]:
+        """Return the picture's own box, then those boxes of its text that stand outside it: its caption."""
+        if self.area is None:
+            return of_text
+        return [self.area, *(each for each in of_text if not self.area.holds(each))]
+
+
+def _page(page: Page) -> tuple[int, float, float]:
+    return page.number, page.width, page.height

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def extract(
     main_content: bool = False,
     attachments: Path | None = None,
     while_waiting: Callable[[], None] = lambda: None,
-) -> Iterator[Finding]:
+) -> Generator[Finding, None, None]:
     """Yield what children find in the file; raise `IngestionError` if nothing is to be had.
 
     A unit that kills its child is read once more, alone and in the simplest way. If that fails too, it is
@@ -55,7 +55,7 @@ class _Reading:
         self.deaths = 0
         self.due = time.monotonic() + limits.total_secs
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Generator[Finding, None, None]:
         """Yield everything, unit by unit."""
         request = self.request
         while True:

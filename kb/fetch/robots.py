@@ -17,7 +17,7 @@ from django.conf import settings
 from protego import Protego
 
 from kb.fetch.client import FetchLimits, fetch
-from kb.fetch.errors import FetchError, UnreachableUrl, UnsupportedType, Unwelcome
+from kb.fetch.errors import BlockedUrl, FetchError, UnreachableUrl, UnsupportedType, Unwelcome
 from kb.fetch.guard import GuardedNetwork
 
 # RFC 9309 wants at least 500 KiB read (who has more to say is left alone), and nothing kept for a day.
@@ -32,15 +32,14 @@ HOSTS_REMEMBERED = 1000
 # Rules take twenty times the memory of their text: a giant's are asked for again.
 REMEMBERED_RULES_BYTES = 32 * 1024
 
-NOBODY = Protego.parse("User-agent: *\nDisallow: /")
 EVERYBODY = Protego.parse("")
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What an origin lets programs fetch, and until when this is believed."""
+    """What an origin lets programs fetch, None if it does not tell, and until when this is believed."""
 
-    robots: Protego
+    robots: Protego | None
     until: float
 
 
@@ -60,8 +59,14 @@ class Manners:
         self._free_at: dict[str, float] = {}
 
     async def admit(self, url: httpx2.URL) -> None:
-        """Wait for the host's turn; raise `Unwelcome` if its rules forbid the URL to programs like ours."""
+        """Wait for the host's turn.
+
+        Raise `Unwelcome` if its rules forbid the URL to programs like ours, and `UnreachableUrl` if it should
+        tell its rules and does not (RFC 9309, 2.3.1).
+        """
         robots = await self._robots_of(url)
+        if robots is None:
+            raise UnreachableUrl("The site does not tell what programs may fetch. Try again later.")
         # Half a megabyte of patterns is no matter for the event loop.
         if not await asyncio.to_thread(robots.can_fetch, str(url), _agent()):
             raise Unwelcome
@@ -79,7 +84,7 @@ class Manners:
         if turn > now:
             await self._sleep(turn - now)
 
-    async def _robots_of(self, url: httpx2.URL) -> Protego:
+    async def _robots_of(self, url: httpx2.URL) -> Protego | None:
         origin = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         known = self._rules.get(origin)
         if known is None or known.until <= self._clock():
@@ -103,22 +108,22 @@ class Manners:
         rules = self._rules[origin] = _Rules(robots, self._clock() + believed_secs)
         return rules
 
-    async def _fetched(self, origin: str) -> tuple[Protego, float]:
-        """Return the rules and how long to believe them.
-
-        No such file means no rules; a server that fails, or hides, forbids everything (RFC 9309, 2.3.1).
-        """
+    async def _fetched(self, origin: str) -> tuple[Protego | None, float]:
+        """Return the rules and how long to believe them; no such file means no rules."""
         body = io.BytesIO()
         limits = FetchLimits(MAX_RULES_BYTES, TIMEOUT_SECS)
         try:
             await fetch(origin, body, limits=limits, network=self._network)
         except UnsupportedType:
             return EVERYBODY, RULES_SECS
+        except BlockedUrl:
+            # The guard says the same of the page itself, and better.
+            return EVERYBODY, 0.0
         except UnreachableUrl as error:
             has_none = error.status is not None and 400 <= error.status < 500 and error.status != 429
-            return (EVERYBODY, RULES_SECS) if has_none else (NOBODY, NO_ANSWER_SECS)
+            return (EVERYBODY, RULES_SECS) if has_none else (None, NO_ANSWER_SECS)
         except FetchError:
-            return NOBODY, NO_ANSWER_SECS
+            return None, NO_ANSWER_SECS
         text = body.getvalue().decode("utf-8", "replace")
         robots = await asyncio.to_thread(Protego.parse, text)
         return robots, RULES_SECS if len(text) <= REMEMBERED_RULES_BYTES else 0.0

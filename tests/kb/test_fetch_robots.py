@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from kb.fetch import FetchLimits, GuardedNetwork, Unwelcome, fetch
+from kb.fetch import BlockedUrl, FetchLimits, GuardedNetwork, UnreachableUrl, Unwelcome, fetch
 from kb.fetch.robots import HOST_GAP_SECS, HOSTS_REMEMBERED, NO_ANSWER_SECS, RULES_SECS, Manners
 from tests.kb.web import PUBLIC, Names, Routed, Web, reply, serving
 
@@ -63,6 +63,8 @@ async def welcome(manners: Manners, url: str) -> bool:
     except Unwelcome as refused:
         assert refused.code == "robots_disallowed"
         return False
+    except UnreachableUrl:
+        return False
     return True
 
 
@@ -113,8 +115,24 @@ async def test_rules_that_lie_inside_are_not_asked_for(web: Web, clock: Clock) -
     names, dialer = Names(site_example=[[PUBLIC]]), Routed(web.port)
     guarded = GuardedNetwork(allowed=set(), resolver=names, dialer=dialer)
     manners = Manners(network=guarded, clock=clock, sleep=clock.sleep)
-    assert not await welcome(manners, "http://site.example/page")
+    assert await welcome(manners, "http://site.example/page")
     assert dialer.dialled == [(PUBLIC, 80)]
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1/page", "http://inside.example/page"])
+async def test_of_a_host_inside_the_guard_has_the_last_word(web: Web, clock: Clock, url: str) -> None:
+    dialer = Routed(web.port)
+    guarded = GuardedNetwork(allowed=set(), resolver=Names(inside_example=[["10.0.0.1"]]), dialer=dialer)
+    manners = Manners(network=guarded, clock=clock, sleep=clock.sleep)
+    with pytest.raises(BlockedUrl):
+        await fetch(url, io.BytesIO(), limits=LIMITS, network=guarded, admit=manners.admit)
+    assert dialer.dialled == []
+
+
+async def test_a_host_that_is_not_there_is_unreachable_rather_than_unwelcoming(clock: Clock) -> None:
+    manners = Manners(network=GuardedNetwork(resolver=Names()), clock=clock, sleep=clock.sleep)
+    with pytest.raises(UnreachableUrl):
+        await manners.admit(httpx2.URL("http://nowhere.example/"))
 
 
 async def test_more_rules_than_anybody_reads_forbid_everything(web: Web, manners: Manners) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 from lxml import etree
-from trafilatura import bare_extraction
 
 from ingestion.extract.base import Element, Kind
 from ingestion.extract.grids import table_elements
 from ingestion.extract.places import element, folded, located
+
+# With it, trafilatura could guess languages, and would load NumPy first: half of the time a page takes.
+_is_left_out = sys.modules.setdefault("py3langid", None) is None  # type: ignore[arg-type]
+from trafilatura import bare_extraction  # noqa: E402
+
+if _is_left_out:
+    del sys.modules["py3langid"]
 
 # Less than this is a failure to find the content rather than a short page.
 FEWEST_CHARS = 200

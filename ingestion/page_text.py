@@ -1,0 +1,56 @@
+"""Pages of the web as plain text, for those who search there: read like documents, and kept by nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from django.conf import settings
+
+from ingestion.errors import IngestionError, NoText, UnsupportedType
+from ingestion.extract.base import Element, Finding, Kind, Opened
+from ingestion.sandbox.parent import SandboxLimits, extract
+from kb.page_text import PageText, Unreadable
+
+NOT_CONTENT = frozenset({Kind.HIDDEN, Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
+READABLE = frozenset({"application/pdf", "application/json", "application/xml"})
+
+
+def read_page(path: Path, max_chars: int, timeout_secs: float, while_waiting: Callable[[], None]) -> PageText:
+    """Return the text that a page, a PDF or a text file holds; nothing is recognised in pictures."""
+    limits = SandboxLimits(
+        timeout_secs, settings.EXTRACTION_MEMORY_BYTES, settings.MAX_PAGES, total_secs=timeout_secs
+    )
+    findings = extract(path, limits, main_content=True, while_waiting=while_waiting)
+    try:
+        # Whoever has read enough ends the child.
+        with closing(findings):
+            return _text(findings, max_chars)
+    except IngestionError as error:
+        raise Unreadable(error.code, error.message) from error
+
+
+def _text(findings: Iterator[Finding], max_chars: int) -> PageText:
+    title: str | None = None
+    parts: list[str] = []
+    chars = 0
+    for finding in findings:
+        match finding:
+            case Opened():
+                _refuse_others(finding.mime_type)
+                title = finding.title
+            case Element(kind) if kind not in NOT_CONTENT:
+                parts.append(f"- {finding.text}" if kind is Kind.LIST_ITEM else finding.text)
+                chars += len(finding.text)
+        if chars >= max_chars:
+            break
+    if not chars:
+        raise NoText
+    return PageText(title, "\n\n".join(parts))
+
+
+def _refuse_others(mime_type: str) -> None:
+    """Refuse what only says that it is a page: the content decides what it is."""
+    if not (mime_type.startswith("text/") or mime_type in READABLE):
+        raise UnsupportedType("This is no page, text or PDF, whatever the server calls it.")

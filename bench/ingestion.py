@@ -177,24 +177,23 @@ def report_rival(python: Path, files: list[Path], pages: int, by_words: float) -
 
 
 class PeakMemory(Thread):
-    """Watches the resident bytes of this process and of its children.
-
-    The kernel's own peak for children starts with that of their parent, from which they are forked.
-    """
+    """Watches the resident bytes of this process and of those that read files for it."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self.own = self.children = 0
 
     def run(self) -> None:
-        """Look every few milliseconds."""
+        """Look several times a second."""
         this = psutil.Process()
         while True:
             with suppress(psutil.NoSuchProcess):
                 self.own = max(self.own, this.memory_info().rss)
-                resident = sum(child.memory_info().rss for child in this.children() if is_extraction(child))
-                self.children = max(self.children, resident)
-            sleep(0.02)
+                extracting = [child for child in this.children(recursive=True) if is_extraction(child)]
+                # What forked processes share counts once.
+                share = sum(child.memory_full_info().pss for child in extracting)
+                self.children = max(self.children, share)
+            sleep(0.1)
 
 
 def is_extraction(child: psutil.Process) -> bool:

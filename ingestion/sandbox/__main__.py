@@ -1,10 +1,14 @@
-"""The child: read one file, write its findings to standard output as JSON lines."""
+"""The child: read one file, write its findings to standard output as JSON lines.
+
+`--serve DESCRIPTOR` makes it the server that forks such children.
+"""
 
 from __future__ import annotations
 
 import argparse
 import gc
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import IO
@@ -13,12 +17,23 @@ from ingestion.errors import IngestionError, OutOfMemory
 from ingestion.extract.base import Limits, Request, UnitRead
 from ingestion.extract.registry import extract
 from ingestion.sandbox.lines import dump_end, dump_error, dump_finding
+from ingestion.sandbox.serving import serve
 from kb.limits import limit_this_process
 
 
 def main() -> None:
-    """Extract the file named on the command line, within the limits given there."""
-    given = _parser().parse_args()
+    """Extract the file that the arguments name, or those that a worker asks for."""
+    arguments: list[str] | None = sys.argv[1:]
+    if sys.argv[1] == "--serve":
+        with socket.socket(fileno=int(sys.argv[2])) as control:
+            arguments = serve(control)
+    if arguments is not None:
+        run(arguments)
+
+
+def run(arguments: list[str]) -> None:
+    """Extract a file within the limits given."""
+    given = _parser().parse_args(arguments)
     # Words and boxes by the hundred thousand, none of them in a cycle: looking for cycles takes a tenth.
     gc.set_threshold(100_000)
     limit_this_process(given.memory_bytes, given.cpu_secs)

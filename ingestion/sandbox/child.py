@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import select
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,21 +18,13 @@ from typing import Self
 
 from ingestion.errors import Corrupted, ExtractionTimeout, IngestionError, Internal, OutOfMemory
 from ingestion.extract.base import Request
+from ingestion.sandbox.processes import start
 from ingestion.sandbox.wire import MAX_LINE_BYTES, Untrue
 
 logger = logging.getLogger(__name__)
-ROOT = Path(__file__).resolve().parents[2]
 LOGGED_BYTES = 4000
 BLOCK_BYTES = 2**20
 POLL_MS = 200
-# Nothing of ours: a parser that a file has taken over finds no keys and no database address.
-ENVIRONMENT = {
-    "PATH": os.defpath,
-    "LANG": "C.UTF-8",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    # Each of its threads reserves address space, of which the child has only so much.
-    "OPENBLAS_NUM_THREADS": "1",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,26 +58,23 @@ class Child:
 
     def __enter__(self) -> Self:
         self._log = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(  # noqa: S603
-            command(self._path, self._request, self._limits),
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            pipesize=BLOCK_BYTES,
-            env=ENVIRONMENT,
-            process_group=0,
-        )
+        self._out, out = os.pipe()
+        try:
+            if sys.platform == "linux":
+                fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, BLOCK_BYTES)
+            arguments = arguments_of(self._path, self._request, self._limits)
+            self._process = start(arguments, out, self._log.fileno())
+        finally:
+            os.close(out)
         self.grant_time()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._kill()
+        self._process.kill()
         self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        os.close(self._out)
         self._log_tail()
         self._log.close()
 
@@ -107,26 +96,20 @@ class Child:
         raise self._death()
 
     def _blocks(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
-        assert self._process.stdout is not None
         readable = select.poll()
-        readable.register(self._process.stdout, select.POLLIN | select.POLLHUP)
+        readable.register(self._out, select.POLLIN | select.POLLHUP)
         while True:
             if not readable.poll(0):
                 while_waiting()
                 if time.monotonic() > self._due:
                     self._expired = True
-                    self._kill()
+                    self._process.kill()
                 elif not readable.poll(POLL_MS):
                     continue
-            block = os.read(self._process.stdout.fileno(), BLOCK_BYTES)
+            block = os.read(self._out, BLOCK_BYTES)
             if not block:
                 return
             yield block
-
-    def _kill(self) -> None:
-        # Not yet waited for, so the process group can't have become someone else's.
-        if self._process.returncode is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
 
     def _death(self) -> Death:
         returncode = self._process.wait()
@@ -146,12 +129,12 @@ class Child:
             logger.info("Extraction of %s printed: %s", self._path, printed)
 
 
-def command(path: Path, request: Request, limits: SandboxLimits) -> list[str]:
-    """Return the words that start the child."""
+def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[str]:
+    """Return what the child is told."""
     # A backstop only: should this process stop watching, the kernel still ends an endless loop.
     cpu_secs = int(limits.total_secs) * (os.cpu_count() or 1)
     return [
-        *(sys.executable, "-m", "ingestion.sandbox", str(path.resolve())),
+        str(path.resolve()),
         *("--memory-bytes", str(limits.memory_bytes)),
         *("--cpu-secs", str(cpu_secs)),
         *("--max-pages", str(limits.max_pages)),

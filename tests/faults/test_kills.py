@@ -114,7 +114,7 @@ class Installation:
         if self.worker is None or self.worker.poll() is not None:
             return
         with suppress(psutil.NoSuchProcess):
-            for child in psutil.Process(self.worker.pid).children():
+            for child in psutil.Process(self.worker.pid).children(recursive=True):
                 child.send_signal(signal.SIGKILL)
 
     def restart_database(self) -> None:

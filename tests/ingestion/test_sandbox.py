@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import psutil
 import pytest
 
 from ingestion.errors import IngestionError, OutOfMemory
@@ -22,12 +26,13 @@ from ingestion.extract.base import (
     UnitRead,
     Warned,
 )
-from ingestion.sandbox import child, parent
+from ingestion.sandbox import child, parent, processes
 from ingestion.sandbox.child import Child
 from ingestion.sandbox.lines import dump_error, dump_finding
 from ingestion.sandbox.parent import SandboxLimits
 from ingestion.sandbox.wire import Untrue, read_line
 from kb.locations import Box, InFile, InTime, LocatedText, OnPage, Page
+from tests.conftest import SAMPLES
 
 PAGE = Page(1, 200.0, 100.0)
 ELEMENT = Element(
@@ -47,6 +52,13 @@ EXHAUSTING = {
 }
 
 
+def run_instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Have children run this program."""
+    monkeypatch.setattr(
+        child, "start", lambda _, out, log: processes.Spawned([sys.executable, "-c", code], out, log)
+    )
+
+
 @pytest.mark.parametrize(("code", "error_code"), EXHAUSTING.values(), ids=EXHAUSTING)
 def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, error_code: str) -> None:
     limited = (
@@ -56,7 +68,7 @@ def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, err
         f"try:\n    {code or 'pass'}\n"
         "except MemoryError:\n    print(dump_error(OutOfMemory()).decode(), end='')\n"
     )
-    monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", limited])
+    run_instead(monkeypatch, limited)
     with pytest.raises(IngestionError) as caught:
         list(parent.extract(Path("any"), SandboxLimits(3, 1 << 30, 10)))
     assert caught.value.code == error_code
@@ -71,9 +83,61 @@ def test_a_real_file_in_too_little_memory(tmp_path: Path) -> None:
 def test_the_child_knows_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_KEY", "secret")
     show = "import os; raise SystemExit(17 if 'SECRET_KEY' in os.environ else 0)"
-    monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", show])
+    run_instead(monkeypatch, show)
     with Child(Path("any"), Request(Limits(1)), SandboxLimits(3, 1, 1)) as process:
         assert process._process.wait() == 0
+
+
+@pytest.mark.skipif(not processes.CAN_FORK, reason="children are forked on Linux only")
+class TestForkServer:
+    @pytest.fixture
+    def server(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.Process]:
+        """A fork server of its own, that has served once."""
+        own = processes.ForkServer()
+        monkeypatch.setattr(processes, "_server", own)
+        before = set(psutil.Process().children())
+        assert read_sample()
+        [server] = set(psutil.Process().children()) - before
+        yield server
+        own.stop()
+
+    def test_it_knows_nothing_of_ours(
+        self, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    ) -> None:
+        monkeypatch.setenv("SECRET_KEY", "secret")
+        server: psutil.Process = request.getfixturevalue("server")
+        assert server.environ() == processes.ENVIRONMENT
+
+    def test_it_leaves_nothing_behind(self, server: psutil.Process) -> None:
+        assert read_sample() == read_sample()
+        _, alive = psutil.wait_procs(server.children(recursive=True), timeout=10)
+        assert not alive
+
+    def test_another_takes_its_place(self, server: psutil.Process) -> None:
+        server.kill()
+        server.wait()
+        assert read_sample()
+
+    def test_everything_ends_with_the_worker(self, tmp_path: Path) -> None:
+        # A pipe that nobody writes to keeps its reader waiting.
+        os.mkfifo(tmp_path / "endless")
+        work = (
+            "import sys; from pathlib import Path; from ingestion.sandbox.parent import *\n"
+            "list(extract(Path(sys.argv[1]), SandboxLimits(60, 1 << 30, 10)))"
+        )
+        worker = subprocess.Popen([sys.executable, "-c", work, str(tmp_path / "endless")])
+        while len(started := psutil.Process(worker.pid).children(recursive=True)) < len(
+            ("server", "keeper", "child")
+        ):
+            time.sleep(0.05)
+        worker.kill()
+        worker.wait()
+        _, alive = psutil.wait_procs(started, timeout=10)
+        assert not alive
+
+
+def read_sample() -> list[Finding]:
+    return list(parent.extract(SAMPLES / "report.pdf", SandboxLimits(60, 1 << 30, 100)))
 
 
 def test_the_child_does_not_load_django() -> None:
@@ -149,7 +213,9 @@ import os, sys
 from ingestion.extract.base import Element, Kind, Opened, Source, UnitRead
 from ingestion.sandbox.lines import dump_end, dump_finding
 from kb.locations import LocatedText
-fatal, units, simple = eval(sys.argv[1])
+fatal, arguments = eval(sys.argv[1]), sys.argv[2:]
+simple = "--simple" in arguments
+units = eval(arguments[arguments.index("--units") + 1] + ",") if "--units" in arguments else None
 print(dump_finding(Opened("pdf", "application/pdf", 5, 5)).decode(), end="")
 for number in units or range(1, 6):
     text = LocatedText(f"{'simple' if simple else 'page'} {number}")
@@ -165,10 +231,10 @@ print(dump_end().decode(), end="")
 def read_five_pages(
     monkeypatch: pytest.MonkeyPatch, fatal: dict[int, str], **request: object
 ) -> list[Finding]:
-    def command(path: Path, request: Request, limits: SandboxLimits) -> list[str]:
-        return [sys.executable, "-c", FIVE_PAGES, repr((fatal, request.units, request.simple))]
+    def start(arguments: Sequence[str], out: int, log: int) -> processes.Spawned:
+        return processes.Spawned([sys.executable, "-c", FIVE_PAGES, repr(fatal), *arguments], out, log)
 
-    monkeypatch.setattr(child, "command", command)
+    monkeypatch.setattr(child, "start", start)
     return list(parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), **request))
 
 
@@ -206,7 +272,7 @@ def test_waiting_can_be_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     def enough() -> None:
         raise Enough
 
-    monkeypatch.setattr(child, "command", lambda *_: [sys.executable, "-c", "import time; time.sleep(60)"])
+    run_instead(monkeypatch, "import time; time.sleep(60)")
     with pytest.raises(Enough):
         list(parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), while_waiting=enough))
 

@@ -17,11 +17,12 @@ Page = Callable[[BaseHTTPRequestHandler], None]
 
 @dataclass
 class Web:
-    """The server: what it answers by path, and what it was asked."""
+    """The server: what it answers by path, what it was asked, and how often somebody connected."""
 
     port: int = 0
     pages: dict[str, Page] = field(default_factory=dict)
     asked: list[BaseHTTPRequestHandler] = field(default_factory=list)
+    connections: int = 0
     over: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -78,6 +79,10 @@ def serving(ssl_context: Any = None) -> Iterator[Web]:
             pass
 
     class Server(ThreadingHTTPServer):
+        def process_request(self, request: Any, client_address: Any) -> None:
+            web.connections += 1
+            super().process_request(request, client_address)
+
         def handle_error(self, request: Any, client_address: Any) -> None:
             pass
 

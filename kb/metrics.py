@@ -81,9 +81,7 @@ class MetricsView(APIView):
         encode, content_type = choose_encoder(request.headers.get("Accept", ""))
         return HttpResponse(encode(_all()), content_type=content_type)
 
-    def perform_content_negotiation(
-        self, request: Request, force: bool = False
-    ) -> tuple[BaseRenderer, str]:
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[BaseRenderer, str]:
         """Accept every `Accept`: this is no JSON."""
         return super().perform_content_negotiation(request, force=True)
 

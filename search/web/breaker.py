@@ -11,6 +11,7 @@ keeps it open until the configuration changes. If the database fails, the search
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import logging
@@ -40,6 +41,8 @@ CHALLENGED_SECS = QUOTA_SECS = 3600.0
 LONGEST_WAIT_SECS = 86_400.0
 # Longer than any call takes: a probe that says nothing by then has died with its process.
 PROBE_SECS = 60.0
+# A database that hangs is not waited for: no breaker at all is better than no search.
+DATABASE_SECS = 1.0
 
 Clock = Callable[[], datetime]
 logger = logging.getLogger(__name__)
@@ -105,8 +108,9 @@ class ProviderBreaker:
 
     async def _enter(self) -> _Permit | None:
         try:
-            return await in_database(self._permit)
-        except AnyDatabaseError:
+            async with asyncio.timeout(DATABASE_SECS):
+                return await in_database(self._permit)
+        except (AnyDatabaseError, TimeoutError):
             logger.warning("The breaker %s can't be read; the search goes on.", self.name, exc_info=True)
             return None
 
@@ -140,8 +144,9 @@ class ProviderBreaker:
         if permit is None:
             return
         try:
-            await in_database(noting, permit, *arguments)
-        except AnyDatabaseError:
+            async with asyncio.timeout(DATABASE_SECS):
+                await in_database(noting, permit, *arguments)
+        except (AnyDatabaseError, TimeoutError):
             logger.warning("The breaker %s can't be written.", self.name, exc_info=True)
 
     @transaction.atomic

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
+import psycopg
 import pytest
 from asgiref.sync import sync_to_async
 from django.db import connection
@@ -28,6 +29,7 @@ from search.web.breaker import (
     states,
 )
 from search.web.models import Breaker
+from tests.live import environment
 from tests.search.web.actors import Actor, Clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -350,6 +352,14 @@ def broken() -> Iterator[None]:
 async def test_without_its_table_calls_go_through(calls: Calls) -> None:
     await calls.fail(times=FAILURES + 1)
     await calls.succeed()
+
+
+async def test_a_database_that_hangs_is_not_waited_for(calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breaker, "DATABASE_SECS", 0.2)
+    with psycopg.connect(environment()["DATABASE_URL"]) as other:
+        other.execute("LOCK TABLE search_breaker IN ACCESS EXCLUSIVE MODE")
+        await calls.fail()
+        await calls.succeed()
 
 
 async def test_a_table_that_goes_away_under_a_call_hides_no_result(calls: Calls) -> None:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -19,6 +20,7 @@ from search.web.base import DateRange, Found, Hit, Location, Recency, WebQuery
 from search.web.cache import Answer, keep, key_of, look_up
 from search.web.domains import DomainRule
 from search.web.models import CachedSearch
+from tests.live import environment
 from tests.search.web.actors import Actor, Clock
 
 HERE, ELSEWHERE = UUID(int=1), UUID(int=2)
@@ -200,10 +202,6 @@ def no_table() -> Iterator[None]:
 @pytest.fixture
 def locked() -> Iterator[None]:
     """A table that nobody can read for now."""
-    import psycopg
-
-    from tests.live import environment
-
     with psycopg.connect(environment()["DATABASE_URL"]) as other:
         other.execute("LOCK TABLE search_cachedsearch IN ACCESS EXCLUSIVE MODE")
         yield

@@ -35,6 +35,11 @@ class Box(NamedTuple):
             min(self.x1, other.x1), min(self.y1, other.y1), max(self.x2, other.x2), max(self.y2, other.y2)
         )
 
+    def holds(self, other: Box) -> bool:
+        """Tell whether the middle of another box is in this one."""
+        across, down = (other.x1 + other.x2) / 2, (other.y1 + other.y2) / 2
+        return self.x1 <= across <= self.x2 and self.y1 <= down <= self.y2
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -97,9 +102,7 @@ class PageBox:
 
     def holds(self, other: PageBox) -> bool:
         """Tell whether the middle of another box is in this one."""
-        across, down = (other.box.x1 + other.box.x2) / 2, (other.box.y1 + other.box.y2) / 2
-        is_within = self.box.x1 <= across <= self.box.x2 and self.box.y1 <= down <= self.box.y2
-        return self.page.number == other.page.number and is_within
+        return self.page.number == other.page.number and self.box.holds(other.box)
 
     def as_json(self) -> dict[str, Any]:
         """Return `{bbox, page_number, layout_width, layout_height}` (contract §3)."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from kb.locations import LocatedText
+from kb.locations import LocatedText, PageBox
 
 
 class Kind(StrEnum):
@@ -28,12 +28,26 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Pictured:
+    """A picture: its box, by what its pixels are known again, and what recognition alone can read in it.
+
+    Only an extractor that is asked for pictures tells of them, as part of their unit. Words that the unit's
+    elements hold already are not repeated. `area` is None in kinds without coordinates.
+    """
+
+    area: PageBox | None
+    fingerprint: str = ""
+    words: tuple[LocatedText, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Element:
     """A paragraph, heading, … in reading order, with the place of each of its words.
 
     `font_size` (points) and `bold` are hints for `ingestion.structure`; `level` is a heading's depth, 1
     outermost, where the file itself says so. A table's text is Markdown; `rows` are start and end of each
-    of its rows, the first of which ends with the line that separates the header from the rest.
+    of its rows, the first of which ends with the line that separates the header from the rest. `picture` is
+    the one that it belongs to, and `machine` names the model whose words they are, if not the document's own.
     """
 
     kind: Kind
@@ -42,6 +56,8 @@ class Element:
     font_size: float | None = None
     bold: bool = False
     rows: tuple[tuple[int, int], ...] = ()
+    picture: Pictured | None = None
+    machine: str | None = None
 
     @property
     def text(self) -> str:
@@ -111,7 +127,7 @@ class Warned:
     message: str
 
 
-Finding = Opened | Element | UnitRead | Attached | Warned
+Finding = Opened | Element | Pictured | UnitRead | Attached | Warned
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +148,8 @@ class Request:
     """Read with models what has no text of its own: recognise characters and speech. Takes its time."""
     simple: bool = False
     """Read in the sturdiest way there is: the usual one has killed the reader."""
+    pictures: bool = False
+    """Look for pictures, and for nothing else; of kinds that have pages."""
     main_content: bool = False
     """Of a web page, read what it is about and leave out what surrounds that on every page of its site."""
     attachments: Path | None = None

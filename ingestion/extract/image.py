@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from ingestion.errors import Corrupted, TooLarge, TooManyPages
-from ingestion.extract.base import Finding, Opened, Request, Source, UnitRead, Warned
+from ingestion.extract.base import Finding, Opened, Pictured, Request, Source, UnitRead, Warned
 from ingestion.extract.kinds import KINDS
 from kb.images import (
     FILE_TYPES,
@@ -23,7 +23,7 @@ from kb.images import (
     page_pixels,
     page_size,
 )
-from kb.locations import Page
+from kb.locations import Box, Page, PageBox
 
 # Letters are no better to read with more pixels than these, an A3 page at 400 dpi.
 MOST_PIXELS = 30_000_000
@@ -31,7 +31,7 @@ MOST_PIXELS_SIMPLE = 4_000_000
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield each page as pending, or with `request.deep` what is written on it."""
+    """Yield each page as pending, or with `request.deep` what is written on it, or as a picture."""
     try:
         with opened(path) as image:
             count = page_count(image)
@@ -51,10 +51,15 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 
 
 def _page(image: Image.Image, number: int, request: Request, *, alone: bool) -> Iterator[Finding]:
-    if not request.deep:
+    if not request.deep and not request.pictures:
         yield UnitRead(number, Source.PENDING)
         return
     try:
+        if request.pictures:
+            width, height = page_size(image, number)
+            yield Pictured(PageBox(Box(0, 0, width, height), Page(number, width, height)))
+            yield UnitRead(number, Source.BLANK, pictures=1)
+            return
         yield from _read(image, number, MOST_PIXELS_SIMPLE if request.simple else MOST_PIXELS)
     except (Undecodable, TooManyPixels):
         if alone:

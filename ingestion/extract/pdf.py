@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ingestion.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages
-from ingestion.extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from ingestion.extract.base import Element, Finding, Kind, Opened, Pictured, Request, Source, UnitRead
 from ingestion.extract.lines import Line
 from ingestion.extract.pdf_lines import read_lines
 from ingestion.extract.pdf_tables import Table, with_tables
@@ -37,7 +37,7 @@ UNMAPPED_SHARE = 0.3
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the elements of each page and what became of it; raise `IngestionError` if it can't be opened."""
-    if request.simple:
+    if request.simple and not request.pictures:
         from ingestion.extract.pdfium import extract as extract_simply
 
         yield from extract_simply(path, request)
@@ -56,7 +56,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         )
         outline = _outline(pdf)
         for number in request.units or range(1, pdf.page_count + 1):
-            for finding in _page(pdf, number, deep=request.deep):
+            for finding in _page(pdf, number, request):
                 yield _with_level(finding, outline) if isinstance(finding, Element) else finding
 
 
@@ -82,17 +82,28 @@ def _explained(error: Exception) -> Exception:
     return OutOfMemory() if "malloc" in str(error) else Corrupted()
 
 
-def _page(pdf: pymupdf.Document, number: int, *, deep: bool) -> list[Element | UnitRead]:
-    """Return the elements of a page (1-based) and what became of it."""
+def _page(pdf: pymupdf.Document, number: int, request: Request) -> Sequence[Element | Pictured | UnitRead]:
+    """Return the elements of a page (1-based), or its pictures, and what became of it."""
     try:
         page = pdf.load_page(number - 1)
         if pdf.is_repaired and _lost_contents(page):
             return [UnitRead(number, Source.UNREADABLE)]
-        return _recognised(page, number) if deep else _with_its_text(page, number)
+        if request.pictures:
+            return _pictures(page, number, request)
+        return _recognised(page, number) if request.deep else _with_its_text(page, number)
     except (RuntimeError, ValueError) as error:
         if isinstance(_explained(error), OutOfMemory):
             raise OutOfMemory from error
         return [UnitRead(number, Source.UNREADABLE)]
+
+
+def _pictures(page: pymupdf.Page, number: int, request: Request) -> list[Pictured | UnitRead]:
+    # There is no sturdier way to look at pictures than to leave them out.
+    if request.simple:
+        return [UnitRead(number, Source.UNREADABLE)]
+    from ingestion.extract.pdf_pictures import read_pictures
+
+    return read_pictures(page, number)
 
 
 def _with_its_text(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
@@ -111,7 +122,7 @@ def _recognised(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     """Read the page as a picture; what text it has of its own counts only if the picture shows none."""
     from ingestion.extract.ocr import OCR_DPI, recognise
 
-    pixmap = page.get_pixmap(dpi=_affordable_dpi(page, OCR_DPI), alpha=False, colorspace=pymupdf.csRGB)
+    pixmap = page.get_pixmap(dpi=affordable_dpi(page, OCR_DPI), alpha=False, colorspace=pymupdf.csRGB)
     pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
     found = recognise(pixels, Page(number, page.rect.width, page.rect.height))
     own, hidden = page_elements(page)
@@ -125,7 +136,7 @@ def _recognised(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     ]
 
 
-def _affordable_dpi(page: pymupdf.Page, dpi: int) -> int:
+def affordable_dpi(page: pymupdf.Page, dpi: int) -> int:
     """Return a resolution at which a giant page still fits into memory."""
     square_inches = page.rect.width * page.rect.height / 72**2
     return max(1, min(dpi, int((MAX_OCR_PIXELS / square_inches) ** 0.5)))

@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--attachments", type=Path)
     parser.add_argument("--main-content", action="store_true")
     parser.add_argument("--deep", action="store_true")
+    parser.add_argument("--pictures", action="store_true")
     parser.add_argument("--simple", action="store_true")
     return parser
 
@@ -70,6 +71,7 @@ def _request(given: argparse.Namespace) -> Request:
         units=tuple(map(int, given.units.split(","))) if given.units else None,
         deep=given.deep,
         simple=given.simple,
+        pictures=given.pictures,
         main_content=given.main_content,
         attachments=given.attachments,
     )

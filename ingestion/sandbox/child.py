@@ -142,5 +142,6 @@ def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[st
         *(("--attachments", str(request.attachments.resolve())) if request.attachments else ()),
         *(("--main-content",) if request.main_content else ()),
         *(("--deep",) if request.deep else ()),
+        *(("--pictures",) if request.pictures else ()),
         *(("--simple",) if request.simple else ()),
     ]

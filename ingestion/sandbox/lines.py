@@ -8,13 +8,16 @@ from typing import Any
 import orjson
 
 from ingestion.errors import IngestionError
-from ingestion.extract.base import Element, Finding
+from ingestion.extract.base import Element, Finding, Pictured
+from kb.locations import PageBox
 
 
 def dump_finding(finding: Finding) -> bytes:
     """Return `{"type": class name, …}` and a line end; an element's spans are in their stored form."""
     if isinstance(finding, Element):
         return _line("Element", _element(finding))
+    if isinstance(finding, Pictured):
+        return _line("Pictured", _pictured(finding))
     return _line(type(finding).__name__, asdict(finding))
 
 
@@ -38,6 +41,18 @@ def _element(element: Element) -> dict[str, Any]:
         "bold": element.bold,
         "rows": element.rows,
     }
+
+
+def _pictured(picture: Pictured) -> dict[str, Any]:
+    return {
+        "area": picture.area and _area(picture.area),
+        "fingerprint": picture.fingerprint,
+        "words": [{"text": words.text, "spans": words.dump()} for words in picture.words],
+    }
+
+
+def _area(area: PageBox) -> dict[str, Any]:
+    return {"page": [area.page.number, area.page.width, area.page.height], "box": area.box.corners}
 
 
 def _line(type_name: str, values: dict[str, Any]) -> bytes:

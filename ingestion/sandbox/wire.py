@@ -10,9 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, Val
 from typing_extensions import TypedDict
 
 from ingestion.errors import BY_CODE, Internal
-from ingestion.extract.base import Attached, Element, Finding, Kind, Opened, Source, UnitRead, Warned
+from ingestion.extract.base import (
+    Attached,
+    Element,
+    Finding,
+    Kind,
+    Opened,
+    Pictured,
+    Source,
+    UnitRead,
+    Warned,
+)
 from ingestion.extract.cleaning import clean
-from kb.locations import InFile, LocatedText, PageLine, Run
+from kb.locations import Box, InFile, LocatedText, Page, PageBox, PageLine, Run
 
 MAX_LINE_BYTES = 16 * 2**20
 # Boxes travel rounded to 1/100 point.
@@ -124,6 +134,34 @@ class _Element(_Message):
         return Element(self.kind, located, self.level, self.font_size, self.bold, tuple(self.rows))
 
 
+class _Area(TypedDict):
+    page: tuple[Positive, FiniteFloat, FiniteFloat]
+    box: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
+
+
+class _Located(TypedDict):
+    text: str
+    spans: list[_OnPage]
+
+
+class _Pictured(_Message):
+    type: Literal["Pictured"]
+    area: _Area
+    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")]
+    words: Annotated[list[_Located], Field(max_length=1000)]
+
+    def read(self) -> Finding:
+        area = PageBox(Box(*self.area["box"]), Page(*self.area["page"]))
+        left, top, right, bottom = area.box
+        across = left < right and _is_within([left], [right], area.page.width)
+        if not (across and top < bottom and _is_within([top], [bottom], area.page.height)):
+            raise Untrue("a picture outside its page")
+        words = tuple(LocatedText.load(each["text"], each["spans"]) for each in self.words)
+        for located in words:
+            _check(located, [])
+        return Pictured(area, self.fingerprint, words)
+
+
 class _Error(_Message):
     type: Literal["Error"]
     code: str
@@ -140,7 +178,7 @@ class _End(_Message):
         return None
 
 
-_Any = _Opened | _UnitRead | _Attached | _Warned | _Element | _Error | _End
+_Any = _Opened | _UnitRead | _Attached | _Warned | _Element | _Pictured | _Error | _End
 _MESSAGES: TypeAdapter[_Any] = TypeAdapter(Annotated[_Any, Field(discriminator="type")])
 
 

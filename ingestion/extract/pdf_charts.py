@@ -1,0 +1,114 @@
+"""Charts that are drawn on a page of a PDF, among all else that is: rules, frames, the shading of tables.
+
+A chart has what tables do not have: curves, slanted lines, or bars, which stand on one line and end at
+several heights.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cv2
+import numpy as np
+
+from ingestion.extract.lines import around
+from kb.locations import Box, Page
+from kb.mupdf import pymupdf
+
+# What is drawn over so much of the page is its background.
+LARGEST = 0.7
+# What is drawn so close together, in points, is one picture.
+CELL = 5.0
+FEWEST_STROKES, FEWEST_BARS, SLANT = 6, 4, 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A path on the displayed page: how many curves and slanted lines it has, and the areas that it fills."""
+
+    box: Box
+    strokes: int
+    filled: tuple[Box, ...]
+
+
+def charts(page: pymupdf.Page, shown: Page) -> list[Box]:
+    """Return the boxes of what is drawn close together and is no table, frame or rule."""
+    paths = list(_drawn(page, shown))
+    if not paths:
+        return []
+    return [
+        around([path.box for path in cluster])
+        for cluster in _clusters(paths, shown)
+        if sum(path.strokes for path in cluster) >= FEWEST_STROKES or _bars(cluster) >= FEWEST_BARS
+    ]
+
+
+def _drawn(page: pymupdf.Page, shown: Page) -> Iterator[_Drawn]:
+    for path in page.get_cdrawings():
+        box = displayed(_with_extent(path["rect"]), page, shown)
+        if box is None or _is_paper(box, shown):
+            continue
+        filled = [item[1] for item in path["items"] if item[0] == "re" and _is_seen(path.get("fill"))]
+        boxes = (displayed(rect, page, shown) for rect in filled)
+        yield _Drawn(box, sum(map(_is_stroke, path["items"])), tuple(each for each in boxes if each))
+
+
+def _with_extent(rect: Any) -> Any:
+    """Return a rectangle of at least a point each way: a rule has none, and would be empty."""
+    x1, y1, x2, y2 = rect
+    return x1, y1, max(x2, x1 + 1), max(y2, y1 + 1)
+
+
+def _is_paper(box: Box, shown: Page) -> bool:
+    """Whether something is drawn for the whole page: its background, or a rule across it."""
+    across, down = box.x2 - box.x1, box.y2 - box.y1
+    is_rule = across > 0.9 * shown.width and down < 20
+    return is_rule or across * down > LARGEST * shown.width * shown.height
+
+
+def _is_seen(fill: Sequence[float] | None) -> bool:
+    return fill is not None and min(fill, default=1.0) < 1
+
+
+def _is_stroke(item: tuple[Any, ...]) -> bool:
+    """Whether a part of a path is a curve, or a line that is neither level nor upright."""
+    if item[0] == "l":
+        (x1, y1), (x2, y2) = item[1], item[2]
+        return bool(abs(x1 - x2) > SLANT and abs(y1 - y2) > SLANT)
+    return bool(item[0] in ("c", "qu"))
+
+
+def _clusters(paths: Sequence[_Drawn], shown: Page) -> Iterator[list[_Drawn]]:
+    """Group paths by what is connected on a coarse picture of the page: a map may have 100,000 of them."""
+    size = int(shown.height / CELL) + 2, int(shown.width / CELL) + 2
+    painted = np.zeros(size, np.uint8)
+    for path in paths:
+        left, top, right, bottom = (int(edge / CELL) for edge in path.box)
+        painted[top : bottom + 1, left : right + 1] = 1
+    _, labels = cv2.connectedComponents(painted, connectivity=8)
+    groups: defaultdict[int, list[_Drawn]] = defaultdict(list)
+    for path in paths:
+        groups[int(labels[int(path.box.y1 / CELL), int(path.box.x1 / CELL)])].append(path)
+    yield from groups.values()
+
+
+def _bars(cluster: Iterable[_Drawn]) -> int:
+    """Return the most heights, or lengths, in which areas of one width end that stand on one line."""
+    ends: defaultdict[tuple[str, int, int], set[int]] = defaultdict(set)
+    for box in (box for path in cluster for box in path.filled):
+        across, down = box.x2 - box.x1, box.y2 - box.y1
+        if min(across, down) >= SLANT:
+            ends["on", round(box.y2), round(across)].add(round(down))
+            ends["beside", round(box.x1), round(down)].add(round(across))
+    return max(map(len, ends.values()), default=0)
+
+
+def displayed(rect: Any, page: pymupdf.Page, shown: Page) -> Box | None:
+    """Return a rectangle of the unrotated page as it is displayed, None if it stands beside the page."""
+    turned = pymupdf.Rect(rect) * page.rotation_matrix & page.rect
+    if turned.is_empty:
+        return None
+    return Box(*(round(edge, 2) for edge in turned))

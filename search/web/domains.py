@@ -20,7 +20,9 @@ import httpx2
 from kb.fetch.urls import HOST
 
 # Not longer than any host with a path that somebody would type, and nobody's name before the host.
-_ENTRY = re.compile(r"(?:https?://)?(?P<dot>\.?)(?P<rest>[^-./?#@][^/?#@]{0,252}(?:[/?#].{0,500})?)", re.I)
+_ENTRY = re.compile(
+    r"(?:https?://)?+(?P<dot>\.?)(?P<rest>[^-./?#@:][^/?#@]{0,252}(?<!:)(?:[/?#].{0,500})?)", re.IGNORECASE
+)
 _NO_ENTRY = "must be a host, as example.org, a .suffix, or a URL that begins with http:// or https://"
 
 

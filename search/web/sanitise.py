@@ -64,7 +64,8 @@ def clean_url(text: str) -> str | None:
     if len(text) > 2 * URL_BYTES:
         return None
     try:
-        url = str(httpx2.URL(_without_entities(_visible(text))))
+        # Once more, because the port of HTTPS:// is not known to be its usual one.
+        url = str(httpx2.URL(str(httpx2.URL(_without_entities(_visible(text))))))
         place_of(url)
     except (ValueError, httpx2.InvalidURL):
         return None

@@ -272,12 +272,14 @@ async def test_preferred_domains_go_up_and_the_rest_stays(server: ProviderDouble
 # --- Failures --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("failure", list(Failure))
+@pytest.mark.parametrize(
+    ("server", "failure"),
+    [(name, failure) for name in PROVIDERS for failure in Failure if double(name).has(failure)],
+    indirect=["server"],
+)
 async def test_each_failure_is_understood(
     server: ProviderDouble, engine: Provider, failure: Failure, caplog: pytest.LogCaptureFixture
 ) -> None:
-    if not server.has(failure):
-        pytest.skip(f"{server.name} does not fail so")
     caplog.set_level(logging.DEBUG)
     server.said_besides = f" You sent {server.key}."
     server.fail(failure)
@@ -292,17 +294,20 @@ async def test_each_failure_is_understood(
     assert (await engine.search(QUERY)).hits, "it answers again"
 
 
-async def test_who_says_when_to_come_back_is_heard(server: ProviderDouble, engine: Provider) -> None:
-    waits = {"brave": 2, "tavily": 7, "perplexity": 5, "searxng": 3600, "anthropic": 9}
-    if server.name not in waits:
-        pytest.skip("it does not say")
+@pytest.mark.parametrize(
+    ("server", "secs"),
+    [("brave", 2), ("tavily", 7), ("perplexity", 5), ("searxng", 3600), ("anthropic", 9), ("serpapi", None)],
+    indirect=["server"],
+)
+async def test_who_says_when_to_come_back_is_heard(
+    server: ProviderDouble, engine: Provider, secs: float | None
+) -> None:
     server.fail(Failure.RATE_LIMITED)
-    assert (await failed(engine)).retry_after == waits[server.name]
+    assert (await failed(engine)).retry_after == secs
 
 
+@pytest.mark.parametrize("server", [name for name in PROVIDERS if name != "duckduckgo"], indirect=True)
 async def test_a_wrong_key_is_found_out(server: ProviderDouble, engine: Provider) -> None:
-    if server.name == "duckduckgo":
-        pytest.skip("it has no key")
     server.key = "another"
     assert (await failed(engine)).outcome is Outcome.AUTH
 

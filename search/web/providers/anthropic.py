@@ -33,6 +33,8 @@ VERSION = "2023-06-01"
 TOOL = "web_search_20250305"
 MAX_TOKENS = 1500
 MOST_TURNS = 3
+MOST_BLOCKED = 50
+"""A deployment may deny hundreds; our own look sees to the rest."""
 INSTRUCTIONS = (Path(__file__).parent / "anthropic.v1.md").read_text()
 _ERRORS = {
     "invalid_tool_input": Outcome.INVALID_REQUEST,
@@ -124,7 +126,7 @@ class Anthropic(Engine):
         headers = {"x-api-key": self.key, "anthropic-version": VERSION}
         return self.read(await client.post_json(f"{self.address}/v1/messages", body, headers=headers), _Turn)
 
-    def _hits(self, content: Sequence[dict[str, Any]]) -> list[Hit]:
+    def _hits(self, content: Sequence[dict[str, Any]]) -> Iterable[Hit]:
         """Return what the searches found, with what the model has cited of it."""
         blocks = [block for block in content if block.get("type") == "web_search_tool_result"]
         if not blocks:
@@ -134,7 +136,7 @@ class Anthropic(Engine):
         if not results:
             self._raise_error(found)
         cited = _cited(content)
-        return [_hit(result, " … ".join(cited.get(result.url, ()))) for result in results]
+        return (_hit(result, " … ".join(cited.get(result.url, ()))) for result in results)
 
     def _raise_error(self, found: Iterable[Any]) -> None:
         """Raise `ProviderFailed` if a search ended with an error, which comes with HTTP 200."""
@@ -166,7 +168,7 @@ def _domains(query: WebQuery) -> dict[str, list[str]]:
     if allowed:
         # Suffixes are refused, and a list without them would leave out what is wanted.
         return {} if any(rule.is_suffix for rule in allowed) else {"allowed_domains": _entries(allowed)}
-    denied = [rule for rule in query.deny if not rule.is_suffix]
+    denied = [rule for rule in query.deny if not rule.is_suffix][:MOST_BLOCKED]
     return {"blocked_domains": _entries(denied)} if denied else {}
 
 

@@ -46,6 +46,8 @@ LANGUAGES = {code: code for code in _LANGUAGES.split()} | {
 LANGUAGES_OF = {("pt", "BR"): "pt-br", ("zh", "TW"): "zh-hant", ("zh", "HK"): "zh-hant"}
 BOOST = 3
 """Of 1 to 10."""
+MOST_RULES = 50
+"""Of each kind but those that allow: they travel in the address, and a deployment may have hundreds."""
 
 
 class _Profile(BaseModel):
@@ -156,10 +158,10 @@ def _goggles(query: WebQuery) -> str:
     lines: list[str] = []
     if query.allow and _is_for_goggles(query):
         lines += ["$discard", *_rules("$", in_all(query.allow))]
-    lines += _rules(
-        "$discard,", [rule for rule in query.deny if rule.is_exactly_a_site and not rule.is_suffix]
-    )
-    lines += _rules(f"$boost={BOOST},", [rule for rule in query.prefer if not rule.is_suffix])
+    denied = [rule for rule in query.deny if rule.is_exactly_a_site and not rule.is_suffix]
+    lines += _rules("$discard,", denied[:MOST_RULES])
+    preferred = [rule for rule in query.prefer if not rule.is_suffix]
+    lines += _rules(f"$boost={BOOST},", preferred[:MOST_RULES])
     return "\n".join(lines)
 
 

@@ -289,6 +289,17 @@ async def test_a_field_that_tavily_does_not_document_can_be_left_out() -> None:
         assert found.ignored_filters == ("language",)
 
 
+@pytest.mark.parametrize("name", list(DOUBLES))
+async def test_a_deployment_may_have_hundreds_of_domains(name: str) -> None:
+    denied = (A, *(DomainRule(f"d{n}.example") for n in range(400)))
+    preferred = tuple(DomainRule(f"p{n}.example") for n in range(400))
+    with asking(name) as adapter:
+        adapter.double.pages = PAGES
+        found = await adapter.found(deny=denied, prefer=preferred)
+        assert [hit.title for hit in found.hits] == ["May", "Some day", "Elsewhere"]
+        assert len(str(adapter.double.requests[-1].params)) < 15_000
+
+
 async def test_more_domains_than_perplexity_takes_are_left_to_our_own_look() -> None:
     many = tuple(DomainRule(f"d{n}.example") for n in range(25))
     with asking("perplexity") as adapter:

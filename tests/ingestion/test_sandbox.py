@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -223,19 +224,31 @@ for number in units or range(1, 6):
     sys.stdout.flush()
     if fatal.get(number) in ("always", None if simple else "once"):
         os.kill(os.getpid(), 11)
-    print(dump_finding(UnitRead(number, Source.TEXT)).decode(), end="")
+    print(dump_finding(UnitRead(number, Source.TEXT)).decode(), end="", flush=True)
 print(dump_end().decode(), end="")
 """
 
 
 def read_five_pages(
-    monkeypatch: pytest.MonkeyPatch, fatal: dict[int, str], **request: object
+    monkeypatch: pytest.MonkeyPatch,
+    fatal: dict[int, str],
+    read: list[Finding] | None = None,
+    **request: Any,
 ) -> list[Finding]:
+    """Read the five pages, of which some are fatal to their reader, once or always."""
+    read = [] if read is None else read
+
     def start(arguments: Sequence[str], out: int, log: int) -> processes.Spawned:
         return processes.Spawned([sys.executable, "-c", FIVE_PAGES, repr(fatal), *arguments], out, log)
 
     monkeypatch.setattr(child, "start", start)
-    return list(parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), **request))
+    for finding in parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), **request):
+        read.append(finding)
+    return read
+
+
+class Enough(Exception):
+    """Whoever waits has waited long enough."""
 
 
 def texts_and_sources(findings: list[Finding]) -> list[str]:
@@ -265,10 +278,34 @@ def test_only_the_units_that_were_asked_for_are_read_again(monkeypatch: pytest.M
     assert texts_and_sources(found) == ["page 2", "2 text", "4 unreadable"]
 
 
-def test_waiting_can_be_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Enough(Exception):
-        pass
+@pytest.mark.parametrize(
+    "fatal", [{}, {2: "always"}, {3: "once"}, {1: "always", 5: "always"}, {4: "once", 5: "once"}], ids=str
+)
+def test_two_halves_are_a_whole(monkeypatch: pytest.MonkeyPatch, fatal: dict[int, str]) -> None:
+    whole = texts_and_sources(read_five_pages(monkeypatch, fatal))
+    monkeypatch.setattr(parent, "WORTH_HALVING", 2)
+    monkeypatch.setattr(parent, "CORES", 2)
+    assert texts_and_sources(read_five_pages(monkeypatch, fatal)) == whole
 
+
+def test_waiting_for_the_second_half_can_be_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = FIVE_PAGES.replace(
+        "    text =", "    import time; time.sleep(60 if number > 2 else 0)\n    text ="
+    )
+    monkeypatch.setattr("tests.ingestion.test_sandbox.FIVE_PAGES", slow)
+    monkeypatch.setattr(parent, "WORTH_HALVING", 2)
+    monkeypatch.setattr(parent, "CORES", 2)
+    read: list[Finding] = []
+
+    def enough() -> None:
+        if len(read) == len(("opened", "page 1", "1 text", "page 2", "2 text")):
+            raise Enough
+
+    with pytest.raises(Enough):
+        read_five_pages(monkeypatch, {}, read, while_waiting=enough)
+
+
+def test_waiting_can_be_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
     def enough() -> None:
         raise Enough
 

@@ -110,8 +110,8 @@ class ProviderBreaker:
         try:
             async with asyncio.timeout(DATABASE_SECS):
                 return await in_database(self._permit)
-        except (AnyDatabaseError, TimeoutError):
-            logger.warning("The breaker %s can't be read; the search goes on.", self.name, exc_info=True)
+        except (AnyDatabaseError, TimeoutError) as error:
+            logger.warning("The breaker %s can't be read, the search goes on: %r", self.name, error)
             return None
 
     def _permit(self) -> _Permit:
@@ -146,8 +146,8 @@ class ProviderBreaker:
         try:
             async with asyncio.timeout(DATABASE_SECS):
                 await in_database(noting, permit, *arguments)
-        except (AnyDatabaseError, TimeoutError):
-            logger.warning("The breaker %s can't be written.", self.name, exc_info=True)
+        except (AnyDatabaseError, TimeoutError) as error:
+            logger.warning("The breaker %s can't be written: %r", self.name, error)
 
     @transaction.atomic
     def _succeeded(self, permit: _Permit) -> None:

@@ -146,7 +146,7 @@ def ingested(folder: Path) -> tuple[Principal, dict[str, Path]]:
 
 def asked(principal: Principal, question: str) -> RagResult:
     """Return the result of `rag_search`."""
-    from search.events import ToolEnd
+    from search.events import RagResult, ToolEnd
     from search.rag import RagInput, rag_search
     from search.run import Run
 
@@ -154,7 +154,7 @@ def asked(principal: Principal, question: str) -> RagResult:
 
     async def result() -> RagResult:
         async for event in rag_search(principal, RagInput(query=question), run):
-            if isinstance(event, ToolEnd):
+            if isinstance(event, ToolEnd) and isinstance(event.data, RagResult):
                 return event.data
         raise AssertionError("The stream had no end.")
 
@@ -182,7 +182,7 @@ def check(result: RagResult, files: dict[str, Path], figures: Figures) -> None:
 
 def sentences(response: str) -> Iterator[tuple[str, bool]]:
     """Yield each sentence of a response, and whether a citation follows it."""
-    from ingestion.chunking import sentence_bounds
+    from kb.sentences import sentence_bounds
 
     for line in response.splitlines():
         *cited, rest = CITATION_RUN.split(line)

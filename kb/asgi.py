@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 
@@ -19,6 +20,7 @@ from kb.embedding import start  # noqa: E402
 from kb.websocket import DocumentsConsumer, UnknownPath  # noqa: E402
 from search.answer import start as start_answering  # noqa: E402
 from search.rerank import start as start_reranking  # noqa: E402
+from search.web.providers.registry import start as start_searching  # noqa: E402
 from search.websocket import ToolConsumer  # noqa: E402
 
 websocket = AuthMiddlewareStack(
@@ -43,6 +45,8 @@ def load_models() -> None:
         start_answering()
         start()
         start_reranking()
+        if settings.WEB_TOOLS:
+            start_searching()
     except ImproperlyConfigured as error:
         logger.critical(error)
         os.kill(os.getpid(), signal.SIGTERM)

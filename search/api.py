@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Any
+from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -18,7 +19,7 @@ from rest_framework.views import APIView
 from accounts.auth import principal_of
 from accounts.errors import ValidationError, status_of
 from accounts.principal import Principal
-from accounts.rest import CursorLists, decimal_number, refuse_unknown_query
+from accounts.rest import CursorLists, decimal_number, refuse_unknown_query, uuid_param
 from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from kb.sse import AnyAccept, sse_max_bytes, sse_response
 from search.calls import Call
@@ -33,19 +34,26 @@ from search.executions import (
     without_invisible,
 )
 from search.models import Execution, ExecutionStatus
-from search.tools import TOOLS, tool_named
+from search.tools import offered_tools, tool_named
 
 HEADER = "X-Execution-Id"
+WORKSPACE = OpenApiParameter("workspace_id", OpenApiTypes.UUID, description="By default the caller's own.")
 
 
 class ToolsView(APIView):
     """The tools."""
 
-    @extend_schema(operation_id="tools_list", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="tools_list", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """List the tools with their input schemas."""
+        """List the tools with their input schemas, and whether a workspace has them switched on."""
+        principal = principal_of(request)
+        workspace_id = _workspace_id(request, principal)
         return Response(
-            {"results": [tool.describe() for tool in TOOLS.values()], "next": None, "previous": None}
+            {
+                "results": [tool.describe(principal, workspace_id) for tool in offered_tools()],
+                "next": None,
+                "previous": None,
+            }
         )
 
 
@@ -56,10 +64,11 @@ class ToolView(APIView):
     # Asking needs no more than reading.
     required_scope = "read"
 
-    @extend_schema(operation_id="tools_read", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="tools_read", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, name: str) -> Response:
         """Describe the tool."""
-        return Response(tool_named(name).describe())
+        principal = principal_of(request)
+        return Response(tool_named(name).describe(principal, _workspace_id(request, principal)))
 
     @extend_schema(
         operation_id="tools_run",
@@ -75,6 +84,11 @@ class ToolView(APIView):
         response = _streamed(call, execution, max_bytes) if call.stream else _answered(call, execution)
         response[HEADER] = execution.pk
         return response
+
+
+def _workspace_id(request: Request, principal: Principal) -> UUID:
+    given = request.query_params.get("workspace_id")
+    return uuid_param("workspace_id", given) if given else principal.default_workspace_id()
 
 
 def _begun(request: Request, call: Call) -> Execution:

@@ -8,7 +8,7 @@ One async generator of typed events; every transport is a frame around it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 
@@ -17,26 +17,21 @@ from django.conf import settings
 from pydantic import Field
 
 from accounts.principal import Principal
-from kb.embedding import embedding_model
-from kb.embedding.base import Vectors
 from search.answer.base import Asked, Context, Spent
 from search.answer.extractive import nothing_found
 from search.answer.registry import answerer
-from search.citations.markers import MarkerStream
+from search.answering import Pieces, Written, embed, paid_answer
 from search.citations.resolve import Resolved, resolve
 from search.continuations import with_continuations
 from search.events import (
     BoxData,
     ContextData,
     Contexts,
-    PartialText,
     Phase,
     RagResult,
     ToolEnd,
-    ToolPartialUpdate,
     ToolUpdate,
     Trace,
-    Usage,
     Yielded,
 )
 from search.inputs import QuestionInput
@@ -80,23 +75,17 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
     yield ToolUpdate(data=Contexts(contexts=[_context_data(context) for context in contexts]))
 
     yield _phase("COMPILING_RESULTS", "started")
-    answer = MarkerStream()
-    spent = Spent("")
-    async with aclosing(_answer(Asked(inputs.query, contexts, wanted.reflection), wanted, ranking)) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Spent):
-                spent = piece
-                continue
-            for partial in answer.feed(piece):
-                yield ToolPartialUpdate(data=PartialText(content=partial))
-    for partial in answer.finish():
-        yield ToolPartialUpdate(data=PartialText(content=partial))
+    written = Written()
+    asked = Asked(inputs.query, contexts, wanted.reflection)
+    async with aclosing(written.partials(_answer(principal, run, asked, wanted, ranking))) as partials:
+        async for partial in partials:
+            yield partial
     clock.lap("generation")
-    shown = [each for each in contexts if spent.read is None or each.rank in spent.read]
-    resolved = await asyncio.to_thread(resolve, answer.text.rstrip(), shown, inputs.query, _embed)
+    shown = [each for each in contexts if written.was_shown(each.rank)]
+    resolved = await asyncio.to_thread(resolve, written.raw, shown, inputs.query, embed)
     clock.lap("verification")
-    yield _trace(ranking, contexts, resolved, spent, clock.laps)
-    yield ToolEnd(data=_result(run.execution_id, resolved, contexts, spent, clock.laps))
+    yield _trace(ranking, contexts, resolved, written, clock.laps)
+    yield ToolEnd(data=_result(run.execution_id, resolved, contexts, written, clock.laps))
 
 
 def _retrieved(principal: Principal, inputs: RagInput, run: Run) -> tuple[RagSettings, Ranking, list[Found]]:
@@ -114,20 +103,18 @@ def is_relevant(found: Sequence[Found]) -> bool:
     return any(each.relevance >= settings.RELEVANCE_FLOOR for each in found)
 
 
-async def _answer(asked: Asked, wanted: RagSettings, ranking: Ranking) -> AsyncGenerator[str | Spent, None]:
+async def _answer(
+    principal: Principal, run: Run, asked: Asked, wanted: RagSettings, ranking: Ranking
+) -> Pieces:
     """Ask the answerer, unless there is nothing it could answer from."""
     chosen = answerer(wanted.generation_model)
     if not is_relevant(ranking.results):
         yield nothing_found(asked.question)
         yield Spent(chosen.name)
         return
-    async with aclosing(chosen.answer(asked)) as pieces:
+    async with aclosing(paid_answer(principal, run, chosen, asked)) as pieces:
         async for piece in pieces:
             yield piece
-
-
-def _embed(texts: Sequence[str]) -> Vectors:
-    return embedding_model().embed_documents(texts)
 
 
 def _phase(name: str, status: str, *, execution_id: str | None = None, **counts: int) -> ToolUpdate:
@@ -168,36 +155,32 @@ def _result(
     execution_id: str,
     resolved: Resolved,
     contexts: Sequence[Context],
-    spent: Spent,
+    written: Written,
     timings: dict[str, float],
 ) -> RagResult:
     return RagResult(
         response=resolved.response,
         contexts=[_context_data(context, resolved) for context in contexts],
         sources_used=resolved.sources_used,
-        model=spent.model,
+        model=written.spent.model,
         execution_id=execution_id,
         answered=bool(resolved.quotes),
         citations_removed=resolved.removed,
-        usage=_usage(spent),
+        usage=written.usage,
         timings=timings,
     )
-
-
-def _usage(spent: Spent) -> Usage:
-    return Usage(input_tokens=spent.input_tokens, output_tokens=spent.output_tokens)
 
 
 def _trace(
     ranking: Ranking,
     contexts: Sequence[Context],
     resolved: Resolved,
-    spent: Spent,
+    written: Written,
     timings: dict[str, float],
 ) -> Trace:
     return Trace(
-        usage=_usage(spent),
-        cost=None if spent.cost is None else float(spent.cost),
+        usage=written.usage,
+        cost=written.cost,
         timings=timings | {f"retrieval.{stage}": secs for stage, secs in ranking.timings.items()},
         steps={
             "retrieved": ranking.total_candidates,

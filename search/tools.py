@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
+from uuid import UUID
 
 from pydantic import BaseModel
 
@@ -14,6 +15,16 @@ from accounts.validation import validated
 from search.events import Yielded
 from search.rag import RagInput, rag_search
 from search.run import Run
+from search.web import web_fetch
+from search.web.budget import prices
+from search.web.inputs import WebSearchInput
+from search.web.pipeline import web_search
+from search.web.preferences import are_web_tools_offered, is_enabled
+from search.web.searching import admit
+
+
+def _admit(principal: Principal, inputs: Any, workspace_id: UUID) -> None:
+    """Let everybody in."""
 
 
 class ToolInput(Protocol):
@@ -34,16 +45,25 @@ class Tool:
     description: str
     input_model: type[BaseModel]
     run: Callable[[Principal, Any, Run], AsyncIterator[Yielded]]
+    admit: Callable[[Principal, Any, UUID], None] = _admit
+    """Raises what keeps inputs from being run for a workspace, before a stream starts."""
+    enabled: Callable[[Principal, UUID], bool] = lambda principal, workspace_id: True
+    """Whether a workspace has it switched on."""
+    offered: Callable[[], bool] = lambda: True
+    """Whether the deployment has it at all."""
+    cost: Callable[[], Any] = lambda: None
+    """What a call costs in US dollars, by provider; None where it costs nothing."""
 
-    def describe(self) -> dict[str, Any]:
-        """Return what `GET tools/{name}` answers."""
+    def describe(self, principal: Principal, workspace_id: UUID) -> dict[str, Any]:
+        """Return what `GET tools/{name}` answers, for a workspace that the principal sees."""
+        principal.require_workspace(workspace_id)
         return {
             "name": self.name,
             "description": self.description,
             "input_schema": self.input_model.model_json_schema(),
             "limits": {"query_chars": 2000},
-            "cost": None,
-            "enabled": True,
+            "cost": self.cost(),
+            "enabled": self.enabled(principal, workspace_id),
         }
 
     def parse(self, principal: Principal, inputs: Any) -> ToolInput:
@@ -67,13 +87,37 @@ TOOLS = {
             "Answers a question from the documents you may read; each sentence names the place it came from.",
             RagInput,
             rag_search,
-        )
+        ),
+        Tool(
+            "web_search",
+            "Searches the web for current information, and answers from the pages found, or lists them.",
+            WebSearchInput,
+            web_search,
+            admit=admit,
+            enabled=is_enabled,
+            offered=are_web_tools_offered,
+            cost=prices,
+        ),
+        Tool(
+            "web_fetch",
+            web_fetch.DESCRIPTION,
+            web_fetch.WebFetchInput,
+            web_fetch.run,
+            admit=web_fetch.admit,
+            enabled=is_enabled,
+            offered=are_web_tools_offered,
+        ),
     ]
 }
 
 
+def offered_tools() -> list[Tool]:
+    """Return the tools that this deployment has."""
+    return [tool for tool in TOOLS.values() if tool.offered()]
+
+
 def tool_named(name: str) -> Tool:
     """Return the tool, or raise `NotFound`."""
-    if name not in TOOLS:
+    if name not in TOOLS or not TOOLS[name].offered():
         raise NotFound(f"There is no tool “{name}”.")
     return TOOLS[name]

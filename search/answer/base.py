@@ -97,6 +97,10 @@ class Answerer(ABC):
         """Return what operators read about it, without secrets."""
         return self.name
 
+    def likely_cost(self) -> Decimal:
+        """Return what an answer may cost, in US dollars; 0 if nothing, or nobody knows."""
+        return Decimal(0)
+
     @abstractmethod
     def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
         """Yield the response piece by piece, none of them empty, and last of all what it has taken.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from decimal import Decimal
 
 from accounts.errors import Overloaded, ProviderError, Timeout
 from search.answer.base import Answerer, Asked, Spent
@@ -23,6 +24,10 @@ class Chain(Answerer):
     def describe(self) -> str:
         """Return the answerers in the order in which they are asked."""
         return ", or else ".join(answerer.describe() for answerer in self._answerers)
+
+    def likely_cost(self) -> Decimal:
+        """Return what the dearest may cost."""
+        return max(answerer.likely_cost() for answerer in self._answerers)
 
     async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
         """Yield the answer of the first that begins one; if none does, raise what the last raised."""

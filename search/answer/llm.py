@@ -32,6 +32,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
 
 from search.answer.base import Answerer, Asked, Choice, Spent
 from search.answer.extractive import nothing_found
@@ -73,6 +74,14 @@ class LanguageModelAnswerer(Answerer):
         """Return model, provider and address."""
         where = httpx2.URL(self._url).copy_with(userinfo=b"", query=None)
         return f"{self.name} by {self._provider} at {where}"
+
+    def likely_cost(self) -> Decimal:
+        """Return the price of the longest question and answer."""
+        most = RequestUsage(
+            input_tokens=settings.GENERATION_CONTEXT_TOKENS, output_tokens=settings.GENERATION_MAX_TOKENS
+        )
+        response = ModelResponse([], usage=most, model_name=self.name, provider_name=self._provider)
+        return _cost(response) or Decimal(0)
 
     @abstractmethod
     def model(self, client: httpx2.AsyncClient) -> Model:

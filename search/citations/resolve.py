@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,8 +74,19 @@ class _Edit:
     replacement: str
 
 
-def resolve(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
-    """Turn each `<source_N>` that holds into `<citation id="CHUNK_ID">[N]</citation>`; drop the others.
+def citation(context: Context) -> str:
+    """Return how a response cites a chunk (contract §5)."""
+    return f'<citation id="{context.chunk.pk}">[{context.rank}]</citation>'
+
+
+def resolve(
+    raw: str,
+    contexts: Sequence[Context],
+    question: str,
+    embed: Embed,
+    cite: Callable[[Context], str] = citation,
+) -> Resolved:
+    """Turn each `<source_N>` that holds into what `cite` makes of its source; drop the others.
 
     A marker whose source does not bear out its sentence moves to the source that does. Nothing but markers
     changes. `embed` gives unit vectors, and is called only where words do not decide.
@@ -87,7 +98,7 @@ def resolve(raw: str, contexts: Sequence[Context], question: str, embed: Embed) 
     for group, statement in _groups(raw):
         judged = _judged(statement.text, _ranks(group), verifier)
         ranks = [verdict.cited for verdict in judged if verdict.cited is not None]
-        edits.append(_edit(group, [_citation(verifier, rank) for rank in ranks]))
+        edits.append(_edit(group, [cite(verifier.sources[rank].context) for rank in ranks]))
         verdicts += judged
         cited += [(rank, statement) for rank in ranks]
     quotes: defaultdict[int, list[Quote]] = defaultdict(list)
@@ -184,10 +195,6 @@ def _better_source(statement: str, held: set[int], verifier: Verifier) -> int | 
 
 
 # --- The response ------------------------------------------------------------------------------------------
-
-
-def _citation(verifier: Verifier, rank: int) -> str:
-    return f'<citation id="{verifier.sources[rank].context.chunk.pk}">[{rank}]</citation>'
 
 
 def _edit(group: re.Match[str], citations: Sequence[str]) -> _Edit:

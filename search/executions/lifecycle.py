@@ -20,9 +20,13 @@ from search.tools import Tool, ToolInput
 
 
 def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUID | None) -> Execution:
-    """Create the execution's row; raise `NotFound` for a workspace the principal can't see."""
+    """Create the execution's row.
+
+    Raise `NotFound` for a workspace the principal can't see, or what keeps the tool from running there.
+    """
     paying = workspace_id or principal.default_workspace_id()
     principal.require_workspace(paying)
+    tool.admit(principal, inputs, paying)
     return Execution.unscoped.create(
         tool=tool.name,
         user_id=principal.user_id,

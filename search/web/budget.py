@@ -28,6 +28,7 @@ from accounts.errors import BudgetExceeded
 from kb.threads import in_database
 from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
 from search.web.models import PLACES, Balance, Charge, Purpose
+from search.web.providers.registry import configured
 
 # Longer than any such call takes.
 LEASES = {Purpose.SEARCH: timedelta(minutes=2), Purpose.MODEL: timedelta(minutes=30)}
@@ -96,6 +97,13 @@ async def reserve(order: Order) -> Reservation:
     return reservation
 
 
+def require_room(payer: Payer, amount: Decimal) -> None:
+    """Raise `BudgetExceeded` if so much could not be reserved now."""
+    with transaction.atomic():
+        _reserve(Reservation(Order(payer, Purpose.SEARCH, "", amount)))
+        transaction.set_rollback(True)
+
+
 async def settle(reservation: Reservation, cost: Decimal) -> None:
     """Record what the call has cost in place of what was reserved; nothing leaves no trace."""
     if cost > 0 or reservation.order.estimate > 0:
@@ -110,6 +118,11 @@ def price_of(provider: Provider | type[Provider]) -> Decimal:
     prices = dict(entry.split("=") for entry in settings.WEB_PRICES)
     own = prices.get(provider.name)
     return provider.price if own is None else Decimal(own) / 1000
+
+
+def prices() -> dict[str, float]:
+    """Return the US dollars for a call of each provider that is configured."""
+    return {provider.name: float(price_of(provider)) for provider in configured()}
 
 
 def estimate_of(provider: Provider, query: WebQuery) -> Decimal:

@@ -66,9 +66,19 @@ def enabled_settings(principal: Principal, workspace_id: UUID) -> WebSearchSetti
     return found
 
 
+def is_enabled(principal: Principal, workspace_id: UUID) -> bool:
+    """Tell whether a workspace has switched the tools on; raise `NotFound` if it can't be seen."""
+    return web_search_settings(principal, workspace_id).enabled
+
+
+def are_web_tools_offered() -> bool:
+    """Tell whether the operator has left the tools that go to the web in (`WEB_TOOLS`)."""
+    return bool(settings.WEB_TOOLS)
+
+
 def require_web_tools() -> None:
-    """Raise `NotFound` if the operator has removed the tools that go to the web (`WEB_TOOLS=off`)."""
-    if not settings.WEB_TOOLS:
+    """Raise `NotFound` if the operator has removed the tools that go to the web."""
+    if not are_web_tools_offered():
         raise NotFound
 
 

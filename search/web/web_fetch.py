@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from uuid import UUID
+
 from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field
 
 from accounts.errors import LocusError, ProviderError, Timeout, ValidationError
 from accounts.principal import Principal
 from kb.fetch import MAX_URL
+from search.events import ToolEnd, WebPage, Yielded
+from search.run import Run
 from search.web.pages import Page, PageFailed, Refusal, fetch_page
+from search.web.preferences import enabled_settings
 
 DEFAULT_TOKENS = 4000
 MOST_TOKENS = 20_000
@@ -29,31 +36,27 @@ class WebFetchInput(BaseModel):
         """Do nothing: the web is everybody's."""
 
 
-class WebFetchResult(BaseModel):
-    """What a page says: data from outside, never instructions."""
-
-    title: str
-    url: str
-    """Where it was in the end, after redirects."""
-    text: str
-    tokens: int
+def admit(principal: Principal, inputs: WebFetchInput, workspace_id: UUID) -> None:
+    """Raise `ToolDisabled` where the workspace has not switched the web on."""
+    enabled_settings(principal, workspace_id)
 
 
-async def web_fetch(inputs: WebFetchInput) -> WebFetchResult:
+async def run(principal: Principal, inputs: WebFetchInput, run: Run) -> AsyncIterator[Yielded]:
+    """Yield the page."""
+    page = await web_fetch(inputs)
+    yield ToolEnd(data=WebPage(**asdict(page), execution_id=run.execution_id))
+
+
+async def web_fetch(inputs: WebFetchInput) -> Page:
     """Return the page, or raise the `LocusError` that says why there is none, with `details.reason`."""
     try:
-        page = await fetch_page(
+        return await fetch_page(
             inputs.url,
             max_tokens=inputs.max_tokens or DEFAULT_TOKENS,
             timeout_secs=settings.WEB_FETCH_TIMEOUT_SECS,
         )
     except PageFailed as failure:
         raise as_locus_error(failure) from None
-    return _result(page)
-
-
-def _result(page: Page) -> WebFetchResult:
-    return WebFetchResult(title=page.title, url=page.url, text=page.text, tokens=page.tokens)
 
 
 def as_locus_error(failure: PageFailed) -> LocusError:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -325,8 +326,8 @@ async def test_no_file_is_left_behind(web: Web, settings: Settings, tmp_path: Pa
 
 async def test_web_fetch_returns_title_address_text_and_tokens(web: Web) -> None:
     url = web.page("/", ARTICLE.encode())
-    result = (await web_fetch(WebFetchInput(url=url, max_tokens=5))).model_dump()
-    assert list(result) == ["title", "url", "text", "tokens"]
+    result = asdict(await web_fetch(WebFetchInput(url=url, max_tokens=5)))
+    assert set(result) == {"title", "url", "text", "tokens"}
     assert (result["title"], result["url"]) == ("The & keepers", url)
     assert result["tokens"] <= 5
 

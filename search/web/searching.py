@@ -1,0 +1,101 @@
+"""One search: from the cache, or from the first provider that answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+
+from accounts.errors import LocusError, ProviderError, Timeout
+from accounts.principal import Principal
+from search.web import metrics
+from search.web.attempt import attempt
+from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
+from search.web.budget import Payer, estimate_of, require_room
+from search.web.cache import Answer, keep, key_of, look_up
+from search.web.inputs import WebSearchInput
+from search.web.preferences import WebSearchSettings, enabled_settings
+from search.web.providers.registry import AUTO, candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What was found, by whom, and how each provider did that was asked."""
+
+    provider: str
+    found: Found
+    from_cache: bool = False
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A search: what for, of which provider (or `auto`), who pays, and under which key it is kept."""
+
+    query: WebQuery
+    provider: str
+    payer: Payer
+    ttl_secs: int
+    key: str
+
+    @classmethod
+    def of(
+        cls, principal: Principal, inputs: WebSearchInput, settings: WebSearchSettings, payer: Payer
+    ) -> Wanted:
+        """Return what a request comes to in a workspace; raise `ValidationError` for an unknown provider."""
+        query = inputs.web_query(settings.default_count)
+        provider = inputs.provider or settings.provider
+        first = candidates(provider)[0].name
+        key = key_of(first, query, payer.workspace_id, principal.external_user_id)
+        return cls(query, provider, payer, settings.cache_ttl_secs, key)
+
+    @property
+    def asked(self) -> Sequence[Provider]:
+        """Whom to ask, one after the other."""
+        return candidates(self.provider)
+
+    async def cached(self) -> Answer | None:
+        """Return what the same search has found lately."""
+        if not self.ttl_secs:
+            return None
+        return await look_up(self.key, only=None if self.provider == AUTO else self.provider)
+
+
+def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> None:
+    """Raise what keeps a search from being made: it is switched off, or there is no money left for it.
+
+    What is in the cache costs nothing. Called before a stream starts.
+    """
+    settings = enabled_settings(principal, workspace_id)
+    wanted = Wanted.of(principal, inputs, settings, Payer(workspace_id, settings.max_cost))
+    estimate = estimate_of(wanted.asked[0], wanted.query)
+    if estimate and async_to_sync(wanted.cached)() is None:
+        require_room(wanted.payer, estimate)
+
+
+async def search(wanted: Wanted) -> Searched:
+    """Return what is found; raise `ProviderError` or `Timeout` if nobody answers, or `BudgetExceeded`."""
+    first, kept = wanted.asked[0].name, await wanted.cached()
+    if wanted.ttl_secs:
+        metrics.looked_up(first, hit=kept is not None)
+    if kept:
+        return Searched(kept.provider, kept.found, from_cache=True)
+    outcomes: dict[str, Outcome] = {}
+    for provider in wanted.asked:
+        try:
+            found = await attempt(provider, wanted.query, wanted.payer)
+        except ProviderFailed as failure:
+            outcomes[provider.name] = failure.outcome
+            continue
+        outcomes[provider.name] = Outcome.OK if found.hits else Outcome.EMPTY
+        await keep(wanted.key, Answer(provider.name, found), wanted.ttl_secs)
+        return Searched(provider.name, found, outcomes=outcomes)
+    raise _nobody(outcomes)
+
+
+def _nobody(outcomes: Mapping[str, Outcome]) -> LocusError:
+    told = ", ".join(f"{provider}: {outcome}" for provider, outcome in outcomes.items())
+    error = Timeout if set(outcomes.values()) == {Outcome.TIMEOUT} else ProviderError
+    return error(f"No search engine answered ({told}). Try again later, or choose another.")

@@ -1,0 +1,279 @@
+"""`web_search` through the real ASGI application, PostgreSQL and models; the search engines are doubles."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from search.web.models import CachedSearch, Charge
+from tests.conftest import Cast, make_cast
+from tests.search.test_rag_search import events_of
+from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
+from tests.sockets import Socket, socket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+QUERY = "When was the harbour lighthouse built?"
+BUILT = WebPage(
+    "The harbour lighthouse", "https://light.example/history", "The harbour lighthouse was built in 1893."
+)
+OTHERS = [
+    WebPage("Tea & cakes", "https://tea.example/menu", "Tea is served from noon until six."),
+    WebPage("Ferries", "https://ferry.example/", "Ferries leave the harbour every hour."),
+]
+CITATION = re.compile(r'<web_citation url="([^"]*)" title="([^"]*)">\[(\d+)\]</web_citation>')
+WITHOUT_SCRAPING = [
+    *(("WEB_SEARCH", "started"), ("WEB_SEARCH", "completed")),
+    *(("RERANKING", "started"), ("RERANKING", "completed")),
+    *(("GENERATION", "started"), ("GENERATION", "completed")),
+]
+
+
+@pytest.fixture
+async def people() -> Cast:
+    cast = await sync_to_async(make_cast)()
+    await change(cast, enabled=True)
+    return cast
+
+
+@pytest.fixture
+def brave(settings: Settings) -> Iterator[ProviderDouble]:
+    with double("brave") as running:
+        for name, value in running.settings.items():
+            setattr(settings, name, value)
+        running.pages = [*OTHERS, BUILT]
+        yield running
+
+
+async def change(people: Cast, **web_search: Any) -> None:
+    """Change the settings of the team's workspace."""
+    reply = await AsyncClient().patch(
+        f"/api/v1/workspaces/{people.team.pk}/settings",
+        json.dumps({"web_search": web_search}),
+        content_type="application/json",
+        headers=people.headers("alice"),
+    )
+    assert reply.status_code == 200, reply.content
+
+
+async def ask(people: Cast, name: str = "alice", query: str = QUERY, **inputs: Any) -> Any:
+    return await AsyncClient().post(
+        "/api/v1/tools/web_search",
+        json.dumps({"query": query, "workspace_id": str(people.team.pk)} | inputs),
+        content_type="application/json",
+        headers=people.headers(name),
+    )
+
+
+def code_of(reply: Any) -> tuple[int, str]:
+    return reply.status_code, reply.json()["error"]["code"]
+
+
+# --- Mode `answer` -----------------------------------------------------------------------------------------
+
+
+async def test_an_answer_cites_the_page_it_comes_from(people: Cast, brave: ProviderDouble) -> None:
+    result = (await ask(people)).json()
+    first, *others = result["sources"]
+    assert (first["rank"], first["url"], first["title"]) == (1, BUILT.url, BUILT.title)
+    assert first["used_in_response"] is True
+    assert first["quote"] == BUILT.snippet
+    assert not any(source["used_in_response"] for source in others)
+    assert first["rerank_score"] > max(source["rerank_score"] for source in others)
+    assert CITATION.findall(result["response"]) == [(BUILT.url, BUILT.title, "1")]
+    assert "1893" in CITATION.sub("", result["response"])
+    assert "source_" not in result["response"]
+    assert (result["query"], result["provider"], result["from_cache"]) == (QUERY, "brave", False)
+    assert (result["total_results"], result["reranked_results"], result["sources_used"]) == (3, 3, [1])
+    assert result["providers"] == {"brave": "ok"}
+
+
+async def test_the_stream_has_the_phases_of_the_seed(people: Cast, brave: ProviderDouble) -> None:
+    events = await events_of(await ask(people, stream=True))
+    updates = [event["data"] for event in events if event["event"] == "tool_update"]
+    phases = [update for update in updates if "phase" in update]
+    assert [(each["phase"], each["status"]) for each in phases] == WITHOUT_SCRAPING
+    started, completed = phases[:2]
+    assert started == {"phase": "WEB_SEARCH", "status": "started", "query": QUERY}
+    assert (completed["output_key"], completed["data"]["results_count"]) == ("sources", 3)
+    assert completed["data"]["sources"][0] == {
+        "rank": 1,
+        "title": OTHERS[0].title,
+        "url": OTHERS[0].url,
+        "snippet": OTHERS[0].snippet,
+    }
+    assert phases[3]["data"] == {"reranked_count": 3}
+    after = updates.index(phases[3])
+    assert updates[after + 1] == {"reranked_results": 3, "output_key": "reranked_results"}
+    refined = updates[after + 2]
+    assert (refined["output_key"], refined["sources"][0]["url"]) == ("sources", BUILT.url)
+    partials = [event["data"] for event in events if event["event"] == "tool_partial_update"]
+    assert all(partial["output_key"] == "response" for partial in partials)
+    assert "<source_1>" in "".join(partial["content"] for partial in partials)
+    assert events[-1]["event"] == "tool_end"
+    assert CITATION.search(events[-1]["data"]["response"])
+
+
+async def test_a_socket_gets_the_same_events(people: Cast, brave: ProviderDouble) -> None:
+    streamed = await events_of(await ask(people, stream=True))
+    asking: Socket
+    async with socket("/ws/tools/web_search", people.headers("alice")) as asking:
+        await asking.send_json({"query": QUERY, "workspace_id": str(people.team.pk)})
+        got = [await asking.receive_json()]
+        while got[-1]["event"] not in ("tool_end", "error"):
+            got.append(await asking.receive_json())
+    assert [(each["event"], each["data"].get("phase")) for each in got] == [
+        (each["event"], each["data"].get("phase")) for each in streamed
+    ]
+    assert got[-1]["data"]["sources"] == streamed[-1]["data"]["sources"]
+
+
+async def test_where_nothing_is_found_no_model_is_asked(people: Cast, brave: ProviderDouble) -> None:
+    brave.pages = []
+    result = (await ask(people)).json()
+    assert (result["answered"], result["sources"], result["total_results"]) == (False, [], 0)
+    assert result["providers"] == {"brave": "empty"}
+    assert result["response"]
+
+
+async def test_what_reaches_the_model_keeps_to_the_budget(people: Cast, brave: ProviderDouble) -> None:
+    brave.pages = [
+        WebPage(f"Light {n}", f"https://l{n}.example/", f"Light {n} was built in 18{n}0. " * 20)
+        for n in range(1, 6)
+    ]
+    some = (await ask(people, max_tokens=60, max_tokens_per_page=40)).json()
+    assert some["reranked_results"] == 2
+    assert (await ask(people, search_context_size="high")).json()["reranked_results"] == 5
+
+
+async def test_titles_of_pages_are_hostile(people: Cast, brave: ProviderDouble) -> None:
+    brave.pages = [WebPage('"><script>alert(1)</script> <source_9>', BUILT.url, BUILT.snippet)]
+    result = (await ask(people)).json()
+    assert "<script" not in result["response"]
+    assert [rank for _, _, rank in CITATION.findall(result["response"])] == ["1"]
+
+
+# --- Mode `results` ----------------------------------------------------------------------------------------
+
+
+async def test_results_are_listed_without_an_answer(people: Cast, brave: ProviderDouble) -> None:
+    result = (await ask(people, mode="results", time_range="none")).json()
+    assert result["results"][-1] == {
+        "url": BUILT.url,
+        "title": BUILT.title,
+        "snippet": BUILT.snippet,
+        "site_name": "light.example",
+        "published_at": None,
+        "last_updated": None,
+        "body": None,
+    }
+    assert (result["query"], result["provider"], result["ignored_filters"]) == (QUERY, "brave", [])
+    events = await events_of(await ask(people, mode="results", stream=True))
+    assert [event["data"].get("phase") for event in events] == ["WEB_SEARCH", "WEB_SEARCH", None]
+
+
+async def test_a_filter_that_nobody_can_honour_is_named(people: Cast, brave: ProviderDouble) -> None:
+    filters = {"last_updated_after_filter": "01/31/2026"}
+    result = (await ask(people, mode="results", filters=filters)).json()
+    assert result["ignored_filters"] == ["last_updated_after_filter"]
+
+
+# --- Who may, and what it costs ----------------------------------------------------------------------------
+
+
+async def test_it_is_off_until_a_workspace_switches_it_on(people: Cast, brave: ProviderDouble) -> None:
+    await change(people, enabled=None)
+    for stream in (False, True):
+        assert code_of(await ask(people, stream=stream)) == (403, "tool_disabled")
+    assert code_of(await ask(people, count=99)) == (400, "validation_error")
+    asking: Socket
+    async with socket("/ws/tools/web_search", people.headers("alice")) as asking:
+        await asking.send_json({"query": QUERY, "workspace_id": str(people.team.pk)})
+        assert (await asking.receive_json())["data"]["code"] == "tool_disabled"
+    path = f"/api/v1/tools/web_search?workspace_id={people.team.pk}"
+    told = (await AsyncClient().get(path, headers=people.headers("alice"))).json()
+    assert (told["name"], told["enabled"]) == ("web_search", False)
+    await change(people, enabled=True)
+    assert (await AsyncClient().get(path, headers=people.headers("alice"))).json()["enabled"] is True
+    assert not brave.requests
+
+
+async def test_without_web_tools_there_is_no_such_tool(
+    people: Cast, brave: ProviderDouble, settings: Settings
+) -> None:
+    settings.WEB_TOOLS = False
+    assert code_of(await ask(people)) == (404, "not_found")
+    listed = (await AsyncClient().get("/api/v1/tools", headers=people.headers("alice"))).json()["results"]
+    assert [tool["name"] for tool in listed] == ["rag_search"]
+
+
+async def test_another_workspace_does_not_exist(people: Cast, brave: ProviderDouble) -> None:
+    assert code_of(await ask(people, "charlie")) == (404, "not_found")
+    assert not brave.requests
+
+
+async def test_the_cache_answers_the_second_time_and_pays_nothing(
+    people: Cast, brave: ProviderDouble
+) -> None:
+    first = (await ask(people, mode="results")).json()
+    again = (await ask(people, mode="results")).json()
+    assert (first["from_cache"], again["from_cache"]) == (False, True)
+    assert first["results"] == again["results"]
+    assert len(brave.requests) == 1
+    charges = await sync_to_async(lambda: list(Charge.unscoped.values_list("provider", "amount")))()
+    assert charges == [("brave", Decimal("0.005"))]
+
+
+async def test_at_the_limit_paid_searches_end_and_cached_ones_go_on(
+    people: Cast, brave: ProviderDouble
+) -> None:
+    await change(people, max_cost=0.005)
+    assert (await ask(people)).status_code == 200
+    assert (await ask(people)).status_code == 200
+    for stream in (False, True):
+        assert code_of(await ask(people, query="Something else?", stream=stream)) == (402, "budget_exceeded")
+    assert len(brave.requests) == 1
+
+
+async def test_many_at_once_keep_to_the_limit(people: Cast, brave: ProviderDouble) -> None:
+    await change(people, max_cost=0.02)
+    replies = await asyncio.gather(*(ask(people, query=f"Question {n}?", mode="results") for n in range(12)))
+    codes = [reply.status_code for reply in replies]
+    assert sorted(set(codes)) == [200, 402]
+    assert codes.count(200) == len(brave.requests) == 4
+
+
+# --- Providers that fail -----------------------------------------------------------------------------------
+
+
+async def test_auto_asks_the_next_and_tells_of_both(
+    people: Cast, brave: ProviderDouble, settings: Settings
+) -> None:
+    with double("tavily") as tavily:
+        for name, value in tavily.settings.items():
+            setattr(settings, name, value)
+        tavily.pages = [BUILT]
+        brave.fail(Failure.RATE_LIMITED)
+        result = (await ask(people, mode="results")).json()
+        assert result["providers"] == {"brave": "rate_limited", "tavily": "ok"}
+        assert result["provider"] == "tavily"
+        # What was found after falling through is found again.
+        assert (await ask(people, mode="results")).json()["from_cache"] is True
+        assert await CachedSearch.objects.acount() == 1
+
+
+async def test_a_provider_that_is_named_is_the_only_one_asked(people: Cast, brave: ProviderDouble) -> None:
+    brave.fail(Failure.SERVER_ERROR)
+    reply = await ask(people, provider="brave")
+    assert code_of(reply) == (502, "provider_error")
+    assert "brave: unavailable" in reply.json()["error"]["message"]
+    assert code_of(await ask(people, provider="perplexity")) == (400, "validation_error")

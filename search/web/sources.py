@@ -25,6 +25,8 @@ EXPANDED = 3
 SCRAPED = 10
 TOKENS_PER_PAGE = 1000
 """How much of a page is read where the request does not say."""
+FEWEST_TOKENS = 20
+"""Less of a page says nothing."""
 WINDOW_CHARS = 1000
 """A page is reranked in stretches that a model reads whole."""
 
@@ -88,6 +90,8 @@ def within_budget(sources: Sequence[Source], query: WebQuery) -> list[Kept]:
     """Return the sources, best first, with what of their text fits into the budget; none without text."""
     left, kept = query.max_tokens, []
     for source in sources:
+        if kept and left is not None and left < FEWEST_TOKENS:
+            break
         most = query.max_tokens_per_page or TOKENS_PER_PAGE
         text, tokens = cut(source.text or source.hit.title, most if left is None else min(most, left))
         if text:

@@ -18,7 +18,7 @@ from search.web.models import CachedSearch, Charge
 from tests.conftest import Cast, make_cast
 from tests.search.test_rag_search import events_of
 from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
-from tests.sockets import Socket, socket
+from tests.sockets import socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,6 +74,17 @@ async def ask(people: Cast, name: str = "alice", query: str = QUERY, **inputs: A
     )
 
 
+async def over_a_socket(people: Cast) -> list[dict[str, Any]]:
+    asking = socket("/ws/tools/web_search", [(b"authorization", f"Bearer {people.keys['alice']}".encode())])
+    await asking.connect()
+    await asking.send_json_to({"query": QUERY, "workspace_id": str(people.team.pk)})
+    got: list[dict[str, Any]] = []
+    while not got or got[-1]["event"] not in ("tool_end", "error"):
+        got.append(await asking.receive_json_from(timeout=30))
+    await asking.disconnect()
+    return got
+
+
 def code_of(reply: Any) -> tuple[int, str]:
     return reply.status_code, reply.json()["error"]["code"]
 
@@ -125,12 +136,7 @@ async def test_the_stream_has_the_phases_of_the_seed(people: Cast, brave: Provid
 
 async def test_a_socket_gets_the_same_events(people: Cast, brave: ProviderDouble) -> None:
     streamed = await events_of(await ask(people, stream=True))
-    asking: Socket
-    async with socket("/ws/tools/web_search", people.headers("alice")) as asking:
-        await asking.send_json({"query": QUERY, "workspace_id": str(people.team.pk)})
-        got = [await asking.receive_json()]
-        while got[-1]["event"] not in ("tool_end", "error"):
-            got.append(await asking.receive_json())
+    got = await over_a_socket(people)
     assert [(each["event"], each["data"].get("phase")) for each in got] == [
         (each["event"], each["data"].get("phase")) for each in streamed
     ]
@@ -171,7 +177,7 @@ async def test_results_are_listed_without_an_answer(people: Cast, brave: Provide
         "url": BUILT.url,
         "title": BUILT.title,
         "snippet": BUILT.snippet,
-        "site_name": "light.example",
+        "site_name": "Light.Example",
         "published_at": None,
         "last_updated": None,
         "body": None,
@@ -195,10 +201,7 @@ async def test_it_is_off_until_a_workspace_switches_it_on(people: Cast, brave: P
     for stream in (False, True):
         assert code_of(await ask(people, stream=stream)) == (403, "tool_disabled")
     assert code_of(await ask(people, count=99)) == (400, "validation_error")
-    asking: Socket
-    async with socket("/ws/tools/web_search", people.headers("alice")) as asking:
-        await asking.send_json({"query": QUERY, "workspace_id": str(people.team.pk)})
-        assert (await asking.receive_json())["data"]["code"] == "tool_disabled"
+    assert [event["data"]["code"] for event in await over_a_socket(people)] == ["tool_disabled"]
     path = f"/api/v1/tools/web_search?workspace_id={people.team.pk}"
     told = (await AsyncClient().get(path, headers=people.headers("alice"))).json()
     assert (told["name"], told["enabled"]) == ("web_search", False)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import Protocol
 
-import sentencex
-
-from ingestion.extract.base import Element, Kind
+from ingestion.extract.base import Element, Kind, Pictured
 from kb.locations import LocatedText
+from kb.pictures import Picture
+from kb.sentences import sentence_bounds
 from kb.tables import without_marks
 
 # Longer chunks blur what a vector stands for, also where the model could read more.
@@ -51,6 +51,7 @@ class Draft:
     headings: tuple[str, ...]
     sentences: tuple[tuple[int, int], ...]
     is_table: bool = False
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,20 @@ def chunked(elements: Iterable[Element], tokenizer: Tokenizer, language: str | N
     for section in joined(sections(elements)):
         headings, taken = _fitting(section.headings, tokenizer, int(window * HEADINGS_SHARE))
         room = window - taken
-        for is_table, run in groupby(section.elements, key=lambda element: element.kind is Kind.TABLE):
+        for (is_table, picture), run in groupby(section.elements, key=_apart):
             if is_table:
                 for table in run:
                     yield from _table_drafts(table, tokenizer, headings, room)
-            else:
-                for pieces in packed(_measured(list(run), tokenizer, language, room), room):
-                    yield _draft(pieces, headings)
+                continue
+            together = list(run)
+            for pieces in packed(_measured(together, tokenizer, language, room), room):
+                draft = _draft(pieces, headings)
+                yield _pictured(draft, pieces, picture, together) if picture else draft
+
+
+def _apart(element: Element) -> tuple[bool, Pictured | None]:
+    """Return what keeps elements out of the chunks of others: tables stay alone, as do those of a picture."""
+    return element.kind is Kind.TABLE, element.picture
 
 
 def sections(elements: Iterable[Element]) -> Iterator[Section]:
@@ -181,18 +189,6 @@ def _leading_headings(elements: Iterable[Element], pieces: Iterable[Piece]) -> i
     return sum(piece.tokens for piece in pieces if id(piece.element) in leading)
 
 
-def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
-    """Return start and end of each sentence, without the white space around it."""
-    bounds = []
-    for found in sentencex.get_sentence_boundaries(language or "en", text):
-        sentence = found["text"]
-        start = found["start_index"] + len(sentence) - len(sentence.lstrip())
-        end = found["end_index"] - len(sentence) + len(sentence.rstrip())
-        if start < end:
-            bounds.append((start, end))
-    return bounds
-
-
 def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
     """Cut a sentence that is larger than `room` between its words."""
     if piece.tokens <= room:
@@ -248,6 +244,17 @@ def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...
 
 
 # --- Assembly ----------------------------------------------------------------------------------------------
+
+
+def _pictured(draft: Draft, pieces: Sequence[Piece], picture: Pictured, elements: Iterable[Element]) -> Draft:
+    """Return the draft as one of a picture, told from where on a model has written its text."""
+    machines = {id(element.located): element.machine for element in elements}
+    machine_made = [index for index, piece in enumerate(pieces) if machines[id(piece.element)]]
+    if not machine_made:
+        return replace(draft, picture=Picture(picture.area))
+    first = machine_made[0]
+    shown = Picture(picture.area, draft.sentences[first][0], machines[id(pieces[first].element)])
+    return replace(draft, picture=shown)
 
 
 def _draft(pieces: list[Piece], headings: tuple[str, ...]) -> Draft:

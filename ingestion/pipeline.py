@@ -2,7 +2,7 @@
 
 file ──read──▶ units of elements ──structure, chunk──▶ drafts ──store──▶ chunks, found by words
          ▲          │                                                        │
-         └─recognise┘ scans, speech          document ready ◀──embed─────────┘ vectors, in reading order
+         └─recognise┘ scans, speech, pictures  document ready ◀──embed────────┘ vectors, in reading order
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from ingestion.chunking import Draft, chunked
 from ingestion.errors import IngestionError, NoText
 from ingestion.fetching import fetch_document
 from ingestion.language import language_of
+from ingestion.pictures import with_pictures
 from ingestion.quality import is_partial, quality_of, warnings_of
 from ingestion.reading import Reading
 from ingestion.report import Abandoned, Report, announce_document
@@ -66,7 +68,7 @@ def read(
         attachments = Path(folder)
         reading = Reading(document, report, attachments)
         reading.read_text()
-        if reading.pending:
+        if reading.pending or reading.pictured:
             _recognise(document, reading, report)
 
         report.stage(Stage.CHUNKING, status=Status.INDEXING)
@@ -130,14 +132,14 @@ def fail(document_id: UUID, error: IngestionError) -> None:
 
 
 def _recognise(document: Document, reading: Reading, report: Report) -> None:
-    """Recognise scans and speech; what is known already becomes searchable meanwhile.
+    """Recognise scans and speech, and look for pictures; what is known already is searchable meanwhile.
 
     A document that is processed again keeps its old chunks until the new ones are complete.
     """
     is_new = document.indexed_at is None
     vectors = MissingVectors(document.pk)
     report.expect_recognition()
-    total = len(reading.pending)
+    total = len(reading.pending) + len(reading.pictured)
     due = time.monotonic()
 
     def while_waiting() -> None:
@@ -153,7 +155,8 @@ def _recognise(document: Document, reading: Reading, report: Report) -> None:
 
     if is_new:
         publish()
-    for done, _ in enumerate(reading.recognise(while_waiting), start=1):
+    units = chain(reading.recognise(while_waiting), reading.look_for_pictures(while_waiting))
+    for done, _ in enumerate(units, start=1):
         report.progress_now_and_then(Stage.EXTRACTING, done, total, reading.unit_name)
         if is_new and time.monotonic() >= due:
             begun = time.monotonic()
@@ -162,7 +165,10 @@ def _recognise(document: Document, reading: Reading, report: Report) -> None:
 
 
 def _drafts(reading: Reading, language: str | None) -> list[Draft]:
-    return list(chunked(structured(reading.elements), embedding_model(), language))
+    elements = structured(reading.elements)
+    if reading.is_multimodal:
+        elements = with_pictures(elements, reading.pictures, reading.descriptions)
+    return list(chunked(elements, embedding_model(), language))
 
 
 def _publish(

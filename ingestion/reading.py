@@ -8,17 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from django.conf import settings
 
 from ingestion.checkpoint import Checkpoint
-from ingestion.extract.base import Attached, Element, Finding, Kind, Opened, Source, UnitRead, Warned
-from ingestion.extract.kinds import KINDS, is_misnamed, promised_type
+from ingestion.errors import IngestionError
+from ingestion.extract.base import (
+    Attached,
+    Element,
+    Finding,
+    Kind,
+    Opened,
+    Pictured,
+    Source,
+    UnitRead,
+    Warned,
+)
+from ingestion.extract.kinds import KINDS, has_pages, is_misnamed, promised_type
+from ingestion.pictures import Description
 from ingestion.report import Report
 from ingestion.sandbox.parent import SandboxLimits, extract
 from kb.fetch import name_of_url
+from kb.locations import PageBox
 from kb.models import Document, Modality, Stage
+from kb.pictures import is_multimodal
 
 UNIT_NAMES = dict.fromkeys(("pptx", "odp"), "slide") | dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "sheet")
 
@@ -39,6 +54,8 @@ class Reading:
         self.units: dict[int, Unit] = {}
         self.warnings: list[Warned] = []
         self.attached: list[Attached] = []
+        self.pictures: list[Pictured] = []
+        self.descriptions: dict[PageBox, Description] = {}
         self._document, self._report, self._attachments = document, report, attachments
         self._checkpoint = Checkpoint(document.pk, document.sha256)
 
@@ -82,6 +99,47 @@ class Reading:
             unit = self.units[read.number]
             self._checkpoint.add(unit.elements, unit.read)
             yield read
+
+    @cached_property
+    def is_multimodal(self) -> bool:
+        """Whether the pictures of the document count: its workspace says so when it is processed."""
+        return is_multimodal(self._document.workspace_id)
+
+    @property
+    def pictured(self) -> tuple[int, ...]:
+        """The units whose pictures count, ascending: pages and images that could be read."""
+        if not self.is_multimodal or self.opened is None or not has_pages(self.opened.file_type):
+            return ()
+        return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is not Source.UNREADABLE))
+
+    def look_for_pictures(self, while_waiting: Callable[[], None]) -> Iterator[UnitRead]:
+        """Find pictures; yield after each unit. Where that fails, pictures are all that is lost."""
+        if not self.pictured:
+            return
+        unseen: list[int] = []
+        try:
+            for finding in self._found_in_pictures(while_waiting):
+                match finding:
+                    case Pictured():
+                        self.pictures.append(finding)
+                    case UnitRead(number, source):
+                        unseen += [number] if source is Source.UNREADABLE else []
+                        yield finding
+        except IngestionError as error:
+            self.warnings.append(Warned("pictures_unread", f"Not all pictures were read. {error.message}"))
+        if unseen:
+            where = f"{self.unit_name}s {', '.join(map(str, unseen))}"
+            self.warnings.append(Warned("pictures_unread", f"The pictures on {where} could not be read."))
+
+    def _found_in_pictures(self, while_waiting: Callable[[], None]) -> Iterator[Finding]:
+        yield from extract(
+            Path(self._document.file.path),
+            _limits(),
+            deep=True,
+            pictures=True,
+            units=self.pictured,
+            while_waiting=while_waiting,
+        )
 
     def close(self) -> None:
         """Forget what was kept for another try."""

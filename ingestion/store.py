@@ -25,19 +25,19 @@ BATCH = 500
 # One statement with one JSON array: several times faster than a row object and a parameter for each value.
 WRITE = """
 INSERT INTO kb_chunk (id, document_id, workspace_id, external_user_id, session_id, ordinal, text, headings,
-    spans, sentences, page_number, start_time, end_time, modality, language, replaced_by)
+    spans, sentences, page_number, start_time, end_time, modality, language, picture, replaced_by)
 SELECT new.id, doc.id, doc.workspace_id, doc.external_user_id, doc.session_id, new.ordinal, new.text,
     new.headings, new.spans, new.sentences, new.page_number, new.start_time, new.end_time, new.modality,
-    new.language, NULL
+    new.language, new.picture, NULL
 FROM kb_document AS doc, jsonb_to_recordset(%s::jsonb) AS new (id uuid, ordinal int, text text,
     headings text[], spans jsonb, sentences int[], page_number int, start_time float8, end_time float8,
-    modality text, language text)
+    modality text, language text, picture jsonb)
 WHERE doc.id = %s
 ON CONFLICT (id) DO UPDATE SET workspace_id = excluded.workspace_id,
     external_user_id = excluded.external_user_id, session_id = excluded.session_id,
     ordinal = excluded.ordinal, headings = excluded.headings, spans = excluded.spans,
     sentences = excluded.sentences, modality = excluded.modality, language = excluded.language,
-    replaced_by = NULL
+    picture = excluded.picture, replaced_by = NULL
 """
 
 
@@ -50,6 +50,7 @@ class _Facts(NamedTuple):
     sentences: list[list[int]]
     modality: str
     language: str | None
+    picture: dict[str, Any] | None
 
 
 def swap_chunks(
@@ -57,8 +58,8 @@ def swap_chunks(
 ) -> None:
     """Make `drafts` the live chunks of a document; those they replace point at them.
 
-    `modality` is what the document is made of; its tables are told apart from that. What is stored already
-    as it should be is not written again. Raise `Abandoned` if the document is gone.
+    `modality` is what the document is made of; its tables and pictures are told apart from that. What is
+    stored already as it should be is not written again. Raise `Abandoned` if the document is gone.
     """
     with transaction.atomic():
         if Document.unscoped.select_for_update().filter(pk=document_id).first() is None:
@@ -103,11 +104,18 @@ def _wanted(
             ordinal=ordinal,
             headings=list(draft.headings),
             sentences=[list(bounds) for bounds in draft.sentences],
-            modality=Modality.TABLE if draft.is_table else modality,
+            modality=_modality(draft, modality),
             language=language,
+            picture=draft.picture.dump() if draft.picture else None,
         )
         for ordinal, (id, draft) in enumerate(zip(chunk_ids(document_id, drafts), drafts, strict=True))
     }
+
+
+def _modality(draft: Draft, of_document: Modality) -> Modality:
+    if draft.picture:
+        return Modality.IMAGE
+    return Modality.TABLE if draft.is_table else of_document
 
 
 def _row(id: UUID, facts: _Facts, located: LocatedText) -> dict[str, Any]:

@@ -165,6 +165,11 @@ def promised_type(name: str) -> str | None:
     return _BY_EXTENSION.get(PurePath(name.lower()).suffix)
 
 
+def has_pages(file_type: str) -> bool:
+    """Tell whether a kind of file has pages that can be drawn, and so pictures that have a box."""
+    return file_type == "pdf" or KINDS[file_type].modality == Modality.IMAGE
+
+
 def is_misnamed(name: str, file_type: str) -> bool:
     """Whether a file of this kind would surprise somebody who went by its name."""
     promised = promised_type(name)

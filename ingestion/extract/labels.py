@@ -9,11 +9,10 @@ from collections.abc import Sequence
 LONGEST_LABEL, MOST_LABELS = 120, 600
 # “Figure 3”, “Abb. 2:”, “Chart: …”, in the languages that we tell apart most often.
 CAPTION = re.compile(
-    r"(fig(ure|\.)?|chart|graph|exhibit|diagram|image|photo(graph)?|picture|plate|map|illustration|scheme"
-    r"|abb(ildung|\.)?|bild|grafik|diagramm|schaubild|karte|figura|gráfic[oa]|gr[aá]fico|imagen|ilustración"
+    r"(?i:fig(ure|\.)?|chart|graph|exhibit|diagram|image|photo(graph)?|picture|plate|map|illustration|scheme"
+    r"|abb(ildung|\.)?|bild|grafik|diagramm|schaubild|karte|figura|gráfic[oa]|imagen|ilustración"
     r"|graphique|schéma|carte|illustrazione|grafico|immagine|afbeelding|figuur|grafiek)"
-    r"\s*([\dIVX]+([.\-–]\d+)*[a-z]?\b|[A-Z]\b|[:.–—-]\s)",
-    re.IGNORECASE,
+    r"(\s*\d+([.–-]\d+)*[a-z]?\b|\s+([IVX]+|[A-Z])\b|\s*[:.–—-]\s)"
 )
 
 

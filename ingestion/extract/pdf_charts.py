@@ -51,9 +51,9 @@ def _drawn(page: pymupdf.Page, shown: Page) -> Iterator[_Drawn]:
         box = displayed(_with_extent(path["rect"]), page, shown)
         if box is None or _is_paper(box, shown):
             continue
-        filled = [item[1] for item in path["items"] if item[0] == "re" and _is_seen(path.get("fill"))]
+        filled = _filled(path) if _is_seen(path.get("fill")) else []
         boxes = (displayed(rect, page, shown) for rect in filled)
-        yield _Drawn(box, sum(map(_is_stroke, path["items"])), tuple(each for each in boxes if each))
+        yield _Drawn(box, sum(map(_strokes, path["items"])), tuple(each for each in boxes if each))
 
 
 def _with_extent(rect: Any) -> Any:
@@ -73,12 +73,27 @@ def _is_seen(fill: Sequence[float] | None) -> bool:
     return fill is not None and min(fill, default=1.0) < 1
 
 
-def _is_stroke(item: tuple[Any, ...]) -> bool:
-    """Whether a part of a path is a curve, or a line that is neither level nor upright."""
-    if item[0] == "l":
-        (x1, y1), (x2, y2) = item[1], item[2]
-        return bool(abs(x1 - x2) > SLANT and abs(y1 - y2) > SLANT)
-    return bool(item[0] in ("c", "qu"))
+def _filled(path: dict[str, Any]) -> list[Any]:
+    """Return the rectangles that a path fills; as programs draw them, with one command or with four lines."""
+    items = path["items"]
+    rects = [item[1] for item in items if item[0] == "re"]
+    return rects or ([path["rect"]] if not any(map(_strokes, items)) else [])
+
+
+def _strokes(item: tuple[Any, ...]) -> int:
+    """Return how many curves, or lines that are neither level nor upright, a part of a path has."""
+    match item:
+        case "l", start, end:
+            return _is_slanted(start, end)
+        case "qu", (first, second, third, fourth):
+            return _is_slanted(first, second) + _is_slanted(third, fourth)
+        case "c", *_:
+            return 1
+    return 0
+
+
+def _is_slanted(start: tuple[float, float], end: tuple[float, float]) -> bool:
+    return abs(start[0] - end[0]) > SLANT and abs(start[1] - end[1]) > SLANT
 
 
 def _clusters(paths: Sequence[_Drawn], shown: Page) -> Iterator[list[_Drawn]]:
@@ -101,14 +116,17 @@ def _bars(cluster: Iterable[_Drawn]) -> int:
     for box in (box for path in cluster for box in path.filled):
         across, down = box.x2 - box.x1, box.y2 - box.y1
         if min(across, down) >= SLANT:
-            ends["on", round(box.y2), round(across)].add(round(down))
-            ends["beside", round(box.x1), round(down)].add(round(across))
+            for side in (box.y1, box.y2):
+                ends["level", round(side), round(across)].add(round(down))
+            for side in (box.x1, box.x2):
+                ends["upright", round(side), round(down)].add(round(across))
     return max(map(len, ends.values()), default=0)
 
 
 def displayed(rect: Any, page: pymupdf.Page, shown: Page) -> Box | None:
     """Return a rectangle of the unrotated page as it is displayed, None if it stands beside the page."""
-    turned = pymupdf.Rect(rect) * page.rotation_matrix & page.rect
+    # Drawn from right to left, a rectangle would count as empty.
+    turned = pymupdf.Rect(rect).normalize() * page.rotation_matrix & page.rect
     if turned.is_empty:
         return None
     return Box(*(round(edge, 2) for edge in turned))

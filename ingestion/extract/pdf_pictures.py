@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ingestion.extract.base import Element, Pictured, Source, UnitRead
-from ingestion.extract.labels import are_labels, is_caption
+from ingestion.extract.labels import MOST_LABELS, are_labels, is_caption
 from ingestion.extract.lines import around
 from ingestion.extract.ocr import OCR_DPI, recognise
 from ingestion.extract.pdf import affordable_dpi, needs_recognition, page_elements
@@ -34,17 +34,23 @@ LINES_EACH = 10_000
 
 
 def read_pictures(page: pymupdf.Page, number: int) -> list[Pictured | UnitRead]:
-    """Return the pictures on a page (1-based); a page that is to be recognised as a whole may be one."""
+    """Return the pictures on a page (1-based), a whole page before those on it.
+
+    Of a page that is recognised as a whole, the words in its pictures are known already, and it may be a
+    picture itself.
+    """
     shown = Page(number, page.rect.width, page.rect.height)
     elements, _ = page_elements(page)
     images = page.get_image_info()
+    regions = _regions(page, images, shown, elements)[:MOST_PICTURES]
     if needs_recognition(page, elements, images):
-        found = [Pictured(PageBox(Box(0, 0, shown.width, shown.height), shown))]
+        boxes = [Box(0, 0, shown.width, shown.height), *(region.box for region in regions)]
+        found = [Pictured(PageBox(box, shown)) for box in boxes]
     else:
-        regions = _regions(page, images, shown, elements)
         found = [
             _picture(page, region, shown, elements, LINES_EACH * at)
-            for at, region in enumerate(regions[:MOST_PICTURES], start=1)
+            for at, region in enumerate(regions, start=1)
+            if not _lies_behind_text(region.box, elements)
         ]
     return [*found, UnitRead(number, Source.BLANK, pictures=len(found))]
 
@@ -60,7 +66,7 @@ class _Region:
 def _picture(
     page: pymupdf.Page, region: _Region, shown: Page, elements: Sequence[Element], first_line: int
 ) -> Pictured:
-    own = [box.box for element in _within(elements, region.box) for box in _words(element.located)]
+    own = [box for _, box in _words(elements, region.box)]
     dpi = affordable_dpi(page, OCR_DPI)
     pixmap = page.get_pixmap(clip=region.box, dpi=dpi, alpha=False, colorspace=pymupdf.csRGB)
     fingerprint = blake2b(pixmap.samples, digest_size=8).hexdigest()
@@ -75,15 +81,20 @@ def _picture(
 def _regions(
     page: pymupdf.Page, images: Sequence[dict[str, Any]], shown: Page, elements: Sequence[Element]
 ) -> list[_Region]:
-    """Return what is large enough to mean something, without what lies behind text."""
+    """Return what is large enough to mean something, from top to bottom."""
     pictures = _joined([box for image in images if (box := displayed(image["bbox"], page, shown))])
     labelled = [_with_labels(box, elements) for box in charts(page, shown)]
     whole = _joined([*(box for box in pictures if _is_sized(box, shown)), *labelled])
     return [
         _Region(box, any(_overlap(box, picture) for picture in pictures))
         for box in whole
-        if _is_sized(box, shown) and are_labels([element.text for element in _within(elements, box)])
+        if _is_sized(box, shown)
     ]
+
+
+def _lies_behind_text(box: Box, elements: Iterable[Element]) -> bool:
+    whole = [element.text for element in elements if element.located.runs and box.holds(_around(element))]
+    return not are_labels(whole) or sum(len(word) for word, _ in _words(elements, box)) > MOST_LABELS
 
 
 def _is_sized(box: Box, shown: Page) -> bool:
@@ -107,18 +118,23 @@ def _with_labels(box: Box, elements: Iterable[Element]) -> Box:
     """Return the box with the words that stand close to what is drawn: those of axes and slices."""
     near = _grown(box, BESIDE)
     labels = [
-        around([each.box for each in element.located.boxes()])
+        _around(element)
         for element in elements
         if len(element.text) <= SHORT and element.located.runs and not is_caption(element.text)
     ]
     return around([box, *(label for label in labels if _overlap(near, label))])
 
 
-def _within(elements: Iterable[Element], box: Box) -> Iterator[Element]:
+def _around(element: Element) -> Box:
+    return around([each.box for each in element.located.boxes()])
+
+
+def _words(elements: Iterable[Element], box: Box) -> Iterator[tuple[str, Box]]:
+    """Yield the words of the page that stand in a box."""
     for element in elements:
-        boxes = element.located.boxes()
-        if boxes and all(box.holds(each.box) for each in boxes):
-            yield element
+        for span in element.located.spans:
+            if isinstance(span.place, OnPage) and box.holds(span.place.box):
+                yield element.text[span.start : span.end], span.place.box
 
 
 def _overlap(one: Box, other: Box) -> bool:
@@ -158,7 +174,3 @@ def _moved(place: OnPage, to: Box, shown: Page) -> OnPage:
     return OnPage(
         shown, place.line, Box(x1 + to.x1, y1 + to.y1, min(x2 + to.x1, to.x2), min(y2 + to.y1, to.y2))
     )
-
-
-def _words(located: LocatedText) -> Iterator[OnPage]:
-    return (span.place for span in located.spans if isinstance(span.place, OnPage))

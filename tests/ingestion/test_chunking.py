@@ -6,12 +6,13 @@ from itertools import pairwise
 
 import pytest
 
-from ingestion.chunking import Draft, Tokenizer, chunked, sentence_bounds
+from ingestion.chunking import Draft, Tokenizer, chunked
 from ingestion.extract.base import Element, Kind
 from kb.embedding import embedding_model
 from kb.embedding.hashing import HashingModel
 from kb.locations import LocatedText
 from kb.models import with_headings
+from kb.sentences import sentence_bounds
 
 SENTENCE = "The keeper climbs the stairs and lights the lamp before the sun has gone."
 

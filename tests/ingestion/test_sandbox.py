@@ -22,6 +22,7 @@ from ingestion.extract.base import (
     Kind,
     Limits,
     Opened,
+    Pictured,
     Request,
     Source,
     UnitRead,
@@ -32,7 +33,7 @@ from ingestion.sandbox.child import Child
 from ingestion.sandbox.lines import dump_error, dump_finding
 from ingestion.sandbox.parent import SandboxLimits
 from ingestion.sandbox.wire import Untrue, read_line
-from kb.locations import Box, InFile, InTime, LocatedText, OnPage, Page
+from kb.locations import Box, InFile, InTime, LocatedText, OnPage, Page, PageBox
 from tests.conftest import SAMPLES
 
 PAGE = Page(1, 200.0, 100.0)
@@ -43,6 +44,7 @@ ELEMENT = Element(
     ),
     font_size=10.5,
 )
+PICTURED = Pictured(PageBox(Box(1.0, 2.0, 100.0, 50.0), PAGE), "0a1b2c", (ELEMENT.located,))
 EXHAUSTING = {
     "memory": ("b = bytearray(1 << 40)", "out_of_memory"),
     "killed from outside": ("import os; os.kill(os.getpid(), 9)", "out_of_memory"),
@@ -160,6 +162,7 @@ def test_the_child_does_not_load_django() -> None:
         ),
         Opened("pdf", "application/pdf", 3, 3, title="A title", is_cut_off=True),
         UnitRead(1, Source.OCR, 0.75, 1, 2),
+        PICTURED,
         Attached("../notes.txt", "a1"),
         Warned("a", "b"),
     ],
@@ -179,6 +182,11 @@ def line(**changes: object) -> bytes:
     return json.dumps(json.loads(dump_finding(ELEMENT)) | changes).encode()
 
 
+def picture(**changes: object) -> bytes:
+    """Return an honest picture's line with lies."""
+    return json.dumps(json.loads(dump_finding(PICTURED)) | changes).encode()
+
+
 def word(*values: float) -> list[dict[str, object]]:
     return [{"page": [1, 200.0, 100.0], "line": 0, "words": [list(values)]}]
 
@@ -195,6 +203,11 @@ LIES = {
     "unknown place": line(spans=[{"in": {"shelf": 3}, "words": [[0, 3]]}]),
     "lines upside down": line(spans=[{"in": {"lines": [4, 3]}, "words": [[0, 3]]}]),
     "rows beyond the text": line(rows=[[0, 99]]),
+    "a picture off the page": picture(area={"page": [1, 200.0, 100.0], "box": [10, 10, 300, 20]}),
+    "a picture of no size": picture(area={"page": [1, 200.0, 100.0], "box": [10, 10, 10, 20]}),
+    "a picture without a place": picture(area=None),
+    "a fingerprint that is a path": picture(fingerprint="../x"),
+    "words beside the picture's page": picture(words=[{"text": "abc", "spans": word(0, 3, 1, 2, 300, 4)}]),
     "an attachment outside the folder": dump_finding(Attached("a", "../../etc/passwd")),
     "more than certain": dump_finding(UnitRead(1, Source.OCR, 1.5)),
     "not a number": line(spans=word(0, 3, float("nan"), 2, 3, 4)),

@@ -1,0 +1,176 @@
+"""Pictures among the elements of a document: each with its caption, its labels and what was recognised in it.
+
+    elements in order + pictures found ─▶ the same elements, those of a picture together where it stands
+
+What belongs to a picture leaves the running text: nothing is said twice.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ingestion.extract.base import Element, Kind, Pictured
+from ingestion.extract.labels import are_labels, is_caption
+from ingestion.extract.lines import around
+from kb.locations import Box, LocatedText, OnPage, PageBox, Span
+
+# A picture that comes back on so many pages is furniture.
+REPEATED = 3
+# A paragraph that begins as captions do may stand so far from its picture, in points; any other must be so
+# short, in characters, and so close.
+LONGEST_CAPTION, CAPTION_GAP = 600, 40.0
+SHORT, CLOSE, TOUCHING = 160, 14.0, -5.0
+# Where both are as close, a caption stands below.
+BELOW_FIRST = 2.0
+# A heading in this share of a picture, from its top, heads what follows it, too.
+TITLE_SHARE = 0.25
+RUNNING = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.HIDDEN})
+# The words about a picture stand on no line of the page.
+NO_LINE = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What a model has written about a picture."""
+
+    text: str
+    model: str
+
+
+Descriptions = Mapping[PageBox, Description]
+
+
+def with_pictures(
+    elements: Sequence[Element], found: Sequence[Pictured], descriptions: Descriptions | None = None
+) -> list[Element]:
+    """Return structured elements with those of each picture together, as `Kind.PICTURE`.
+
+    A picture that nothing is known of yet has one element without text. What merely lies behind text is no
+    picture, nor is what comes back on page after page.
+    """
+    pages = _Pages(elements)
+    placed: defaultdict[int, list[Element]] = defaultdict(list)
+    for picture in _distinct(found):
+        labels = pages.labels(picture)
+        if labels is not None and picture.area is not None:
+            pages.pictured.append(picture.area)
+            taken = pages.take(labels, pages.caption(picture.area, labels))
+            at = taken[0] if taken else pages.behind(picture.area)
+            placed[at] += _of_picture(picture, [elements[index] for index in taken], descriptions or {})
+    merged: list[Element] = []
+    for index, element in enumerate(elements):
+        merged += placed[index]
+        merged += [] if index in pages.taken else [_described_by_author(element, index)]
+    return merged + placed[len(elements)]
+
+
+def pictures_in(elements: Iterable[Element]) -> list[PageBox]:
+    """Return where the pictures stand that `with_pictures` has found a place for."""
+    areas = (element.picture.area for element in elements if element.picture)
+    return list(dict.fromkeys(area for area in areas if area))
+
+
+def _distinct(found: Sequence[Pictured]) -> Iterator[Pictured]:
+    pages = Counter(picture.fingerprint for picture in found if picture.fingerprint)
+    yield from (picture for picture in found if pages[picture.fingerprint] < REPEATED)
+
+
+def _of_picture(picture: Pictured, own: Sequence[Element], descriptions: Descriptions) -> Iterator[Element]:
+    yield from (replace(element, kind=Kind.PICTURE, level=None, picture=picture) for element in own)
+    for words in picture.words:
+        yield Element(Kind.PICTURE, words, picture=picture)
+    description = descriptions.get(picture.area) if picture.area else None
+    if picture.area and description:
+        located = _anywhere_in(picture.area, description.text)
+        yield Element(Kind.PICTURE, located, picture=picture, machine=description.model)
+    elif not own and not picture.words:
+        yield Element(Kind.PICTURE, LocatedText(""), picture=picture)
+
+
+def _anywhere_in(area: PageBox, text: str) -> LocatedText:
+    return LocatedText.of_spans(text, [Span(0, len(text), OnPage(area.page, NO_LINE, area.box))])
+
+
+def _described_by_author(element: Element, index: int) -> Element:
+    """Make what an office file says of a picture an element of that picture, which has no box."""
+    is_alternative = element.kind is Kind.PICTURE and element.picture is None
+    return replace(element, picture=Pictured(None, f"{index:x}")) if is_alternative else element
+
+
+class _Pages:
+    """Elements by the page they stand on, and which of them pictures have taken."""
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        self.elements = elements
+        self.taken: set[int] = set()
+        self.pictured: list[PageBox] = []
+        self._on: defaultdict[int, list[tuple[int, Box]]] = defaultdict(list)
+        for index, element in enumerate(elements):
+            number = element.located.page_number()
+            if number is not None and element.kind not in RUNNING:
+                boxes = [each.box for each in element.located.boxes() if each.page.number == number]
+                self._on[number].append((index, around(boxes)))
+
+    def labels(self, picture: Pictured) -> list[int] | None:
+        """Return what stands in a picture.
+
+        None if that is text for which the picture is a background, or if it is a part of another picture.
+        """
+        if picture.area is None or any(area.holds(picture.area) for area in self.pictured):
+            return None
+        inside = [(index, box) for index, box in self._free(picture.area) if picture.area.box.holds(box)]
+        texts = [self.elements[index].text for index, _ in inside]
+        if not are_labels(texts) or any(self.elements[index].kind is Kind.TABLE for index, _ in inside):
+            return None
+        return [index for index, box in inside if not self._is_title(index, box, picture.area.box)]
+
+    def caption(self, area: PageBox, labels: Sequence[int]) -> int | None:
+        """Return the paragraph that captions a picture: it begins as captions do, or is short and close."""
+        ranked = [
+            (not is_named, gap, index)
+            for index, box in self._free(area)
+            if index not in labels and not area.box.holds(box)
+            for gap, is_named in _gaps(self.elements[index], box, area.box)
+        ]
+        return min(ranked)[2] if ranked else None
+
+    def take(self, labels: Sequence[int], caption: int | None) -> list[int]:
+        """Take the elements of a picture out of the text; return them, the caption first."""
+        taken = [*([] if caption is None else [caption]), *labels]
+        self.taken.update(taken)
+        return taken
+
+    def behind(self, area: PageBox) -> int:
+        """Return before which element a picture comes: behind what stands above it."""
+        above = [index for index, box in self._on[area.page.number] if _stands_above(box, area.box)]
+        if above:
+            return max(above) + 1
+        numbers = ((index, element.located.page_number()) for index, element in enumerate(self.elements))
+        later = (index for index, number in numbers if number is not None and number >= area.page.number)
+        return next(later, len(self.elements))
+
+    def _free(self, area: PageBox) -> Iterator[tuple[int, Box]]:
+        return ((index, box) for index, box in self._on[area.page.number] if index not in self.taken)
+
+    def _is_title(self, index: int, box: Box, area: Box) -> bool:
+        height = area.y2 - area.y1
+        return self.elements[index].kind is Kind.HEADING and box.y1 < area.y1 + TITLE_SHARE * height
+
+
+def _gaps(element: Element, box: Box, area: Box) -> Iterator[tuple[float, bool]]:
+    """Yield how far a paragraph stands from a picture, and whether it is named, if it may be its caption."""
+    is_named = is_caption(element.text) and len(element.text) <= LONGEST_CAPTION
+    is_short = element.kind in (Kind.PARAGRAPH, Kind.CAPTION) and len(element.text) <= SHORT
+    shared = min(box.x2, area.x2) - max(box.x1, area.x1)
+    if shared < min(box.x2 - box.x1, area.x2 - area.x1) / 2:
+        return
+    below, above = box.y1 - area.y2, area.y1 - box.y2
+    gap = below if below >= TOUCHING else above + BELOW_FIRST
+    if gap >= TOUCHING and ((is_named and gap <= CAPTION_GAP) or (is_short and gap <= CLOSE)):
+        yield gap, is_named
+
+
+def _stands_above(box: Box, area: Box) -> bool:
+    return box.y2 <= area.y1 - TOUCHING and min(box.x2, area.x2) > max(box.x1, area.x1)

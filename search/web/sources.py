@@ -88,7 +88,8 @@ def reranked(
 
 def within_budget(sources: Sequence[Source], query: WebQuery) -> list[Kept]:
     """Return the sources, best first, with what of their text fits into the budget; none without text."""
-    left, kept = query.max_tokens, []
+    left = query.max_tokens
+    kept: list[Kept] = []
     for source in sources:
         if kept and left is not None and left < FEWEST_TOKENS:
             break

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from kb.fencing import harmless
 from search.answer.base import Asked, Context
-from search.answer.fencing import Fence, harmless
+from search.answer.fencing import Fence
 from search.answer.prompting import compose, render
 from search.citations.markers import MarkerStream
 from tests.search.contexts import context

@@ -84,8 +84,8 @@ class WebSource(_Strict):
     title: str
     url: str
     snippet: str
-    engine: str | None = None
-    score: float | None = None
+    engine: str
+    score: float | None
 
 
 class RankedSource(_Strict):
@@ -113,6 +113,7 @@ PhaseName = Literal["WEB_SEARCH", "SCRAPING_URLS", "RERANKING", "GENERATION"]
 class WebPhase(_Strict):
     """A step of `web_search`."""
 
+    execution_id: str | None = None
     phase: PhaseName
     status: Literal["started", "completed"]
     query: str | None = None
@@ -280,4 +281,7 @@ Yielded = ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError | Trace
 
 def event_data(event: ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError) -> dict[str, Any]:
     """Return the `data` of an event as JSON; keys that a phase does not have are left out."""
-    return event.data.model_dump(mode="json", exclude_none=isinstance(event.data, Phase | WebPhase))
+    data = event.data.model_dump(mode="json")
+    if isinstance(event.data, Phase | WebPhase):
+        return {key: value for key, value in data.items() if value is not None}
+    return data

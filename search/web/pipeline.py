@@ -63,13 +63,15 @@ from search.web.sources import (
 
 async def web_search(principal: Principal, inputs: WebSearchInput, run: Run) -> AsyncIterator[Yielded]:
     """Yield the events of one search: its phases, sources and text, how it came about, its result."""
-    yield ToolUpdate(data=WebPhase(phase="WEB_SEARCH", status="started", query=inputs.query))
+    yield ToolUpdate(
+        data=WebPhase(execution_id=run.execution_id, phase="WEB_SEARCH", status="started", query=inputs.query)
+    )
     clock = Clock()
     making = await in_database(_Making.of, principal, inputs, run)
     searched = await search(making.wanted)
     clock.lap("search")
     hits = searched.found.hits
-    found = SearchCompleted(results_count=len(hits), sources=_web_sources(hits))
+    found = SearchCompleted(results_count=len(hits), sources=_web_sources(searched))
     yield _phase("WEB_SEARCH", "completed", data=found, output_key="sources")
     finish = _results if inputs.mode == "results" else _answer
     async with aclosing(finish(making, searched, clock)) as events:
@@ -225,12 +227,17 @@ def _phase(
     return ToolUpdate(data=WebPhase(phase=name, status=status, data=data, output_key=output_key))
 
 
-def _web_sources(hits: Sequence[Hit]) -> list[WebSource]:
+def _web_sources(searched: Searched) -> list[WebSource]:
     return [
         WebSource(
-            rank=rank, title=hit.title, url=hit.url, snippet=hit.snippet, engine=hit.engine, score=hit.score
+            rank=rank,
+            title=hit.title,
+            url=hit.url,
+            snippet=hit.snippet,
+            engine=hit.engine or searched.provider,
+            score=hit.score,
         )
-        for rank, hit in enumerate(hits, start=1)
+        for rank, hit in enumerate(searched.found.hits, start=1)
     ]
 
 

@@ -114,13 +114,20 @@ async def test_the_stream_has_the_phases_of_the_seed(people: Cast, brave: Provid
     phases = [update for update in updates if "phase" in update]
     assert [(each["phase"], each["status"]) for each in phases] == WITHOUT_SCRAPING
     started, completed = phases[:2]
-    assert started == {"phase": "WEB_SEARCH", "status": "started", "query": QUERY}
+    assert started == {
+        "execution_id": events[-1]["data"]["execution_id"],
+        "phase": "WEB_SEARCH",
+        "status": "started",
+        "query": QUERY,
+    }
     assert (completed["output_key"], completed["data"]["results_count"]) == ("sources", 3)
     assert completed["data"]["sources"][0] == {
         "rank": 1,
         "title": OTHERS[0].title,
         "url": OTHERS[0].url,
         "snippet": OTHERS[0].snippet,
+        "engine": "brave",
+        "score": None,
     }
     assert phases[3]["data"] == {"reranked_count": 3}
     after = updates.index(phases[3])

@@ -15,7 +15,7 @@ from typing import NoReturn
 from ingestion.sandbox.processes import STARTED
 
 # What reads most files, and takes longest to load.
-PRELOADED = ("ingestion.extract.registry", "ingestion.extract.pdf")
+PRELOADED = ("ingestion.extract.registry", "ingestion.extract.pdf", "ingestion.extract.markup.webpage")
 BLOCK_BYTES = 2**16
 
 

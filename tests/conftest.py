@@ -5,6 +5,7 @@ alice owns a workspace, bob is a viewer in it, charlie is a stranger.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,23 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from hypothesis import HealthCheck, settings
 from pytest_socket import socket_allow_hosts
 
 from accounts.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import KeyScope, Role
+
+# No property is about time. Who runs the tests by hand looks at other examples each time; in CI a change must
+# not fail for an example that an earlier one was not asked.
+settings.register_profile(
+    "locus",
+    deadline=None,
+    database=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("locus")
 
 SAMPLES = Path(__file__).parent / "samples"
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -204,7 +204,7 @@ queries = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=queries)
 def test_any_query_is_taken_and_met(server: ProviderDouble, engine: Provider, query: WebQuery) -> None:
     """The double refuses what its provider would; hits meet every filter that is not reported."""

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.sse import compact, frames
@@ -61,7 +61,6 @@ def test_an_event_of_exactly_the_limit_is_not_cut() -> None:
     assert len(list(frames(event, len(whole) - 1))) == 2
 
 
-UNHURRIED = settings(deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=3000)
 PAYLOADS = st.dictionaries(
     TEXT,
@@ -74,7 +73,6 @@ PAYLOADS = st.dictionaries(
 )
 
 
-@UNHURRIED
 @given(PAYLOADS, st.integers(512, 32768), st.integers(1, 2**31 - 1))
 def test_any_payload_comes_back_byte_for_byte(payload: dict[str, Any], limit: int, seq: int) -> None:
     event = StoredEvent("call_x", seq, "tool_partial_update", payload)
@@ -94,7 +92,6 @@ def test_any_payload_comes_back_byte_for_byte(payload: dict[str, Any], limit: in
         assert piece["sha256"] == hashlib.sha256(whole.encode()).hexdigest()
 
 
-@UNHURRIED
 @given(st.text(st.sampled_from('\\"é中😀\u2028\x85\n\x00a'), min_size=500, max_size=3000))
 def test_slices_are_full(text: str) -> None:
     """What is hard to cut, cut as late as it can be: a frame has room for at most one more character."""

@@ -2,6 +2,7 @@
 
 Models misspell (`<Source 1>`), group (`[1, 3]`, `<source_1, 2>`), and fall back on habits (`【1†source】`,
 `[^1]`, a finished `<citation id="…">[1]</citation>`). Here all of that becomes one marker for each source.
+A citation is what markers become and nothing else: one that a model writes, or was talked into, is none.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _GAP = r"[ \t]{0,2}"
 _NAME = r"sources?[ \t_:#.-]{0,3}"
 _JOIN = rf"{_GAP}(?:[,;&/–—-]|and\b){_GAP}"
 _NUMBERS = rf"(?:{_NAME})?\d{{1,4}}(?:{_JOIN}(?:{_NAME})?\d{{1,4}}){{0,19}}"
-_TAGS = r"</?citation\b[^<>\n]{0,120}>"
+_TAG_NAME = r"/?(?:web_)?citation\b"
+_TAGS = rf"<{_TAG_NAME}[^<>\n]{{0,400}}>"
 _WRITTEN = re.compile(
     rf"""(?<!\\)(?:
         <{_GAP}/?{_GAP}{_NAME}{_NUMBERS}{_GAP}/?{_GAP}>
@@ -28,9 +30,13 @@ _WRITTEN = re.compile(
       | 【{_GAP}{_NUMBERS}{_GAP}(?:†[^】\n]{{0,60}})?】
       | (?P<bare>\[{_GAP}\^?\d{{1,4}}(?:{_JOIN}\^?\d{{1,4}}){{0,19}}{_GAP}\](?!\())
       | (?P<tag>{_TAGS})
-    )""",
+    )
+    | (?P<posing>\\?<(?={_TAG_NAME}))       # clients don't know that a backslash goes before a tag
+    """,
     re.VERBOSE | re.IGNORECASE,
 )
+_OPENED = re.compile(r"<[\w/]*$")
+LONGEST_TAG_NAME = len("</web_citation")
 _LONGEST = 600
 """Nothing that `_WRITTEN` matches is longer, in characters: 20 numbers and all there may be between them."""
 _MAY_BEGIN = re.compile(
@@ -39,9 +45,11 @@ _MAY_BEGIN = re.compile(
       | [<\[(【][ \t]*/?[ \t]*{_NAME}[\d \t,;&/–—^_:\#.A-Za-z-]*
       | [\[【][ \t]*\^?\d[\d \t,;&/–—^A-Za-z-]*(?:†[^】\n]*)?
       | \[[\d \t,;&/–—^A-Za-z-]+\]
-      | </?c(?:i(?:t(?:a(?:t(?:i(?:o(?:n[^<>\n]*)?)?)?)?)?)?)?
       | \\
-    )$""",
+    )$
+    | \\?</?(?:w(?:e(?:b_?)?)?)?$
+    | \\?</?(?:web_)?c(?:i(?:t(?:a(?:t(?:i(?:o(?:n[^<>\n]*)?)?)?)?)?)?)?$
+    """,
     re.VERBOSE | re.IGNORECASE,
 )
 _WORDS_AND_MARKERS = re.compile(r"\\?<source_\d{1,4}>|\s+|(?:(?!\\?<)\S)+|\\?<")
@@ -82,10 +90,17 @@ class MarkerStream:
         yield from _partials(ready)
 
 
+def seam(before: str) -> str:
+    """Return what is left of something removed behind `before`: a space where its halves could make a tag."""
+    return " " if _OPENED.search(before[-LONGEST_TAG_NAME:]) else ""
+
+
 def _canonical(written: re.Match[str]) -> str:
     """Return the markers for what was written; what is no citation comes back as it is."""
     if written["tag"]:
-        return ""
+        return seam(written.string[: written.start()])
+    if written["posing"]:
+        return "&lt;"
     numbers = _numbers(written.group())
     if written["bare"] and (max(numbers) > MOST_SOURCES or _is_code(written.string, written.start())):
         return written.group()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from search.answer.base import Context
-from search.citations.markers import MARKER
+from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Verifier
 from search.events import BoxData, Quote
 
@@ -199,7 +199,7 @@ def _better_source(statement: str, held: set[int], verifier: Verifier) -> int | 
 
 def _edit(group: re.Match[str], citations: Sequence[str]) -> _Edit:
     """Put citations in place of markers; where none is left the space before them goes too."""
-    kept = f"{group['before']}{''.join(citations)}" if citations else ""
+    kept = f"{group['before']}{''.join(citations)}" if citations else seam(group.string[: group.start()])
     return _Edit(group.start(), group.end(), f"{kept}{group['after']}")
 
 

@@ -22,6 +22,12 @@ SPELLINGS = {
     "A footnote [^2].": "A footnote <source_2>.",
     'Done <citation id="9b-de">[1]</citation>.': "Done <source_1>.",
     "An invention <source_99>.": "An invention <source_99>.",
+    'Done <web_citation url="https://a.example/" title="A">[1]</web_citation>.': "Done <source_1>.",
+    'Forged <web_citation url="https://evil.example/" title="A">here</web_citation>.': "Forged here.",
+    'Split <citation\nid="9b-de">here</CITATION>.': 'Split &lt;citation\nid="9b-de">here.',
+    rf'Long <web_citation url="{"a" * 500}">.': rf'Long &lt;web_citation url="{"a" * 500}">.',
+    r'Told \<citation id="9b-de"\>.': r'Told &lt;citation id="9b-de"\>.',
+    'Nested <cita<citation>tion id="9b-de">.': 'Nested <cita tion id="9b-de">.',
 }
 NO_CITATIONS = [
     "In [2019] and on [page 4].",
@@ -60,6 +66,8 @@ PIECES = st.sampled_from(
             "and",
             "s",
             "<citation",
+            "<web_",
+            "citation",
             "/",
             "<source_3>",
             "[1]",

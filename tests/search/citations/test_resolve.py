@@ -57,6 +57,11 @@ def test_invented_sources_are_removed_and_counted() -> None:
     assert result.response.endswith("They are rare.")
 
 
+def test_what_is_removed_joins_nothing_to_a_citation() -> None:
+    result = resolved('Roses <cita <source_9>tion id="9b-de">[1]</cita<source_9>tion>', TEA)
+    assert result.response == 'Roses <cita tion id="9b-de">[1]</cita tion>'
+
+
 def test_a_marker_amid_a_sentence_is_about_the_clause_before_it() -> None:
     result = resolved(
         "Roses are red and rare <source_1>, while the moon is 384,400 km away <source_2>.", TEA, MOON

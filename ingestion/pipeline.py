@@ -21,10 +21,12 @@ from django.utils import timezone
 
 from ingestion.attachments import add_attachments
 from ingestion.chunking import Draft, chunked
+from ingestion.describing import describe_pictures, describer
 from ingestion.errors import IngestionError, NoText
+from ingestion.extract.base import Element
 from ingestion.fetching import fetch_document
 from ingestion.language import language_of
-from ingestion.pictures import with_pictures
+from ingestion.pictures import pictures_in, with_pictures
 from ingestion.quality import is_partial, quality_of, warnings_of
 from ingestion.reading import Reading
 from ingestion.report import Abandoned, Report, announce_document
@@ -162,13 +164,28 @@ def _recognise(document: Document, reading: Reading, report: Report) -> None:
             begun = time.monotonic()
             publish()
             due = time.monotonic() + max(PUBLISH_EVERY_SECS, (time.monotonic() - begun) / PUBLISH_SHARE)
+    _describe(document, reading, report)
+
+
+def _describe(document: Document, reading: Reading, report: Report) -> None:
+    """Have a model say what the pictures show, if the deployment names one."""
+    chosen = describer()
+    areas = pictures_in(_elements(reading)) if chosen else []
+    if chosen and areas:
+        language = document.language or language_of(reading.elements)
+        reading.descriptions, warnings = describe_pictures(chosen, document, areas, language, report.check)
+        reading.warnings += warnings
+
+
+def _elements(reading: Reading) -> list[Element]:
+    elements = structured(reading.elements)
+    if not reading.is_multimodal:
+        return elements
+    return with_pictures(elements, reading.pictures, reading.descriptions)
 
 
 def _drafts(reading: Reading, language: str | None) -> list[Draft]:
-    elements = structured(reading.elements)
-    if reading.is_multimodal:
-        elements = with_pictures(elements, reading.pictures, reading.descriptions)
-    return list(chunked(elements, embedding_model(), language))
+    return list(chunked(_elements(reading), embedding_model(), language))
 
 
 def _publish(

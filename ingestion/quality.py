@@ -70,7 +70,7 @@ def quality_of(reading: Reading, warnings: Iterable[Warned], language: str | Non
 
 
 def _check_usable(reading: Reading) -> None:
-    if any(unit.elements for unit in reading.units.values()):
+    if reading.descriptions or any(unit.elements for unit in reading.units.values()):
         if _cut_off(reading) and _numbers(reading, Source.UNREADABLE):
             raise Corrupted(
                 "The file is cut off: its end is missing. Get the whole file and upload it again."

@@ -427,6 +427,12 @@ ANTHROPIC_SEARCH_MODEL = env.str("ANTHROPIC_SEARCH_MODEL", "") or (
     GENERATION_MODEL if GENERATION_PROVIDER == "anthropic" else "claude-haiku-4-5"
 )
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
+# Who says what pictures show; nobody is asked without one.
+VISION_PROVIDER = env.str("VISION_PROVIDER", "")
+VISION_MODEL = env.str("VISION_MODEL", "")
+VISION_BASE_URL = env.str("VISION_BASE_URL", "", validate=_refuse_all_but_http)
+VISION_API_KEY = env.str("VISION_API_KEY", "")
+VISION_TIMEOUT_SECS = env.float("VISION_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
 # Where neither a request, nor a user's preference, nor the workspace says otherwise.
 RAG_CONTEXTS = env.int("RAG_CONTEXTS", 5, validate=validate.Range(min=1, max=20))
 RAG_REFLECTION = env.bool("RAG_REFLECTION", False)

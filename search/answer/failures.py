@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import httpx2
 from pydantic_ai.exceptions import (
-    AgentRunError,
     ModelAPIError,
     ModelAuthenticationError,
     ModelConnectionError,
@@ -18,8 +17,6 @@ from pydantic_ai.exceptions import (
 
 from accounts.errors import LocusError, Overloaded, ProviderError, Timeout
 
-KNOWN = (AgentRunError, httpx2.HTTPError, TimeoutError)
-"""What the model library, the transport below it and our own clock raise."""
 LONGEST_WAIT_SECS = 20.0
 """Who asks for more patience than this before another attempt gets none."""
 LONGEST_CAUSE = 300

@@ -2,7 +2,7 @@
 
     compose ─ open a stream ─ first words (until then: again, after a wait) ─ more words ─ what it has taken
 
-What speaks to providers is pydantic-ai; `search/answer/anthropic.py` and `openai.py` only name its classes.
+What speaks to providers is pydantic-ai; `kb/chat/` names its classes.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from kb.chat.failures import KNOWN
 from search.answer.base import Answerer, Asked, Choice, Spent
 from search.answer.extractive import nothing_found
-from search.answer.failures import KNOWN, LONGEST_WAIT_SECS, ModelFailed, failed, unfinished
+from search.answer.failures import LONGEST_WAIT_SECS, ModelFailed, failed, unfinished
 from search.answer.prompting import Prompt, compose
 
 ATTEMPTS = 3

@@ -1,34 +1,25 @@
-"""Models of OpenAI, and of every server that speaks its `POST /chat/completions`.
-
-https://platform.openai.com/docs/api-reference/chat
-"""
+"""Models of OpenAI, and of every server that speaks as it does."""
 
 from __future__ import annotations
 
 import httpx2
 from django.core.exceptions import ImproperlyConfigured
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.models import Model
 
+from kb.chat.openai import ADDRESS, compatible_model, openai_model
 from search.answer.base import Choice
 from search.answer.llm import LanguageModelAnswerer
-
-# Servers know `max_tokens`; only some know the name that OpenAI's own models ask for.
-COMPATIBLE = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
 
 
 class OpenAiAnswerer(LanguageModelAnswerer):
     """OpenAI itself."""
 
-    address = "https://api.openai.com/v1"
+    address = ADDRESS
     key_settings = "GENERATION_API_KEY or OPENAI_API_KEY"
 
-    def model(self, client: httpx2.AsyncClient) -> OpenAIChatModel:
+    def model(self, client: httpx2.AsyncClient) -> Model:
         """Return the model."""
-        provider = OpenAIProvider(api_key=self._key, base_url=self._url, http_client=client)
-        return OpenAIChatModel(self.name, provider=provider)
+        return openai_model(self.name, self._url, self._key, client)
 
 
 class OpenAiCompatibleAnswerer(LanguageModelAnswerer):
@@ -46,13 +37,6 @@ class OpenAiCompatibleAnswerer(LanguageModelAnswerer):
                 "or “openai-compatible:MODEL@ADDRESS” in GENERATION_FALLBACKS."
             )
 
-    def model(self, client: httpx2.AsyncClient) -> OpenAIChatModel:
-        """Return the model, under a name that no price list knows."""
-        provider = OpenAICompatibleProvider(
-            "compatible",
-            api_key=self._key or None,
-            base_url=self._url,
-            http_client=client,
-            profile=COMPATIBLE,
-        )
-        return OpenAIChatModel(self.name, provider=provider)
+    def model(self, client: httpx2.AsyncClient) -> Model:
+        """Return the model."""
+        return compatible_model(self.name, self._url, self._key, client)

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from ingestion import describing
 from ingestion.jobs import run_worker
 from kb.embedding import start
 
@@ -18,5 +19,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the models once, then work."""
-        self.stdout.write(f"Worker ready. {start()}")
+        self.stdout.write(" ".join(filter(None, ("Worker ready.", start(), describing.start()))))
         asyncio.run(run_worker())

@@ -229,10 +229,12 @@ class WebPage(_Strict):
 
 
 class Failure(_Strict):
-    """Why there is no result."""
+    """Why there is no result; `param` and `details` only where there is more to say (contract §3)."""
 
     code: str
     message: str
+    param: str | None = None
+    details: dict[str, JsonValue] | None = None
 
 
 class ToolUpdate(_Strict):
@@ -280,8 +282,8 @@ Yielded = ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError | Trace
 
 
 def event_data(event: ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError) -> dict[str, Any]:
-    """Return the `data` of an event as JSON; keys that a phase does not have are left out."""
+    """Return the `data` of an event as JSON; keys that a phase or a failure does not have are left out."""
     data = event.data.model_dump(mode="json")
-    if isinstance(event.data, Phase | WebPhase):
+    if isinstance(event.data, Phase | WebPhase | Failure):
         return {key: value for key, value in data.items() if value is not None}
     return data

@@ -123,9 +123,9 @@ def _text_so_far(execution_id: str) -> dict[str, Any]:
     return {"response": "".join(texts), "partial": True}
 
 
-def failure(execution_id: str, code: str, message: str) -> Write:
-    """Return the write that ends an execution badly."""
-    return Write(execution_id, [ToolError(data=Failure(code=code, message=message))])
+def failure(execution_id: str, code: str, message: str, **more: Any) -> Write:
+    """Return the write that ends an execution badly; `more` may be `param` and `details`."""
+    return Write(execution_id, [ToolError(data=Failure(code=code, message=message, **more))])
 
 
 @transaction.atomic

@@ -93,7 +93,7 @@ async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) ->
         # Refused unless the tool forgot to end its stream.
         ending = failure(execution_id, "internal", "The tool ended without a result.")
     except LocusError as error:
-        ending = failure(execution_id, error.code, error.message)
+        ending = failure(execution_id, error.code, error.message, param=error.param, details=error.details)
     except asyncio.CancelledError:
         # By who has ended the execution already, or by the end of the server.
         ending = failure(execution_id, "internal", "The server was stopped. Ask again.")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import asdict
+from typing import Annotated
 from uuid import UUID
 
 from django.conf import settings
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accounts.errors import LocusError, ProviderError, Timeout, ValidationError
 from accounts.principal import Principal
-from kb.fetch import MAX_URL
-from search.events import ToolEnd, WebPage, Yielded
+from kb.fetch import MAX_URL, InvalidUrl, web_url
+from search.events import ToolEnd, ToolUpdate, WebPage, WebPhase, Yielded
 from search.run import Run
 from search.web.pages import Page, PageFailed, Refusal, fetch_page
 from search.web.preferences import enabled_settings
@@ -22,12 +23,21 @@ MOST_TOKENS = 20_000
 DESCRIPTION = "Fetches a page of the web, or a PDF, and returns what it says as plain text."
 
 
+def _web_url(url: str) -> str:
+    try:
+        return str(web_url(url))
+    except InvalidUrl as error:
+        raise as_locus_error(PageFailed(Refusal.BLOCKED_URL, error.message)) from None
+
+
 class WebFetchInput(BaseModel):
-    """What `web_fetch` takes."""
+    """What `web_fetch` takes; the URL is in its normal form."""
 
     model_config = ConfigDict(extra="forbid")
 
-    url: str = Field(max_length=MAX_URL, description="The address of the page: http or https.")
+    url: Annotated[str, AfterValidator(_web_url)] = Field(
+        max_length=MAX_URL, description="The address of the page: http or https."
+    )
     max_tokens: int | None = Field(
         None, ge=1, le=MOST_TOKENS, strict=True, description="How much of its text, from the beginning."
     )
@@ -42,8 +52,13 @@ def admit(principal: Principal, inputs: WebFetchInput, workspace_id: UUID) -> No
 
 
 async def run(principal: Principal, inputs: WebFetchInput, run: Run) -> AsyncIterator[Yielded]:
-    """Yield the page."""
+    """Yield that the page is being fetched, and the page."""
+    started = {"url_count": 1}
+    yield ToolUpdate(
+        data=WebPhase(execution_id=run.execution_id, phase="SCRAPING_URLS", status="started", data=started)
+    )
     page = await web_fetch(inputs)
+    yield ToolUpdate(data=WebPhase(phase="SCRAPING_URLS", status="completed", data={"scraped_count": 1}))
     yield ToolEnd(data=WebPage(**asdict(page), execution_id=run.execution_id))
 
 

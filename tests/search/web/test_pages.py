@@ -352,8 +352,18 @@ async def test_web_fetch_says_why_there_is_no_page(
 
 
 @pytest.mark.parametrize(
-    "values", [{}, {"url": "x" * 2049}, {"url": "x", "max_tokens": 0}, {"url": "x", "a": 1}]
+    "more", [{"url": None}, {"url": f"https://a.example/{'x' * 2049}"}, {"max_tokens": 0}, {"a": 1}]
 )
-def test_web_fetch_takes_an_address_and_a_budget(values: dict[str, Any]) -> None:
+def test_web_fetch_takes_an_address_and_a_budget(more: dict[str, Any]) -> None:
+    assert WebFetchInput(url="HTTPS://A.example:443").url == "https://a.example/"
     with pytest.raises(pydantic.ValidationError):
-        WebFetchInput(**values)
+        WebFetchInput(**{"url": "https://a.example/"} | more)
+
+
+@pytest.mark.parametrize(
+    "url", ["", "a.example", "ftp://a.example/", "http://me:pw@a.example/", "http://a:22/"]
+)
+def test_what_is_no_address_of_the_web_is_no_input(url: str) -> None:
+    with pytest.raises(ValidationError) as failed:
+        WebFetchInput(url=url)
+    assert (failed.value.param, failed.value.details) == ("url", {"reason": "blocked_url"})

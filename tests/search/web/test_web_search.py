@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -15,63 +12,19 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from search.web.models import CachedSearch, Charge
-from tests.conftest import Cast, make_cast
+from tests.conftest import Cast
 from tests.search.test_rag_search import events_of
+from tests.search.web.calling import BUILT, CITATION, OTHERS, QUERY, ask, change, code_of
 from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
 from tests.sockets import socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-QUERY = "When was the harbour lighthouse built?"
-BUILT = WebPage(
-    "The harbour lighthouse", "https://light.example/history", "The harbour lighthouse was built in 1893."
-)
-OTHERS = [
-    WebPage("Tea & cakes", "https://tea.example/menu", "Tea is served from noon until six."),
-    WebPage("Ferries", "https://ferry.example/", "Ferries leave the harbour every hour."),
-]
-CITATION = re.compile(r'<web_citation url="([^"]*)" title="([^"]*)">\[(\d+)\]</web_citation>')
 WITHOUT_SCRAPING = [
     *(("WEB_SEARCH", "started"), ("WEB_SEARCH", "completed")),
     *(("RERANKING", "started"), ("RERANKING", "completed")),
     *(("GENERATION", "started"), ("GENERATION", "completed")),
 ]
-
-
-@pytest.fixture
-async def people() -> Cast:
-    cast = await sync_to_async(make_cast)()
-    await change(cast, enabled=True)
-    return cast
-
-
-@pytest.fixture
-def brave(settings: Settings) -> Iterator[ProviderDouble]:
-    with double("brave") as running:
-        for name, value in running.settings.items():
-            setattr(settings, name, value)
-        running.pages = [*OTHERS, BUILT]
-        yield running
-
-
-async def change(people: Cast, **web_search: Any) -> None:
-    """Change the settings of the team's workspace."""
-    reply = await AsyncClient().patch(
-        f"/api/v1/workspaces/{people.team.pk}/settings",
-        json.dumps({"web_search": web_search}),
-        content_type="application/json",
-        headers=people.headers("alice"),
-    )
-    assert reply.status_code == 200, reply.content
-
-
-async def ask(people: Cast, name: str = "alice", query: str = QUERY, **inputs: Any) -> Any:
-    return await AsyncClient().post(
-        "/api/v1/tools/web_search",
-        json.dumps({"query": query, "workspace_id": str(people.team.pk)} | inputs),
-        content_type="application/json",
-        headers=people.headers(name),
-    )
 
 
 async def over_a_socket(people: Cast) -> list[dict[str, Any]]:
@@ -83,10 +36,6 @@ async def over_a_socket(people: Cast) -> list[dict[str, Any]]:
         got.append(await asking.receive_json_from(timeout=30))
     await asking.disconnect()
     return got
-
-
-def code_of(reply: Any) -> tuple[int, str]:
-    return reply.status_code, reply.json()["error"]["code"]
 
 
 # --- Mode `answer` -----------------------------------------------------------------------------------------

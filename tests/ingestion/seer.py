@@ -1,0 +1,107 @@
+"""A loopback server that sees: OpenAI's `POST /chat/completions` with image input, as documented.
+
+https://platform.openai.com/docs/guides/images-vision
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+KEY = "key-77ab-nobody-may-read-this"
+MODEL = "seer-1"
+Says = Callable[["Look"], str | int]
+"""What the server answers: words, or the status of an error."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One request, taken apart: what the model is told, the text around the picture, and the picture."""
+
+    system: str
+    texts: list[str]
+    image: bytes
+    headers: dict[str, str]
+
+
+@dataclass
+class Seer:
+    """Runs while the `with` block does."""
+
+    says: Says = lambda look: "A white sign on a quay."
+    looks: list[Look] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        seer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                assert (self.path, body["model"]) == ("/v1/chat/completions", MODEL)
+                look = _read(body, {name.lower(): value for name, value in self.headers.items()})
+                seer.looks.append(look)
+                said = seer.says(look)
+                status, reply = (200, _completion(said)) if isinstance(said, str) else (said, _refusal(look))
+                content = json.dumps(reply).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """What VISION_BASE_URL is to be."""
+        return f"http://127.0.0.1:{self._server.server_port}/v1"
+
+
+def _read(body: dict[str, Any], headers: dict[str, str]) -> Look:
+    system, user = body["messages"]
+    assert (system["role"], user["role"]) == ("system", "user")
+    texts = [part["text"] for part in user["content"] if part["type"] == "text"]
+    [url] = [part["image_url"]["url"] for part in user["content"] if part["type"] == "image_url"]
+    prefix, _, data = url.partition(",")
+    assert prefix == "data:image/png;base64"
+    # The picture stands between the lines of the fence.
+    assert [part["type"] for part in user["content"]] == ["text", "image_url", "text"]
+    return Look(system["content"], texts, base64.b64decode(data), headers)
+
+
+def _completion(said: str) -> dict[str, Any]:
+    message = {"role": "assistant", "content": said, "refusal": None}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1790000000,
+        "model": MODEL,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1100, "completion_tokens": 12, "total_tokens": 1112},
+    }
+
+
+def _refusal(look: Look) -> dict[str, Any]:
+    # Some servers tell what they were sent.
+    sent = look.headers.get("authorization", "")
+    return {"error": {"message": f"That failed for {sent}", "type": "server_error", "code": None}}

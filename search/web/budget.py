@@ -240,6 +240,13 @@ def release_abandoned_now_and_then(timestamp: int) -> None:
 # --- What was spent --------------------------------------------------------------------------------------
 
 
+def cost_of_execution(execution_id: str) -> Decimal:
+    """Return what an execution has cost so far, in US dollars."""
+    charges = Charge.unscoped.filter(execution_id=execution_id)
+    total: Decimal | None = charges.aggregate(total=Sum("amount"))["total"]
+    return total or _NOTHING
+
+
 @dataclass(frozen=True, slots=True)
 class Spending:
     """What a workspace paid a provider on a day (UTC); the workspace is None once it is gone."""

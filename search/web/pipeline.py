@@ -45,7 +45,7 @@ from search.rerank.registry import NONE, reranker
 from search.run import Run
 from search.timing import Clock
 from search.web.base import Hit
-from search.web.budget import Payer
+from search.web.budget import Payer, cost_of_execution
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
 from search.web.searching import Searched, Wanted, search
@@ -116,7 +116,7 @@ async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGe
     clock.lap("pages")
     fetched = [source for source in sources if source.page]
     bodies = dict(within_budget(fetched, making.wanted.query))
-    yield Trace(usage=Usage(), cost=None, timings=clock.laps, steps=_steps(searched))
+    yield Trace(usage=Usage(), cost=await _cost(making), timings=clock.laps, steps=_steps(searched))
     yield ToolEnd(
         data=WebResults(
             query=making.inputs.query,
@@ -164,7 +164,8 @@ async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGen
     clock.lap("verification")
     yield _phase("GENERATION", "completed")
     steps = _steps(searched) | {"citations": [asdict(verdict) for verdict in resolved.verdicts]}
-    yield Trace(usage=written.usage, cost=written.cost, timings=clock.laps, steps=steps)
+    cost = None if written.cost is None else await _cost(making)
+    yield Trace(usage=written.usage, cost=cost, timings=clock.laps, steps=steps)
     yield ToolEnd(
         data=WebAnswer(
             query=making.inputs.query,
@@ -255,6 +256,11 @@ def _ranked_sources(kept: Sequence[Kept], resolved: Resolved | None = None) -> l
         )
         for rank, (source, _) in enumerate(kept, start=1)
     ]
+
+
+async def _cost(making: _Making) -> float:
+    """Return what the search and the model have cost, in US dollars."""
+    return float(await in_database(cost_of_execution, making.run.execution_id))
 
 
 def _web_result(hit: Hit, body: str | None) -> WebResult:

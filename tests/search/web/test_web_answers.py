@@ -76,7 +76,8 @@ async def test_preferred_domains_go_up_and_others_stay(
     hosts = [each["site_name"][1] for each in result["results"]]
     assert sorted(hosts) == sorted("01234567")
     assert hosts.index("4") < 4
-    answer = (await ask(people, count=8, query="Which light shines?")).json()
+    await prefer(people, contexts=8)
+    answer = (await ask(people, count=8)).json()
     assert len(urls(answer)) == 8
     scores = {source["url"]: source["rerank_score"] for source in answer["sources"]}
     by_score = sorted(scores, key=lambda url: -scores[url])

@@ -1,4 +1,4 @@
-"""What tests of the web tools share: people whose workspace has them switched on, and a search engine."""
+"""What tests of the web tools share: people who may use them, a search engine, and a site."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import pytest
 from asgiref.sync import sync_to_async
 from pytest_django import Settings
 
+from kb.fetch.robots import Manners
+from search.web import pages
 from tests.conftest import Cast, make_cast
+from tests.kb.web import Web, serving
 from tests.search.web.calling import BUILT, OTHERS, change
 from tests.search.web.doubles import ProviderDouble, double
 
@@ -29,3 +32,16 @@ def brave(settings: Settings) -> Iterator[ProviderDouble]:
             setattr(settings, name, value)
         running.pages = [*OTHERS, BUILT]
         yield running
+
+
+async def at_once(secs: float) -> None:
+    """Do not wait for a host's turn."""
+
+
+@pytest.fixture
+def site(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
+    """Run a site whose pages may be fetched, as fast as they come."""
+    monkeypatch.setattr(pages, "_manners", Manners(sleep=at_once))
+    with serving() as web:
+        settings.WEB_FETCH_ALLOW = [web.address]
+        yield web

@@ -2,7 +2,7 @@
 
     all codes ──count differing signs──▶ 5,000 ──estimate──▶ 500 ──compare the vectors themselves──▶ best
 
-Of a million chunks the two scans leave out fewer than one in two hundred of the fifty nearest; a view with no
+Of a million chunks the two scans leave out fewer than one in a hundred of the fifty nearest; a view with no
 more chunks than are compared is ranked exactly (`python -m bench.scale`, docs/adr/0015-segments.md).
 """
 

@@ -47,6 +47,10 @@ class Picture:
         """Return start and end of the stretches of a text of this length that a machine has written."""
         return [] if self.described_from is None else [(self.described_from, length)]
 
+    def is_machine_made(self, at: int) -> bool:
+        """Tell whether a machine has written what stands at an offset into the chunk's text."""
+        return self.described_from is not None and at >= self.described_from
+
     def boxes(self, of_text: list[PageBox]) -> list[PageBox]:
         """Return the picture's own box, then those boxes of its text that stand outside it: its caption."""
         if self.area is None:

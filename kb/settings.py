@@ -268,6 +268,13 @@ UNFOLD = {
                     _admin_page("Executions", "forum", "search_execution"),
                 ],
             },
+            {
+                "title": "Web",
+                "items": [
+                    _admin_page("Spending", "payments", "search_charge"),
+                    _admin_page("Breakers", "electrical_services", "search_breaker"),
+                ],
+            },
         ],
     },
 }
@@ -427,6 +434,8 @@ ANTHROPIC_SEARCH_MODEL = env.str("ANTHROPIC_SEARCH_MODEL", "") or (
     GENERATION_MODEL if GENERATION_PROVIDER == "anthropic" else "claude-haiku-4-5"
 )
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
+# auto: by the provider.
+GENERATION_VISION = env.str("GENERATION_VISION", "auto", validate=validate.OneOf(["auto", "on", "off"]))
 # Who says what pictures show; nobody is asked without one.
 VISION_PROVIDER = env.str("VISION_PROVIDER", "")
 VISION_MODEL = env.str("VISION_MODEL", "")

@@ -35,7 +35,7 @@ def with_continuations(principal: Principal, found: Sequence[Found], limit: int)
 
 def runs_on(first: Chunk, second: Chunk) -> bool:
     """Tell whether a sentence that begins in one chunk ends in the next."""
-    if first.modality == "table" or second.modality == "table":
+    if first.modality == "table" or second.modality == "table" or first.picture or second.picture:
         return False
     begins = next(filter(str.isalpha, second.text), "")
     return not first.text.rstrip().endswith(SENTENCE_ENDS) and begins.islower()

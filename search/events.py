@@ -40,6 +40,7 @@ class Quote(_Strict):
     end_time: float | None
     response_start: int = Field(description="code points into `response`")
     response_end: int
+    machine_made: bool = Field(False, description="whether it is what a model has said of a picture")
 
 
 class ContextData(_Strict):
@@ -59,6 +60,10 @@ class ContextData(_Strict):
     used_in_response: bool = False
     quotes: list[Quote] = []
     quote: str | None = None
+    picture: BoxData | None = Field(None, description="of a picture chunk: where the picture stands")
+    machine_made: list[tuple[int, int]] = Field(
+        [], description="start and end of what a model has written of the chunk's text, and so of the preview"
+    )
 
 
 class Phase(_Strict):

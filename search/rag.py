@@ -23,6 +23,7 @@ from search.answer.registry import answerer
 from search.answering import Pieces, Written, embed, paid_answer
 from search.citations.resolve import Resolved, resolve
 from search.continuations import with_continuations
+from search.crops import crops_of
 from search.events import (
     BoxData,
     ContextData,
@@ -112,6 +113,8 @@ async def _answer(
         yield nothing_found(asked.question)
         yield Spent(chosen.name)
         return
+    if wanted.multimodal and chosen.can_see:
+        asked = replace(asked, crops=await crops_of(asked.contexts))
     async with aclosing(paid_answer(principal, run, chosen, asked)) as pieces:
         async for piece in pieces:
             yield piece
@@ -132,7 +135,8 @@ def _contexts(found: Sequence[Found]) -> list[Context]:
 def _context_data(context: Context, resolved: Resolved | None = None) -> ContextData:
     chunk = context.chunk
     quotes = resolved.quotes.get(context.rank, []) if resolved else []
-    boxes = [BoxData.of(box) for box in context.located.boxes()]
+    boxes = [BoxData.of(box) for box in chunk.boxes(context.located)]
+    picture = chunk.shown
     return ContextData(
         rank=context.rank,
         chunk_id=str(chunk.pk),
@@ -148,6 +152,8 @@ def _context_data(context: Context, resolved: Resolved | None = None) -> Context
         used_in_response=bool(quotes),
         quotes=quotes,
         quote=quotes[0].text if quotes else None,
+        picture=BoxData.of(picture.area) if picture and picture.area else None,
+        machine_made=picture.machine_made(len(chunk.text)) if picture else [],
     )
 
 
@@ -187,6 +193,7 @@ def _trace(
             "reranked": ranking.reranked_count,
             # No ids: contexts name them, blanked for documents that a reader no longer sees.
             "kept": [{"rank": each.rank, "score": each.score} for each in contexts],
+            "seen": sorted(written.spent.seen),
             "citations": [asdict(verdict) for verdict in resolved.verdicts],
         },
     )

@@ -44,6 +44,18 @@ class Context:
         return [Sentence(text[start:end], start, end) for start, end in bounds]
 
 
+MOST_CROPS = 4
+"""So many an answer may look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """How a context looks: a PNG of its picture, or of its place on a scanned page."""
+
+    rank: int
+    png: bytes = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What an answerer is asked, and what it may use."""
@@ -52,6 +64,8 @@ class Asked:
     contexts: Sequence[Context]
     reflection: bool = False
     """Whether the response may begin with a `**Reflection:**` block."""
+    crops: Sequence[Crop] = ()
+    """How some of the contexts look, for answerers that can see; others leave them alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +79,8 @@ class Spent:
     """US dollars; None where the price of the model is unknown."""
     read: frozenset[int] | None = None
     """The ranks of the contexts that the model was shown, and so can cite; None is all of them."""
+    seen: frozenset[int] = frozenset()
+    """The ranks of the contexts that it was also shown as they look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +108,11 @@ class Answerer(ABC):
     def __init__(self, choice: Choice) -> None:
         """Take what the settings say; raise `ImproperlyConfigured` naming the setting if that will not do."""
         self.name = choice.provider
+
+    @property
+    def can_see(self) -> bool:
+        """Whether it takes crops."""
+        return False
 
     def describe(self) -> str:
         """Return what operators read about it, without secrets."""

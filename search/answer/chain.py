@@ -21,6 +21,11 @@ class Chain(Answerer):
         self._answerers = answerers
         self.name = answerers[0].name
 
+    @property
+    def can_see(self) -> bool:
+        """Whether one of them takes crops."""
+        return any(answerer.can_see for answerer in self._answerers)
+
     def describe(self) -> str:
         """Return the answerers in the order in which they are asked."""
         return ", or else ".join(answerer.describe() for answerer in self._answerers)

@@ -17,7 +17,14 @@ class Fence(fencing.Fence):
 
     def source(self, context: Context, text: str) -> str:
         """Return a context's `text` between its fences, led by where it stands."""
-        return self.around(f"source_{context.rank}", f"{self._place(context)}\n\n{text}")
+        return self.around(
+            f"source_{context.rank}", f"{self._place(context)}\n\n{_told_apart(context, text)}"
+        )
+
+    def source_beside(self, context: Context, text: str) -> tuple[str, str]:
+        """Return what stands before and behind a crop within the fence of its source."""
+        source = self.source(context, text).removesuffix(self.end)
+        return f"{source}\n<source_{context.rank}> looks like this:", self.end
 
     def question(self, text: str) -> str:
         """Return the question between its fences."""
@@ -32,3 +39,11 @@ class Fence(fencing.Fence):
 
     def _label(self, text: str) -> str:
         return " ".join(self.harmless(text).split())[:LONGEST_LABEL]
+
+
+def _told_apart(context: Context, text: str) -> str:
+    """Return the beginning of a context's text, told from where on it is no words of the document."""
+    start = context.chunk.shown.described_from if context.chunk.shown else None
+    if start is None or start >= len(text):
+        return text
+    return f"{text[:start]}(A machine has written what follows about the picture:)\n{text[start:]}"

@@ -12,6 +12,7 @@ import logging
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from decimal import Decimal
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import (
+    BinaryContent,
     ModelRequest,
     ModelResponse,
     ModelResponseStreamEvent,
@@ -34,14 +36,17 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from accounts.errors import ProviderError
 from kb.chat.failures import KNOWN
-from search.answer.base import Answerer, Asked, Choice, Spent
+from search.answer.base import MOST_CROPS, Answerer, Asked, Choice, Spent
 from search.answer.extractive import nothing_found
 from search.answer.failures import LONGEST_WAIT_SECS, ModelFailed, failed, unfinished
 from search.answer.prompting import Prompt, compose
 
 ATTEMPTS = 3
 FIRST_WAIT_SECS = 0.5
+TOKENS_A_CROP = 1600
+"""What providers count for an image of a megapixel, at most."""
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -54,6 +59,8 @@ class LanguageModelAnswerer(Answerer):
     """Where the provider answers unless the settings say otherwise."""
     key_settings: str
     """What holds the key, for people; empty if none is needed."""
+    sees_by_default = True
+    """Whether its models can see, as far as anybody knows."""
 
     def __init__(self, choice: Choice) -> None:
         """Check what can be checked without a request; raise `ImproperlyConfigured` naming the setting."""
@@ -71,6 +78,11 @@ class LanguageModelAnswerer(Answerer):
         # Reading the certificates takes fifty milliseconds; every client shares them.
         self._certificates = httpx2.create_ssl_context()
 
+    @property
+    def can_see(self) -> bool:
+        """Whether it is shown pictures: `GENERATION_VISION`."""
+        return {"on": True, "off": False}.get(settings.GENERATION_VISION, self.sees_by_default)
+
     def describe(self) -> str:
         """Return model, provider and address."""
         where = httpx2.URL(self._url).copy_with(userinfo=b"", query=None)
@@ -78,8 +90,10 @@ class LanguageModelAnswerer(Answerer):
 
     def likely_cost(self) -> Decimal:
         """Return the price of the longest question and answer."""
+        crops = MOST_CROPS * TOKENS_A_CROP if self.can_see else 0
         most = RequestUsage(
-            input_tokens=settings.GENERATION_CONTEXT_TOKENS, output_tokens=settings.GENERATION_MAX_TOKENS
+            input_tokens=settings.GENERATION_CONTEXT_TOKENS + crops,
+            output_tokens=settings.GENERATION_MAX_TOKENS,
         )
         response = ModelResponse([], usage=most, model_name=self.name, provider_name=self._provider)
         return _cost(response) or Decimal(0)
@@ -90,13 +104,13 @@ class LanguageModelAnswerer(Answerer):
 
     async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
         """Yield the model's words as they come; without contexts there is nothing to ask."""
-        prompt = await asyncio.to_thread(compose, asked, settings.GENERATION_CONTEXT_TOKENS)
+        prompt = await self._prompt(asked)
         if not prompt.read:
             yield nothing_found(asked.question)
             yield Spent(self.name, read=prompt.read)
             return
         try:
-            first, rest = await self._begun(prompt)
+            first, rest = await self._begun_seeing(asked, prompt)
             async with aclosing(rest):
                 yield first
                 async for piece in rest:
@@ -104,6 +118,22 @@ class LanguageModelAnswerer(Answerer):
         except ModelFailed as failure:
             logger.warning("%s failed: %s", self.describe(), failure.cause)
             raise failure.error from None
+
+    async def _prompt(self, asked: Asked) -> Prompt:
+        asked = asked if self.can_see else replace(asked, crops=())
+        return await asyncio.to_thread(compose, asked, settings.GENERATION_CONTEXT_TOKENS)
+
+    async def _begun_seeing(
+        self, asked: Asked, prompt: Prompt
+    ) -> tuple[str | Spent, AsyncGenerator[str | Spent, None]]:
+        """Begin as `_begun` does; a model that refuses crops is asked again without them."""
+        try:
+            return await self._begun(prompt)
+        except ModelFailed as failure:
+            if not prompt.seen or not isinstance(failure.error, ProviderError):
+                raise
+            logger.warning("%s refused pictures, see GENERATION_VISION: %s", self.name, failure.cause)
+        return await self._begun(await self._prompt(replace(asked, crops=())))
 
     async def _begun(self, prompt: Prompt) -> tuple[str | Spent, AsyncGenerator[str | Spent, None]]:
         """Return the first words and the generator of the rest, after a few attempts if need be."""
@@ -137,7 +167,7 @@ class LanguageModelAnswerer(Answerer):
 
     async def _events(self, prompt: Prompt) -> AsyncGenerator[ModelResponseStreamEvent | ModelResponse, None]:
         """Yield what the library makes of the stream, and last the whole response."""
-        messages = [ModelRequest([UserPromptPart(prompt.message)], instructions=prompt.instructions)]
+        messages = [ModelRequest([UserPromptPart(_content(prompt))], instructions=prompt.instructions)]
         options = ModelSettings(max_tokens=settings.GENERATION_MAX_TOKENS, max_retries=0)
         # A client of its own: connections belong to one event loop, and close when the answer is given up.
         async with (
@@ -160,7 +190,8 @@ class LanguageModelAnswerer(Answerer):
 
     def _spent(self, response: ModelResponse, prompt: Prompt) -> Spent:
         usage = response.usage
-        return Spent(self.name, usage.input_tokens, usage.output_tokens, _cost(response), prompt.read)
+        tokens = usage.input_tokens, usage.output_tokens
+        return Spent(self.name, *tokens, _cost(response), prompt.read, prompt.seen)
 
 
 async def _in_time(items: AsyncGenerator[Item, None], secs: float) -> AsyncGenerator[Item, None]:
@@ -173,6 +204,15 @@ async def _in_time(items: AsyncGenerator[Item, None], secs: float) -> AsyncGener
             except StopAsyncIteration:
                 return
             yield item
+
+
+def _content(prompt: Prompt) -> str | list[str | BinaryContent]:
+    if not prompt.seen:
+        return prompt.message
+    return [
+        part if isinstance(part, str) else BinaryContent(part.png, media_type="image/png")
+        for part in prompt.parts
+    ]
 
 
 def _words(event: ModelResponseStreamEvent) -> str:

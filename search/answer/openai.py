@@ -27,6 +27,7 @@ class OpenAiCompatibleAnswerer(LanguageModelAnswerer):
 
     address = ""
     key_settings = ""
+    sees_by_default = False
 
     def __init__(self, choice: Choice) -> None:
         """Check as the others do, and that there is an address."""

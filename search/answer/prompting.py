@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
 from kb.embedding import embedding_model
-from search.answer.base import Asked, Context
+from search.answer.base import Asked, Context, Crop
 from search.answer.fencing import Fence
-from search.answer.packing import pack
+from search.answer.packing import Excerpt, pack
 
 ANSWER = "answer.v1"
 REFLECTION = "reflection.v1"
 NO_REFLECTION = "no_reflection.v1"
+CROPS = "crops.v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +26,24 @@ class Prompt:
     """One request to a language model."""
 
     instructions: str
-    message: str
+    parts: Sequence[str | Crop]
+    """The message: text, and between texts how a source looks."""
     read: frozenset[int]
     """The ranks of the contexts in it."""
 
+    @property
+    def message(self) -> str:
+        """The text of the message."""
+        return "\n".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def seen(self) -> frozenset[int]:
+        """The ranks of the contexts that are shown as they look."""
+        return frozenset(part.rank for part in self.parts if isinstance(part, Crop))
+
 
 def compose(asked: Asked, budget: int) -> Prompt:
-    """Write the request; its sources take at most `budget` tokens.
+    """Write the request; the text of its sources takes at most `budget` tokens, crops come on top of that.
 
     Tokens are counted by the tokenizer of the resident embedding model. A language model may count a quarter
     more in English, and twice as many in Japanese (ADR 16); no provider tells without being asked.
@@ -42,16 +55,36 @@ def compose(asked: Asked, budget: int) -> Prompt:
         return count([fence.source(context, text)])[0]
 
     excerpts = pack(asked.contexts, budget, size)
-    sources = [fence.source(excerpt.context, excerpt.text) for excerpt in excerpts]
-    return Prompt(
-        instructions=render(
-            ANSWER,
-            fence=fence.secret,
-            reflection=render(REFLECTION if asked.reflection else NO_REFLECTION),
-        ),
-        message="\n\n".join([*sources, fence.question(asked.question)]),
-        read=frozenset(excerpt.context.rank for excerpt in excerpts),
+    parts = [*_sources(fence, excerpts, asked.crops), fence.question(asked.question)]
+    instructions = render(
+        ANSWER, fence=fence.secret, reflection=render(REFLECTION if asked.reflection else NO_REFLECTION)
     )
+    if any(isinstance(part, Crop) for part in parts):
+        instructions = f"{instructions}\n\n{render(CROPS)}"
+    read = frozenset(excerpt.context.rank for excerpt in excerpts)
+    return Prompt(instructions, _joined(parts), read)
+
+
+def _sources(fence: Fence, excerpts: Sequence[Excerpt], crops: Sequence[Crop]) -> Iterator[str | Crop]:
+    by_rank = {crop.rank: crop for crop in crops}
+    for excerpt in excerpts:
+        crop = by_rank.get(excerpt.context.rank)
+        if crop is None:
+            yield fence.source(excerpt.context, excerpt.text)
+        else:
+            before, behind = fence.source_beside(excerpt.context, excerpt.text)
+            yield from (before, crop, behind)
+
+
+def _joined(parts: Iterable[str | Crop]) -> list[str | Crop]:
+    """Return the parts with neighbouring texts as one."""
+    joined: list[str | Crop] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += f"\n\n{part}"
+        else:
+            joined.append(part)
+    return joined
 
 
 def render(name: str, **values: str) -> str:

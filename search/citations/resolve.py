@@ -219,8 +219,8 @@ def _moved(edits: Sequence[_Edit], offset: int) -> int:
 
 
 def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> Quote:
-    evidence, located = verifier.evidence(statement.text, rank), verifier.sources[rank].context.located
-    sentence = evidence.sentence
+    evidence, context = verifier.evidence(statement.text, rank), verifier.sources[rank].context
+    sentence, located, picture = evidence.sentence, context.located, context.chunk.shown
     boxes = [BoxData.of(box) for box in located.boxes(sentence.start, sentence.end)]
     times = located.times(sentence.start, sentence.end)
     return Quote(
@@ -230,4 +230,5 @@ def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> 
         end_time=times[1] if times else None,
         response_start=start,
         response_end=start + statement.end - statement.start,
+        machine_made=picture is not None and picture.is_machine_made(sentence.start),
     )

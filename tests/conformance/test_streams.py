@@ -5,103 +5,29 @@ The schemas are those of the contract's own examples. Every transport is read by
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
-from httpx_sse import ServerSentEvent, connect_sse
-from jsonschema import Draft202012Validator
-from referencing import Registry, Resource
-from websockets.sync.client import connect
 
-from tests.conftest import Cast, make_cast
+from tests.conformance.streaming import Server, Stream, running, validator
+from tests.conftest import make_cast
 from tests.factories import indexed_document
-from tests.live import answers, free_port, start_web, stop, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SCHEMAS = Path(__file__).parent / "schemas"
 QUESTION = {"query": "How much did the solar farm produce in 2023?"}
 LARGE = (
     "The solar farm in Almería produced 42 gigawatt hours in 2023. " + "Its owner is the town itself. " * 8
 )
-Event = dict[str, Any]
-
-
-def validator(name: str) -> Draft202012Validator:
-    files = {path.name: json.loads(path.read_text()) for path in SCHEMAS.glob("*.json")}
-    registry: Registry[Any] = Registry().with_resources(
-        (file, Resource.from_contents(content)) for file, content in files.items()
-    )
-    return Draft202012Validator(files[f"{name}.json"], registry=registry)
-
-
-class Server:
-    """A client of the running web server that speaks for alice."""
-
-    def __init__(self, url: str, cast: Cast) -> None:
-        self.url, self.headers = url, cast.headers("alice")
-        self.http = httpx.Client(base_url=f"{url}/api/v1/", headers=self.headers, timeout=60)
-
-    def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
-        return self.http.post(path, json=body, headers=headers)
-
-    def details(self, execution_id: str) -> dict[str, Any]:
-        details: dict[str, Any] = self.http.get(f"executions/{execution_id}").json()
-        validator("execution").validate(details)
-        return details
-
-    def sse(self, how: str, path: str, **options: Any) -> tuple[httpx.Headers, list[tuple[int, Event]]]:
-        """Read a stream of Server-Sent Events to its end, large events joined."""
-        with connect_sse(self.http, how, path, **options) as source:
-            return source.response.headers, list(joined(source.iter_sse()))
-
-    def socket(self, *messages: dict[str, Any]) -> list[tuple[int, Event]]:
-        """Send messages and read a websocket up to the terminal event."""
-        address = self.url.replace("http", "ws", 1) + "/ws/tools/rag_search"
-        events: list[tuple[int, Event]] = []
-        with connect(address, additional_headers=self.headers) as opened:
-            for message in messages:
-                opened.send(json.dumps(message))
-            while not events or events[-1][1]["event"] not in {"tool_end", "error"}:
-                message = json.loads(opened.recv(timeout=60))
-                assert set(message) == {"event", "data", "execution_id", "seq"}
-                events.append((message["seq"], {"event": message["event"], "data": message["data"]}))
-        return events
-
-
-def joined(events: Iterator[ServerSentEvent]) -> Iterator[tuple[int, Event]]:
-    """Join slices as a client does: by index, checked, then dispatched."""
-    slices: list[dict[str, Any]] = []
-    for event in events:
-        if event.event != "_delta_sse":
-            assert event.json()["event"] == event.event
-            yield int(event.id), event.json()
-            continue
-        validator("delta_sse").validate(event.json())
-        slices.append(event.json()["data"])
-        if slices[-1]["index"] == slices[-1]["total"] - 1:
-            whole = "".join(piece["chunk"] for piece in slices).encode()
-            assert hashlib.sha256(whole).hexdigest() == slices[0]["sha256"]
-            assert [piece["index"] for piece in slices] == list(range(slices[0]["total"]))
-            slices = []
-            yield int(event.id), json.loads(whole)
 
 
 @pytest.fixture(scope="module")
 def web(django_db_setup: None) -> Iterator[str]:
     """Where a web server listens."""
-    port = free_port()
-    process = start_web(port)
-    try:
-        wait_until(lambda: answers(f"http://127.0.0.1:{port}/health"), "the web server starts")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        stop(process)
+    with running() as url:
+        yield url
 
 
 @pytest.fixture
@@ -117,7 +43,7 @@ def without_markup(text: str) -> str:
     return re.sub(r"\s+", "", re.sub(r'<source_\d+>|<citation id="[^"]*">\[\d+\]</citation>', "", text))
 
 
-def check(events: list[tuple[int, Event]]) -> dict[str, Any]:
+def check(events: Stream) -> dict[str, Any]:
     """Check numbers, shapes and order of a whole stream, and return its result."""
     assert [seq for seq, _ in events] == list(range(1, len(events) + 1))
     messages = [message for _, message in events]

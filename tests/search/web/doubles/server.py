@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import threading
 import time
@@ -90,6 +91,8 @@ class ProviderDouble(ABC):
     key: str = KEY
     said_besides: str = ""
     """What errors say besides; some servers repeat what they were sent."""
+    left: threading.Event = field(default_factory=threading.Event)
+    """Set when a client has gone while the double was slow."""
 
     name: ClassVar[str]
     method: ClassVar[str] = "GET"
@@ -183,10 +186,18 @@ class ProviderDouble(ABC):
         time.sleep(self.delay_secs)
         try:
             if failure is Failure.SLOW:
-                self._closing.wait(60)
+                self._wait_for(handler.connection)
             self._send(handler, self._reply(request, method, failure), cut=failure is Failure.CUT_OFF)
         except ConnectionError:
             pass
+
+    def _wait_for(self, client: socket.socket) -> None:
+        """Wait until the client goes, or the double is closed."""
+        while not self._closing.wait(0.02):
+            is_readable, _, _ = select.select([client], [], [], 0)
+            if is_readable and not client.recv(1, socket.MSG_PEEK):
+                self.left.set()
+                return
 
     def _reply(self, request: Request, method: str, failure: Failure | Reply | None) -> Reply:
         if isinstance(failure, Reply):

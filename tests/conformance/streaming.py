@@ -1,0 +1,123 @@
+"""A running web server asked over every transport, each by a client library of its own, and the schemas."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from httpx_sse import ServerSentEvent, connect_sse
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+from websockets.sync.client import ClientConnection, connect
+
+from tests.conftest import Cast
+from tests.live import answers, free_port, start_web, stop, wait_until
+
+SCHEMAS = Path(__file__).parent / "schemas"
+TERMINAL = {"tool_end", "error"}
+Event = dict[str, Any]
+Stream = list[tuple[int, Event]]
+"""The events of an execution with their numbers."""
+
+
+def validator(name: str, *, whole: bool = False) -> Draft202012Validator:
+    """Return what checks the shape of a file in `schemas`.
+
+    `whole`: of what it knows nothing may be missing, but where a `$comment` says when it is.
+    """
+    files = {path.name: json.loads(path.read_text()) for path in SCHEMAS.glob("*.json")}
+    if whole:
+        files = {file: _whole(schema) for file, schema in files.items()}
+    registry: Registry[Any] = Registry().with_resources(
+        (file, Resource.from_contents(content)) for file, content in files.items()
+    )
+    return Draft202012Validator(files[f"{name}.json"], registry=registry)
+
+
+def _whole(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_whole(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {key: _whole(value) for key, value in schema.items()}
+    if schema.get("additionalProperties") is False and not schema.get("$comment"):
+        schema["required"] = list(schema["properties"])
+    return schema
+
+
+class Server:
+    """A client of the running web server that speaks for alice."""
+
+    def __init__(self, url: str, cast: Cast, tool: str = "rag_search") -> None:
+        self.url, self.headers, self.tool = url, cast.headers("alice"), tool
+        self.http = httpx.Client(base_url=f"{url}/api/v1/", headers=self.headers, timeout=60)
+
+    def post(self, path: str, body: Any, **headers: str) -> httpx.Response:
+        return self.http.post(path, json=body, headers=headers)
+
+    def details(self, execution_id: str) -> dict[str, Any]:
+        details: dict[str, Any] = self.http.get(f"executions/{execution_id}").json()
+        validator("execution").validate(details)
+        return details
+
+    def sse(self, how: str, path: str, **options: Any) -> tuple[httpx.Headers, Stream]:
+        """Read a stream of Server-Sent Events to its end, large events joined."""
+        with connect_sse(self.http, how, path, **options) as source:
+            return source.response.headers, list(joined(source.iter_sse()))
+
+    def opened(self) -> ClientConnection:
+        """Open a websocket."""
+        address = f"{self.url.replace('http', 'ws', 1)}/ws/tools/{self.tool}"
+        return connect(address, additional_headers=self.headers)
+
+    def socket(self, *messages: dict[str, Any]) -> Stream:
+        """Send messages and read a websocket up to the terminal event."""
+        with self.opened() as opened:
+            for message in messages:
+                opened.send(json.dumps(message))
+            return to_the_end(opened)
+
+
+def to_the_end(opened: ClientConnection) -> Stream:
+    """Read a websocket up to the terminal event."""
+    events: Stream = []
+    while not events or events[-1][1]["event"] not in TERMINAL:
+        message = json.loads(opened.recv(timeout=60))
+        assert set(message) == {"event", "data", "execution_id", "seq"}
+        events.append((message["seq"], {"event": message["event"], "data": message["data"]}))
+    return events
+
+
+def joined(events: Iterator[ServerSentEvent]) -> Iterator[tuple[int, Event]]:
+    """Join slices as a client does: by index, checked, then dispatched."""
+    slices: list[dict[str, Any]] = []
+    for event in events:
+        if event.event != "_delta_sse":
+            assert event.json()["event"] == event.event
+            yield int(event.id), event.json()
+            continue
+        validator("delta_sse").validate(event.json())
+        slices.append(event.json()["data"])
+        if slices[-1]["index"] == slices[-1]["total"] - 1:
+            whole = "".join(piece["chunk"] for piece in slices).encode()
+            assert hashlib.sha256(whole).hexdigest() == slices[0]["sha256"]
+            assert [piece["index"] for piece in slices] == list(range(slices[0]["total"]))
+            slices = []
+            yield int(event.id), json.loads(whole)
+
+
+@contextmanager
+def running(**environment: str) -> Iterator[str]:
+    """Run a web server on the test database until the block is left; give its address."""
+    port = free_port()
+    process = start_web(port, **environment)
+    try:
+        wait_until(lambda: answers(f"http://127.0.0.1:{port}/health"), "the web server starts")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop(process)

@@ -6,6 +6,7 @@ Pipelines yield these; SSE and websockets only frame them. A new event is a new 
 from __future__ import annotations
 
 import json
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -40,7 +41,9 @@ class Quote(_Strict):
     end_time: float | None
     response_start: int = Field(description="code points into `response`")
     response_end: int
-    machine_made: bool = Field(False, description="whether it is what a model has said of a picture")
+    machine_made: bool = Field(
+        False, exclude_if=operator.not_, description="true where it is what a model has said of a picture"
+    )
 
 
 class ContextData(_Strict):
@@ -60,9 +63,13 @@ class ContextData(_Strict):
     used_in_response: bool = False
     quotes: list[Quote] = []
     quote: str | None = None
-    picture: BoxData | None = Field(None, description="of a picture chunk: where the picture stands")
+    picture: BoxData | None = Field(
+        None, exclude_if=operator.not_, description="only of a picture chunk: where the picture stands"
+    )
     machine_made: list[tuple[int, int]] = Field(
-        [], description="start and end of what a model has written of the chunk's text, and so of the preview"
+        [],
+        exclude_if=operator.not_,
+        description="start and end of what a model has written of the chunk's text, and so of the preview",
     )
 
 

@@ -16,7 +16,7 @@ const bundles = [
   { ...shared, entryPoints: { theme: "src/theme.js" }, outdir: OUT, format: "iife" },
   {
     ...shared,
-    entryPoints: { app: "css/app.css" },
+    entryPoints: { app: "css/app.css", admin: "css/admin.css" },
     outdir: OUT,
     // light-dark() and nesting are left as they are: every browser that runs our JS knows them.
     target: "esnext",

@@ -1,13 +1,22 @@
-"""Executions in the admin panel."""
+"""Executions, and what the web costs and how its search engines do, in the admin panel."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
 from unfold.admin import ModelAdmin
 
+from accounts.models import Workspace
 from search.models import Execution
+from search.web.breaker import state_of
+from search.web.models import Balance, Breaker, Charge
+from search.web_use.health import healths, unconfigured
+from search.web_use.spent import USUAL, Spent, limit_of
 
 
 @admin.register(Execution)
@@ -41,4 +50,84 @@ class ExecutionAdmin(ModelAdmin):  # type: ignore[misc]
 
     def has_change_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
         """Refuse: a record of what happened is not edited."""
+        return False
+
+
+@admin.register(Charge)
+class ChargeAdmin(ModelAdmin):  # type: ignore[misc]
+    """The ledger of all workspaces, below what it comes to."""
+
+    list_before_template = "search/admin_web_use.html"
+    list_display = ["created_at", "workspace", "purpose", "provider", "amount", "settled_at"]
+    list_filter = ["purpose", "created_at"]
+    search_fields = ["provider", "workspace__name"]
+    list_select_related = ["workspace", "workspace__personal_of"]
+    fields = [*list_display, "execution", "lease_until"]
+    readonly_fields = fields
+    show_full_result_count = False
+
+    class Media:
+        """The plot, in the colours of the panel."""
+
+        css = {"all": ["admin.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Charge]:
+        """Return charges of every tenant: the admin panel is for staff."""
+        return Charge.unscoped.order_by("-created_at", "id")
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show what was spent in the last days above the charges."""
+        now = timezone.now()
+        spent = Spent.of(Charge.unscoped.all(), USUAL, now.date())
+        names = {each.pk: str(each) for each in Workspace.objects.select_related("personal_of")}
+        shown = {
+            "spent": spent,
+            "by_workspace": spent.by_workspace(names),
+            "limit": limit_of(Balance.unscoped.filter(workspace=None), settings.MAX_COST),
+            "healths": healths(now),
+            "unconfigured": unconfigured(),
+        }
+        response: HttpResponse = super().changelist_view(request, (extra_context or {}) | shown)
+        return response
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse: charges are made by calls."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Charge | None = None) -> bool:
+        """Refuse: what was spent is not edited."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Charge | None = None) -> bool:
+        """Refuse: the balances would no longer be the sums of their charges."""
+        return False
+
+
+@admin.register(Breaker)
+class BreakerAdmin(ModelAdmin):  # type: ignore[misc]
+    """Search engines in trouble. Deleting one forgets the trouble: it is asked again at once."""
+
+    list_display = ["name", "state", "failures", "open_until", "is_refused"]
+    ordering = ["name"]
+    fields = list_display
+    readonly_fields = list_display
+
+    @admin.display(description="state")
+    def state(self, breaker: Breaker) -> str:
+        """Return what it lets through now."""
+        return state_of(breaker, timezone.now()).name.lower().replace("_", "-")
+
+    @admin.display(description="key refused")
+    def is_refused(self, breaker: Breaker) -> str:
+        """Tell whether a key was refused; the digest of the configuration is nobody's business."""
+        return "yes" if breaker.refused else "no"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse: trouble comes by itself."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Breaker | None = None) -> bool:
+        """Refuse: what an engine did is not edited."""
         return False

@@ -155,14 +155,16 @@ class ExecutionsView(APIView):
     """The caller's executions."""
 
     @extend_schema(
-        operation_id="executions_list", parameters=[OpenApiParameter("tool")], responses=OpenApiTypes.OBJECT
+        operation_id="executions_list",
+        parameters=[OpenApiParameter("tool", many=True)],
+        responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request) -> Response:
-        """List the caller's executions, newest first."""
+        """List the caller's executions, newest first: those of the tools that are named, or all."""
         refuse_unknown_query(request, frozenset({"tool"}))
         executions = Execution.objects.restricted_to(principal_of(request))
-        if "tool" in request.query_params:
-            executions = executions.filter(tool=tool_named(request.query_params["tool"]).name)
+        if tools := request.query_params.getlist("tool"):
+            executions = executions.filter(tool__in={tool_named(tool).name for tool in tools})
         pages = CursorLists()
         rows = pages.paginate_queryset(executions, request, self)
         return pages.get_paginated_response([_summary(execution) for execution in rows or []])

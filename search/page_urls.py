@@ -8,4 +8,5 @@ urlpatterns = [
     path("", views.ask, name="ask"),
     path("search-bench", views.default_search_bench, name="default_search_bench"),
     path("workspaces/<uuid:id>/search-bench", views.search_bench, name="search_bench"),
+    path("workspaces/<uuid:id>/web", views.web_use, name="web_use"),
 ]

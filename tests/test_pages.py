@@ -18,7 +18,7 @@ from tests.factories import indexed_document
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["/", "/documents/", "/keys/", "/preferences"]
-OF_ADMINS = ["/workspaces/{}/search-bench", "/workspaces/{}/settings"]
+OF_ADMINS = ["/workspaces/{}/search-bench", "/workspaces/{}/settings", "/workspaces/{}/web"]
 ENTRANCES = ["/accounts/login/", "/accounts/password/reset/", "/accounts/signup/"]
 ACCOUNT_PAGES = ["/accounts/password/change/", "/accounts/email/", "/accounts/logout/"]
 PASSWORD = "a long enough password"
@@ -137,7 +137,7 @@ def test_a_document_of_an_external_user_is_not_on_the_pages(client: Client, cast
     ("role", "status"),
     [(None, 404), (Role.VIEWER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200), (Role.OWNER, 200)],
 )
-def test_only_admins_of_a_workspace_get_to_its_search_bench_and_settings(
+def test_only_admins_of_a_workspace_get_to_its_pages(
     client: Client, ada: User, cast: Cast, address: str, role: Role | None, status: int
 ) -> None:
     if role:

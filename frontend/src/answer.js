@@ -1,11 +1,11 @@
 // One question with its answer: progress, text with citation chips, sources.
 import { h, icon } from "./dom.js";
-import { contextOf, isCited, isOver, progressSteps, quoteOf, CANCELLED, FAILED } from "./execution.js";
-import { counted, placeOf } from "./format.js";
+import { isOver, CANCELLED, FAILED } from "./execution.js";
 import { renderInto } from "./markdown.js";
+import { progressSteps } from "./progress.js";
 
-/** `onCite(context, quote, button)` is called when a citation or a source is opened. */
-export function createAnswer(state, { onCite, onRetry }) {
+/** `view` says how citations and sources are shown; `helpFor(state)` returns a link that helps after a failure, or null. */
+export function createAnswer(state, view, { onRetry, helpFor }) {
   const progress = h("p", { class: "progress" });
   const text = h("div", { class: "answer prose-answer" });
   const note = h("div", { class: "answer-note" });
@@ -20,11 +20,10 @@ export function createAnswer(state, { onCite, onRetry }) {
     sources,
   );
   let current = state;
+  let shown = null;
   element.addEventListener("click", ({ target }) => {
-    const button = target.closest("[data-rank]");
-    if (!button) return;
-    const context = contextOf(current, Number(button.dataset.rank));
-    if (context) onCite(context, quoteOf(context, occurrence(text, button)), button);
+    const button = target.closest("button[data-rank]");
+    if (button) view.open(current, button);
   });
 
   function update(next) {
@@ -32,79 +31,40 @@ export function createAnswer(state, { onCite, onRetry }) {
     element.dataset.status = next.status;
     text.setAttribute("aria-busy", String(!isOver(next)));
     showProgress(progress, next);
-    showText(text, next);
-    note.replaceChildren(...noteFor(next, onRetry));
-    if (isOver(next)) sources.replaceChildren(...sourcesFor(next));
+    showText(text, next, view);
+    // While text streams the sources stay as they are, and whoever is about to click one finds it where it was.
+    if (shown?.listed === view.listed(next) && shown.status === next.status) return;
+    shown = { listed: view.listed(next), status: next.status };
+    note.replaceChildren(...noteFor(next, { onRetry, help: helpFor(next) }), ...view.notes(next));
+    sources.replaceChildren(...view.nodes(next));
   }
 
   update(state);
   return { element, update };
 }
 
-/** Which citation of its source a chip is, from 0: each has a quote of its own. */
-function occurrence(text, button) {
-  const same = [...text.querySelectorAll(`.cite[data-rank="${button.dataset.rank}"]`)];
-  return Math.max(0, same.indexOf(button));
-}
-
 function showProgress(element, state) {
   const steps = progressSteps(state);
-  if (isOver(state) && state.result) {
-    const cited = state.result.sources_used?.length ?? 0;
-    if (cited) steps.push(`${cited} cited`);
-    if (state.result.model) steps.push(`answered by ${state.result.model}`);
-  }
   element.classList.toggle("is-busy", !isOver(state));
   element.replaceChildren(...steps.map((step) => h("span", {}, step)));
   element.hidden = !steps.length;
 }
 
-function showText(element, state) {
-  const focused = [...element.querySelectorAll(".cite")].indexOf(document.activeElement);
-  const opened = [...element.querySelectorAll(".cite")].findIndex((chip) => chip.matches(".is-open"));
+function showText(element, state, view) {
+  const chipsOf = () => [...element.querySelectorAll(".cite")];
+  const focused = chipsOf().indexOf(document.activeElement);
+  const opened = chipsOf().findIndex((chip) => chip.matches(".is-open"));
   renderInto(element, state.text);
-  const chips = [...element.querySelectorAll(".cite")];
-  for (const chip of chips) chip.setAttribute("aria-label", citationLabel(state, chip));
+  for (const chip of chipsOf()) view.dress(chip, state);
   // The text was rendered anew: put the reader back where they were.
-  if (focused >= 0) chips[focused]?.focus({ preventScroll: true });
-  if (opened >= 0) chips[opened]?.classList.add("is-open");
+  if (focused >= 0) chipsOf()[focused]?.focus({ preventScroll: true });
+  if (opened >= 0) chipsOf()[opened]?.classList.add("is-open");
 }
 
-function citationLabel(state, chip) {
-  const context = contextOf(state, Number(chip.dataset.rank));
-  if (!context) return `Source ${chip.dataset.rank}`;
-  const quote = quoteOf(context, occurrence(chip.closest(".answer"), chip));
-  return ["Source " + context.rank, context.document_name, placeOf(context, quote)].filter(Boolean).join(", ");
-}
-
-function noteFor(state, onRetry) {
+function noteFor(state, { onRetry, help }) {
   if (state.status === CANCELLED) return [h("p", { class: "notice" }, "Stopped. What was written so far is kept.")];
   if (state.status !== FAILED) return [];
   const retry = h("button", { class: "button button-small", type: "button", onclick: onRetry }, icon("refresh-cw"), "Ask again");
-  return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error?.message ?? "This didn’t work."), retry)];
+  const actions = h("p", { class: "notice-actions" }, help, retry);
+  return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error?.message ?? "This didn’t work."), actions)];
 }
-
-function sourcesFor(state) {
-  const used = state.contexts.filter((context) => isCited(state, context));
-  const unused = state.contexts.filter((context) => !isCited(state, context));
-  const sections = [];
-  if (used.length) sections.push(h("h3", {}, "Sources"), listOf(used));
-  if (unused.length) {
-    const title = used.length ? `${counted(unused.length, "more chunk")} read, not cited` : `${counted(unused.length, "chunk")} read, none cited`;
-    sections.push(h("details", { class: "sources-more" }, h("summary", {}, icon("chevron-right"), title), listOf(unused)));
-  }
-  return sections;
-}
-
-const listOf = (contexts) => h("ol", { class: "source-list" }, contexts.map(sourceItem));
-
-function sourceItem(context) {
-  if (context.unavailable) {
-    return h("li", { class: "source is-gone" }, rankOf(context), h("span", { class: "source-body" }, "A document you can no longer see"));
-  }
-  const title = h("span", { class: "source-title" }, h("span", { class: "source-name" }, context.document_name), h("span", { class: "source-place" }, placeOf(context, quoteOf(context))));
-  const body = h("span", { class: "source-body" }, title, h("span", { class: "source-preview" }, context.quote ?? context.text_preview));
-  return h("li", {}, h("button", { class: "source", type: "button", "data-rank": context.rank }, rankOf(context), body));
-}
-
-const rankOf = (context) => h("span", { class: context.used_in_response ? "rank" : "rank rank-unused" }, String(context.rank));

@@ -5,6 +5,7 @@ import { startDocuments } from "./documents.js";
 import { startKeys } from "./keys.js";
 import { startSearchBench } from "./search-bench.js";
 import { startSettings } from "./settings.js";
+import { startWebUse } from "./web-use.js";
 
 const PAGES = {
   ask: startAsk,
@@ -13,6 +14,7 @@ const PAGES = {
   keys: startKeys,
   searchBench: startSearchBench,
   settings: startSettings,
+  webUse: startWebUse,
 };
 
 startChrome();

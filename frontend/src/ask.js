@@ -2,16 +2,18 @@
 import { get } from "./api.js";
 import { createAnswer } from "./answer.js";
 import { markClaim } from "./claim.js";
-import { announce, parts, toast } from "./dom.js";
-import { fromStored, isOver, newExecution, progressSteps, reduce, COMPLETED } from "./execution.js";
-import { counted } from "./format.js";
+import { documentSources } from "./document-sources.js";
+import { h, parts, toast } from "./dom.js";
+import { fromStored, isOver, newExecution, reduce, DOCUMENTS, WEB } from "./execution.js";
 import { startHistory } from "./history.js";
-import { withoutCitations } from "./markdown.js";
-import { startScope } from "./scope.js";
+import { Reader } from "./reader.js";
 import { ToolStream, toolUrl } from "./tool-stream.js";
 import { placeOfCitation, Viewer } from "./viewer.js";
+import { webSources } from "./web-sources.js";
+import { startWhere } from "./where.js";
 
-const TOOL = "rag_search";
+/** Failures that the settings of the workspace can end. */
+const SET_RIGHT = ["tool_disabled", "budget_exceeded"];
 
 export function startAsk(page) {
   new AskPage(page).start();
@@ -21,7 +23,7 @@ class AskPage {
   #page;
   #parts;
   #viewer;
-  #scope;
+  #where;
   #history;
   #stream = null;
   #openedFrom = null;
@@ -30,8 +32,8 @@ class AskPage {
     this.#page = page;
     this.#parts = parts(page);
     this.#viewer = new Viewer(page.querySelector("[data-viewer]"), { onClose: () => this.#viewerClosed() });
-    this.#scope = startScope(this.#parts);
-    this.#history = startHistory(page, this.#parts, { tool: TOOL, onOpen: (id) => this.#openStored(id) });
+    this.#where = startWhere(page, this.#parts);
+    this.#history = startHistory(page, this.#parts, { tools: page.dataset.tools.split(" "), onOpen: (id) => this.#openStored(id) });
   }
 
   start() {
@@ -73,32 +75,34 @@ class AskPage {
     event.preventDefault();
     const { question } = this.#parts;
     const query = question.value.trim();
-    if (!query || this.#stream) return;
+    const asked = query && !this.#stream ? this.#where.of(query) : null;
+    if (!asked) return;
     question.value = "";
     this.#grow();
-    this.#ask(query);
+    this.#ask(asked);
   }
 
-  #ask(query) {
-    const { state, stream } = this.#follow(newExecution(query));
-    stream.run({ query: state.query, ...this.#scope.inputs() });
+  #ask({ tool, inputs }) {
+    this.#follow(newExecution(tool, inputs)).run(inputs);
   }
 
   async #openStored(id) {
     if (this.#stream) return toast("Wait until the answer is written, or stop it first.");
     try {
-      const state = fromStored(await get(`/executions/${id}`));
+      const execution = await get(`/executions/${id}`);
+      if (![DOCUMENTS, WEB].includes(execution.tool)) return toast("This execution has no answer to show.");
+      const state = fromStored(execution);
       this.#parts.thread.querySelectorAll(".turn").forEach((turn) => turn.remove());
       this.#viewer.close();
       if (isOver(state)) this.#addTurn(state);
-      else this.#follow({ ...state, text: "" }).stream.resume(state.id);
+      else this.#follow({ ...state, text: "" }).resume(state.id);
       this.#history.select(id);
     } catch (error) {
       toast(error.message, { error: true });
     }
   }
 
-  /** Show a running execution and keep it up to date. */
+  /** Show a running execution and keep it up to date; returns its stream. */
   #follow(start) {
     let state = start;
     let painting = 0;
@@ -108,7 +112,7 @@ class AskPage {
       painting = 0;
       turn.update(state);
     };
-    const stream = new ToolStream(toolUrl(TOOL), {
+    const stream = new ToolStream(toolUrl(state.tool), {
       onEvent: (message) => {
         state = reduce(state, message);
         reader.follow(state);
@@ -119,19 +123,25 @@ class AskPage {
       onResumed: () => turn.element.classList.remove("is-interrupted"),
     });
     this.#setStream(stream);
-    return { state, stream };
+    return stream;
   }
 
   #addTurn(state) {
-    const turn = createAnswer(state, {
-      onCite: (context, quote, button) => this.#openCitation(context, quote, button),
-      onRetry: () => this.#stream || this.#ask(state.query),
+    const view = state.tool === WEB ? webSources() : documentSources({ onCite: (...cited) => this.#openCitation(...cited) });
+    const turn = createAnswer(state, view, {
+      onRetry: () => this.#stream || this.#ask(state),
+      helpFor: (failed) => this.#helpFor(failed),
     });
     this.#page.classList.remove("is-empty");
     this.#parts.thread.append(turn.element);
     // The question stays at the top while the answer grows below it: readers read, they do not chase.
     turn.element.scrollIntoView({ block: "start" });
     return turn;
+  }
+
+  #helpFor({ error, inputs }) {
+    const settings = SET_RIGHT.includes(error?.code) && this.#where.settingsOf(inputs.workspace_id);
+    return settings ? h("a", { href: settings }, "Workspace settings") : null;
   }
 
   #setStream(stream) {
@@ -165,30 +175,4 @@ class AskPage {
     this.#markOpen(null);
     if (from?.isConnected) from.focus({ preventScroll: true });
   }
-}
-
-/** Tells screen readers how the answer comes along: each step, then each finished sentence. */
-class Reader {
-  #said = "";
-  #read = 0;
-
-  follow(state) {
-    if (state.status === COMPLETED) return this.#say(closing(state.result));
-    if (isOver(state)) return undefined; // The alert in the page says it.
-    if (!state.text) return this.#say(progressSteps(state).join(", "));
-    const end = Math.max(...[". ", "! ", "? ", "\n"].map((mark) => state.text.lastIndexOf(mark))) + 1;
-    if (end <= this.#read) return undefined;
-    this.#say(withoutCitations(state.text.slice(this.#read, end)).trim());
-    this.#read = end;
-    return undefined;
-  }
-
-  #say(words) {
-    if (words && words !== this.#said) announce(words);
-    this.#said = words;
-  }
-}
-
-function closing({ sources_used: used = [] }) {
-  return used.length ? `Answer complete, ${counted(used.length, "source")} cited.` : "Answer complete, no source cited.";
 }

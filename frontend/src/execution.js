@@ -1,20 +1,26 @@
 // What is known of one run of a tool, and how each event adds to it. Pure: state in, state out.
-import { counted } from "./format.js";
 
 export const RUNNING = "running";
 export const COMPLETED = "completed";
 export const FAILED = "failed";
 export const CANCELLED = "cancelled";
 
-export function newExecution(query) {
+export const DOCUMENTS = "rag_search";
+export const WEB = "web_search";
+
+export function newExecution(tool, inputs) {
   return {
-    query,
+    tool,
+    inputs,
+    query: inputs.query,
     id: null,
     seq: 0,
     status: RUNNING,
     phases: {},
     text: "",
+    // What the ranks in the text mean: chunks of documents, or pages of the web.
     contexts: [],
+    sources: [],
     result: null,
     error: null,
   };
@@ -32,6 +38,7 @@ export function reduce(state, { event, data, execution_id: id, seq }) {
 const REDUCERS = {
   tool_update(state, data) {
     if (data.contexts) return { ...state, contexts: data.contexts };
+    if (data.sources) return { ...state, sources: data.sources };
     if (!data.phase) return state;
     return { ...state, phases: { ...state.phases, [data.phase]: { status: data.status, ...data.data } } };
   },
@@ -39,54 +46,44 @@ const REDUCERS = {
     return data.output_key === "response" ? { ...state, text: state.text + data.content } : state;
   },
   tool_end(state, data) {
-    return { ...state, status: COMPLETED, result: data, text: data.response, contexts: data.contexts };
+    return { ...state, status: COMPLETED, result: data, ...shownOf(data) };
   },
   error(state, data) {
     return { ...state, status: data.code === "cancelled" ? CANCELLED : FAILED, error: data };
   },
 };
 
+/** What a result shows; that of a web search in mode `results` has no text. */
+function shownOf(result) {
+  const listed = result?.results?.map((page, index) => ({ ...page, rank: index + 1 }));
+  return { text: result?.response ?? "", contexts: result?.contexts ?? [], sources: result?.sources ?? listed ?? [] };
+}
+
 /** The state of an execution as the API stores it. */
 export function fromStored(execution) {
-  const { id, inputs, status, result, error } = execution;
+  const { id, tool, inputs, workspace_id: workspace, status, result, error } = execution;
   return {
-    ...newExecution(inputs.query),
+    ...newExecution(tool, { ...inputs, workspace_id: workspace }),
     id,
     status: [COMPLETED, FAILED, CANCELLED].includes(status) ? status : RUNNING,
-    text: result?.response ?? "",
-    contexts: result?.contexts ?? [],
+    ...shownOf(result),
     result: status === COMPLETED ? result : null,
     error: error ?? null,
   };
 }
 
-export function contextOf(state, rank) {
-  return state.contexts.find((context) => context.rank === rank) ?? null;
-}
+export const contextOf = (state, rank) => withRank(state.contexts, rank);
+export const sourceOf = (state, rank) => withRank(state.sources, rank);
 
-/** Whether the finished answer cites a context; only the result knows for documents that became invisible. */
-export function isCited(state, context) {
-  return state.result?.sources_used?.includes(context.rank) ?? Boolean(context.used_in_response);
+const withRank = (all, rank) => all.find((one) => one.rank === rank) ?? null;
+
+/** Whether the finished answer cites a source; only the result knows for documents that became invisible. */
+export function isCited(state, source) {
+  return state.result?.sources_used?.includes(source.rank) ?? Boolean(source.used_in_response);
 }
 
 /** What the `nth` citation of a context (from 0) quotes: there is one quote for each citation of it. */
 export function quoteOf(context, nth = 0) {
   const quotes = context?.quotes ?? [];
   return quotes[nth] ?? quotes[0] ?? null;
-}
-
-/** How far the search has come, in a few words each, in the order it happens. */
-export function progressSteps(state) {
-  const { RETRIEVAL, RERANKING, COMPILING_RESULTS } = state.phases;
-  const steps = [];
-  if (RETRIEVAL) steps.push(`${counted(RETRIEVAL.retrieved_count, "chunk")} found`);
-  if (RERANKING) steps.push(`${RERANKING.kept_count} kept`);
-  if (isOver(state)) return steps;
-  return [...steps, currentStep(RETRIEVAL, RERANKING, COMPILING_RESULTS)];
-}
-
-function currentStep(retrieval, reranking, compiling) {
-  if (compiling) return "writing the answer";
-  if (reranking) return "reading";
-  return retrieval ? "ranking" : "searching";
 }

@@ -1,9 +1,10 @@
 // Earlier questions of this reader, newest first.
 import { get } from "./api.js";
-import { h } from "./dom.js";
+import { h, icon } from "./dom.js";
+import { WEB } from "./execution.js";
 import { ago } from "./format.js";
 
-export function startHistory(page, parts, { tool, onOpen }) {
+export function startHistory(page, parts, { tools, onOpen }) {
   const { history, historyList, historyMore, showHistory, hideHistory } = parts;
   let next = null;
   let selected = new URLSearchParams(location.search).get("execution");
@@ -14,9 +15,9 @@ export function startHistory(page, parts, { tool, onOpen }) {
     if (open) hideHistory.focus();
   };
 
-  async function load(path, query) {
+  async function load(path) {
     try {
-      const list = await get(path, query);
+      const list = await get(path);
       next = list.next;
       historyMore.hidden = !next;
       return list.results;
@@ -39,13 +40,13 @@ export function startHistory(page, parts, { tool, onOpen }) {
       "a",
       { href: `/?execution=${encodeURIComponent(id)}`, onclick: open, "data-execution": id, "aria-current": current },
       h("span", { class: "history-query" }, execution.inputs.query),
-      h("time", { datetime: execution.created_at }, ago(execution.created_at)),
+      h("span", { class: "history-when" }, execution.tool === WEB ? [icon("globe"), "Web, "] : null, h("time", { datetime: execution.created_at }, ago(execution.created_at))),
     );
     return h("li", {}, link);
   };
 
   async function refresh(id = selected) {
-    const results = await load("/executions", { tool, limit: 30 });
+    const results = await load(`/executions?${tools.map((tool) => `tool=${tool}&`).join("")}limit=30`);
     historyList.replaceChildren(...results.map(item));
     history.classList.toggle("is-blank", !results.length);
     mark(id);

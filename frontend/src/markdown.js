@@ -4,16 +4,20 @@
 import createDOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
 
-// A marker while the answer streams, and what it becomes at the end (contract §5).
-const CITATION = /<source_(\d+)>|<citation id="([^"]*)">\[(\d+)\]<\/citation>/y;
+// What a marker becomes at the end (contract §5, §6). The titles and addresses of web pages in it would be read as
+// Markdown, "|" as the end of a table's cell: only the rank is of use here, who shows the answer knows its source.
+const CITATION = /<citation id="[^"]*">\[(\d+)\]<\/citation>|<web_citation url="[^"<>]*" title="[^"<>]*">\[(\d+)\]<\/web_citation>/g;
+const MARKER = /<source_(\d+)>/y;
+
+const withMarkers = (text) => text.replace(CITATION, (_, ofChunk, ofPage) => `<source_${ofChunk ?? ofPage}>`);
 
 function citations(md) {
   md.inline.ruler.before("autolink", "citation", (state, silent) => {
-    CITATION.lastIndex = state.pos;
-    const match = CITATION.exec(state.src);
-    if (!match || CITATION.lastIndex > state.posMax) return false;
-    if (!silent) state.push("citation", "", 0).meta = { rank: match[1] ?? match[3] };
-    state.pos = CITATION.lastIndex;
+    MARKER.lastIndex = state.pos;
+    const match = MARKER.exec(state.src);
+    if (!match || MARKER.lastIndex > state.posMax) return false;
+    if (!silent) state.push("citation", "", 0).meta = { rank: match[1] };
+    state.pos = MARKER.lastIndex;
     return true;
   });
   md.renderer.rules.citation = (tokens, index) => {
@@ -62,7 +66,7 @@ const ALLOWED = {
   ALLOW_DATA_ATTR: false,
 };
 
-export const toHtml = (text) => markdown.render(text);
+export const toHtml = (text) => markdown.render(withMarkers(text));
 
 export function renderInto(element, text) {
   const fragment = createDOMPurify(window).sanitize(toHtml(text), { ...ALLOWED, RETURN_DOM_FRAGMENT: true });
@@ -70,4 +74,4 @@ export function renderInto(element, text) {
 }
 
 /** The text without citation markup, for reading aloud. */
-export const withoutCitations = (text) => text.replace(new RegExp(CITATION.source, "g"), "");
+export const withoutCitations = (text) => withMarkers(text).replace(new RegExp(MARKER.source, "g"), "");

@@ -1,6 +1,7 @@
 // One setting: what may be chosen, what it is called, and who gave the value that counts.
+import { NAMES } from "./web-providers.js";
 
-const LABELS = { true: "On", false: "Off", auto: "Automatic", none: "None", null: "None" };
+const LABELS = { true: "On", false: "Off", auto: "Automatic", none: "None", null: "None", ...NAMES };
 
 export const labelOf = (value) => LABELS[value] ?? String(value);
 

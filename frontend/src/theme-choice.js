@@ -1,14 +1,12 @@
+import { recall, remember } from "./remembered.js";
+
 const KEY = "theme";
 const THEMES = ["light", "dark"];
 
-/** The reader's choice, or null. Storage may be blocked altogether. */
+/** The reader's choice, or null. */
 export function storedTheme() {
-  try {
-    const theme = localStorage.getItem(KEY);
-    return THEMES.includes(theme) ? theme : null;
-  } catch {
-    return null;
-  }
+  const theme = recall(KEY);
+  return THEMES.includes(theme) ? theme : null;
 }
 
 export function currentTheme() {
@@ -18,9 +16,5 @@ export function currentTheme() {
 
 export function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // The choice then lasts as long as the page.
-  }
+  remember(KEY, theme);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contextOf, fromStored, newExecution, progressSteps, quoteOf, reduce } from "../src/execution.js";
+import { contextOf, DOCUMENTS, fromStored, newExecution, quoteOf, reduce, sourceOf, WEB } from "../src/execution.js";
 
 const CONTEXTS = [{ rank: 1, chunk_id: "a" }, { rank: 2, chunk_id: "b" }];
 const RESULT = { response: "Yes <citation id=\"a\">[1]</citation>", contexts: [{ rank: 1, chunk_id: "a", used_in_response: true }] };
@@ -16,15 +16,8 @@ const STREAM = [
   ["tool_end", RESULT],
 ].map(([event, data], index) => ({ event, data, execution_id: "call_1", seq: index + 1 }));
 
-const after = (count) => STREAM.slice(0, count).reduce(reduce, newExecution("Is it?"));
-
-test("each phase says how far the search is", () => {
-  assert.deepEqual(progressSteps(after(1)), ["searching"]);
-  assert.deepEqual(progressSteps(after(2)), ["40 chunks found", "ranking"]);
-  assert.deepEqual(progressSteps(after(3)), ["40 chunks found", "2 kept", "reading"]);
-  assert.deepEqual(progressSteps(after(5)), ["40 chunks found", "2 kept", "writing the answer"]);
-  assert.deepEqual(progressSteps(after(8)), ["40 chunks found", "2 kept"]);
-});
+const asked = () => newExecution(DOCUMENTS, { query: "Is it?" });
+const after = (count) => STREAM.slice(0, count).reduce(reduce, asked());
 
 test("the text grows with the partials and ends as the result", () => {
   assert.equal(after(7).text, "Yes <source_1>");
@@ -36,7 +29,7 @@ test("the text grows with the partials and ends as the result", () => {
 });
 
 test("an event that comes twice counts once", () => {
-  const resumed = [...STREAM.slice(0, 7), ...STREAM.slice(4)].reduce(reduce, newExecution("Is it?"));
+  const resumed = [...STREAM.slice(0, 7), ...STREAM.slice(4)].reduce(reduce, asked());
   assert.deepEqual(resumed, after(8));
 });
 
@@ -52,10 +45,38 @@ test("an event of a later version changes nothing", () => {
 });
 
 test("a stored execution reads like one that was watched", () => {
-  const stored = fromStored({ id: "call_1", inputs: { query: "Is it?" }, status: "completed", result: RESULT });
+  const stored = fromStored({ id: "call_1", tool: DOCUMENTS, workspace_id: "w", inputs: { query: "Is it?" }, status: "completed", result: RESULT });
   assert.equal(stored.text, after(8).text);
   assert.deepEqual(stored.contexts, after(8).contexts);
-  assert.equal(fromStored({ id: "x", inputs: { query: "q" }, status: "queued", result: null }).status, "running");
+  assert.equal(fromStored({ id: "x", tool: DOCUMENTS, inputs: { query: "q" }, status: "queued", result: null }).status, "running");
+});
+
+test("pages of the web take the place of chunks, the refined ones that of those first found", () => {
+  const found = [{ rank: 1, url: "https://a.example/" }, { rank: 2, url: "https://b.example/" }];
+  const refined = [{ rank: 1, url: "https://b.example/" }];
+  const events = [
+    ["tool_update", { phase: "WEB_SEARCH", status: "completed", output_key: "sources", data: { results_count: 2, sources: found } }],
+    ["tool_update", { reranked_results: 1, output_key: "reranked_results" }],
+    ["tool_update", { sources: refined, output_key: "sources" }],
+  ].map(([event, data], index) => ({ event, data, execution_id: "call_2", seq: index + 1 }));
+  const [first, , last] = events.map((_, count) => events.slice(0, count + 1).reduce(reduce, newExecution(WEB, { query: "Is it?" })));
+  assert.deepEqual(first.phases.WEB_SEARCH.sources, found);
+  assert.equal(sourceOf(first, 1), null);
+  assert.equal(sourceOf(last, 1).url, "https://b.example/");
+});
+
+test("a stored search of the web can be asked again as it was, where it was", () => {
+  const inputs = { query: "Is it?", freshness: "week" };
+  const stored = fromStored({ id: "call_2", tool: WEB, workspace_id: "w", inputs, status: "failed", result: null, error: { code: "timeout", message: "Late." } });
+  assert.deepEqual(stored.inputs, { ...inputs, workspace_id: "w" });
+  assert.deepEqual([stored.status, stored.text, stored.sources], ["failed", "", []]);
+});
+
+test("results without an answer are listed in their order", () => {
+  const result = { results: [{ url: "https://a.example/" }, { url: "https://b.example/" }] };
+  const stored = fromStored({ id: "call_2", tool: WEB, inputs: { query: "q" }, status: "completed", result });
+  assert.equal(sourceOf(stored, 2).url, "https://b.example/");
+  assert.equal(stored.text, "");
 });
 
 test("the second citation of a chunk opens its second quote", () => {

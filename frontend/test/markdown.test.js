@@ -14,6 +14,19 @@ test("citations work in lists, tables and bold text", () => {
   assert.match(toHtml("|a|\n|-|\n|x <source_2>|"), new RegExp(`<td>x ${CHIP}</td>`));
 });
 
+test("a page of the web becomes the same chip, without its address", () => {
+  const cited = '<web_citation url="https://a.example/?x=1&amp;y=2" title="Sales | A &amp; B `s`, [1](//evil.example) *news*">[2]</web_citation>';
+  assert.equal(toHtml(`Sales grew ${cited}.`), `<p>Sales grew ${CHIP}.</p>\n`);
+  assert.match(toHtml(`|a|b|\n|-|-|\n|x ${cited}|y|`), new RegExp(`<td>x ${CHIP}</td>\\s*<td>y</td>`));
+  assert.equal(withoutCitations(`One ${cited} two`), "One  two");
+});
+
+test("what only looks like a citation of a page is text", () => {
+  for (const cited of ['<web_citation url="https://a.example/" title="x" onclick="y">[1]</web_citation>', '<web_citation url="javascript:x">[1]</web_citation>']) {
+    assert.doesNotMatch(toHtml(cited), /<(web_citation|button|a)/);
+  }
+});
+
 test("HTML in an answer is text", () => {
   const html = toHtml("<img src=x onerror=alert(1)> <script>alert(1)</script> <citation onclick=x>[1]</citation>");
   assert.doesNotMatch(html, /<(img|script|citation|button)/);

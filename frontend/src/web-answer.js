@@ -1,0 +1,61 @@
+// What an answer from the web says of its sources and of the search engines. Pure.
+import { listed } from "./format.js";
+import { locate, pieces } from "./passage.js";
+import { nameOf } from "./web-providers.js";
+
+const FAILURES = {
+  invalid_request: "would not take this question",
+  rate_limited: "was rate limited",
+  bot_challenge: "took us for a robot",
+  auth: "refused our key",
+  quota: "has no quota left",
+  timeout: "took too long",
+  unavailable: "was not available",
+  bad_response: "gave no usable reply",
+};
+
+/** "Searched with Tavily; Brave was rate limited." */
+export function searchedWith({ provider, providers, from_cache: isCached }) {
+  if (isCached) return `${nameOf(provider)} found this lately and was not asked again.`;
+  const answered = providers[provider] === "empty" ? `${nameOf(provider)} found nothing` : `Searched with ${nameOf(provider)}`;
+  const failed = Object.entries(providers).filter(([, outcome]) => FAILURES[outcome]);
+  const told = failed.map(([name, outcome]) => `${nameOf(name)} ${FAILURES[outcome]}`);
+  return `${[answered, ...(told.length ? [listed(told)] : [])].join("; ")}.`;
+}
+
+const FILTERS = [
+  [/^(time_range|freshness|search_recency_filter)$/, "how old a page may be"],
+  [/^search_(after|before)_date_filter$/, "when a page was published"],
+  [/^last_updated_/, "when a page was changed"],
+  [/domain/, "the choice of sites"],
+  [/^user_location$/, "the place"],
+];
+
+/** A sentence about filters that were not applied, by the names of the request; "" if there is none. */
+export function ignoredWords(names) {
+  if (!names.length) return "";
+  const words = new Set(names.map((name) => FILTERS.find(([shape]) => shape.test(name))?.[1] ?? `the ${name}`));
+  return `Nobody could check ${listed([...words])}: pages that should have been left out may be among these.`;
+}
+
+/** The address as a link may have it, or null: other people wrote it. */
+export function linkOf(url) {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
+  return isWeb && !parsed.username && !parsed.password ? parsed.href : null;
+}
+
+/** Whose page it is, as the browser will know it: in ASCII, so that look-alikes show. */
+export const hostOf = (url) => (linkOf(url) ? new URL(url).hostname.replace(/^www\./, "") : "");
+
+/** How much of a snippet, in characters, stands before its quote. */
+const LEAD = 90;
+
+/** What is shown of a page: `[before, quoted, after]`. The quote may come from the page, where the snippet lacks it. */
+export function excerptOf({ snippet, quote }) {
+  const found = locate(snippet, quote);
+  if (quote && !found) return ["", quote, ""];
+  const [before, quoted, after] = pieces(snippet, [0, snippet.length], found);
+  const isLong = quoted && before.length > LEAD;
+  return [isLong ? `…${before.slice(-LEAD).replace(/^\S*\s/, "")}` : before, quoted, after];
+}

@@ -1,0 +1,26 @@
+// What a question to the web asks for besides its words. Pure.
+import { counted } from "./format.js";
+
+export const TIMES = { day: "Past day", week: "Past week", month: "Past month", year: "Past year" };
+
+const words = (text) => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
+
+/** The inputs of `web_search` for a workspace, a time of `TIMES` or "", and sites as they were typed. */
+export function inputsOf({ workspace, time, sites }) {
+  const named = words(sites);
+  const allowed = named.filter((site) => !site.startsWith("-"));
+  const denied = named.filter((site) => site.startsWith("-"));
+  return {
+    ...(workspace && { workspace_id: workspace }),
+    ...(time && { freshness: time }),
+    ...(allowed.length && { whitelisted_domains: allowed }),
+    ...(denied.length && { search_domain_filter: denied }),
+  };
+}
+
+/** "Team · Past week · 2 sites"; the workspace is named where there are several. */
+export function labelOf({ workspaceName, time, sites }) {
+  const named = words(sites);
+  const where = named.length > 1 ? counted(named.length, "site") : named[0]?.replace(/^-/, "not ");
+  return [workspaceName, TIMES[time] ?? "Any time", where].filter(Boolean).join(" · ");
+}

@@ -1,0 +1,12 @@
+// What people call the search engines.
+export const NAMES = {
+  brave: "Brave",
+  tavily: "Tavily",
+  serpapi: "SerpAPI",
+  perplexity: "Perplexity",
+  searxng: "SearXNG",
+  anthropic: "Anthropic",
+  duckduckgo: "DuckDuckGo",
+};
+
+export const nameOf = (provider) => NAMES[provider] ?? provider;

@@ -1,0 +1,10 @@
+"""`{% load money %}{{ cost|dollars }}`."""
+
+from __future__ import annotations
+
+from django import template
+
+from search.web_use.money import dollars
+
+register = template.Library()
+register.filter("dollars", dollars)

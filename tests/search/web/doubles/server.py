@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -80,6 +80,11 @@ class Request:
             raise Refused(f"{problem['loc']}: {problem['msg']}, not {problem['input']!r}") from None
 
 
+class _Server(ThreadingHTTPServer):
+    # A crowd that connects at once is to be let in, not to try again after a second.
+    request_queue_size = 256
+
+
 @dataclass
 class ProviderDouble(ABC):
     """Runs while the `with` block does. `pages` is what it finds, in this order, whatever the words."""
@@ -91,6 +96,10 @@ class ProviderDouble(ABC):
     key: str = KEY
     said_besides: str = ""
     """What errors say besides; some servers repeat what they were sent."""
+    mishap: Callable[[], Failure | None] = lambda: None
+    """What goes wrong with a request for which nothing else was told."""
+    billed: list[Request] = field(default_factory=list)
+    """What was answered, also if nobody waited for it, and so has to be paid for."""
     left: threading.Event = field(default_factory=threading.Event)
     """Set when a client has gone while the double was slow."""
 
@@ -101,7 +110,7 @@ class ProviderDouble(ABC):
     def __enter__(self) -> Self:
         self._failures: list[Failure | Reply] = []
         self._closing = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = _Server(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
@@ -182,10 +191,11 @@ class ProviderDouble(ABC):
         headers = {name.lower(): value for name, value in handler.headers.items()}
         request = Request(urlsplit(handler.path).path, flat, headers)
         self.requests.append(request)
-        failure = self._failures.pop(0) if self._failures else None
+        failure = self._failures.pop(0) if self._failures else self.mishap()
         time.sleep(self.delay_secs)
         try:
             if failure is Failure.SLOW:
+                self.billed.append(request)
                 self._wait_for(handler.connection)
             self._send(handler, self._reply(request, method, failure), cut=failure is Failure.CUT_OFF)
         except ConnectionError:
@@ -207,9 +217,11 @@ class ProviderDouble(ABC):
         if (method, request.path) != (self.method, self.path):
             return Reply(404, b"no such path")
         try:
-            return self.answer(request)
+            answer = self.answer(request)
         except Refused as error:
             return self.refusal(str(error))
+        self.billed.append(request)
+        return answer
 
     def _send(self, handler: BaseHTTPRequestHandler, reply: Reply, *, cut: bool) -> None:
         content = reply.content

@@ -18,6 +18,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import Error as AnyDatabaseError
+from django.db import transaction
 from django.utils import timezone
 from procrastinate.contrib.django import app
 from pydantic import TypeAdapter
@@ -77,6 +78,20 @@ async def look_up(key: str, *, only: str | None = None, clock: Clock = timezone.
         logger.warning("The cache of web searches can't be read: %r", error)
         return None
     return answer if answer and only in (None, answer.provider) else None
+
+
+def is_kept(key: str, *, only: str | None = None, clock: Clock = timezone.now) -> bool:
+    """Tell whether `look_up` would find something. For threads that hold a connection: it is used.
+
+    Where each of many holds one and waits for somebody else's, all wait.
+    """
+    try:
+        with transaction.atomic():
+            answer = _read(key, clock())
+    except _FAULTS as error:
+        logger.warning("The cache of web searches can't be read: %r", error)
+        return False
+    return answer is not None and only in (None, answer.provider)
 
 
 async def keep(key: str, answer: Answer, ttl_secs: int, *, clock: Clock = timezone.now) -> None:

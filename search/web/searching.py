@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
-
 from accounts.errors import LocusError, ProviderError, Timeout
 from accounts.principal import Principal
 from search.web import metrics
 from search.web.attempt import attempt
 from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
 from search.web.budget import Payer, estimate_of, require_room
-from search.web.cache import Answer, keep, key_of, look_up
+from search.web.cache import Answer, is_kept, keep, key_of, look_up
 from search.web.inputs import WebSearchInput
 from search.web.preferences import WebSearchSettings, enabled_settings
 from search.web.providers.registry import AUTO, candidates
@@ -56,11 +54,18 @@ class Wanted:
         """Whom to ask, one after the other."""
         return candidates(self.provider)
 
+    @property
+    def from_whom(self) -> str | None:
+        """Whose answers will do; None is anybody's."""
+        return None if self.provider == AUTO else self.provider
+
     async def cached(self) -> Answer | None:
         """Return what the same search has found lately."""
-        if not self.ttl_secs:
-            return None
-        return await look_up(self.key, only=None if self.provider == AUTO else self.provider)
+        return await look_up(self.key, only=self.from_whom) if self.ttl_secs else None
+
+    def is_cached(self) -> bool:
+        """Tell whether there is such an answer, in the thread of a view."""
+        return bool(self.ttl_secs) and is_kept(self.key, only=self.from_whom)
 
 
 def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> None:
@@ -71,7 +76,7 @@ def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> N
     settings = enabled_settings(principal, workspace_id)
     wanted = Wanted.of(principal, inputs, settings, Payer(workspace_id, settings.max_cost))
     estimate = estimate_of(wanted.asked[0], wanted.query)
-    if estimate and async_to_sync(wanted.cached)() is None:
+    if estimate and not wanted.is_cached():
         require_room(wanted.payer, estimate)
 
 

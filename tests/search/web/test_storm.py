@@ -8,17 +8,22 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from decimal import Decimal
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.conf import settings as configured
 from django.db.models import Sum
 from pytest_django import Settings
 
+from accounts.identity import principal_of_user
+from kb.threads import in_database
+from search.web.inputs import WebSearchInput
 from search.web.models import Balance, Charge
+from search.web.searching import admit
 from tests.conftest import Cast
-from tests.search.web.calling import ask, change
+from tests.search.web.calling import QUERY, ask, change
 from tests.search.web.doubles import Failure, ProviderDouble, double
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -93,3 +98,22 @@ async def test_a_limit_holds_among_failures(people: Cast, engines: dict[str, Pro
     assert codes[200] == len(engines["tavily"].billed)
     total = sum((await charged()).values())
     assert total == codes[200] * PRICES["tavily"] <= Decimal("0.1")
+
+
+async def test_a_crowd_is_let_in_without_waiting_for_itself(
+    people: Cast, engines: dict[str, ProviderDouble]
+) -> None:
+    """Each view holds a connection: none may wait for a thread that wants another."""
+    engines["brave"].mishap = lambda: None
+    await change(people, max_cost=0.005, provider="brave")
+    assert (await ask(people, mode="results")).status_code == 200
+    over = Event()
+    busy = [asyncio.create_task(in_database(over.wait, 60)) for _ in range(configured.DATABASE_POOL_SIZE)]
+    principal = await sync_to_async(principal_of_user)(people.alice)
+    inputs = WebSearchInput(query=QUERY)
+    try:
+        # It is found though no thread is free, and so there is no budget to exceed.
+        await sync_to_async(admit)(principal, inputs, people.team.pk)
+    finally:
+        over.set()
+        await asyncio.gather(*busy)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 from django.conf import settings
+from pytest_django import Settings
 
 from accounts.identity import principal_of_user
 from kb.models import ChunkVector, Document
@@ -101,8 +102,9 @@ def test_when_the_time_is_up_the_rest_keeps_its_fused_order(
 
 
 def test_without_any_time_the_fused_order_is_returned_and_said(
-    cast: Cast, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+    cast: Cast, documents: list[Document], monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
+    settings.RERANKER_BUDGET_MS = 0
     fused = texts(asked(cast, settings=replace(DEFAULT, rerank=0.0)))
     monkeypatch.setattr(Slow, "budget_secs", -1.0)
     monkeypatch.setattr(retrieval, "reranker", Slow)

@@ -162,6 +162,16 @@ def test_pages_of_workspaces_start_with_the_personal_one(
     assert client.get(own)["Location"] == f"/accounts/login/?next={own}"
 
 
+@pytest.mark.parametrize("is_offered", [True, False])
+def test_the_web_can_be_chosen_where_the_operator_has_left_it_in(
+    client: Client, ada: User, settings: Settings, is_offered: bool
+) -> None:
+    settings.WEB_TOOLS = is_offered
+    page = client.get("/").content.decode()
+    assert ('value="web_search"' in page) is is_offered
+    assert f'data-tools="rag_search{" web_search" if is_offered else ""}"' in page
+
+
 def test_every_icon_in_use_is_in_the_sprite() -> None:
     sprite = set(re.findall(r'"([a-z0-9-]+)"', (ROOT / "frontend" / "icons.js").read_text()))
     templates = "".join(path.read_text() for path in (ROOT / "templates").rglob("*.html"))

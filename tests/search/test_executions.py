@@ -31,7 +31,7 @@ from search.events import (
     Usage,
     Yielded,
 )
-from search.executions import jobs, running
+from search.executions import begin, jobs, running
 from search.executions.running import joined
 from search.models import Execution, ExecutionEvent
 from search.tools import TOOLS
@@ -338,6 +338,39 @@ async def test_one_run_at_a_time_on_a_socket(people: Cast, play: Any) -> None:
     await opened.send_json_to(QUESTION)
     assert (await opened.receive_json_from(timeout=20))["event"] == "tool_partial_update"
     await opened.disconnect()
+
+
+@pytest.mark.parametrize(
+    ("query", "tools"),
+    [
+        ("", ["web_fetch", "web_search", "rag_search"]),
+        ("?tool=web_search", ["web_search"]),
+        ("?tool=rag_search&tool=web_search", ["web_search", "rag_search"]),
+        ("?tool=rag_search&tool=web_search&limit=1", ["web_search", "rag_search"]),
+    ],
+)
+async def test_a_list_is_narrowed_to_the_tools_that_are_named(
+    people: Cast, query: str, tools: list[str]
+) -> None:
+    for name, body in [
+        ("rag_search", QUESTION),
+        ("web_search", QUESTION),
+        ("web_fetch", {"url": "https://light.example/"}),
+    ]:
+        principal = await sync_to_async(principal_of_user)(people.alice)
+        inputs = await sync_to_async(TOOLS[name].parse)(principal, body)
+        await sync_to_async(begin)(principal, replace(TOOLS[name], admit=_admit), inputs, None)
+    path, found = f"executions{query}", []
+    while path:
+        listed = (await get(people, path)).json()
+        found += [execution["tool"] for execution in listed["results"]]
+        path = (listed["next"] or "").partition("/api/v1/")[2]
+    assert found == tools
+    assert (await get(people, "executions?tool=rag_search&tool=none")).status_code == 404
+
+
+def _admit(*request: Any) -> None:
+    """Let everybody in, also where the web is switched off."""
 
 
 def test_pieces_are_joined_up_to_the_limit_and_never_cut() -> None:

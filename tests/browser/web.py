@@ -1,0 +1,80 @@
+"""Search engines for pages that ask the web: doubles on loopback, named to the server of a module's tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from accounts.models import Workspace
+from tests.search.web.doubles import ProviderDouble, WebPage, double
+
+NAMES = ["brave", "tavily", "duckduckgo"]
+QUESTION = "When was the harbour lighthouse built?"
+BUILT = WebPage(
+    "The harbour lighthouse | A history",
+    "https://www.light.example/history?page=1&lang=en",
+    "The light stands on the old mole. The harbour lighthouse was built in 1893. It is closed in winter.",
+)
+PAGES = [
+    WebPage("Tea & cakes", "https://tea.example/menu", "Tea is served from noon until six."),
+    BUILT,
+    WebPage("Ferries", "https://ferry.example/", "Ferries leave the harbour every hour."),
+]
+
+Engines = dict[str, ProviderDouble]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def engines() -> Iterator[Engines]:
+    """Let the server of this module search with doubles, and with nobody else."""
+    with ExitStack() as stack:
+        running = {name: stack.enter_context(double(name)) for name in NAMES}
+        given = {name: value for each in running.values() for name, value in each.settings.items()}
+        before = {name: os.environ.get(name) for name in given}
+        os.environ.update(given)
+        yield running
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+@pytest.fixture(autouse=True)
+def brave(engines: Engines) -> ProviderDouble:
+    """The engine that `auto` asks first, with some pages."""
+    for each in engines.values():
+        each.pages = list(PAGES)
+        each.delay_secs = 0.0
+    return engines["brave"]
+
+
+def let_search(workspace: Workspace, **settings: Any) -> Workspace:
+    """Switch the web on in a workspace."""
+    workspace.settings = {"web_search": {"enabled": True} | settings}
+    workspace.save()
+    return workspace
+
+
+def choose_web(page: Page) -> None:
+    """Open the question page and choose the web."""
+    page.goto("/")
+    choose(page, "Web")
+
+
+def choose(page: Page, where: str) -> None:
+    """Choose what to ask as a mouse does: by its words, for the radio button itself is not drawn."""
+    page.locator(".where").get_by_text(where).click()
+    expect(page.get_by_role("radio", name=where)).to_be_checked()
+
+
+def ask_web(page: Page, question: str = QUESTION, status: str = "completed") -> Locator:
+    """Ask the web as a person does, and return the turn once it is over."""
+    choose_web(page)
+    page.get_by_label("Your question").fill(question)
+    page.keyboard.press("Enter")
+    turn = page.locator(".turn")
+    expect(turn).to_have_attribute("data-status", status, timeout=60_000)
+    return turn

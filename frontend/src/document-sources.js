@@ -2,6 +2,7 @@
 import { h } from "./dom.js";
 import { contextOf, isOver, quoteOf } from "./execution.js";
 import { placeOf } from "./format.js";
+import { cropNode, MACHINE_MADE, previewNodes } from "./picture.js";
 import { rankOf, sourceSections } from "./source-list.js";
 
 /** `onCite(context, quote, button)` is called when a citation or a source is opened. */
@@ -9,7 +10,14 @@ export const documentSources = ({ onCite }) => ({
   listed: (state) => (isOver(state) ? state.contexts : []),
   nodes: (state) => sourceSections(state, state.contexts, { noun: "chunk", item: sourceItem }),
   notes: () => [],
-  dress: (chip, state) => chip.setAttribute("aria-label", citationLabel(state, chip)),
+  dress(chip, state) {
+    const context = contextOf(state, Number(chip.dataset.rank));
+    const quote = context ? quoteOf(context, occurrence(chip)) : null;
+    const words = context ? [context.document_name, placeOf(context, quote), quote?.machine_made ? MACHINE_MADE.toLowerCase() : ""] : [];
+    chip.setAttribute("aria-label", [`Source ${chip.dataset.rank}`, ...words].filter(Boolean).join(", "));
+    chip.classList.toggle("is-machine-made", quote?.machine_made ?? false);
+    if (quote?.machine_made) chip.title = MACHINE_MADE;
+  },
   open(state, button) {
     const context = contextOf(state, Number(button.dataset.rank));
     if (context) onCite(context, quoteOf(context, occurrence(button)), button);
@@ -22,18 +30,12 @@ function occurrence(button) {
   return Math.max(0, same.indexOf(button));
 }
 
-function citationLabel(state, chip) {
-  const context = contextOf(state, Number(chip.dataset.rank));
-  if (!context) return `Source ${chip.dataset.rank}`;
-  const quote = quoteOf(context, occurrence(chip));
-  return ["Source " + context.rank, context.document_name, placeOf(context, quote)].filter(Boolean).join(", ");
-}
-
 function sourceItem(context) {
   if (context.unavailable) {
     return h("li", { class: "source is-gone" }, rankOf(context), h("span", { class: "source-body" }, "A document you can no longer see"));
   }
   const title = h("span", { class: "source-title" }, h("span", { class: "source-name" }, context.document_name), h("span", { class: "source-place" }, placeOf(context, quoteOf(context))));
-  const body = h("span", { class: "source-body" }, title, h("span", { class: "source-preview" }, context.quote ?? context.text_preview));
+  const crop = context.picture ? cropNode(context.document_id, context.picture) : null;
+  const body = h("span", { class: crop ? "source-body has-picture" : "source-body" }, title, h("span", { class: "source-preview" }, previewNodes(context)), crop);
   return h("li", {}, h("button", { class: "source", type: "button", "data-rank": context.rank }, rankOf(context), body));
 }

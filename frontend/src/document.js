@@ -47,6 +47,7 @@ class DocumentPage {
       // A link names a whole chunk: it is what the reader came for, so it is marked as strongly as a quote.
       quoteBoxes: chunk?.bbox ?? [],
       quoteText: chunk?.text ?? null,
+      picture: chunk?.metadata.picture ?? null,
       pageNumber: chunk?.page_number ?? (Number.parseInt(query.get("page"), 10) || 1),
       startTime: chunk?.start_time ?? null,
     });

@@ -16,6 +16,20 @@ export function inPercent({ bbox: [x1, y1, x2, y2], layout_width: width, layout_
   };
 }
 
+/** How the image of a whole page must lie in a frame, of this `ratio`, so that only the box is seen. */
+export function inCrop({ bbox: [x1, y1, x2, y2], layout_width: width, layout_height: height }) {
+  const [across, down] = [x2 - x1, y2 - y1];
+  return {
+    ratio: across / down,
+    width: `${(100 * width) / across}%`,
+    height: `${(100 * height) / down}%`,
+    left: `${(-100 * x1) / across}%`,
+    top: `${(-100 * y1) / down}%`,
+  };
+}
+
+export const isSameBox = (one, other) => Boolean(other) && one.page_number === other.page_number && one.bbox.every((edge, at) => edge === other.bbox[at]);
+
 /** The page where the place begins: of the quote if it has boxes, else of the chunk. */
 export function firstPage(quoteBoxes, chunkBoxes, fallback = 1) {
   return (quoteBoxes?.[0] ?? chunkBoxes?.[0])?.page_number ?? fallback ?? 1;

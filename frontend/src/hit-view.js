@@ -1,6 +1,7 @@
 // One result of the search bench: where it stands, its rank and score in each stage, and its text with the words that match.
 import { h } from "./dom.js";
 import { placeInWords, placeOf } from "./format.js";
+import { cropNode, machineNote } from "./picture.js";
 import { figure, piecesOf } from "./stages.js";
 import { rankNode } from "./stages-view.js";
 
@@ -21,9 +22,21 @@ export function hitNode(chunk) {
       h("h3", { class: "hit-title" }, h("a", { href: `/documents/${documentId}?chunk=${id}` }, name), place ? h("span", { class: "hit-place" }, place) : null),
       metadata.headings?.length ? h("p", { class: "hit-headings" }, metadata.headings.join(" › ")) : null,
       textNode(chunk),
+      metadata.picture ? cropNode(documentId, metadata.picture) : null,
     ),
     scoresNode(chunk),
   );
+}
+
+/** The document's words and then a machine's, both with the words that match. */
+function wordsOf(text, matches, ranges) {
+  const points = [...text];
+  const start = ranges?.[0]?.[0] ?? points.length;
+  const machines = matches.filter(([from]) => from >= start).map((match) => match.map((at) => at - start));
+  return [
+    piecesOf(points.slice(0, start).join(""), matches.filter(([from]) => from < start)),
+    piecesOf(points.slice(start).join(""), machines),
+  ].map((pieces) => pieces.map((piece) => (piece.isMatch ? h("mark", { class: "match" }, piece.text) : piece.text)));
 }
 
 function scoresNode({ ranks, scores, relevance }) {
@@ -37,8 +50,9 @@ const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value)
 /** A chunk in which no word stands has no rank among those found by words. */
 const standing = (rank, score) => (rank ? [h("b", {}, `#${rank}`), " ", h("span", {}, figure(score))] : "not found");
 
-function textNode({ text, matches }) {
-  const pieces = piecesOf(text, matches).map((piece) => (piece.isMatch ? h("mark", { class: "match" }, piece.text) : piece.text));
+function textNode({ text, matches, metadata: { machine_made: ranges, described_by: model } }) {
+  const [own, machine] = wordsOf(text, matches, ranges);
+  const pieces = machine.length ? [...own, machineNote(model), " ", ...machine] : own;
   if (text.length <= LONG) return h("p", { class: "hit-text" }, pieces);
   const folded = h("p", { class: "hit-text is-folded" }, pieces);
   const unfold = h("button", { class: "button button-small button-quiet", type: "button", "aria-expanded": "false" }, "Show all of it");

@@ -1,6 +1,7 @@
 // The image of a page with the cited place drawn on it.
 import { h } from "./dom.js";
-import { boxesOnPage, firstPage, fittingZoom, imageWidth, inPercent, scrollLeftFor, scrollTopFor } from "./geometry.js";
+import { boxesOnPage, firstPage, fittingZoom, imageWidth, inPercent, isSameBox, scrollLeftFor, scrollTopFor } from "./geometry.js";
+import { MACHINE_MADE } from "./picture.js";
 
 const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
 /** On a stage narrower than this, a whole page is too small to read: the marked place fills it instead. */
@@ -54,7 +55,7 @@ export class PageView {
     const chunk = boxesOnPage(chunkBoxes, number);
     const quote = boxesOnPage(quoteBoxes, number);
     const image = h("img", { class: "sheet-image", alt: this.#altText(quote.length ? quoteText : null) });
-    const places = h("div", { class: "places" }, chunk.map(drawn("chunk")), quote.map(drawn("quote")));
+    const places = h("div", { class: "places" }, chunk.map((box) => this.#drawn("chunk", box)), quote.map((box) => this.#drawn("quote", box)));
     const sheet = h("div", { class: "sheet is-loading" }, image, places);
     const layout = quote[0] ?? chunk[0];
     if (layout) sheet.style.aspectRatio = `${layout.layout_width} / ${layout.layout_height}`;
@@ -69,7 +70,16 @@ export class PageView {
 
   #altText(quoteText) {
     const page = `Page ${this.#page} of ${this.#document.name}`;
-    return quoteText ? `${page}. Marked: ${quoteText}` : page;
+    const words = this.#place.isMachineMade ? `a picture. ${MACHINE_MADE}: ${quoteText}` : quoteText;
+    return quoteText ? `${page}. Marked: ${words}` : page;
+  }
+
+  /** A picture is framed, where words are marked. */
+  #drawn(kind, box) {
+    const shape = isSameBox(box, this.#place.picture) ? "place-picture" : `place-${kind}`;
+    const place = h("div", { class: `place ${shape}`, "data-place": kind });
+    for (const [side, percent] of Object.entries(inPercent(box))) place.style[side] = `${percent}%`;
+    return place;
   }
 
   #resize(sheet, image) {
@@ -78,6 +88,12 @@ export class PageView {
     const width = imageWidth(sheet.clientWidth || stage.clientWidth, devicePixelRatio);
     const source = `/api/v1/documents/${this.#document.id}/pages/${this.#page}?width=${width}`;
     if (image.getAttribute("src") !== source) image.src = source;
+  }
+
+  #where(total) {
+    const page = total ? `Page ${this.#page} of ${total}` : `Page ${this.#page}`;
+    const isCited = this.#place.isMachineMade && this.#page === this.#place.quoteBoxes[0]?.page_number;
+    return isCited ? `${page} · ${MACHINE_MADE}` : page;
   }
 
   #scrollTo(sheet, boxes) {
@@ -92,7 +108,7 @@ export class PageView {
     const total = this.#document.page_count;
     number.value = this.#page;
     count.textContent = total ? `of ${total.toLocaleString("en")}` : "";
-    where.textContent = total ? `Page ${this.#page} of ${total}` : `Page ${this.#page}`;
+    where.textContent = this.#where(total);
     previous.disabled = this.#page <= 1;
     next.disabled = Boolean(total) && this.#page >= total;
     smaller.disabled = this.#zoom <= ZOOMS[0];
@@ -107,9 +123,3 @@ function loaded(sheet, image) {
   sheet.classList.remove("is-loading");
   if (!sheet.style.aspectRatio) sheet.style.aspectRatio = `${image.naturalWidth} / ${image.naturalHeight}`;
 }
-
-const drawn = (kind) => (box) => {
-  const place = h("div", { class: `place place-${kind}`, "data-place": kind });
-  for (const [side, percent] of Object.entries(inPercent(box))) place.style[side] = `${percent}%`;
-  return place;
-};

@@ -22,6 +22,8 @@ export function placeOfCitation(context, quote) {
     chunkBoxes: context.bbox ?? [],
     quoteBoxes: quote?.bbox ?? [],
     quoteText: quote?.text ?? null,
+    picture: context.picture ?? null,
+    isMachineMade: quote?.machine_made ?? false,
     pageNumber: context.page_number,
     startTime: quote?.start_time ?? context.start_time,
   };
@@ -58,7 +60,7 @@ export class Viewer {
     });
   }
 
-  /** Open at a place: `{documentId, chunkId?, chunkBoxes, quoteBoxes, quoteText?, pageNumber?, startTime?}`. */
+  /** Open at a place: `{documentId, chunkId?, chunkBoxes, quoteBoxes, quoteText?, picture?, isMachineMade?, pageNumber?, startTime?}`. */
   async showPlace(place) {
     const showing = (this.#showing += 1);
     this.#place = place;

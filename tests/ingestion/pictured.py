@@ -31,17 +31,17 @@ def photo(sign: str = SIGN) -> bytes:
         page = pdf.new_page(width=560, height=260)
         page.draw_rect(page.rect, fill=(0.75, 0.85, 0.95), color=None)
         page.draw_rect(pymupdf.Rect(30, 80, 530, 180), fill=(1, 1, 1), color=(0, 0, 0.4))
-        page.insert_text((52, 143), sign, fontsize=40, color=(0, 0, 0.3))
+        page.insert_text((52, 143), sign, fontsize=40 * 18 / max(len(sign), 18), color=(0, 0, 0.3))
         return bytes(page.get_pixmap(dpi=110).tobytes("png"))
 
 
-def write_report(path: Path, *, rotation: int = 0, cropped: bool = False) -> Path:
+def write_report(path: Path, *, sign: str = SIGN, rotation: int = 0, cropped: bool = False) -> Path:
     """Write a page of text with a photo and a chart, perhaps turned, or with a crop box within its sheet."""
     with pymupdf.open() as pdf:
         page = pdf.new_page(width=400, height=760)
         page.insert_text((50, 60), "The harbour in 2022", fontsize=18)
         page.insert_textbox(pymupdf.Rect(50, 80, 350, 190), BEFORE, fontsize=11)
-        page.insert_image(PHOTO_BOX, stream=photo())
+        page.insert_image(PHOTO_BOX, stream=photo(sign))
         page.insert_text((60, 346), PHOTO_CAPTION, fontsize=9)
         page.insert_textbox(pymupdf.Rect(50, 370, 350, 450), AFTER, fontsize=11)
         draw_chart(page)

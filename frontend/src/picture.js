@@ -1,0 +1,39 @@
+// A picture chunk on the screen: the picture cut out of its page, and which of its words a machine has written.
+import { h } from "./dom.js";
+import { imageWidth, inCrop } from "./geometry.js";
+
+/** How wide a crop is at most, in CSS pixels. */
+const CROP_WIDTH = 160;
+
+export const MACHINE_MADE = "Described by a machine";
+
+/** The picture as an image; `box` is an entry of `bbox`. The words beside it say what it is of. */
+export function cropNode(documentId, box) {
+  const [x1, , x2] = box.bbox;
+  const width = imageWidth((CROP_WIDTH * box.layout_width) / (x2 - x1), devicePixelRatio);
+  const image = h("img", { src: `/api/v1/documents/${documentId}/pages/${box.page_number}?width=${width}`, alt: "", loading: "lazy" });
+  const crop = h("span", { class: "crop" }, image);
+  const { ratio, ...place } = inCrop(box);
+  crop.style.setProperty("--ratio", ratio);
+  Object.assign(image.style, place);
+  // The page may be gone, or not be drawn in time: the words remain.
+  image.addEventListener("error", () => crop.remove());
+  return crop;
+}
+
+/** The words of a source: those of the quote, or the beginning of the chunk; a machine's come with a note. */
+export function previewNodes({ quotes, text_preview: preview, machine_made: ranges }) {
+  const quote = quotes?.[0];
+  if (quote) return quote.machine_made ? [machineNote(), " ", quote.text] : [quote.text];
+  const { own, machine } = toldApart(preview, ranges);
+  return machine ? [own, own ? " " : null, machineNote(), " ", machine] : [own];
+}
+
+export const machineNote = (model = null) => h("span", { class: "machine-made" }, model ? `${MACHINE_MADE}, ${model}` : MACHINE_MADE);
+
+/** A text without and with what a machine has written; `ranges` count code points, as Python does. */
+export function toldApart(text, ranges) {
+  const points = [...(text ?? "")];
+  const start = ranges?.[0]?.[0] ?? points.length;
+  return { own: points.slice(0, start).join("").trim(), machine: points.slice(start).join("").trim() };
+}

@@ -17,7 +17,7 @@ from typing import Generic, ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import close_old_connections, connection, transaction
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,6 +34,25 @@ async def in_database(function: Callable[P, Result], *args: P.args, **kwargs: P.
     )
     result: Result = await call()
     return result
+
+
+async def in_database_within(
+    secs: float, function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs
+) -> Result:
+    """Do the same as a transaction, of which no statement may take longer: raise `django.db.Error` then.
+
+    Only the database's time counts, not the wait for a thread in a crowd; and it is the database that gives
+    up, so that no thread is left hanging.
+    """
+
+    def limited() -> Result:
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                milliseconds = str(max(1, int(1000 * secs)))
+                cursor.execute("SELECT set_config('statement_timeout', %s, true)", [milliseconds])
+            return function(*args, **kwargs)
+
+    return await in_database(limited)
 
 
 class Gathered(Generic[Item, Result]):

@@ -11,7 +11,6 @@ keeps it open until the configuration changes. If the database fails, the search
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import logging
@@ -27,7 +26,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from kb.threads import in_database
+from kb.threads import in_database_within
 from search.web.base import Outcome, ProviderFailed
 from search.web.models import Breaker
 
@@ -108,9 +107,8 @@ class ProviderBreaker:
 
     async def _enter(self) -> _Permit | None:
         try:
-            async with asyncio.timeout(DATABASE_SECS):
-                return await in_database(self._permit)
-        except (AnyDatabaseError, TimeoutError) as error:
+            return await in_database_within(DATABASE_SECS, self._permit)
+        except AnyDatabaseError as error:
             logger.warning("The breaker %s can't be read, the search goes on: %r", self.name, error)
             return None
 
@@ -144,9 +142,8 @@ class ProviderBreaker:
         if permit is None:
             return
         try:
-            async with asyncio.timeout(DATABASE_SECS):
-                await in_database(noting, permit, *arguments)
-        except (AnyDatabaseError, TimeoutError) as error:
+            await in_database_within(DATABASE_SECS, noting, permit, *arguments)
+        except AnyDatabaseError as error:
             logger.warning("The breaker %s can't be written: %r", self.name, error)
 
     @transaction.atomic

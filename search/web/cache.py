@@ -7,7 +7,6 @@ search goes on as if it were empty.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -23,7 +22,7 @@ from django.utils import timezone
 from procrastinate.contrib.django import app
 from pydantic import TypeAdapter
 
-from kb.threads import in_database
+from kb.threads import in_database_within
 from search.web.base import Found, WebQuery
 from search.web.models import CachedSearch
 
@@ -47,7 +46,7 @@ class Answer:
 _QUERY = TypeAdapter(WebQuery)
 _ANSWER = TypeAdapter(Answer)
 # A value that is no answer, or that PostgreSQL can't hold, is a `ValueError`.
-_FAULTS = (AnyDatabaseError, ValueError, TimeoutError)
+_FAULTS = (AnyDatabaseError, ValueError)
 _UNORDERED = ("allow", "deny", "prefer")
 
 
@@ -72,8 +71,7 @@ def key_of(first: str, query: WebQuery, workspace_id: UUID, external_user_id: st
 async def look_up(key: str, *, only: str | None = None, clock: Clock = timezone.now) -> Answer | None:
     """Return what is kept under the key; if `only`, where named, is who said it."""
     try:
-        async with asyncio.timeout(LONGEST_WAIT_SECS):
-            answer = await in_database(_read, key, clock())
+        answer = await in_database_within(LONGEST_WAIT_SECS, _read, key, clock())
     except _FAULTS as error:
         logger.warning("The cache of web searches can't be read: %r", error)
         return None
@@ -99,8 +97,8 @@ async def keep(key: str, answer: Answer, ttl_secs: int, *, clock: Clock = timezo
     if ttl_secs <= 0:
         return
     try:
-        async with asyncio.timeout(LONGEST_WAIT_SECS):
-            await in_database(_write, key, answer, clock() + timedelta(seconds=ttl_secs))
+        expires_at = clock() + timedelta(seconds=ttl_secs)
+        await in_database_within(LONGEST_WAIT_SECS, _write, key, answer, expires_at)
     except _FAULTS as error:
         logger.warning("The cache of web searches can't be written: %r", error)
 

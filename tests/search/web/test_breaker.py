@@ -129,7 +129,7 @@ async def test_what_goes_well_is_read_once_and_writes_nothing(
 ) -> None:
     ran: list[str] = []
 
-    async def in_database(function: Callable[..., object], *arguments: object) -> object:
+    async def within(secs: float, function: Callable[..., object], *arguments: object) -> object:
         def watched() -> object:
             with CaptureQueriesContext(connection) as captured:
                 result = function(*arguments)
@@ -138,7 +138,7 @@ async def test_what_goes_well_is_read_once_and_writes_nothing(
 
         return await sync_to_async(watched)()
 
-    monkeypatch.setattr(breaker, "in_database", in_database)
+    monkeypatch.setattr(breaker, "in_database_within", within)
     await calls.succeed()
     assert [sql.split()[0] for sql in ran] == ["SELECT"]
 

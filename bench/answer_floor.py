@@ -33,7 +33,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 def as_context(rank: int, passage: dict[str, Any], score: float) -> Context:
     """Return a passage as the answerer would get it, cut into sentences."""
-    from ingestion.chunking import sentence_bounds
+    from kb.sentences import sentence_bounds
     from kb.models import Chunk
     from search.answer.base import Context
 

@@ -33,8 +33,8 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 def as_context(rank: int, passage: dict[str, Any], score: float) -> Context:
     """Return a passage as the answerer would get it, cut into sentences."""
-    from kb.sentences import sentence_bounds
     from kb.models import Chunk
+    from kb.sentences import sentence_bounds
     from search.answer.base import Context
 
     text = passage["text"]

@@ -97,6 +97,11 @@ async def reserve(order: Order) -> Reservation:
     return reservation
 
 
+def is_limited(payer: Payer) -> bool:
+    """Tell whether there is any limit to what may be spent."""
+    return payer.max_cost is not None or settings.MAX_COST is not None
+
+
 def require_room(payer: Payer, amount: Decimal) -> None:
     """Raise `BudgetExceeded` if so much could not be reserved now."""
     with transaction.atomic():

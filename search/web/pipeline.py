@@ -87,7 +87,6 @@ class _Making:
     inputs: WebSearchInput
     run: Run
     wanted: Wanted
-    rag: RagSettings
     fetched: int
     """How many pages to fetch."""
 
@@ -103,7 +102,6 @@ class _Making:
             inputs,
             run,
             Wanted.of(principal, inputs, web, payer),
-            rag_settings(principal, run.workspace_id),
             SCRAPED if scrape else EXPANDED if expand else 0,
         )
 
@@ -116,7 +114,8 @@ async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGe
     clock.lap("pages")
     fetched = [source for source in sources if source.page]
     bodies = dict(within_budget(fetched, making.wanted.query))
-    yield Trace(usage=Usage(), cost=await _cost(making), timings=clock.laps, steps=_steps(searched))
+    cost = 0.0 if searched.from_cache else await _cost(making)
+    yield Trace(usage=Usage(), cost=cost, timings=clock.laps, steps=_steps(searched))
     yield ToolEnd(
         data=WebResults(
             query=making.inputs.query,
@@ -134,6 +133,7 @@ async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGe
 
 
 async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGenerator[Yielded, None]:
+    rag = await in_database(rag_settings, making.principal, making.run.workspace_id)
     query, hits = making.wanted.query, searched.found.hits
     sources = list(map(Source, hits))
     if making.fetched:
@@ -144,9 +144,9 @@ async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGen
         yield _phase("SCRAPING_URLS", "completed", data={"scraped_count": scraped})
 
     yield _phase("RERANKING", "started")
-    chosen = await asyncio.to_thread(reranker, making.rag.reranker)
+    chosen = await asyncio.to_thread(reranker, rag.reranker)
     ranked = await asyncio.to_thread(reranked, query.text, sources, chosen, query)
-    kept = await asyncio.to_thread(within_budget, ranked[: making.rag.contexts], query)
+    kept = await asyncio.to_thread(within_budget, ranked[: rag.contexts], query)
     clock.lap("reranking")
     count = sum(source.score is not None for source in ranked)
     yield _phase("RERANKING", "completed", data={"reranked_count": count})
@@ -156,7 +156,7 @@ async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGen
     yield _phase("GENERATION", "started")
     contexts = [as_context(rank, *each, query.language) for rank, each in enumerate(kept, start=1)]
     written = Written()
-    async with aclosing(written.partials(_pieces(making, contexts))) as partials:
+    async with aclosing(written.partials(_pieces(making, rag, contexts))) as partials:
         async for partial in partials:
             yield partial
     clock.lap("generation")
@@ -189,10 +189,10 @@ async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGen
     )
 
 
-async def _pieces(making: _Making, contexts: Sequence[Context]) -> Pieces:
+async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]) -> Pieces:
     """Ask the answerer, unless there is nothing it could answer from."""
-    chosen = answerer(making.rag.generation_model)
-    asked = Asked(making.inputs.query, contexts, making.rag.reflection)
+    chosen = answerer(rag.generation_model)
+    asked = Asked(making.inputs.query, contexts, rag.reflection)
     if not contexts:
         yield nothing_found(asked.question)
         yield Spent(chosen.name)

@@ -20,8 +20,8 @@ from kb.mupdf import pymupdf
 
 # What is drawn over so much of the page is its background.
 LARGEST = 0.7
-# What is drawn so close together, in points, is one picture.
-CELL = 5.0
+# What is drawn so close together, in points, is one picture; a page has at most so many cells a side.
+CELL, MOST_CELLS = 5.0, 2000
 FEWEST_STROKES, FEWEST_BARS, SLANT = 6, 4, 2.0
 
 
@@ -98,15 +98,15 @@ def _is_slanted(start: tuple[float, float], end: tuple[float, float]) -> bool:
 
 def _clusters(paths: Sequence[_Drawn], shown: Page) -> Iterator[list[_Drawn]]:
     """Group paths by what is connected on a coarse picture of the page: a map may have 100,000 of them."""
-    size = int(shown.height / CELL) + 2, int(shown.width / CELL) + 2
-    painted = np.zeros(size, np.uint8)
+    cell = max(CELL, max(shown.width, shown.height) / MOST_CELLS)
+    painted = np.zeros((int(shown.height / cell) + 2, int(shown.width / cell) + 2), np.uint8)
     for path in paths:
-        left, top, right, bottom = (int(edge / CELL) for edge in path.box)
+        left, top, right, bottom = (int(edge / cell) for edge in path.box)
         painted[top : bottom + 1, left : right + 1] = 1
     _, labels = cv2.connectedComponents(painted, connectivity=8)
     groups: defaultdict[int, list[_Drawn]] = defaultdict(list)
     for path in paths:
-        groups[int(labels[int(path.box.y1 / CELL), int(path.box.x1 / CELL)])].append(path)
+        groups[int(labels[int(path.box.y1 / cell), int(path.box.x1 / cell)])].append(path)
     yield from groups.values()
 
 

@@ -26,6 +26,8 @@ SHORTEST_SIDE, SMALLEST = 48.0, 0.012
 # Labels outside what is drawn are so short, in characters, and stand so close to it.
 SHORT, BESIDE = 60, 14.0
 MOST_PICTURES = 30
+# Strips of images that are compared with each other: each with all.
+MOST_STRIPS = 2000
 # Below this, what was recognised is texture rather than text.
 FEWEST_SURE = 0.6
 MOST_RECOGNISED = 2000
@@ -82,7 +84,8 @@ def _regions(
     page: pymupdf.Page, images: Sequence[dict[str, Any]], shown: Page, elements: Sequence[Element]
 ) -> list[_Region]:
     """Return what is large enough to mean something, from top to bottom."""
-    pictures = _joined([box for image in images if (box := displayed(image["bbox"], page, shown))])
+    placed = (displayed(image["bbox"], page, shown) for image in images[:MOST_STRIPS])
+    pictures = _joined(box for box in placed if box)
     labelled = [_with_labels(box, elements) for box in charts(page, shown)]
     whole = _joined([*(box for box in pictures if _is_sized(box, shown)), *labelled])
     return [

@@ -95,6 +95,18 @@ def test_an_admin_sets_what_a_workspace_answers_with(logged_in: Page, reader: Us
     assert other.settings == {"rag": {"reflection": True}}
 
 
+def test_pictures_are_for_a_workspace_to_want(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    open_from_menu(page, "Preferences")
+    expect(page.get_by_label("Pictures", exact=True)).to_have_count(0)
+    open_from_menu(page, "Workspace settings")
+    expect(chosen_in(page, "Pictures")).to_have_text("Inherited: Off")
+    page.get_by_label("Pictures", exact=True).select_option("On")
+    save(page)
+    workspace = Workspace.objects.get(memberships__user=reader)
+    assert workspace.settings == {"rag": {"multimodal": True}}
+
+
 def test_an_admin_lets_a_workspace_search_the_web_for_some_money(logged_in: Page, reader: User) -> None:
     page = logged_in
     workspace = Workspace.objects.get(memberships__user=reader)

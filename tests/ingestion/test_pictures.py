@@ -87,6 +87,31 @@ def test_pictures_come_where_they_stand_in_the_text(tmp_path: Path) -> None:
     assert [is_picture for is_picture, _ in groupby(kinds)] == [False, True, False, True]
 
 
+def test_on_a_giant_page_charts_are_found_too(tmp_path: Path) -> None:
+    with pymupdf.open() as pdf:
+        page = pdf.new_page(width=14_400, height=14_400)
+        for at, height in enumerate((1000, 4000, 2500, 6000)):
+            left = 1000 + 1500 * at
+            page.draw_rect(pymupdf.Rect(left, 9000 - height, left + 1480, 9000), fill=(0.2, 0.4, 0.7))
+        page.draw_line((1000, 9000), (6980, 9000))
+        page.insert_textbox(pymupdf.Rect(500, 10_000, 9000, 12_000), sample.BEFORE, fontsize=120)
+        pdf.save(tmp_path / "poster.pdf")
+    [chart] = found_in(tmp_path / "poster.pdf")
+    assert chart.area and is_close(chart.area.box, pymupdf.Rect(1000, 3000, 6980, 9000), 10)
+
+
+def test_an_image_in_strips_is_one_picture(tmp_path: Path) -> None:
+    with pymupdf.open() as pdf:
+        page = pdf.new_page(width=400, height=600)
+        page.insert_textbox(pymupdf.Rect(50, 30, 350, 150), sample.BEFORE, fontsize=11)
+        for strip in range(20):
+            box = pymupdf.Rect(50, 200 + 8 * strip, 350, 208 + 8 * strip)
+            page.insert_image(box, stream=sample.photo(), keep_proportion=False)
+        pdf.save(tmp_path / "page.pdf")
+    [picture] = found_in(tmp_path / "page.pdf")
+    assert picture.area and is_close(picture.area.box, pymupdf.Rect(50, 200, 350, 360), 1)
+
+
 # --- What is none ------------------------------------------------------------------------------------------
 
 

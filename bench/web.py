@@ -14,13 +14,14 @@ import os
 import random
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from statistics import quantiles
+from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
 
@@ -100,29 +101,69 @@ def site() -> Iterator[list[str]]:
 # --- One after the other ---------------------------------------------------------------------------------
 
 
-def timed(http: httpx.Client, body: Body) -> float:
-    """Return how many milliseconds a search takes."""
-    begun = perf_counter()
-    http.post("tools/web_search", json=body).raise_for_status()
-    return 1000 * (perf_counter() - begun)
+@dataclass(frozen=True, slots=True)
+class Took:
+    """How long searches took, in milliseconds: for a client, and by the pipeline's own clock."""
+
+    whole: list[float]
+    pipeline: list[float]
+    stages: dict[str, list[float]]
+
+    def __str__(self) -> str:
+        """Return both as percentiles, and the median of each stage."""
+        stages = ", ".join(f"{name} {median(each):.0f}" for name, each in self.stages.items())
+        return (
+            f"{_percentiles(self.whole)} ms for a client, {_percentiles(self.pipeline)} ms in the pipeline "
+            f"({stages})"
+        )
 
 
-def cached(http: httpx.Client) -> list[float]:
-    """Return how long the same search takes, again and again."""
+def searched(http: httpx.Client, bodies: Iterable[Body], engine_secs: float = 0.0) -> Took:
+    """Make searches one after the other; return what they took beyond the engine's own time."""
+    took = Took([], [], defaultdict(list))
+    for body in bodies:
+        begun = perf_counter()
+        reply = http.post("tools/web_search", json=body)
+        took.whole.append(1000 * (perf_counter() - begun - engine_secs))
+        reply.raise_for_status()
+        trace = http.get(f"executions/{reply.headers['X-Execution-Id']}").json()["trace"]
+        timings = {name: 1000 * secs for name, secs in trace["timings"].items()}
+        took.pipeline.append(timings.pop("total") - 1000 * engine_secs)
+        for name, milliseconds in timings.items():
+            took.stages[name].append(milliseconds - (1000 * engine_secs if name == "search" else 0))
+    return took
+
+
+def new_searches(mode: str) -> Iterator[Body]:
+    """Return searches that nobody has made before."""
+    return ({"query": f"When was light {next(fresh)} built?", "mode": mode} for _ in range(TIMES))
+
+
+def cached(http: httpx.Client) -> Took:
+    """Return what the same search takes, again and again."""
     body = {"query": "the same light", "mode": "results"}
     http.post("tools/web_search", json=body).raise_for_status()
-    return [timed(http, body) for _ in range(TIMES)]
+    return searched(http, [body] * TIMES)
 
 
-def added(http: httpx.Client, brave: Any, mode: str) -> list[float]:
-    """Return what is added to the engine's own time, by searches that nobody has made before."""
+def added(http: httpx.Client, brave: Any, mode: str) -> Took:
+    """Return what is added to the engine's own time."""
     brave.delay_secs = PROVIDER_SECS
-    own = 1000 * PROVIDER_SECS
-    times = [
-        timed(http, {"query": f"When was light {next(fresh)} built?", "mode": mode}) for _ in range(TIMES)
-    ]
+    took = searched(http, new_searches(mode), own_secs(brave))
     brave.delay_secs = 0.0
-    return [each - own for each in times]
+    return took
+
+
+def own_secs(brave: Any) -> float:
+    """Return how long whoever asks the engine waits for it, in seconds."""
+    took, billed = [], list(brave.billed)
+    with httpx.Client(headers={"X-Subscription-Token": brave.key}) as http:
+        for _ in range(TIMES // 4):
+            begun = perf_counter()
+            http.get(brave.url + brave.path, params={"q": "light", "text_decorations": "false"})
+            took.append(perf_counter() - begun)
+    brave.billed = billed
+    return median(took)
 
 
 def scraped(http: httpx.Client, brave: Any, urls: Sequence[str]) -> tuple[int, float]:
@@ -240,11 +281,11 @@ def main() -> None:
 
 def _one_after_the_other(http: httpx.Client, brave: Any, addresses: Sequence[str], settings: str) -> None:
     # What is loaded once is not what a search takes.
-    timed(http, {"query": "the first light"})
+    searched(http, [{"query": "the first light"}])
     print(f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    print(f"Cached search: {_percentiles(cached(http))} ms in all")
-    print(f"Added to a search: {_percentiles(added(http, brave, 'results'))} ms")
-    print(f"Added to an answer: {_percentiles(added(http, brave, 'answer'))} ms")
+    print(f"Cached search: {cached(http)}")
+    print(f"Added to a search: {added(http, brave, 'results')}")
+    print(f"Added to an answer: {added(http, brave, 'answer')}")
     http.patch(settings, json={"web_search": {"scraping": True}}).raise_for_status()
     for last in ("/page", "/never"):
         paths = ["/page"] * (PAGES - 1) + [last]

@@ -40,7 +40,8 @@ def _not_blank(query: str) -> str:
     return query
 
 
-QueryText = Annotated[str, Field(min_length=1, max_length=2000), AfterValidator(_not_blank)]
+MOST_QUERY_CHARS = 2000
+QueryText = Annotated[str, Field(min_length=1, max_length=MOST_QUERY_CHARS), AfterValidator(_not_blank)]
 Word = Annotated[str, Field(min_length=1, max_length=100)]
 Words = Annotated[list[Word], Field(min_length=1, max_length=100)]
 Language = Annotated[

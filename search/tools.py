@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
@@ -12,14 +12,17 @@ from pydantic import BaseModel
 from accounts.errors import NotFound, ValidationError
 from accounts.principal import Principal
 from accounts.validation import validated
+from kb.fetch import MAX_URL
 from search.events import Yielded
+from search.inputs import MOST_QUERY_CHARS
+from search.preferences import MAX_CONTEXTS
 from search.rag import RagInput, rag_search
 from search.run import Run
 from search.web import web_fetch
 from search.web.budget import prices
-from search.web.inputs import WebSearchInput
+from search.web.inputs import MOST_DOMAINS, WebSearchInput
 from search.web.pipeline import web_search
-from search.web.preferences import are_web_tools_offered, is_enabled
+from search.web.preferences import MOST_HITS, are_web_tools_offered, is_enabled
 from search.web.searching import admit
 
 
@@ -45,6 +48,8 @@ class Tool:
     description: str
     input_model: type[BaseModel]
     run: Callable[[Principal, Any, Run], AsyncIterator[Yielded]]
+    limits: Mapping[str, int]
+    """How much of what a call may give."""
     admit: Callable[[Principal, Any, UUID], None] = _admit
     """Raises what keeps inputs from being run for a workspace, before a stream starts."""
     enabled: Callable[[Principal, UUID], bool] = lambda principal, workspace_id: True
@@ -61,7 +66,7 @@ class Tool:
             "name": self.name,
             "description": self.description,
             "input_schema": self.input_model.model_json_schema(),
-            "limits": {"query_chars": 2000},
+            "limits": dict(self.limits),
             "cost": self.cost(),
             "enabled": self.enabled(principal, workspace_id),
         }
@@ -87,12 +92,14 @@ TOOLS = {
             "Answers a question from the documents you may read; each sentence names the place it came from.",
             RagInput,
             rag_search,
+            {"query_chars": MOST_QUERY_CHARS, "limit": MAX_CONTEXTS},
         ),
         Tool(
             "web_search",
             "Searches the web for current information, and answers from the pages found, or lists them.",
             WebSearchInput,
             web_search,
+            {"query_chars": MOST_QUERY_CHARS, "count": MOST_HITS, "domains": MOST_DOMAINS},
             admit=admit,
             enabled=is_enabled,
             offered=are_web_tools_offered,
@@ -103,6 +110,7 @@ TOOLS = {
             web_fetch.DESCRIPTION,
             web_fetch.WebFetchInput,
             web_fetch.run,
+            {"url_chars": MAX_URL, "max_tokens": web_fetch.MOST_TOKENS},
             admit=web_fetch.admit,
             enabled=is_enabled,
             offered=are_web_tools_offered,

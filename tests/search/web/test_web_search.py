@@ -166,6 +166,15 @@ async def test_it_is_off_until_a_workspace_switches_it_on(people: Cast, brave: P
     assert not brave.requests
 
 
+async def test_each_tool_tells_its_own_limits(people: Cast) -> None:
+    listed = (await AsyncClient().get("/api/v1/tools", headers=people.headers("alice"))).json()["results"]
+    assert {tool["name"]: tool["limits"] for tool in listed} == {
+        "rag_search": {"query_chars": 2000, "limit": 20},
+        "web_search": {"query_chars": 2000, "count": 20, "domains": 20},
+        "web_fetch": {"url_chars": 2048, "max_tokens": 20_000},
+    }
+
+
 async def test_without_web_tools_there_is_no_such_tool(
     people: Cast, brave: ProviderDouble, settings: Settings
 ) -> None:

@@ -114,10 +114,13 @@ class AskPage {
     };
     const stream = new ToolStream(toolUrl(state.tool), {
       onEvent: (message) => {
+        const known = state.id;
         state = reduce(state, message);
+        // Whoever loads the page again from now on comes back to this answer, finished or not.
+        if (state.id !== known) this.#history.select(state.id);
         reader.follow(state);
         painting ||= requestAnimationFrame(paint);
-        if (isOver(state)) this.#finished(state);
+        if (isOver(state)) this.#finished();
       },
       onInterrupted: () => turn.element.classList.add("is-interrupted"),
       onResumed: () => turn.element.classList.remove("is-interrupted"),
@@ -150,9 +153,9 @@ class AskPage {
     this.#parts.stop.hidden = !stream;
   }
 
-  #finished(state) {
+  #finished() {
     this.#setStream(null);
-    this.#history.refresh(state.id);
+    this.#history.refresh();
   }
 
   #openCitation(context, quote, button) {

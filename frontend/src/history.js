@@ -45,14 +45,14 @@ export function startHistory(page, parts, { tools, onOpen }) {
     return h("li", {}, link);
   };
 
-  async function refresh(id = selected) {
+  async function refresh() {
     const results = await load(`/executions?${tools.map((tool) => `tool=${tool}&`).join("")}limit=30`);
     historyList.replaceChildren(...results.map(item));
     history.classList.toggle("is-blank", !results.length);
-    mark(id);
+    select(selected);
   }
 
-  function mark(id) {
+  function select(id) {
     selected = id;
     for (const link of historyList.querySelectorAll("a")) {
       if (link.dataset.execution === id) link.setAttribute("aria-current", "true");
@@ -74,5 +74,5 @@ export function startHistory(page, parts, { tools, onOpen }) {
     showHistory.focus();
   });
   refresh();
-  return { refresh, select: mark };
+  return { refresh, select };
 }

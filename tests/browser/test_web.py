@@ -146,6 +146,20 @@ def test_a_dropped_connection_is_taken_up_where_it_broke(logged_in: Page, search
     expect(turn).to_have_count(1)
 
 
+def test_a_page_loaded_again_comes_back_to_the_running_search(
+    logged_in: Page, searching: Workspace, brave: ProviderDouble
+) -> None:
+    brave.delay_secs = 3
+    choose_web(logged_in)
+    logged_in.get_by_label("Your question").fill(QUESTION)
+    logged_in.keyboard.press("Enter")
+    logged_in.wait_for_url("**/?execution=*")
+    logged_in.reload()
+    turn = logged_in.locator(".turn")
+    expect(turn).to_have_attribute("data-status", "completed", timeout=60_000)
+    expect(turn.locator(".answer")).to_contain_text("1893")
+
+
 def test_earlier_questions_are_those_to_documents_and_to_the_web(
     logged_in: Page, searching: Workspace
 ) -> None:

@@ -22,6 +22,7 @@ from pytest_socket import socket_allow_hosts
 from accounts.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import KeyScope, Role
+from search.rerank import registry as reranking
 
 # No property is about time. Who runs the tests by hand looks at other examples each time; in CI a change must
 # not fail for an example that an earlier one was not asked.
@@ -47,6 +48,12 @@ def _no_network() -> None:
 def _patience(settings: Settings) -> None:
     """Let rerankers finish: how far one comes in its usual time depends on what else the machine does."""
     settings.RERANKER_BUDGET_MS = 60_000
+
+
+@pytest.fixture(autouse=True)
+def _no_reranker_of_an_earlier_test() -> None:
+    """The default reranker keeps the embedding model of the settings it was loaded with."""
+    reranking.resident.cache_clear()
 
 
 @pytest.fixture(autouse=True)

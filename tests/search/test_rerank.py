@@ -15,16 +15,11 @@ from kb.embedding import embedding_model
 from kb.embedding import registry as embedding_registry
 from kb.embedding.base import Vectors, normalised
 from kb.endpoint import EndpointUnavailable
-from search.rerank import Reranker, load, registry, reranker, start
+from search.rerank import Reranker, load, reranker, start
 from search.rerank.late_interaction import LateInteraction, max_sim
 from search.rerank.registry import budget_secs
 from tests.kb.endpoint import EmbeddingEndpoint
 from tests.search.rerankers import make_cross_encoder
-
-
-@pytest.fixture(autouse=True)
-def _no_reranker_of_an_earlier_test() -> None:
-    registry.resident.cache_clear()
 
 
 @pytest.fixture

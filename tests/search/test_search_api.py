@@ -140,8 +140,7 @@ def test_the_schema_says_what_it_takes_and_answers() -> None:
     [
         ("reveneu", "solar.pdf"),
         ("E-505", "printer.pdf"),
-        # Alone it passes; after other tests in one process it may not, and nobody knows yet why.
-        pytest.param("e505", "printer.pdf", marks=pytest.mark.xfail(strict=False, reason="not understood")),
+        ("e505", "printer.pdf"),
         ("Almeria", "solar.pdf"),
         ("ALMERÍA", "solar.pdf"),
         ('what "sheltered, sunny bed" is', "roses.pdf"),

@@ -1,7 +1,7 @@
 """From a question to ranked chunks: by words and by meaning, fused, then reranked.
 
                        ┌─ words   (BM25)                 ─┐
-    question ─▶ view ──┤                                  ├─▶ fused ─▶ reranked ─▶ chunks, best first
+    question ─▶ view ──┤                at once           ├─▶ fused ─▶ reranked ─▶ chunks, best first
                        └─ meaning (codes, then vectors)  ─┘
 
 A view holds what the asker may find and nothing else; there is no way to open one without a principal, and
@@ -10,8 +10,10 @@ the chunks are read through the same rule once more.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -26,7 +28,7 @@ from accounts.principal import Principal
 from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
 from kb.index.nearest import best, similarities, worth_comparing
-from kb.index.view import View, open_view
+from kb.index.view import Rows, View, open_view
 from kb.index.words import Word, WordScores, question_words, score_words
 from kb.models import Chunk, Document, EmbeddingSpace
 from search import fusion
@@ -37,6 +39,8 @@ from search.rerank.registry import budget_secs, reranker
 from search.timing import Clock
 
 Numbers = NDArray[np.float64]
+# What of a search can go on while another core counts words.
+_beside = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best chunks, best first, out of how many; `timings` are seconds by stage."""
+    """The best chunks, best first, out of how many; `timings` are seconds by stage.
+
+    The embedding goes on beside the words; what of the vector search is left after these is its own stage.
+    """
 
     results: list[Found]
     total_candidates: int
@@ -149,11 +156,11 @@ def rank(
     )
     view = narrowed_to_phrases(principal, view, question.text)
     clock.lap("scope")
+    near = _beside.submit(_near, view, space, question.text) if settings.vector else None
     words = score_words(view, question_words(question.text, view.languages) if settings.words else [])
     clock.lap("words")
-    query = _embedded(space, question.text) if settings.vector else None
-    clock.lap("embedding")
-    candidates = _candidates(view, space, words, query, settings)
+    meaning = near.result() if near else _Meaning()
+    candidates = _candidates(view, space, words, meaning, settings)
     clock.lap("vector")
     chosen = reranker(settings.reranker) if settings.rerank else None
     depth = max(limit if settings.twins else 2 * limit, chosen.passages if chosen else 0)
@@ -172,7 +179,7 @@ def rank(
         _state(reranked, passages, chosen),
         len(reranked),
         words.words,
-        clock.laps,
+        clock.laps | {"embedding": meaning.embedding_secs},
     )
 
 
@@ -221,15 +228,34 @@ class _Candidates:
         return dict(zip(self.ids, final.tolist(), strict=True))
 
 
+@dataclass(frozen=True)
+class _Meaning:
+    """A question's vector, and the rows among which the nearest are; None and no rows without a model."""
+
+    query: Vectors | None = None
+    rows: Rows = field(default_factory=lambda: np.zeros(0, np.intp))
+    embedding_secs: float = 0.0
+
+
+def _near(view: View, space: EmbeddingSpace, text: str) -> _Meaning:
+    """Embed a question and scan the codes; no step of it asks the database."""
+    clock = Clock()
+    query = _embedded(space, text)
+    clock.lap("embedding")
+    if query is None:
+        return _Meaning()
+    return _Meaning(query, worth_comparing(view, space, query), clock.laps["embedding"])
+
+
 def _candidates(
-    view: View, space: EmbeddingSpace, words: WordScores, query: Vectors | None, settings: RankingSettings
+    view: View, space: EmbeddingSpace, words: WordScores, meaning: _Meaning, settings: RankingSettings
 ) -> _Candidates:
     """Return the best of both searches; what one has not found is scored by it all the same."""
     rows = np.sort(words.best(settings.candidates))
     similarity = np.full(len(rows), np.nan)
-    if query is not None:
-        compared = np.union1d(rows, worth_comparing(view, space, query))
-        found = similarities(view, space, query, compared)
+    if meaning.query is not None:
+        compared = np.union1d(rows, meaning.rows)
+        found = similarities(view, space, meaning.query, compared)
         rows = np.union1d(rows, best(compared, found, settings.candidates)[0])
         similarity = found[np.searchsorted(compared, rows)].astype(np.float64)
         similarity[~np.isfinite(similarity)] = np.nan

@@ -110,7 +110,7 @@ async def _answer(
     """Ask the answerer, unless there is nothing it could answer from."""
     chosen = answerer(wanted.generation_model)
     if not is_relevant(ranking.results):
-        yield nothing_found(asked.question)
+        yield nothing_found(asked)
         yield Spent(chosen.name)
         return
     if wanted.multimodal and chosen.can_see:

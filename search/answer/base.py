@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 from functools import cached_property
 
 from kb.locations import LocatedText
@@ -56,6 +57,13 @@ class Crop:
     png: bytes = field(repr=False)
 
 
+class Corpus(StrEnum):
+    """What contexts are taken from, in words that models read."""
+
+    DOCUMENTS = "documents"
+    WEB = "web pages"
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What an answerer is asked, and what it may use."""
@@ -66,6 +74,7 @@ class Asked:
     """Whether the response may begin with a `**Reflection:**` block."""
     crops: Sequence[Crop] = ()
     """How some of the contexts look, for answerers that can see; others leave them alone."""
+    corpus: Corpus = Corpus.DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ class LanguageModelAnswerer(Answerer):
         """Yield the model's words as they come; without contexts there is nothing to ask."""
         prompt = await self._prompt(asked)
         if not prompt.read:
-            yield nothing_found(asked.question)
+            yield nothing_found(asked)
             yield Spent(self.name, read=prompt.read)
             return
         try:

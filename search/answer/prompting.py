@@ -57,7 +57,10 @@ def compose(asked: Asked, budget: int) -> Prompt:
     excerpts = pack(asked.contexts, budget, size)
     parts = [*_sources(fence, excerpts, asked.crops), fence.question(asked.question)]
     instructions = render(
-        ANSWER, fence=fence.secret, reflection=render(REFLECTION if asked.reflection else NO_REFLECTION)
+        ANSWER,
+        fence=fence.secret,
+        corpus=asked.corpus,
+        reflection=render(REFLECTION if asked.reflection else NO_REFLECTION),
     )
     if any(isinstance(part, Crop) for part in parts):
         instructions = f"{instructions}\n\n{render(CROPS)}"

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator
 
 from search.answer.base import Answerer, Asked, Choice, Spent
-from search.answer.extractive import NOTHING_FOUND, escape_markdown, fold
+from search.answer.extractive import escape_markdown, fold, nothing_found
 
 FRAGMENT = 7
 """Characters; short enough to cut markers apart."""
@@ -22,7 +22,7 @@ class ScriptedAnswerer(Answerer):
 
     async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
         """Yield fragments of a few characters and let others run between them."""
-        said = self._script or "\n".join(_told(asked)) or NOTHING_FOUND
+        said = self._script or "\n".join(_told(asked)) or nothing_found(asked)
         for start in range(0, len(said), FRAGMENT):
             await asyncio.sleep(0)
             yield said[start : start + FRAGMENT]

@@ -18,7 +18,7 @@ from pydantic import JsonValue
 
 from accounts.principal import Principal
 from kb.threads import in_database
-from search.answer.base import Asked, Context, Spent
+from search.answer.base import Asked, Context, Corpus, Spent
 from search.answer.extractive import nothing_found
 from search.answer.registry import answerer
 from search.answering import Pieces, Written, embed, paid_answer
@@ -192,9 +192,9 @@ async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGen
 async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]) -> Pieces:
     """Ask the answerer, unless there is nothing it could answer from."""
     chosen = answerer(rag.generation_model)
-    asked = Asked(making.inputs.query, contexts, rag.reflection)
+    asked = Asked(making.inputs.query, contexts, rag.reflection, corpus=Corpus.WEB)
     if not contexts:
-        yield nothing_found(asked.question)
+        yield nothing_found(asked)
         yield Spent(chosen.name)
         return
     async with aclosing(paid_answer(making.principal, making.run, chosen, asked)) as pieces:

@@ -15,14 +15,13 @@ from search.answer.base import Answerer, Asked, Spent
 from search.answer.extractive.choosing import choose, paragraphs
 from search.answer.extractive.weighing import Evidence, weigh
 from search.answer.extractive.wording import (
-    NOTHING_FOUND,
     escape_markdown,
     fold,
     nothing_found,
     reflection,
 )
 
-__all__ = ["NOTHING_FOUND", "ExtractiveAnswerer", "escape_markdown", "fold", "nothing_found"]
+__all__ = ["ExtractiveAnswerer", "escape_markdown", "fold", "nothing_found"]
 
 
 class ExtractiveAnswerer(Answerer):
@@ -35,7 +34,7 @@ class ExtractiveAnswerer(Answerer):
             cited = {each.statement.context.rank for each in chosen}
             yield reflection(asked.question, asked.contexts, len(cited))
         if not chosen:
-            yield nothing_found(asked.question)
+            yield nothing_found(asked)
         told = [*map(_told, paragraphs(chosen))]
         for paragraph in told:
             yield f"{'- ' if len(told) > 1 else ''}{paragraph}\n"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from kb.index.analysis import terms
-from search.answer.base import Context
+from search.answer.base import Asked, Context, Corpus
 
 NOTHING_FOUND_IN = {
     "en": "I found no answer to this in these documents.",
@@ -17,15 +17,24 @@ NOTHING_FOUND_IN = {
     "nl": "Ik heb hierop in deze documenten geen antwoord gevonden.",
     "pt": "Não encontrei nenhuma resposta a isto nestes documentos.",
 }
-NOTHING_FOUND = NOTHING_FOUND_IN["en"]
+NOTHING_FOUND_ON_THE_WEB = {
+    "en": "I found no answer to this on the web.",
+    "de": "Dazu habe ich im Web keine Antwort gefunden.",
+    "fr": "Je n’ai trouvé aucune réponse à cela sur le web.",
+    "es": "No he encontrado ninguna respuesta a esto en la web.",
+    "it": "Non ho trovato alcuna risposta a questo sul web.",
+    "nl": "Ik heb hierop op het web geen antwoord gevonden.",
+    "pt": "Não encontrei nenhuma resposta a isto na web.",
+}
 LEADERS = re.compile(r"\s*(?:(?:\.\s?){4,}|…{2,}|_{4,})\s*")
 """Dots that lead the eye from a label to its figure."""
 _PARTED = re.compile(r"\b([^\W\d_]+)- ([^\W\d_]+)\b")
 
 
-def nothing_found(question: str) -> str:
-    """Return, in the language of the question if we have it, that there is no answer."""
-    return NOTHING_FOUND_IN[language_of(question)]
+def nothing_found(asked: Asked) -> str:
+    """Return, in the language of the question if we have it, that there is no answer there."""
+    words = NOTHING_FOUND_ON_THE_WEB if asked.corpus is Corpus.WEB else NOTHING_FOUND_IN
+    return words[language_of(asked.question)]
 
 
 def language_of(question: str) -> str:

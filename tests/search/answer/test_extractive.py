@@ -10,13 +10,18 @@ from markdown_it import MarkdownIt
 
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
-from search.answer.base import Asked, Choice, Context
+from search.answer.base import Asked, Choice, Context, Corpus
 from search.answer.extractive import ExtractiveAnswerer, escape_markdown, nothing_found
 from search.answer.extractive.choosing import choose, paragraphs
 from search.answer.extractive.expected import expected_by
 from search.answer.extractive.statements import Statement, statements
 from search.answer.extractive.weighing import Evidence, weigh
-from search.answer.extractive.wording import NOTHING_FOUND_IN, in_one_line, language_of
+from search.answer.extractive.wording import (
+    NOTHING_FOUND_IN,
+    NOTHING_FOUND_ON_THE_WEB,
+    in_one_line,
+    language_of,
+)
 from search.citations.markers import MARKER, MarkerStream
 from search.citations.resolve import resolve
 from tests.search.contexts import context
@@ -215,7 +220,9 @@ def test_weighing_takes_one_batch_of_the_model(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_that_nothing_was_found_is_said_in_the_language_of_the_question(question: str, language: str) -> None:
     assert language_of(question) == language
-    assert nothing_found(question) == NOTHING_FOUND_IN[language]
+    assert nothing_found(Asked(question, [])) == NOTHING_FOUND_IN[language]
+    web = nothing_found(Asked(question, [], corpus=Corpus.WEB))
+    assert web == NOTHING_FOUND_ON_THE_WEB[language]
 
 
 async def test_the_reflection_names_question_and_documents_and_nothing_else() -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from kb.fencing import harmless
-from search.answer.base import Asked, Context
+from search.answer.base import Asked, Context, Corpus
 from search.answer.fencing import Fence
 from search.answer.prompting import compose, render
 from search.citations.markers import MarkerStream
@@ -128,6 +128,12 @@ def test_reflection_is_asked_for_only_where_it_is_wanted() -> None:
     assert ["**Reflection:**" in prompt.instructions for prompt in asked] == [True, False]
 
 
+def test_the_web_is_not_called_documents() -> None:
+    prompt = compose(Asked("What?", [placed(1, "x")], corpus=Corpus.WEB), 1000)
+    assert "not found in these web pages" in prompt.instructions
+    assert "documents" not in prompt.instructions
+
+
 def test_a_prompt_with_a_missing_value_is_not_sent() -> None:
     with pytest.raises(KeyError, match="reflection"):
-        render("answer.v1", fence="x")
+        render("answer.v1", fence="x", corpus="x")

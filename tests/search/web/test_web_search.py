@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from pytest_django import Settings
 
+from search.answer.extractive.wording import NOTHING_FOUND_ON_THE_WEB
 from search.web.models import CachedSearch, Charge
 from tests.conftest import Cast
 from tests.search.test_rag_search import events_of
@@ -104,7 +105,14 @@ async def test_where_nothing_is_found_no_model_is_asked(people: Cast, brave: Pro
     result = (await ask(people)).json()
     assert (result["answered"], result["sources"], result["total_results"]) == (False, [], 0)
     assert result["providers"] == {"brave": "empty"}
-    assert result["response"]
+    assert result["response"] == NOTHING_FOUND_ON_THE_WEB["en"]
+
+
+async def test_where_no_page_answers_the_web_is_named(people: Cast, brave: ProviderDouble) -> None:
+    brave.pages = OTHERS
+    result = (await ask(people, query="Wer war der König von Norwegen?")).json()
+    assert (result["answered"], result["total_results"]) == (False, 2)
+    assert result["response"] == NOTHING_FOUND_ON_THE_WEB["de"]
 
 
 async def test_what_reaches_the_model_keeps_to_the_budget(people: Cast, brave: ProviderDouble) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from kb.locations import PageBox
+from search.web.base import Outcome, Refusal
 
 
 class _Strict(BaseModel):
@@ -197,7 +198,7 @@ class WebAnswer(_Strict):
     reranked_results: int
     execution_id: str
     provider: str
-    providers: dict[str, str] = Field(description="how each search engine did that was asked")
+    providers: dict[str, Outcome] = Field(description="how each search engine did that was asked")
     from_cache: bool
     ignored_filters: list[str]
     answered: bool
@@ -223,7 +224,7 @@ class WebResults(_Strict):
 
     query: str
     provider: str
-    providers: dict[str, str] = Field(description="how each search engine did that was asked")
+    providers: dict[str, Outcome] = Field(description="how each search engine did that was asked")
     from_cache: bool
     results: list[WebResult]
     ignored_filters: list[str]
@@ -240,13 +241,31 @@ class WebPage(_Strict):
     execution_id: str
 
 
+class NobodyAnswered(_Strict):
+    """What there is to say of a web search that no engine has answered."""
+
+    providers: dict[str, Outcome] = Field(description="how each search engine did, in the order of asking")
+
+
+class LimitReached(_Strict):
+    """What there is to say of `budget_exceeded`: who can raise the limit depends on whose it is."""
+
+    limit: Literal["workspace", "deployment"]
+
+
+class PageRefused(_Strict):
+    """What there is to say of a page that can't be had."""
+
+    reason: Refusal
+
+
 class Failure(_Strict):
     """Why there is no result; `param` and `details` only where there is more to say (contract §3)."""
 
     code: str
     message: str
     param: str | None = None
-    details: dict[str, JsonValue] | None = None
+    details: NobodyAnswered | LimitReached | PageRefused | dict[str, JsonValue] | None = None
 
 
 class ToolUpdate(_Strict):

@@ -89,7 +89,7 @@ class ToolConsumer(PrincipalConsumer):
         except Refused as refused:
             await self.close(refused.code)
         except LocusError as error:
-            await self.send_json({"event": "error", "data": {"code": error.code, "message": error.message}})
+            await self.send_json({"event": "error", "data": error.as_json()["error"]})
 
     async def _handle(self, message: dict[str, Any]) -> None:
         match message.get("type"):

@@ -3,6 +3,7 @@ import { h, icon } from "./dom.js";
 import { isOver, CANCELLED, FAILED } from "./execution.js";
 import { renderInto } from "./markdown.js";
 import { progressSteps } from "./progress.js";
+import { failureWords } from "./web-answer.js";
 
 /** `view` says how citations and sources are shown; `helpFor(state)` returns a link that helps after a failure, or null. */
 export function createAnswer(state, view, { onRetry, helpFor }) {
@@ -66,5 +67,5 @@ function noteFor(state, { onRetry, help }) {
   if (state.status !== FAILED) return [];
   const retry = h("button", { class: "button button-small", type: "button", onclick: onRetry }, icon("refresh-cw"), "Ask again");
   const actions = h("p", { class: "notice-actions" }, help, retry);
-  return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error?.message ?? "This didn’t work."), actions)];
+  return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error ? failureWords(state.error) : "This didn’t work."), actions)];
 }

@@ -12,8 +12,8 @@ import { placeOfCitation, Viewer } from "./viewer.js";
 import { webSources } from "./web-sources.js";
 import { startWhere } from "./where.js";
 
-/** Failures that the settings of the workspace can end. */
-const SET_RIGHT = ["tool_disabled", "budget_exceeded"];
+/** Whether the settings of the workspace can end a failure. */
+const canSetRight = (error) => error?.code === "tool_disabled" || error?.details?.limit === "workspace";
 
 export function startAsk(page) {
   new AskPage(page).start();
@@ -143,7 +143,7 @@ class AskPage {
   }
 
   #helpFor({ error, inputs }) {
-    const settings = SET_RIGHT.includes(error?.code) && this.#where.settingsOf(inputs.workspace_id);
+    const settings = canSetRight(error) && this.#where.settingsOf(inputs.workspace_id);
     return settings ? h("a", { href: settings }, "Workspace settings") : null;
   }
 

@@ -18,9 +18,23 @@ const FAILURES = {
 export function searchedWith({ provider, providers, from_cache: isCached }) {
   if (isCached) return `${nameOf(provider)} found this lately and was not asked again.`;
   const answered = providers[provider] === "empty" ? `${nameOf(provider)} found nothing` : `Searched with ${nameOf(provider)}`;
-  const failed = Object.entries(providers).filter(([, outcome]) => FAILURES[outcome]);
-  const told = failed.map(([name, outcome]) => `${nameOf(name)} ${FAILURES[outcome]}`);
-  return `${[answered, ...(told.length ? [listed(told)] : [])].join("; ")}.`;
+  return `${[answered, ...failed(providers)].join("; ")}.`;
+}
+
+/** Why nobody answered, from what is told of each search engine: "No search engine answered: Brave took too long." */
+export function failureWords({ message, details }) {
+  if (!details?.providers) return message;
+  const lasts = Object.values(details.providers).every((outcome) => LASTING.includes(outcome));
+  return `${["No search engine answered", ...failed(details.providers)].join(": ")}. ${lasts ? "Whoever runs this server can set that right." : "Try again in a while."}`;
+}
+
+/** What stays wrong until somebody sees to it. */
+const LASTING = ["auth", "quota"];
+
+/** A list of one phrase about all that failed, or an empty one. */
+function failed(providers) {
+  const told = Object.entries(providers).filter(([, outcome]) => FAILURES[outcome]).map(([name, outcome]) => `${nameOf(name)} ${FAILURES[outcome]}`);
+  return told.length ? [listed(told)] : [];
 }
 
 const FILTERS = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { excerptOf, hostOf, ignoredWords, linkOf, searchedWith } from "../src/web-answer.js";
+import { excerptOf, failureWords, hostOf, ignoredWords, linkOf, searchedWith } from "../src/web-answer.js";
 
 test("who was asked, and how they did", () => {
   const told = (provider, providers, cached = false) => searchedWith({ provider, providers, from_cache: cached });
@@ -12,6 +12,15 @@ test("who was asked, and how they did", () => {
   );
   assert.equal(told("brave", {}, true), "Brave found this lately and was not asked again.");
   assert.equal(told("kagi", { kagi: "ok" }), "Searched with kagi.");
+});
+
+test("why nobody answered is told from the data", () => {
+  const told = (providers) => failureWords({ code: "provider_error", message: "In other words.", details: { providers } });
+  assert.equal(told({ brave: "timeout", tavily: "bot_challenge" }), "No search engine answered: Brave took too long and Tavily took us for a robot. Try again in a while.");
+  assert.equal(told({ brave: "auth" }), "No search engine answered: Brave refused our key. Whoever runs this server can set that right.");
+  assert.equal(told({ brave: "something new" }), "No search engine answered. Try again in a while.");
+  assert.equal(failureWords({ code: "timeout", message: "This took too long." }), "This took too long.");
+  assert.equal(failureWords({ code: "budget_exceeded", message: "Spent.", details: { limit: "deployment" } }), "Spent.");
 });
 
 test("filters that nobody could check are told once each", () => {

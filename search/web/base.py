@@ -46,6 +46,19 @@ class ProviderFailed(Exception):
         self.retry_after = retry_after
 
 
+class Refusal(StrEnum):
+    """Why there is no page."""
+
+    BLOCKED_URL = "blocked_url"
+    UNREACHABLE_URL = "unreachable_url"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED_TYPE = "unsupported_type"
+    ROBOTS_DISALLOWED = "robots_disallowed"
+    BOT_WALL = "bot_wall"
+    UNREADABLE = "unreadable"
+    TIMEOUT = "timeout"
+
+
 class Recency(StrEnum):
     """How long ago something may have been published."""
 

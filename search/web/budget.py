@@ -225,10 +225,20 @@ def _add(workspace_id: UUID | None, amount: Decimal, limit: Decimal | None = Non
     if below.update(total=F("total") + amount):
         return
     if balance.exists():
-        whose = "This server" if workspace_id is None else "This workspace"
-        raise BudgetExceeded(f"{whose} has spent what it may: {limit} US dollars (max_cost).")
+        raise _exceeded(limit, of_all=workspace_id is None)
     Balance.unscoped.bulk_create([Balance(workspace_id=workspace_id)], ignore_conflicts=True)
     _add(workspace_id, amount, limit)
+
+
+def _exceeded(limit: Decimal | None, *, of_all: bool) -> BudgetExceeded:
+    """Return what tells who can raise the limit. How much all may spend is nobody's business here."""
+    if of_all:
+        whose, told = "deployment", "what it may on searches and models. Whoever runs it can raise MAX_COST"
+    else:
+        whose = "workspace"
+        told = f"the {limit} US dollars it may spend on searches and models. Its admins can raise max_cost"
+    message = f"This {whose} has spent {told}; what is cached or free goes on."
+    return BudgetExceeded(message, details={"limit": whose})
 
 
 def _rounded(amount: Decimal) -> Decimal:

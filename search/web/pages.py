@@ -17,7 +17,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -28,6 +27,7 @@ from kb.embedding import embedding_model
 from kb.fetch import Fetched, FetchError, UnreachableUrl, fetch, name_of_url
 from kb.fetch.robots import Manners
 from kb.page_text import PageText, Unreadable, read_page
+from search.web.base import Refusal
 from search.web.sanitise import TITLE_BYTES, clean_text
 from search.web.walls import LOOKED_AT_BYTES, is_refusal, is_wall
 
@@ -40,19 +40,6 @@ logger = logging.getLogger(__name__)
 # One for each core: reading computes.
 _readers = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="pages")
 _manners = Manners()
-
-
-class Refusal(StrEnum):
-    """Why there is no page."""
-
-    BLOCKED_URL = "blocked_url"
-    UNREACHABLE_URL = "unreachable_url"
-    TOO_LARGE = "too_large"
-    UNSUPPORTED_TYPE = "unsupported_type"
-    ROBOTS_DISALLOWED = "robots_disallowed"
-    BOT_WALL = "bot_wall"
-    UNREADABLE = "unreadable"
-    TIMEOUT = "timeout"
 
 
 class PageFailed(Exception):

@@ -103,4 +103,5 @@ async def search(wanted: Wanted) -> Searched:
 def _nobody(outcomes: Mapping[str, Outcome]) -> LocusError:
     told = ", ".join(f"{provider}: {outcome}" for provider, outcome in outcomes.items())
     error = Timeout if set(outcomes.values()) == {Outcome.TIMEOUT} else ProviderError
-    return error(f"No search engine answered ({told}). Try again later, or choose another.")
+    message = f"No search engine answered ({told}). Try again later, or choose another."
+    return error(message, details={"providers": {name: each.value for name, each in outcomes.items()}})

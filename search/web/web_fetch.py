@@ -15,7 +15,8 @@ from accounts.principal import Principal
 from kb.fetch import MAX_URL, InvalidUrl, web_url
 from search.events import ToolEnd, ToolUpdate, WebPage, WebPhase, Yielded
 from search.run import Run
-from search.web.pages import Page, PageFailed, Refusal, fetch_page
+from search.web.base import Refusal
+from search.web.pages import Page, PageFailed, fetch_page
 from search.web.preferences import enabled_settings
 
 DEFAULT_TOKENS = 4000

@@ -201,7 +201,10 @@ def test_a_search_that_fails_can_be_made_again(
     for engine in engines.values():
         engine.fail(Failure.SERVER_ERROR)
     turn = ask_web(logged_in, status="failed")
-    expect(turn.get_by_role("alert")).to_contain_text("No search engine answered")
+    told = turn.get_by_role("alert").locator("p").first
+    expect(told).to_have_text(
+        re.compile("^No search engine answered: Brave was not available, Tavily.*again")
+    )
     logged_in.reload()
     logged_in.get_by_role("button", name="Ask again").click()
     expect(logged_in.locator(".turn").last).to_have_attribute("data-status", "completed", timeout=60_000)
@@ -211,9 +214,21 @@ def test_a_search_that_fails_can_be_made_again(
 def test_who_may_raise_the_limit_is_led_to_it(logged_in: Page, searching: Workspace) -> None:
     let_search(searching, max_cost=0.001)
     turn = ask_web(logged_in, status="failed")
-    expect(turn.get_by_role("alert")).to_contain_text("spent what it may")
+    expect(turn.get_by_role("alert")).to_contain_text("Its admins can raise max_cost")
     turn.get_by_role("link", name="Workspace settings").click()
     logged_in.wait_for_url(f"**/workspaces/{searching.pk}/settings")
+
+
+def test_who_may_not_raise_the_limit_is_led_nowhere(logged_in: Page, searching: Workspace) -> None:
+    words = "This deployment has spent what it may on searches and models."
+    data = {"code": "budget_exceeded", "message": words, "details": {"limit": "deployment"}}
+    told = json.dumps({"event": "error", "data": data})
+    logged_in.route_web_socket(
+        "**/ws/tools/web_search", lambda socket: socket.on_message(lambda message: socket.send(told))
+    )
+    turn = ask_web(logged_in, status="failed")
+    expect(turn.get_by_role("alert")).to_contain_text(words)
+    expect(turn.get_by_role("alert").get_by_role("link")).to_have_count(0)
 
 
 def executed(page: Page, reader: User, **inputs: Any) -> str:

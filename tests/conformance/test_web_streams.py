@@ -321,13 +321,42 @@ def test_a_failure(server: Server, web: Running, transport: str) -> None:
     inputs = {"query": QUERY, "provider": "brave"}
     if transport == "json":
         reply = server.post("tools/web_search", inputs)
-        assert (reply.status_code, reply.json()["error"]["code"]) == (502, "provider_error")
-        assert server.details(reply.headers["X-Execution-Id"])["error"] == reply.json()["error"]
-        return
-    _, events = result_over(server, transport, inputs)
-    messages = check_stream(events, "web_search_events")
-    assert order_of(messages) == [ASKED[0], "error"]
-    assert messages[-1]["data"]["code"] == "provider_error"
+        error, id = reply.json()["error"], reply.headers["X-Execution-Id"]
+        assert reply.status_code == 502
+    else:
+        error, events = result_over(server, transport, inputs)
+        messages = check_stream(events, "web_search_events")
+        assert order_of(messages) == [ASKED[0], "error"]
+        id = messages[0]["data"]["execution_id"]
+    validator("failure").validate(error)
+    assert (error["code"], error["details"]) == ("provider_error", {"providers": {"brave": "unavailable"}})
+    assert server.details(id)["error"] == error
+
+
+def test_every_engine_that_was_asked_is_told_of(server: Server, web: Running) -> None:
+    """`auto` goes on to the engine without a key, which is led to a port where nobody listens."""
+    web.brave.fail(Failure.RATE_LIMITED)
+    error = server.post("tools/web_search", {"query": QUERY}).json()["error"]
+    assert error["details"] == {"providers": {"brave": "rate_limited", "duckduckgo": "unavailable"}}
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_limit_that_is_reached(server: Server, web: Running, transport: str) -> None:
+    change(server, max_cost=0.001)
+    if transport == "websocket":
+        with server.opened() as socket:
+            socket.send(json.dumps({"query": QUERY}))
+            error = json.loads(socket.recv(timeout=60))["data"]
+    else:
+        path = "tools/web_search/execute" if transport == "execute" else "tools/web_search"
+        inputs = {"query": QUERY}
+        body = {"inputs": inputs} if transport == "execute" else inputs | {"stream": transport == "sse"}
+        reply = server.post(path, body)
+        error = reply.json()["error"]
+        assert reply.status_code == 402
+    validator("failure").validate(error)
+    assert (error["code"], error["details"]) == ("budget_exceeded", {"limit": "workspace"})
+    assert not web.brave.requests
 
 
 def test_why_a_page_is_missing_is_told_on_every_transport(server: Server, web: Running) -> None:
@@ -366,7 +395,7 @@ def test_what_is_refused_is_refused_before_a_stream(
     with server.opened() as socket:
         socket.send(json.dumps({"type": "run", "inputs": inputs}))
         message = json.loads(socket.recv(timeout=60))
-        assert (message["event"], message["data"]["code"]) == ("error", code)
+        assert (message["event"], message["data"]) == ("error", replies[0].json()["error"])
         assert "execution_id" not in message
         # The socket stays open.
         socket.send(json.dumps({"query": QUERY}))

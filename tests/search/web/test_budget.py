@@ -166,6 +166,7 @@ async def test_the_limit_itself_may_be_spent_and_nothing_beyond(team: Workspace)
         await reserve(order(team, "0.000001", "0.01"))
     assert (refused.value.code, refused.value.status) == ("budget_exceeded", 402)
     assert "0.01" in refused.value.message
+    assert refused.value.details == {"limit": "workspace"}
     assert await total() == {"Team": CENT, None: CENT}
 
 
@@ -183,8 +184,10 @@ async def test_a_workspace_has_its_own_limit_and_all_have_one_together(settings:
     with pytest.raises(BudgetExceeded, match="workspace"):
         await reserve(order(cast.team, "0.01", "0.01"))
     await reserve(order(other, "0.01"))
-    with pytest.raises(BudgetExceeded, match="server"):
+    with pytest.raises(BudgetExceeded, match="MAX_COST") as refused:
         await reserve(order(other, "0.01"))
+    assert refused.value.details == {"limit": "deployment"}
+    assert "0.02" not in refused.value.message
     # What the server refused was not taken from the workspace.
     assert (await total())[other.name] == CENT
     assert await sound()

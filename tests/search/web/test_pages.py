@@ -19,7 +19,8 @@ from kb.embedding import embedding_model
 from kb.fetch.robots import Manners
 from kb.page_text import PageText, read_page
 from search.web import pages
-from search.web.pages import Page, PageFailed, Refusal, cut, fetch_page, fetch_pages
+from search.web.base import Refusal
+from search.web.pages import Page, PageFailed, cut, fetch_page, fetch_pages
 from search.web.sanitise import clean_text
 from search.web.web_fetch import WebFetchInput, web_fetch
 from tests.conftest import SAMPLES

@@ -251,5 +251,5 @@ async def test_a_provider_that_is_named_is_the_only_one_asked(people: Cast, brav
     brave.fail(Failure.SERVER_ERROR)
     reply = await ask(people, provider="brave")
     assert code_of(reply) == (502, "provider_error")
-    assert "brave: unavailable" in reply.json()["error"]["message"]
+    assert reply.json()["error"]["details"] == {"providers": {"brave": "unavailable"}}
     assert code_of(await ask(people, provider="perplexity")) == (400, "validation_error")

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from kb import postgres
-from kb.postgres import EmbeddedServerError, Server, start_embedded
+from kb.postgres import EmbeddedServerError, Server, caches, start_embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 HOLD = """
@@ -178,6 +178,11 @@ def test_an_interrupted_creation_is_begun_again(data_dir: Path) -> None:
 def test_any_path_will_do(data_dir: Path, name: str) -> None:
     with using(data_dir / name) as user:
         assert ask(user.url, "SELECT 1") == 1
+
+
+@pytest.mark.parametrize(("gigabytes", "kept"), [(0.5, "128MB"), (8, "1024MB"), (256, "2048MB")])
+def test_it_keeps_pages_in_a_part_of_the_memory(gigabytes: float, kept: str) -> None:
+    assert caches(int(gigabytes * 2**30))["shared_buffers"] == kept
 
 
 def test_the_variables_of_another_postgresql_are_not_ours(data_dir: Path) -> None:

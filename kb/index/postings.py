@@ -115,10 +115,9 @@ class Postings:
         """The terms that have a list."""
         return self._places.keys()
 
-    def get(self, term: str) -> PostingList | None:
-        """Return the list of a term, or None if no chunk holds it."""
-        place = self._places.get(term)
-        return None if place is None else self._at(place)
+    def __getitem__(self, term: str) -> PostingList:
+        """Return the list of one of the `terms`."""
+        return self._at(self._places[term])
 
     def dump(self) -> tuple[str, bytes]:
         """Return the terms, a line each, and one block: where each list ends, all positions, all counts."""

@@ -14,13 +14,24 @@ _WORD = re.compile(r"\w+")
 def similar(term: str, others: Iterable[str], least: float) -> Iterator[tuple[str, float]]:
     """Yield those terms that are at least so similar, 0 to 1, each with its similarity."""
     wanted = trigrams(term)
-    shortest, longest = len(term) * least / 2, len(term) / least * 2
-    for other in others:
-        if shortest <= len(other) <= longest:
-            found = trigrams(other)
-            shared = len(wanted & found)
-            if shared and shared >= least * (len(wanted) + len(found) - shared):
-                yield other, shared / (len(wanted) + len(found) - shared)
+    for other in filter(_sharing(wanted, least).search, others):
+        found = trigrams(other)
+        shared = len(wanted & found)
+        if shared and shared >= least * (len(wanted) + len(found) - shared):
+            yield other, shared / (len(wanted) + len(found) - shared)
+
+
+def _sharing(wanted: frozenset[str], least: float) -> re.Pattern[str]:
+    """Return what finds the terms that may share enough trigrams, without making theirs."""
+    first_letters = {trigram for trigram in wanted if trigram.startswith("  ")}
+    # So many must be shared that one is more than a first letter, which thousands of terms share.
+    enough = wanted - first_letters if least * len(wanted) > len(first_letters) else wanted
+    return re.compile("|".join(map(_place, sorted(enough))) or "(?!)")
+
+
+def _place(trigram: str) -> str:
+    begin, end = (r"\b" if edge == " " else "" for edge in (trigram[0], trigram[-1]))
+    return begin + re.escape(trigram.strip()) + end
 
 
 def trigrams(term: str) -> frozenset[str]:

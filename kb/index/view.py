@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from accounts.principal import Principal
 from kb.index.codes import Codes, encoder
+from kb.index.fetching import fetched
 from kb.index.postings import POSITION, PostingList, Postings
 from kb.index.spelling import similar
-from kb.models import EmbeddingSpace, Segment, SegmentCodes, SegmentTerm
+from kb.models import EmbeddingSpace, Segment, SegmentCodes
 
 ATTEMPTS = 5
 """How often to look again when segments were packed while they were being opened."""
@@ -33,6 +34,10 @@ READ_AT_ONCE = 64
 SCANNED_ALONE = 1 << 13
 """A segment with so many chunks is scanned where it lies: copying it takes longer than a step saves."""
 FEW_DOCUMENTS = 1000
+POSTED = """
+    SELECT segment_id, term, postings FROM kb_segmentterm
+    WHERE segment_id = ANY(%s::bigint[]) AND term = ANY(%s::text[])
+"""
 SIMILAR = """
     WITH alike AS MATERIALIZED (
         SELECT text, similarity(text, %(term)s) AS likeness FROM kb_term WHERE text %% %(term)s
@@ -159,12 +164,10 @@ class View:
         found: dict[str, list[tuple[int, PostingList]]] = {term: [] for term in terms}
         begins = {segment.id: int(begin) for segment, begin in zip(self.segments, self.begins, strict=True)}
         for segment in self.segments:
-            for term in terms:
-                each = segment.postings and segment.postings.get(term)
-                if each:
-                    found[term].append((begins[segment.id], each))
-        packed = SegmentTerm.objects.filter(segment_id__in=self._ids(loose=False), term__in=terms)
-        for id, term, stored in packed.values_list("segment_id", "term", "postings"):
+            if segment.postings:
+                for term in segment.postings.terms & found.keys():
+                    found[term].append((begins[segment.id], segment.postings[term]))
+        for id, term, stored in fetched(POSTED, [self._ids(loose=False), list(terms)]):
             found[term].append((begins[id], PostingList.load(stored)))
         return found
 

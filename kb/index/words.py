@@ -76,17 +76,24 @@ class WordScores:
 
     def best(self, count: int) -> Rows:
         """Return the rows with the highest scores, best first; ties in reading order."""
-        return highest(self.scores, np.flatnonzero(self.scores), count)
+        return highest(self.scores, np.flatnonzero(self.scores >= self._least(count)), count)
+
+    def _least(self, count: int) -> float:
+        """Return a score that is greater than 0 and that at least `count` rows reach, if so many have one.
+
+        The rows of one word tell it: to look for it among all rows takes longer than the rest of `best`.
+        """
+        frequent = [found.rows for found in self._posted.values() if len(found) >= count]
+        if not frequent:
+            return float(np.finfo(np.float32).tiny)
+        return float(np.partition(self.scores[min(frequent, key=len)], -count)[-count])
 
     def coverage(self, rows: Rows) -> NDArray[np.float64]:
         """Return the share, 0 to 1, of the question's weight that the words in each of these rows have."""
         covered = np.zeros(len(rows))
         for word in self.words:
-            # Marking a million rows takes less than sorting those that hold a frequent word.
-            held = np.zeros(len(self.scores), np.bool_)
-            for term in word.idf:
-                held[self._posted[term].rows] = True
-            covered += word.weight * held[rows]
+            held = [self._posted[term].holds(len(self.scores))[rows] for term in word.idf]
+            covered += word.weight * np.any(held, axis=0)
         whole = sum(word.weight for word in self.words)
         return covered / whole if whole else covered
 
@@ -132,10 +139,11 @@ def _absent(view: View, variants: Variants, posted: Mapping[str, _Posted]) -> Wo
 
 def holding_all(view: View, looked_for: Collection[str]) -> Rows:
     """Return the rows that hold every one of these terms, ascending; all rows if there is none."""
-    rows = np.flatnonzero(view.alive)
-    for found in _posted(view, looked_for).values():
-        rows = np.intersect1d(rows, found.rows, assume_unique=True)
-    return rows
+    posted = sorted(_posted(view, looked_for).values(), key=len)
+    rows = posted[0].rows if posted else np.flatnonzero(view.alive)
+    for found in posted[1:]:
+        rows = rows[found.holds(view.size)[rows]]
+    return np.sort(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +156,24 @@ class _Posted:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def holds(self, size: int) -> NDArray[np.bool_]:
+        """Return for each row of a view of this size whether it holds the term.
+
+        Marking a million rows takes less than sorting those that hold a frequent word.
+        """
+        held = np.zeros(size, np.bool_)
+        held[self.rows] = True
+        return held
+
 
 def _posted(view: View, looked_for: Collection[str]) -> dict[str, _Posted]:
     return {term: _in_view(view, lists) for term, lists in view.postings(looked_for).items()}
 
 
 def _in_view(view: View, lists: list[tuple[int, PostingList]]) -> _Posted:
-    rows = joined([each.positions + np.intp(begin) for begin, each in lists], np.intp)
+    begins = np.array([begin for begin, _ in lists], np.intp)
+    rows = joined([each.positions for _, each in lists], np.uint16).astype(np.intp)
+    rows += np.repeat(begins, [len(each.positions) for _, each in lists])
     counts = joined([each.counts for _, each in lists], np.uint8)
     if view.count == view.size:
         return _Posted(rows, counts)

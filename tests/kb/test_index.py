@@ -110,6 +110,17 @@ def test_words_are_scored_as_bm25_is_defined(cast: Cast, documents: list[Documen
     assert found == pytest.approx({id: score for id, score in expected.items() if score}, rel=1e-5)
 
 
+@pytest.mark.parametrize("question", ["herring pumps", "the herring", "pump", "zzz"])
+def test_the_best_are_those_of_the_highest_scores(
+    cast: Cast, documents: list[Document], question: str
+) -> None:
+    view = view_of(cast)
+    found = score_words(view, question_words(question, view.languages))
+    by_score = [row for row in np.argsort(-found.scores, kind="stable") if found.scores[row]]
+    for count in range(1, view.size + 2):
+        assert list(found.best(count)) == by_score[:count]
+
+
 def test_the_weight_of_a_word_follows_from_what_is_searched(cast: Cast, documents: list[Document]) -> None:
     before = by_words(view_of(cast), "herring pumps")
     for _ in range(20):

@@ -232,7 +232,7 @@ def ledger() -> dict[str, Decimal]:
     """Return what was charged for each engine; `unsettled` what is left over, which must be nothing."""
     from django.db.models import Sum
 
-    from search.web.models import Charge
+    from kb.ledger.models import Charge
 
     charges = Charge.unscoped.order_by()
     sums = dict(charges.values_list("provider").annotate(Sum("amount")))

@@ -14,9 +14,30 @@ from pgvector.django import HalfVectorField
 from accounts.models import Session, User, Workspace
 from accounts.principal import Principal
 from accounts.scope import ScopedModel, document_rule, document_rule_by_id
+from kb.ledger.models import Balance, Charge
 from kb.locations import LocatedText, PageBox
 from kb.pictures import Picture
 from kb.tables import without_marks
+
+__all__ = [
+    "FINISHED",
+    "Balance",
+    "Charge",
+    "Chunk",
+    "ChunkVector",
+    "Document",
+    "DocumentScoped",
+    "EmbeddingSpace",
+    "IdempotentRequest",
+    "Modality",
+    "Searchable",
+    "Segment",
+    "SegmentCodes",
+    "SegmentTerm",
+    "Stage",
+    "Status",
+    "Term",
+]
 
 
 class Status(models.TextChoices):

@@ -271,7 +271,7 @@ UNFOLD = {
             {
                 "title": "Web",
                 "items": [
-                    _admin_page("Spending", "payments", "search_charge"),
+                    _admin_page("Spending", "payments", "kb_charge"),
                     _admin_page("Breakers", "electrical_services", "search_breaker"),
                 ],
             },
@@ -310,9 +310,9 @@ PROCRASTINATE_IMPORT_PATHS = [
     "ingestion.jobs",
     "kb.embedding.jobs",
     "kb.index.packing",
+    "kb.ledger.balances",
     "kb.idempotency",
     "search.executions.jobs",
-    "search.web.budget",
     "search.web.cache",
 ]
 # One document is read while another is embedded.

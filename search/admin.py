@@ -12,9 +12,10 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from accounts.models import Workspace
+from kb.ledger.models import Balance, Charge
 from search.models import Execution
 from search.web.breaker import state_of
-from search.web.models import Balance, Breaker, Charge
+from search.web.models import Breaker
 from search.web_use.health import healths, unconfigured
 from search.web_use.spent import USUAL, Spent, limit_of
 
@@ -62,7 +63,7 @@ class ChargeAdmin(ModelAdmin):  # type: ignore[misc]
     list_filter = ["purpose", "created_at"]
     search_fields = ["provider", "workspace__name"]
     list_select_related = ["workspace", "workspace__personal_of"]
-    fields = [*list_display, "execution", "lease_until"]
+    fields = [*list_display, "execution_id", "lease_until"]
     readonly_fields = fields
     show_full_result_count = False
 

@@ -7,17 +7,16 @@ from contextlib import aclosing
 from decimal import Decimal
 
 from accounts.errors import LocusError
-from accounts.principal import Principal
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
+from kb.ledger.base import Order, Payer
+from kb.ledger.models import Purpose
+from kb.ledger.paying import paying
 from kb.threads import in_database
 from search.answer.base import Answerer, Asked, Spent
 from search.citations.markers import MarkerStream
 from search.events import PartialText, ToolPartialUpdate, Usage
 from search.run import Run
-from search.web.budget import Order, Payer, paying
-from search.web.models import Purpose
-from search.web.preferences import web_search_settings
 
 Pieces = AsyncGenerator[str | Spent, None]
 """What answerers yield."""
@@ -62,7 +61,7 @@ class Written:
             yield _event(partial)
 
 
-async def paid_answer(principal: Principal, run: Run, chosen: Answerer, asked: Asked) -> Pieces:
+async def paid_answer(run: Run, chosen: Answerer, asked: Asked) -> Pieces:
     """Yield what the answerer does, its price reserved before and settled after.
 
     Raise `BudgetExceeded` where the workspace or the deployment has spent what it may.
@@ -72,8 +71,7 @@ async def paid_answer(principal: Principal, run: Run, chosen: Answerer, asked: A
             async for piece in pieces:
                 yield piece
         return
-    wanted = await in_database(web_search_settings, principal, run.workspace_id)
-    payer = Payer(run.workspace_id, wanted.max_cost, run.execution_id)
+    payer = await in_database(Payer.of, run.workspace_id, run.execution_id)
     has_begun = False
     async with paying(Order(payer, Purpose.MODEL, chosen.name, chosen.likely_cost())) as bill:
         try:

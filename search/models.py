@@ -9,14 +9,12 @@ from django.utils import timezone
 
 from accounts.models import ApiKey, Session, User, Workspace
 from accounts.scope import ScopedModel
-from search.web.models import Balance, Breaker, CachedSearch, Charge
+from search.web.models import Breaker, CachedSearch
 
 __all__ = [
     "LIVE",
-    "Balance",
     "Breaker",
     "CachedSearch",
-    "Charge",
     "Execution",
     "ExecutionEvent",
     "ExecutionStatus",

@@ -115,7 +115,7 @@ async def _answer(
         return
     if wanted.multimodal and chosen.can_see:
         asked = replace(asked, crops=await crops_of(asked.contexts))
-    async with aclosing(paid_answer(principal, run, chosen, asked)) as pieces:
+    async with aclosing(paid_answer(run, chosen, asked)) as pieces:
         async for piece in pieces:
             yield piece
 

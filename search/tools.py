@@ -19,10 +19,10 @@ from search.preferences import MAX_CONTEXTS
 from search.rag import RagInput, rag_search
 from search.run import Run
 from search.web import web_fetch
-from search.web.budget import prices
 from search.web.inputs import MOST_DOMAINS, WebSearchInput
 from search.web.pipeline import web_search
 from search.web.preferences import MOST_HITS, are_web_tools_offered, is_enabled
+from search.web.prices import prices
 from search.web.searching import admit
 
 

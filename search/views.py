@@ -12,7 +12,7 @@ from accounts.identity import principal_of_user
 from accounts.models import User, Workspace
 from accounts.pages import administered
 from accounts.roles import Role
-from search.web.models import Balance, Charge
+from kb.ledger.models import Balance, Charge
 from search.web.preferences import are_web_tools_offered, is_enabled, web_search_settings
 from search.web_use.health import healths
 from search.web_use.spent import PERIODS, Spent, limit_of, period

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from string import Template
 
@@ -12,17 +13,23 @@ import httpx2
 from django.conf import settings
 from django.utils.module_loading import import_string
 from pydantic_ai.direct import model_request
-from pydantic_ai.messages import BinaryContent, ModelRequest, TextPart, UserPromptPart
+from pydantic_ai.messages import BinaryContent, ModelRequest, ModelResponse, TextPart, UserPromptPart
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
-from ingestion.describing.registry import PROMPT
+from ingestion.describing.registry import MODELS, PROMPT
 from ingestion.extract.cleaning import clean
 from kb.chat.failures import KNOWN
+from kb.chat.prices import TOKENS_A_PICTURE, cost_of, price_of
 from kb.fencing import Fence, harmless
+from kb.ledger.base import Order, Payer
+from kb.ledger.models import Purpose
+from kb.ledger.paying import paying
 
 # Models that think first spend some of it on that.
 MAX_TOKENS = 1500
+# The picture, and what it is shown with.
+INPUT_TOKENS = TOKENS_A_PICTURE + 400
 ATTEMPTS = 3
 LONGEST_DESCRIPTION = 600
 NOTHING = "nothing"
@@ -35,10 +42,11 @@ MakeModel = Callable[[str, str, str, httpx2.AsyncClient], Model]
 class Describer:
     """Describes pictures. Thread-safe; each picture is a request of its own."""
 
-    def __init__(self, make_model: str, name: str, address: str, key: str) -> None:
-        """Take a dotted path from `registry.MODELS`, and what the settings say."""
+    def __init__(self, provider: str, name: str, address: str, key: str) -> None:
+        """Take a name from `registry.MODELS`, and what the settings say."""
         self.name = name
-        self._make: MakeModel = import_string(make_model)
+        self._provider = provider
+        self._make: MakeModel = import_string(MODELS[provider])
         self._address, self._key = address, key
         self._certificates = httpx2.create_ssl_context()
 
@@ -47,16 +55,36 @@ class Describer:
         where = httpx2.URL(self._address).copy_with(userinfo=b"", query=None) if self._address else ""
         return f"{self.name} at {where}" if where else self.name
 
-    def description(self, png: bytes, language: str | None) -> str | None:
-        """Return what the picture shows, "" if nothing can be made out, None if the model failed."""
+    def likely_cost(self) -> Decimal:
+        """Return what a description may cost, in US dollars; 0 if nothing, or nobody knows."""
+        return price_of(self._provider, self.name, INPUT_TOKENS, MAX_TOKENS)
+
+    def description(self, png: bytes, language: str | None, payer: Payer) -> str | None:
+        """Return what the picture shows, "" if nothing can be made out, None if the model failed.
+
+        Raise `BudgetExceeded` where the workspace or the deployment has spent what it may.
+        """
         try:
-            return _plain(asyncio.run(self._asked(png, language or "en")))
+            return _plain(asyncio.run(self._paid(png, language or "en", payer)))
         except KNOWN as error:
             cause = f"{type(error).__name__}: {error}".replace(self._key or "\0", "…")
             logger.warning("%s did not describe a picture: %s", self.describe(), cause[:LONGEST_CAUSE])
             return None
 
-    async def _asked(self, png: bytes, language: str) -> str:
+    async def _paid(self, png: bytes, language: str, payer: Payer) -> str:
+        async with paying(Order(payer, Purpose.MODEL, self.name, self.likely_cost())) as bill:
+            try:
+                response = await self._asked(png, language)
+            except TimeoutError:
+                # Nobody knows whether it is billed: the estimate counts.
+                raise
+            except KNOWN:
+                bill.cost = Decimal(0)
+                raise
+            bill.cost = cost_of(response)
+        return "".join(part.content for part in response.parts if isinstance(part, TextPart))
+
+    async def _asked(self, png: bytes, language: str) -> ModelResponse:
         fence = Fence.new()
         image = BinaryContent(png, media_type="image/png")
         picture: list[str | BinaryContent] = [fence.begin("picture"), image, fence.end]
@@ -68,8 +96,7 @@ class Describer:
             httpx2.AsyncClient(verify=self._certificates) as client,
         ):
             model = self._make(self.name, self._address, self._key, client)
-            response = await model_request(model, [request], model_settings=options)
-        return "".join(part.content for part in response.parts if isinstance(part, TextPart))
+            return await model_request(model, [request], model_settings=options)
 
 
 def _instructions(**values: str) -> str:

@@ -17,11 +17,12 @@ from uuid import UUID
 
 from django.conf import settings
 
-from accounts.errors import LocusError
+from accounts.errors import BudgetExceeded, LocusError
 from ingestion.describing.registry import PROMPT
 from ingestion.extract.base import Warned
 from ingestion.pictures import Description
 from kb.documents import page_cache
+from kb.ledger.base import Payer
 from kb.locations import PageBox
 from kb.models import Document
 from kb.rendering import crop_png
@@ -51,38 +52,51 @@ def describe_pictures(
     not asked again.
     """
     kept = _Kept(document.pk, f"{describer.name}\n{language}")
-    look = partial(_look, describer, document, kept, language)
+    look = partial(_look, describer, document, Payer.of(document.workspace_id), kept, language)
     described: Described = {}
     seen = 0
+    refused: BudgetExceeded | None = None
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for start in range(0, min(len(areas), MOST_DESCRIBED), AT_ONCE):
             while_waiting()
             batch = areas[start : start + AT_ONCE]
             said = dict(zip(batch, pool.map(look, batch), strict=True))
             kept.save()
-            described |= {area: Description(text, describer.name) for area, text in said.items() if text}
-            seen += sum(text is not None for text in said.values())
+            texts = {area: text for area, text in said.items() if isinstance(text, str)}
+            described |= {area: Description(text, describer.name) for area, text in texts.items() if text}
+            seen += len(texts)
+            refused = next((each for each in said.values() if isinstance(each, BudgetExceeded)), refused)
             if all(text is None for text in said.values()):
                 break
-    return described, _warnings(describer.name, len(areas), seen)
+    return described, _warnings(describer.name, len(areas), seen, refused)
 
 
 def _look(
-    describer: Describer, document: Document, kept: _Kept, language: str | None, area: PageBox
-) -> str | None:
+    describer: Describer,
+    document: Document,
+    payer: Payer,
+    kept: _Kept,
+    language: str | None,
+    area: PageBox,
+) -> str | BudgetExceeded | None:
+    """Return a description, None where there is none; what was described before is had without money."""
     try:
         png = crop_png(Path(document.file.path), page_cache(document), area, LONGEST_SIDE)
+        return kept.get(png, lambda: describer.description(png, language, payer))
+    except BudgetExceeded as error:
+        return error
     except LocusError:
         return None
-    return kept.get(png, lambda: describer.description(png, language))
 
 
-def _warnings(model: str, total: int, seen: int) -> list[Warned]:
+def _warnings(model: str, total: int, seen: int, refused: BudgetExceeded | None) -> list[Warned]:
     if seen == total:
         return []
     what = f"{total - seen} of {total} pictures were not described by {model}"
     if total > MOST_DESCRIBED:
         return [Warned("pictures_undescribed", f"{what}: at most {MOST_DESCRIBED} of a document are.")]
+    if refused:
+        return [Warned("pictures_undescribed", f"{what}. {refused.message}")]
     advice = "they are found by their captions and the words in them. Process the document again later."
     return [Warned("pictures_undescribed", f"{what}: {advice}")]
 

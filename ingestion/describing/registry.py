@@ -52,7 +52,7 @@ def _loaded(provider: str, model: str, address: str, key: str) -> Describer:
     # The model library takes half a second to load, and most installations don't need it here.
     from ingestion.describing.model import Describer
 
-    return Describer(MODELS[provider], model, address, key)
+    return Describer(provider, model, address, key)
 
 
 def _usual_key(provider: str) -> str:

@@ -34,10 +34,10 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RequestUsage
 
 from accounts.errors import ProviderError
 from kb.chat.failures import KNOWN
+from kb.chat.prices import TOKENS_A_PICTURE, cost_of, price_of
 from search.answer.base import MOST_CROPS, Answerer, Asked, Choice, Spent
 from search.answer.extractive import nothing_found
 from search.answer.failures import LONGEST_WAIT_SECS, ModelFailed, failed, unfinished
@@ -45,8 +45,6 @@ from search.answer.prompting import Prompt, compose
 
 ATTEMPTS = 3
 FIRST_WAIT_SECS = 0.5
-TOKENS_A_CROP = 1600
-"""What providers count for an image of a megapixel, at most."""
 
 logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
@@ -90,13 +88,9 @@ class LanguageModelAnswerer(Answerer):
 
     def likely_cost(self) -> Decimal:
         """Return the price of the longest question and answer."""
-        crops = MOST_CROPS * TOKENS_A_CROP if self.can_see else 0
-        most = RequestUsage(
-            input_tokens=settings.GENERATION_CONTEXT_TOKENS + crops,
-            output_tokens=settings.GENERATION_MAX_TOKENS,
-        )
-        response = ModelResponse([], usage=most, model_name=self.name, provider_name=self._provider)
-        return _cost(response) or Decimal(0)
+        crops = MOST_CROPS * TOKENS_A_PICTURE if self.can_see else 0
+        read = settings.GENERATION_CONTEXT_TOKENS + crops
+        return price_of(self._provider, self.name, read, settings.GENERATION_MAX_TOKENS)
 
     @abstractmethod
     def model(self, client: httpx2.AsyncClient) -> Model:
@@ -191,7 +185,7 @@ class LanguageModelAnswerer(Answerer):
     def _spent(self, response: ModelResponse, prompt: Prompt) -> Spent:
         usage = response.usage
         tokens = usage.input_tokens, usage.output_tokens
-        return Spent(self.name, *tokens, _cost(response), prompt.read, prompt.seen)
+        return Spent(self.name, *tokens, cost_of(response), prompt.read, prompt.seen)
 
 
 async def _in_time(items: AsyncGenerator[Item, None], secs: float) -> AsyncGenerator[Item, None]:
@@ -222,10 +216,3 @@ def _words(event: ModelResponseStreamEvent) -> str:
         case PartDeltaEvent(delta=TextPartDelta(content_delta=words)):
             return words
     return ""
-
-
-def _cost(response: ModelResponse) -> Decimal | None:
-    try:
-        return response.cost().total_price
-    except (LookupError, ValueError):
-        return None

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+from kb.ledger.base import Order, Payer
+from kb.ledger.models import Purpose
+from kb.ledger.paying import Bill, paying
 from search.web import metrics
-from search.web.base import Found, Provider, ProviderFailed, WebQuery
+from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
 from search.web.breaker import BreakerOpen, ProviderBreaker
-from search.web.budget import Order, Payer, cost_of, estimate_of, paying
-from search.web.models import Purpose
+from search.web.prices import cost_of, estimate_of
 
 
 async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> Found:
@@ -17,9 +21,7 @@ async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> Found:
     order = Order(payer, Purpose.SEARCH, provider.name, estimate_of(provider, query))
     try:
         async with ProviderBreaker(provider.name).guarding(), paying(order) as bill:
-            with metrics.timed(provider.name):
-                found = await provider.search(query)
-            bill.cost = cost_of(provider, found)
+            found = await _billed(provider, query, bill)
     except BreakerOpen:
         metrics.called(provider.name, "unavailable")
         raise
@@ -27,4 +29,17 @@ async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> Found:
         metrics.called(provider.name, "error")
         raise
     metrics.called(provider.name, "ok")
+    return found
+
+
+async def _billed(provider: Provider, query: WebQuery, bill: Bill) -> Found:
+    try:
+        with metrics.timed(provider.name):
+            found = await provider.search(query)
+    except ProviderFailed as failure:
+        # A provider that fails bills nothing. Whether it does for what came too late, nobody knows.
+        if failure.outcome is not Outcome.TIMEOUT:
+            bill.cost = Decimal(0)
+        raise
+    bill.cost = cost_of(provider, found)
     return found

@@ -150,6 +150,8 @@ class Provider(ABC):
     """A search engine on the web. Asynchronous, without state between searches, safe to share."""
 
     name: ClassVar[str]
+    label: ClassVar[str]
+    """What people call it; pages know it too (`frontend/src/web-providers.js`)."""
     price: ClassVar[Decimal]
     """US dollars for one call, as its price list says; settings may say otherwise."""
     likely_extra: ClassVar[Decimal] = Decimal(0)

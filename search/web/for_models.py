@@ -21,11 +21,11 @@ from accounts.principal import Principal
 from accounts.rest import refuse_unclean
 from accounts.validation import validated
 from kb.fencing import harmless
+from kb.ledger.base import Payer
 from kb.threads import in_database
 from search.inputs import QueryText
 from search.run import Run
 from search.web.base import Hit
-from search.web.budget import Payer
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
 from search.web.searching import Wanted, search

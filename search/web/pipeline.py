@@ -17,6 +17,8 @@ from typing import Literal
 from pydantic import JsonValue
 
 from accounts.principal import Principal
+from kb.ledger.base import Payer
+from kb.ledger.spending import cost_of_execution
 from kb.threads import in_database
 from search.answer.base import Asked, Context, Corpus, Spent
 from search.answer.extractive import nothing_found
@@ -45,7 +47,6 @@ from search.rerank.registry import NONE, reranker
 from search.run import Run
 from search.timing import Clock
 from search.web.base import Hit
-from search.web.budget import Payer, cost_of_execution
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
 from search.web.searching import Searched, Wanted, search
@@ -197,7 +198,7 @@ async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]
         yield nothing_found(asked)
         yield Spent(chosen.name)
         return
-    async with aclosing(paid_answer(making.principal, making.run, chosen, asked)) as pieces:
+    async with aclosing(paid_answer(making.run, chosen, asked)) as pieces:
         async for piece in pieces:
             yield piece
 

@@ -8,13 +8,15 @@ from uuid import UUID
 
 from accounts.errors import LocusError, ProviderError, Timeout
 from accounts.principal import Principal
+from kb.ledger.base import Payer
+from kb.ledger.paying import require_room
 from search.web import metrics
 from search.web.attempt import attempt
 from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
-from search.web.budget import Payer, estimate_of, is_limited, require_room
 from search.web.cache import Answer, is_kept, keep, key_of, look_up
 from search.web.inputs import WebSearchInput
 from search.web.preferences import WebSearchSettings, enabled_settings
+from search.web.prices import estimate_of
 from search.web.providers.registry import AUTO, candidates
 
 
@@ -76,7 +78,7 @@ def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> N
     settings = enabled_settings(principal, workspace_id)
     wanted = Wanted.of(principal, inputs, settings, Payer(workspace_id, settings.max_cost))
     estimate = estimate_of(wanted.asked[0], wanted.query)
-    if estimate and is_limited(wanted.payer) and not wanted.is_cached():
+    if estimate and wanted.payer.is_limited and not wanted.is_cached():
         require_room(wanted.payer, estimate)
 
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.utils.module_loading import import_string
 from django.utils.timesince import timeuntil
 
 from search.web.base import Provider
 from search.web.breaker import State, configuration_of, name_of, state_of
-from search.web.budget import price_of
 from search.web.models import Breaker
-from search.web.providers.registry import PROVIDERS, configured
+from search.web.prices import price_of
+from search.web.providers.registry import PROVIDERS, configured, kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +47,7 @@ def healths(now: datetime) -> list[Health]:
 
 def label_of(provider: str) -> str:
     """Return what people call an engine; the name of what is none stays as it is."""
-    return (
-        str(getattr(import_string(PROVIDERS[provider]), "label", provider))
-        if provider in PROVIDERS
-        else provider
-    )
+    return kind_of(provider).label if provider in PROVIDERS else provider
 
 
 def unconfigured() -> list[str]:
@@ -62,7 +57,7 @@ def unconfigured() -> list[str]:
 
 
 def _health(provider: Provider, row: Breaker | None, now: datetime) -> Health:
-    label, price = label_of(provider.name), price_of(provider) * 1000
+    label, price = provider.label, price_of(provider) * 1000
     if row is None:
         return Health(provider.name, label, price)
     return Health(

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from search.web.budget import Spending, spending
-from search.web.models import Balance, Charge, Purpose
+from kb.ledger.models import Balance, Charge, Purpose
+from kb.ledger.spending import Spending, spending
 from search.web_use.health import label_of
 from search.web_use.plot import Day, Plot
 

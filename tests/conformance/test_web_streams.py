@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from httpx_sse import connect_sse
 
-from search.web.models import Charge
+from kb.ledger.models import Charge
 from tests.conformance.streaming import Server, Stream, joined, running, to_the_end, validator
 from tests.conftest import Cast, make_cast
 from tests.kb.web import Web, serving

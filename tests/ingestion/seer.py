@@ -36,6 +36,7 @@ class Seer:
 
     says: Says = lambda look: "A white sign on a quay."
     looks: list[Look] = field(default_factory=list)
+    model: str = MODEL
 
     def __enter__(self) -> Self:
         seer = self
@@ -43,11 +44,12 @@ class Seer:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                assert (self.path, body["model"]) == ("/v1/chat/completions", MODEL)
+                assert (self.path, body["model"]) == ("/v1/chat/completions", seer.model)
                 look = _read(body, {name.lower(): value for name, value in self.headers.items()})
                 seer.looks.append(look)
                 said = seer.says(look)
-                status, reply = (200, _completion(said)) if isinstance(said, str) else (said, _refusal(look))
+                status = said if isinstance(said, int) else 200
+                reply = _refusal(look) if isinstance(said, int) else _completion(seer.model, said)
                 content = json.dumps(reply).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
@@ -89,13 +91,13 @@ def _read(body: dict[str, Any], headers: dict[str, str]) -> Look:
     return Look(system["content"], texts, base64.b64decode(data), headers)
 
 
-def _completion(said: str) -> dict[str, Any]:
+def _completion(model: str, said: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": said, "refusal": None}
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1790000000,
-        "model": MODEL,
+        "model": model,
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 1100, "completion_tokens": 12, "total_tokens": 1112},
     }

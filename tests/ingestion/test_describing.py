@@ -8,8 +8,10 @@ import re
 import subprocess
 import sys
 import threading
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -20,7 +22,10 @@ from pytest_django import Settings
 from accounts.identity import principal_of_user
 from ingestion import describing
 from ingestion.describing.model import LONGEST_DESCRIPTION
+from kb.chat.prices import price_of
 from kb.documents import delete_document, reprocess
+from kb.ledger.base import Payer
+from kb.ledger.models import Balance, Charge, Purpose
 from kb.models import Chunk, Document, Modality, Status
 from search.retrieval import Question, rank
 from tests.conftest import Cast
@@ -173,7 +178,7 @@ def described_as(settings: Settings, said: str) -> str:
         served_by(settings, seer)
         chosen = describing.describer()
         assert chosen
-        return chosen.description(blank_photo(), None) or ""
+        return chosen.description(blank_photo(), None, Payer(uuid4())) or ""
 
 
 # --- What goes wrong ---------------------------------------------------------------------------------------
@@ -232,6 +237,68 @@ def test_a_model_that_always_fails_is_not_asked_for_ever(
         document = ingested(upload("album.tiff", (tmp_path / "album.tiff").read_bytes()))
     assert len(seer.looks) == 4
     assert Document.unscoped.get(pk=document.pk).error_code == "no_text"
+
+
+# --- What it costs -----------------------------------------------------------------------------------------
+
+PRICED = "gpt-4o-mini"
+
+
+def priced_by(settings: Settings, seer: Seer) -> None:
+    """Name a model with a price, at the double's address."""
+    served_by(settings, seer)
+    settings.VISION_PROVIDER = "openai"
+    settings.VISION_MODEL = seer.model = PRICED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_description_is_charged_to_the_workspace(
+    multimodal: Cast, upload: Upload, report: bytes, settings: Settings
+) -> None:
+    with Seer() as seer:
+        priced_by(settings, seer)
+        document = ingested(upload("report.pdf", report))
+    charges = list(Charge.unscoped.all())
+    price = round(price_of("openai", PRICED, 1100, 12), 6)
+    assert price > 0
+    assert [(each.purpose, each.provider, each.amount) for each in charges] == [
+        (Purpose.MODEL, PRICED, price)
+    ] * 2
+    assert all(each.settled_at and each.workspace_id == document.workspace_id for each in charges)
+    assert {balance.total for balance in Balance.unscoped.all()} == {2 * price}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_where_the_money_is_spent_pictures_stay_undescribed(
+    multimodal: Cast, upload: Upload, report: bytes, settings: Settings
+) -> None:
+    settings.MAX_COST = Decimal("0.000001")
+    with Seer() as seer:
+        priced_by(settings, seer)
+        document = ingested(upload("report.pdf", report))
+    assert (document.status, seer.looks) == (Status.READY, [])
+    [warning] = document.warnings
+    assert warning["code"] == "pictures_undescribed"
+    assert "Whoever runs it can raise MAX_COST" in warning["message"]
+    assert not Charge.unscoped.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("in_time", [True, False])
+def test_a_refusal_costs_nothing_and_silence_what_it_may(
+    multimodal: Cast, upload: Upload, report: bytes, settings: Settings, in_time: bool
+) -> None:
+    over = threading.Event()
+    settings.VISION_TIMEOUT_SECS = 60 if in_time else 0.5
+    with Seer(lambda look: 400 if in_time else "Late." if over.wait(60) else "") as seer:
+        priced_by(settings, seer)
+        chosen = describing.describer()
+        ingested(upload("report.pdf", report))
+        over.set()
+    assert chosen
+    expected = [] if in_time else [round(chosen.likely_cost(), 6)] * 2
+    assert [charge.amount for charge in Charge.unscoped.filter(settled_at__isnull=False)] == expected
+    assert not Charge.unscoped.filter(settled_at=None).exists()
 
 
 # --- The settings ------------------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +15,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import User, Workspace
+from kb.ledger.models import Balance, Charge, Purpose
 from search.web.breaker import State, configuration_of
-from search.web.models import Balance, Breaker, Charge, Purpose
+from search.web.models import Breaker
+from search.web.providers.registry import PROVIDERS, kind_of
 from search.web_use.health import healths, unconfigured
 from search.web_use.money import dollars
 from search.web_use.plot import Day, Plot
@@ -153,6 +157,12 @@ def configured(settings: Settings) -> None:
     settings.BRAVE_API_KEY = settings.TAVILY_API_KEY = settings.SERPAPI_KEY = KEY
 
 
+def test_pages_call_the_engines_the_same() -> None:
+    source = (Path(__file__).parents[2] / "frontend/src/web-providers.js").read_text("utf-8")
+    named = dict(re.findall(r'^  (\w+): "(.+)",$', source, re.MULTILINE))
+    assert named == {name: kind_of(name).label for name in PROVIDERS}
+
+
 @pytest.mark.django_db
 def test_engines_tell_how_they_do(configured: None) -> None:
     soon, late = NOW + timedelta(seconds=30), NOW + timedelta(minutes=40)
@@ -191,7 +201,7 @@ def test_the_page_tells_of_its_workspace_alone(client: Client, cast: Cast) -> No
     page = page_of(client, cast.alice, cast.team)
     assert "<strong>$0.125</strong> for 1 call in 30 days" in page
     assert "There is no limit for this workspace" in page
-    assert "77" not in page.replace("#77", "")
+    assert "$77" not in page
     assert 'role="alert"' not in page
 
 
@@ -216,7 +226,7 @@ def test_pages_show_no_key_and_no_digest_of_one(client: Client, cast: Cast, conf
     page = page_of(client, cast.alice, cast.team)
     assert "Key refused" in page
     client.force_login(User.objects.create_superuser("root@example.org"))
-    names = ["search_charge_changelist", "search_breaker_changelist"]
+    names = ["kb_charge_changelist", "search_breaker_changelist"]
     pages = [page, *(client.get(reverse(f"admin:{name}")).content.decode() for name in names)]
     pages.append(
         client.get(reverse("admin:search_breaker_change", args=["web_search:tavily"])).content.decode()
@@ -252,7 +262,7 @@ def test_operators_see_what_all_spend(staff: Client, cast: Cast, settings: Setti
     now = timezone.now()
     charge(cast.team, "0.75", at=now)
     charge(cast.bob.personal_workspace, "0.25", at=now)
-    page = " ".join(staff.get(reverse("admin:search_charge_changelist")).content.decode().split())
+    page = " ".join(staff.get(reverse("admin:kb_charge_changelist")).content.decode().split())
     assert "<strong>$1.00</strong> of $4.00" in page
     assert '<td>Team</td><td class="number">1</td><td class="number">$0.75</td>' in page
     assert "Personal (bob@example.org)" in page
@@ -262,9 +272,9 @@ def test_the_ledger_can_be_looked_at_and_nothing_else(staff: Client, cast: Cast)
     charge(cast.team, "0.75", at=timezone.now())
     row = Charge.unscoped.get()
     for action in ("change", "delete"):
-        address = reverse(f"admin:search_charge_{action}", args=[row.pk])
+        address = reverse(f"admin:kb_charge_{action}", args=[row.pk])
         assert staff.post(address, {"amount": "0", "post": "yes"}).status_code == 403
-    assert staff.get(reverse("admin:search_charge_add")).status_code == 403
+    assert staff.get(reverse("admin:kb_charge_add")).status_code == 403
     assert Charge.unscoped.get().amount == Decimal("0.75")
 
 

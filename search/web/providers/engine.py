@@ -46,8 +46,6 @@ class Page:
 class Engine(Provider):
     """A provider that is asked over HTTP. A subclass makes requests of queries, and hits of replies."""
 
-    label: ClassVar[str]
-    """Its name for people."""
     key_setting: ClassVar[str]
     address_setting: ClassVar[str]
     most_chars: ClassVar[int | None] = None

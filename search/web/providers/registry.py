@@ -59,6 +59,11 @@ def start() -> str:
     return report
 
 
-def _configured(name: str) -> Provider | None:
+def kind_of(name: str) -> type[Provider]:
+    """Return the class of a provider that need not be configured; raise `KeyError` if there is none."""
     engine: type[Provider] = import_string(PROVIDERS[name])
-    return engine.configured()
+    return engine
+
+
+def _configured(name: str) -> Provider | None:
+    return kind_of(name).configured()

@@ -15,6 +15,7 @@ import stamina
 from PIL import Image
 from pytest_django import Settings
 
+from kb.chat.prices import TOKENS_A_PICTURE
 from kb.pictures import Picture
 from search.answer import llm
 from search.answer.base import Answerer, Asked, Choice, Crop, Spent
@@ -172,7 +173,7 @@ async def test_crops_count_in_what_an_answer_may_cost(
     settings.GENERATION_VISION = "on"
     # Dollars for a million tokens.
     price = {"claude-haiku-4-5": Decimal(1), "gpt-5-mini": Decimal("0.25")}[MODELS[named]]
-    assert answerer.likely_cost() - blind == 4 * llm.TOKENS_A_CROP * price / 1_000_000
+    assert answerer.likely_cost() - blind == 4 * TOKENS_A_PICTURE * price / 1_000_000
 
 
 def test_a_chain_sees_if_one_of_it_does(settings: Settings) -> None:

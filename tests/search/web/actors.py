@@ -113,8 +113,9 @@ class _Actions:
     async def reserve(self, workspace: str, amount: str, cap: str, times: str) -> int:
         """Reserve an amount some times at once, leave it there, and tell how often it was granted."""
         from accounts.errors import BudgetExceeded
-        from search.web.budget import Order, Payer, reserve
-        from search.web.models import Purpose
+        from kb.ledger.base import Order, Payer
+        from kb.ledger.models import Purpose
+        from kb.ledger.paying import reserve
 
         order = Order(Payer(UUID(workspace), Decimal(cap)), Purpose.SEARCH, "brave", Decimal(amount))
         outcomes = await asyncio.gather(*(reserve(order) for _ in range(int(times))), return_exceptions=True)

@@ -17,11 +17,12 @@ from pytest_django import Settings
 
 from accounts.identity import principal_of_user
 from accounts.principal import Principal
+from kb.ledger.models import Charge
 from search.models import Execution, new_execution_id
 from search.run import Run
 from search.web import for_models
 from search.web.for_models import MODEL_TOOLS
-from search.web.models import Breaker, Charge
+from search.web.models import Breaker
 from tests.conftest import Cast
 from tests.kb.web import Web
 from tests.search.web.calling import BUILT, OTHERS, change

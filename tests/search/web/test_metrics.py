@@ -20,12 +20,12 @@ from pytest_django import Settings
 
 from accounts.errors import BudgetExceeded
 from accounts.keys import create_key
+from kb.ledger.base import Payer
+from kb.ledger.models import Balance
 from search.web import metrics
 from search.web.attempt import attempt
 from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
 from search.web.breaker import FAILURES, BreakerOpen
-from search.web.budget import Payer
-from search.web.models import Balance
 from search.web.providers.registry import PROVIDERS
 from tests.conftest import Cast, make_cast
 from tests.live import environment
@@ -75,6 +75,7 @@ class Scripted(Provider):
 
     failure: Exception | None = None
     name: ClassVar[str] = "brave"
+    label: ClassVar[str] = "Brave"
     price: ClassVar[Decimal] = Decimal("0.005")
 
     @classmethod

@@ -18,9 +18,9 @@ from django.db.models import Sum
 from pytest_django import Settings
 
 from accounts.identity import principal_of_user
+from kb.ledger.models import Balance, Charge
 from kb.threads import in_database
 from search.web.inputs import WebSearchInput
-from search.web.models import Balance, Charge
 from search.web.searching import admit
 from tests.conftest import Cast
 from tests.search.web.calling import QUERY, ask, change
@@ -28,7 +28,7 @@ from tests.search.web.doubles import Failure, ProviderDouble, double
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SEARCHES = 60
+SEARCHES = 200
 PRICES = {"brave": Decimal("0.005"), "tavily": Decimal("0.008"), "perplexity": Decimal("0.005")}
 MISHAPS = [
     *(Failure.SERVER_ERROR, Failure.NOT_JSON, Failure.WRONG_SHAPE, Failure.CUT_OFF, Failure.OVERLOADED),

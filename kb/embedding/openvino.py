@@ -112,7 +112,7 @@ class OpenVinoModel(EmbeddingModel):
         """
         running: deque[tuple[list[int], openvino.InferRequest]] = deque()
         free: list[openvino.InferRequest] = []
-        for batch in batches_by_length([len(encoding) for encoding in encodings], budget):
+        for batch in batches_by_length([_width(encoding) for encoding in encodings], budget):
             if len(running) == self._parallel:
                 yield from _finished(running, free)
             request = free.pop() if free else self._compiled.create_infer_request()
@@ -122,8 +122,7 @@ class OpenVinoModel(EmbeddingModel):
             yield from _finished(running, free)
 
     def _inputs(self, encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
-        longest = max(len(encoding) for encoding in encodings)
-        shape = (len(encodings), -(-longest // WIDTH_MULTIPLE) * WIDTH_MULTIPLE)
+        shape = (len(encodings), max(map(_width, encodings)))
         ids = np.full(shape, self._graph.padding_id, dtype=np.int64)
         mask = np.zeros(shape, dtype=np.int64)
         for row, encoding in enumerate(encodings):
@@ -141,6 +140,11 @@ class OpenVinoModel(EmbeddingModel):
                 f"EMBEDDING_BACKEND openvino can't serve EMBEDDING_MODEL {self.name}: its vectors are not "
                 f"those of sentence-transformers (cosine {cosines.mean():.4f}, least {cosines.min():.4f})."
             )
+
+
+def _width(encoding: Encoding) -> int:
+    """Return how many tokens wide a batch is of which this is the longest text."""
+    return -(-len(encoding) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
 
 
 def _finished(

@@ -141,3 +141,9 @@ def test_batches_hold_neighbours_in_length_within_the_budget() -> None:
     batches = list(batches_by_length(lengths, 300))
     assert batches == [[4], [1, 6, 3], [2, 5, 0]]
     assert list(batches_by_length([], 300)) == []
+
+
+def test_a_long_text_does_not_pad_many_short_ones() -> None:
+    assert list(batches_by_length([10, 10, 200, 10, 10, 190], 2048)) == [[2, 5], [0, 1, 3, 4]]
+    # A few tokens of padding cost less than a batch more.
+    assert list(batches_by_length([20, 24, 16], 2048)) == [[1, 0, 2]]

@@ -27,8 +27,7 @@ from rich.progress import track
 from rich.table import Table
 
 from bench.citations import CITATION_RUN, Tally, asked, questions_of
-from bench.ingestion import both_steps, stored
-from bench.scratch import scratch_database
+from bench.scratch import both_steps, scratch_database, stored
 
 if TYPE_CHECKING:
     from accounts.principal import Principal

@@ -1,4 +1,4 @@
-"""A database for a benchmark alone."""
+"""A database for a benchmark alone, and documents in it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+from uuid import UUID, uuid4
 
 import django
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+if TYPE_CHECKING:
+    from kb.models import Document
+
+SAMPLE = Path(__file__).resolve().parents[1] / "tests" / "samples" / "report.pdf"
 
 
 @contextmanager
@@ -35,3 +46,49 @@ def scratch_database() -> Iterator[None]:
         yield
     finally:
         teardown_databases(databases, verbosity=0)
+
+
+def environment() -> dict[str, str]:
+    """Return the variables with which another process works on this database."""
+    from django.db import connection
+
+    address = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
+    return os.environ | {"DATABASE_URL": url_of(address)}
+
+
+def url_of(conninfo: str) -> str:
+    """Return connection parameters as a URL."""
+    known = conninfo_to_dict(conninfo)
+    host = quote(str(known.get("host", "")), safe="")
+    rest = f"&port={known['port']}" if "port" in known else ""
+    login = f"{known['user']}:{quote(str(known['password']))}" if "password" in known else known["user"]
+    return f"postgresql://{login}@/{known['dbname']}?host={host}{rest}"
+
+
+def stored(file: Path) -> Document:
+    """Store a file as an upload would, but queue nothing; it is never a duplicate."""
+    from django.core.files import File
+
+    from accounts.models import User
+    from kb.models import Document
+
+    user = User.objects.filter(email="bench@example.org").first()
+    user = user or User.objects.create_user("bench@example.org", "a long password")
+    document = Document(
+        workspace=user.personal_workspace,
+        name=file.name,
+        size=file.stat().st_size,
+        sha256=sha256(file.read_bytes()).hexdigest(),
+        identity=uuid4().hex,
+    )
+    with file.open("rb") as content:
+        document.file.save("original", File(content), save=False)
+    document.save(force_insert=True)
+    return document
+
+
+def both_steps() -> list[Callable[[UUID], None]]:
+    """Return the two jobs of a document: making it findable by words, giving it vectors."""
+    from ingestion import pipeline
+
+    return [partial(step, interrupted=lambda: False) for step in (pipeline.read, pipeline.embed)]

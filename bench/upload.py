@@ -20,16 +20,13 @@ from pathlib import Path
 from statistics import median
 from threading import Event, Thread
 from time import perf_counter, sleep
-from urllib.parse import quote
 
 import httpx
 import psutil
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
-from bench.ingestion import SAMPLE, both_steps, stored
-from bench.scratch import scratch_database
+from bench.scratch import SAMPLE, both_steps, environment, scratch_database, stored
 
 QUESTION = "What does the report say about the tower and its keeper?"
 AT_REST_SECS = 10.0
@@ -129,33 +126,20 @@ class PeakMemory(Thread):
 @contextmanager
 def server(application: str = "kb.asgi:application") -> Iterator[tuple[int, psutil.Process]]:
     """Run the web server on a free port of loopback, as `manage.py serve` does."""
-    from django.db import connection
-
     from kb.management.commands.serve import commands
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    address = make_conninfo(os.environ["DATABASE_URL"], dbname=connection.settings_dict["NAME"])
-    environment = os.environ | {"DATABASE_URL": url_of(address)}
     usual = commands("127.0.0.1", port)["web"]
     command = [application if word == "kb.asgi:application" else word for word in usual]
-    process = subprocess.Popen(command, env=environment)
+    process = subprocess.Popen(command, env=environment())
     try:
         wait_until_ready(port)
         yield port, psutil.Process(process.pid)
     finally:
         process.terminate()
         process.wait()
-
-
-def url_of(conninfo: str) -> str:
-    """Return connection parameters as a URL."""
-    known = conninfo_to_dict(conninfo)
-    host = quote(str(known.get("host", "")), safe="")
-    rest = f"&port={known['port']}" if "port" in known else ""
-    login = f"{known['user']}:{quote(str(known['password']))}" if "password" in known else known["user"]
-    return f"postgresql://{login}@/{known['dbname']}?host={host}{rest}"
 
 
 def wait_until_ready(port: int) -> None:

@@ -19,6 +19,7 @@ from django.urls import path, re_path  # noqa: E402
 from kb.embedding import start  # noqa: E402
 from kb.websocket import DocumentsConsumer, UnknownPath  # noqa: E402
 from search.answer import start as start_answering  # noqa: E402
+from search.executions import lifespan  # noqa: E402
 from search.rerank import start as start_reranking  # noqa: E402
 from search.web.providers.registry import start as start_searching  # noqa: E402
 from search.websocket import ToolConsumer  # noqa: E402
@@ -33,7 +34,7 @@ websocket = AuthMiddlewareStack(
     )
 )
 
-application = ProtocolTypeRouter({"http": http, "websocket": websocket})
+application = ProtocolTypeRouter({"http": http, "websocket": websocket, "lifespan": lifespan})
 
 logger = logging.getLogger(__name__)
 

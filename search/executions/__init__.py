@@ -4,6 +4,7 @@
     launch ─ a task of the event loop runs the tool; it outlives its client                  running.py
         its events are stored, with those of other runs, in one transaction                  journal.py
         a lease says that its process lives; who finds it expired ends the execution         leases.py
+        a server that is told to stop ends its runs first                                    stopping.py
     follow ─ reads stored events after a sequence number and waits for more                  following.py
     cancel ─ stores the terminal event; the process that runs the tool hears of it and stops lifecycle.py
     jobs ─ end what nobody runs any more, delete events that are past their time             jobs.py
@@ -16,6 +17,7 @@ from search.executions.following import ended, follow, without_invisible
 from search.executions.journal import StoredEvent
 from search.executions.lifecycle import begin, cancel, is_at_end, require_events, visible_execution
 from search.executions.running import launch
+from search.executions.stopping import lifespan
 
 __all__ = [
     "StoredEvent",
@@ -25,6 +27,7 @@ __all__ = [
     "follow",
     "is_at_end",
     "launch",
+    "lifespan",
     "require_events",
     "visible_execution",
     "without_invisible",

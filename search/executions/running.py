@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from django.db import Error as DatabaseError
 
-from accounts.errors import LocusError
+from accounts.errors import LocusError, Overloaded
 from accounts.principal import Principal
 from kb.notifications import listener
 from kb.threads import in_database
@@ -25,6 +25,9 @@ from search.tools import Tool, ToolInput
 logger = logging.getLogger(__name__)
 GATHER_SECS = 0.03
 """Text that comes within this time after other text is stored together."""
+
+STOP_SECS = 4.0
+"""How long a server that stops waits for its runs: less than whoever stops it."""
 
 
 async def launch(principal: Principal, tool: Tool, inputs: ToolInput, execution: Execution) -> None:
@@ -42,9 +45,13 @@ class Runs:
         # The loop keeps only weak references to tasks: without these one could be collected while it runs.
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._keepers: list[asyncio.Task[None]] = []
+        self._is_stopping = False
 
     def start(self, execution_id: str, run: Coroutine[None, None, None]) -> None:
-        """Make a task of a run."""
+        """Make a task of a run; one that comes while the server stops only ends."""
+        if self._is_stopping:
+            run.close()
+            run = _only_end(execution_id)
         if not self._keepers:
             self._keepers = [_task(self._renew_regularly()), _task(self._heed_cancels())]
         task = self._tasks[execution_id] = _task(run)
@@ -74,6 +81,27 @@ class Runs:
         if task := self._tasks.get(execution_id):
             task.cancel()
 
+    def stop(self) -> None:
+        """End all runs, now and from now on."""
+        self._is_stopping = True
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def stopped(self) -> None:
+        """Wait until all have ended."""
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=STOP_SECS)
+
+
+def stop_all(loop: asyncio.AbstractEventLoop) -> None:
+    """End the runs of an event loop, for its server stops: each with its terminal event."""
+    _runs.setdefault(loop, Runs()).stop()
+
+
+async def stopped() -> None:
+    """Wait until the runs of this event loop have ended, but not for ever."""
+    await _runs[asyncio.get_running_loop()].stopped()
+
 
 _runs: WeakKeyDictionary[asyncio.AbstractEventLoop, Runs] = WeakKeyDictionary()
 
@@ -96,14 +124,23 @@ async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) ->
         ending = failure(execution_id, error.code, error.message, param=error.param, details=error.details)
     except asyncio.CancelledError:
         # By who has ended the execution already, or by the end of the server.
-        ending = failure(execution_id, "internal", "The server was stopped. Ask again.")
-        await in_database(store_all, [ending])
+        await in_database(store_all, [_stopped(execution_id)])
         raise
     except Exception:
         # The last resort of a task nobody awaits: the client must get its terminal event.
         logger.exception("Execution %s failed", execution_id)
         ending = failure(execution_id, "internal", "Something went wrong here. It has been logged.")
-    await store(ending)
+    # Who stops the run now must not lose its end.
+    await asyncio.shield(store(ending))
+
+
+def _stopped(execution_id: str) -> Write:
+    """Return the end of a run whose server stops: another one may take the question at once."""
+    return failure(execution_id, Overloaded.code, "The server is being stopped. Ask again in a moment.")
+
+
+async def _only_end(execution_id: str) -> None:
+    await store(_stopped(execution_id))
 
 
 async def _store_events(execution_id: str, items: AsyncIterator[Yielded]) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
 import pytest
 from asgiref.sync import sync_to_async
 from httpx_sse import connect_sse
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
 
 from bench.streams import storm
-from search.models import Execution
+from search.models import Execution, ExecutionEvent
 from tests.conftest import Cast, make_cast
 from tests.live import answers, free_port, start_web, stop, wait_until
 
@@ -125,3 +129,60 @@ async def test_a_run_goes_on_when_its_client_leaves(webs: list[Web]) -> None:
     while not await Execution.unscoped.filter(pk=execution_id, finished_at__isnull=False).aexists():
         await asyncio.sleep(0.1)
     assert (await Execution.unscoped.aget(pk=execution_id)).status == "completed"
+
+
+# --- A server that is told to stop -------------------------------------------------------------------------
+
+FOR_EVER = {"SCRIPT_PACE_SECS": "1", "SCRIPT_PIECES": "600", "RUN_LEASE_SECS": "600"}
+
+
+def test_a_server_that_stops_tells_everybody_who_listens() -> None:
+    """Long before its leases expire, and to those who listen over the connection they have."""
+    cast, web = make_cast(), Web(**FOR_EVER).wait()
+    heard: dict[str, dict[str, Any]] = {}
+    try:
+        over = {"sse": hear_sse, "json": hear_json, "websocket": hear_socket}
+        with ThreadPoolExecutor() as pool:
+            listening = {name: pool.submit(hear, web, cast) for name, hear in over.items()}
+            writing = ExecutionEvent.objects.filter(event="tool_partial_update").values("execution_id")
+            wait_until(lambda: writing.distinct().count() == len(over), "all three are being answered")
+            web.process.send_signal(signal.SIGTERM)
+            heard = {name: told.result(60) for name, told in listening.items()}
+    finally:
+        stop(web.process)
+    words = "The server is being stopped. Ask again in a moment."
+    assert list(heard.values()) == [{"code": "overloaded", "message": words}] * len(over)
+    ended = Execution.unscoped.values_list("status", "error__code")
+    assert list(ended) == [("failed", "overloaded")] * len(over)
+    last = ExecutionEvent.objects.filter(event__in=["error", "tool_end"])
+    assert last.count() == len(over)
+
+
+def hear_sse(web: Web, cast: Cast) -> dict[str, Any]:
+    with (
+        client_of(web, cast) as http,
+        connect_sse(http, "POST", "tools/rag_search", json=QUESTION) as source,
+    ):
+        [*_, last] = source.iter_sse()
+    return dict(last.json()["data"])
+
+
+def hear_json(web: Web, cast: Cast) -> dict[str, Any]:
+    with client_of(web, cast) as http:
+        reply = http.post("tools/rag_search", json=QUESTION | {"stream": False})
+    assert reply.status_code == 503
+    return dict(reply.json()["error"])
+
+
+def hear_socket(web: Web, cast: Cast) -> dict[str, Any]:
+    address = f"{web.url.replace('http', 'ws', 1)}/ws/tools/rag_search"
+    with connect(address, additional_headers=cast.headers("alice")) as socket:
+        socket.send(json.dumps({"query": QUESTION["query"]}))
+        try:
+            while (message := json.loads(socket.recv(timeout=60)))["event"] != "error":
+                pass
+        except ConnectionClosed:
+            # The server was faster to close its sockets; who comes back to another one reads this.
+            error = ExecutionEvent.objects.get(execution_id=message["execution_id"], event="error")
+            message = {"data": error.data}
+    return dict(message["data"])

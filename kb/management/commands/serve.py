@@ -20,7 +20,7 @@ from kb.supervisor import GaveUpError, Supervisor
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
 # Streams stay open for as long as somebody listens: a stop does not wait for them.
-UVICORN = ["--lifespan=off", "--log-level=warning", "--timeout-graceful-shutdown=5"]
+UVICORN = ["--lifespan=on", "--log-level=warning", "--timeout-graceful-shutdown=5"]
 COLOURS = {"web": "cyan", "worker": "magenta"}
 
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
+
+from tests.loopback import Handler, LoopbackServer
 
 KEY = "key-77ab-nobody-may-read-this"
 MODEL = "seer-1"
@@ -31,19 +30,19 @@ class Look:
 
 
 @dataclass
-class Seer:
+class Seer(LoopbackServer):
     """Runs while the `with` block does."""
 
     says: Says = lambda look: "A white sign on a quay."
     looks: list[Look] = field(default_factory=list)
     model: str = MODEL
 
-    def __enter__(self) -> Self:
+    def handler(self) -> type[Handler]:
         seer = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Looking(Handler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.sent_json()
                 assert (self.path, body["model"]) == ("/v1/chat/completions", seer.model)
                 look = _read(body, {name.lower(): value for name, value in self.headers.items()})
                 seer.looks.append(look)
@@ -57,26 +56,12 @@ class Seer:
                 self.end_headers()
                 self.wfile.write(content)
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return Looking
 
     @property
     def url(self) -> str:
         """What VISION_BASE_URL is to be."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{self.address}/v1"
 
 
 def _read(body: dict[str, Any], headers: dict[str, str]) -> Look:

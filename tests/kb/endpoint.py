@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from kb.embedding.hashing import HashingModel
+from tests.loopback import Handler, LoopbackServer
 
 Reply = tuple[int, dict[str, str], Any]
 
 
 @dataclass
-class LoopbackEndpoint(ABC):
+class LoopbackEndpoint(LoopbackServer):
     """Runs while the `with` block does; `requests` are bodies (with their headers) in order of arrival."""
 
     key: str = ""
@@ -28,12 +26,12 @@ class LoopbackEndpoint(ABC):
     delay_secs: float = 0.0
     requests: list[dict[str, Any]] = field(default_factory=list)
 
-    def __enter__(self) -> Self:
+    def handler(self) -> type[Handler]:
         endpoint = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Answering(Handler):
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.sent_json()
                 endpoint.requests.append(body | {"path": self.path, "headers": dict(self.headers)})
                 status, headers, reply = endpoint.reply(self.path, self.headers.get("Authorization"), body)
                 time.sleep(endpoint.delay_secs)
@@ -44,26 +42,12 @@ class LoopbackEndpoint(ABC):
                 self.end_headers()
                 self.wfile.write(content)
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return Answering
 
     @property
     def url(self) -> str:
         """What the setting PREFIX_BASE_URL is to be."""
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+        return f"{self.address}/v1"
 
     def reply(self, path: str, authorization: str | None, body: dict[str, Any]) -> Reply:
         if self.failures:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, ClassVar, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any, ClassVar
+
+from tests.loopback import Handler, LoopbackServer
 
 KEY = "key-4f1c-nobody-may-read-this"
 
@@ -35,7 +36,7 @@ class Turn:
 
 
 @dataclass
-class ScriptedProvider(ABC):
+class ScriptedProvider(LoopbackServer):
     """Runs while the `with` block does; takes one of `turns` for each request, then good ones."""
 
     turns: list[Turn] = field(default_factory=list)
@@ -44,37 +45,19 @@ class ScriptedProvider(ABC):
     """Set when a client has closed its connection before the end."""
     path: ClassVar[str]
 
-    def __enter__(self) -> Self:
+    def handler(self) -> type[Handler]:
         provider = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Streaming(Handler):
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.sent_json()
                 provider.requests.append(body | {"path": self.path, "headers": dict(self.headers)})
                 assert self.path.partition("?")[0] == provider.path
                 provider._serve(self, provider.turns.pop(0) if provider.turns else Turn())
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return Streaming
 
     @property
     @abstractmethod

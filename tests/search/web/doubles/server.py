@@ -7,17 +7,18 @@ import select
 import socket
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
+from tests.loopback import Handler, LoopbackServer
 from tests.search.web.doubles.pages import SOME, WebPage
 
 KEY = "key-7d2e-nobody-may-read-this"
@@ -80,13 +81,8 @@ class Request:
             raise Refused(f"{problem['loc']}: {problem['msg']}, not {problem['input']!r}") from None
 
 
-class _Server(ThreadingHTTPServer):
-    # A crowd that connects at once is to be let in, not to try again after a second.
-    request_queue_size = 256
-
-
 @dataclass
-class ProviderDouble(ABC):
+class ProviderDouble(LoopbackServer):
     """Runs while the `with` block does. `pages` is what it finds, in this order, whatever the words."""
 
     pages: Sequence[WebPage] = field(default_factory=lambda: list(SOME))
@@ -110,23 +106,17 @@ class ProviderDouble(ABC):
     def __enter__(self) -> Self:
         self._failures: list[Failure | Reply] = []
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
-        self._thread.start()
-        return self
+        return super().__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__exit__(kind, error, trace)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return self.address
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -163,10 +153,10 @@ class ProviderDouble(ABC):
 
     # --- How it is sent --------------------------------------------------------------------------------
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
+    def handler(self) -> type[Handler]:
         double = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Searched(Handler):
             def do_GET(self) -> None:
                 double._serve(self, "GET", parse_qs(urlsplit(self.path).query, keep_blank_values=True))
 
@@ -176,10 +166,7 @@ class ProviderDouble(ABC):
                 body = json.loads(content) if is_json else parse_qs(content.decode(), keep_blank_values=True)
                 double._serve(self, "POST", body)
 
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        return Handler
+        return Searched
 
     def _serve(self, handler: BaseHTTPRequestHandler, method: str, params: dict[str, Any]) -> None:
         flat = {

@@ -11,7 +11,7 @@ export function sourceSections(state, sources, { noun, item }) {
   if (used.length) sections.push(h("h3", {}, "Sources"), listOf(used.map(item)));
   if (unused.length) {
     const title = used.length ? `${counted(unused.length, `more ${noun}`)} read, not cited` : `${counted(unused.length, noun)} read, none cited`;
-    sections.push(h("details", { class: "sources-more" }, h("summary", {}, icon("chevron-right"), title), listOf(unused.map(item))));
+    sections.push(h("details", { class: "disclosure" }, h("summary", {}, icon("chevron-right"), title), listOf(unused.map(item))));
   }
   return sections;
 }

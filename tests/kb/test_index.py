@@ -117,8 +117,8 @@ def test_the_best_are_those_of_the_highest_scores(
     view = view_of(cast)
     found = score_words(view, question_words(question, view.languages))
     by_score = [row for row in np.argsort(-found.scores, kind="stable") if found.scores[row]]
-    for count in range(1, view.size + 2):
-        assert list(found.best(count)) == by_score[:count]
+    for most in range(1, view.size + 2):
+        assert list(found.best(most)) == by_score[:most]
 
 
 def test_the_weight_of_a_word_follows_from_what_is_searched(cast: Cast, documents: list[Document]) -> None:

@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 TRANSIENT = (OperationalError, InterfaceError)
 # Each crash of a worker counts as an attempt: a file that kills every worker must not do so for ever.
 MAX_ATTEMPTS = 15
+TRIED_TOO_OFTEN = "The document could not be processed after many attempts. Tell us, and keep the file."
 LONGEST_WAIT_SECS = 60
 
 
@@ -58,14 +59,13 @@ def embed_document(context: JobContext, document_id: str) -> None:
 
 
 def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]], None]) -> None:
+    if context.job.attempts >= MAX_ATTEMPTS:
+        fail(id, Internal(TRIED_TOO_OFTEN), has_begun=False)
+        return
     try:
-        if context.job.attempts >= MAX_ATTEMPTS:
-            raise Internal(
-                "The document could not be processed after many attempts. Tell us, and keep the file."
-            )
         step(id, context.should_abort)
     except Abandoned:
-        logger.info("Document %s was deleted or cancelled while it was processed.", id)
+        logger.info("Document %s was deleted, cancelled or queued again while it was processed.", id)
     except Interrupted as stop:
         raise JobAborted from stop
     except IngestionError as error:

@@ -29,7 +29,7 @@ from ingestion.language import language_of
 from ingestion.pictures import pictures_in, with_pictures
 from ingestion.quality import is_partial, quality_of, warnings_of
 from ingestion.reading import Reading
-from ingestion.report import Abandoned, Report, announce_document
+from ingestion.report import UNDER_WAY, Abandoned, Report, announce_document
 from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
@@ -48,9 +48,9 @@ Interruption = Callable[[], bool]
 def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None:
     """Take a document from its file to `ready` or `partial`.
 
-    Raise `IngestionError` if it can't be ingested, `Abandoned` if it was deleted or cancelled meanwhile, and
-    `Interrupted` once `interrupted()` is true. Running again after any of these, or after a crash, ends in
-    the same chunks.
+    Raise `IngestionError` if it can't be ingested, `Abandoned` if it was deleted, cancelled or queued once
+    more meanwhile or is finished, and `Interrupted` once `interrupted()` is true. Running again after any of
+    these, or after a crash, ends in the same chunks.
     """
     read(document_id, interrupted)
     embed(document_id, interrupted)
@@ -61,7 +61,7 @@ def read(
 ) -> None:
     """Make a document's text findable by words; `and_then` is called in the transaction that does so."""
     report = Report(document_id, interrupted)
-    report.stage(Stage.EXTRACTING, status=Status.EXTRACTING, error_code="", error_message="", warnings=[])
+    report.begin(error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
     document.text_ready_at = None
     if document.url:
@@ -111,10 +111,14 @@ def embed(document_id: UUID, interrupted: Interruption) -> None:
     pack_if_due(Shelf.of(document))
 
 
-def fail(document_id: UUID, error: IngestionError) -> None:
-    """Mark a document as failed: no chunks, the file kept, and why. Quiet if the document is gone."""
+def fail(document_id: UUID, error: IngestionError, *, has_begun: bool = True) -> None:
+    """Mark a document as failed: no chunks, the file kept, and why.
+
+    Quiet if the document is gone, cancelled, or `queued` once more although this run `has_begun`.
+    """
+    statuses = UNDER_WAY if has_begun else (*UNDER_WAY, Status.QUEUED)
     with transaction.atomic():
-        failed = Document.unscoped.filter(pk=document_id).exclude(status=Status.CANCELLED)
+        failed = Document.unscoped.filter(pk=document_id, status__in=statuses)
         if failed.update(
             status=Status.FAILED,
             stage=Stage.DONE,

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from kb.models import Document, Stage, Status
+from kb.models import FINISHED, Document, Stage, Status
 from kb.notifications import announce, document_topic
 
 Shares = dict[Stage, tuple[float, float]]
@@ -23,10 +23,12 @@ WITH_RECOGNITION: Shares = {
 }
 AT_MOST_EVERY_SECS = 0.5
 LOOK_EVERY_SECS = 1.0
+# Whoever asks for another processing makes it `queued`, under the hands of the run that is still at it.
+UNDER_WAY = (Status.EXTRACTING, Status.INDEXING)
 
 
 class Abandoned(Exception):
-    """The document was deleted or cancelled meanwhile: nothing is left to do."""
+    """The document was deleted, cancelled or queued once more meanwhile: nothing is left to do."""
 
 
 class Interrupted(Exception):
@@ -47,6 +49,14 @@ class Report:
         """Say that recognition will take most of the time."""
         self._shares = WITH_RECOGNITION
         self._begun = time.monotonic()
+
+    def begin(self, **values: Any) -> None:
+        """Take the document up; raise `Abandoned` if it was deleted, or cancelled, or is done already."""
+        unfinished = Document.unscoped.filter(pk=self.document_id).exclude(status__in=FINISHED)
+        with transaction.atomic():
+            if not unfinished.update(status=Status.EXTRACTING):
+                raise Abandoned
+            self.stage(Stage.EXTRACTING, **values)
 
     def check(self) -> None:
         """Raise `Abandoned` or `Interrupted` if there is no point in going on; look once a second."""
@@ -102,4 +112,4 @@ def announce_document(document_id: UUID) -> None:
 
 
 def _live(document_id: UUID) -> Any:
-    return Document.unscoped.filter(pk=document_id).exclude(status=Status.CANCELLED)
+    return Document.unscoped.filter(pk=document_id, status__in=UNDER_WAY)

@@ -9,8 +9,11 @@ import pytest
 
 from accounts.identity import principal_of_user
 from ingestion import pipeline
-from ingestion.errors import IngestionError
+from ingestion.errors import IngestionError, NoText
+from ingestion.extract.base import Warned
 from ingestion.report import Abandoned, Interrupted
+from kb.changes import cancel
+from kb.documents import reprocess
 from kb.embedding import active_space
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from search.retrieval import Question, RankingSettings, rank
@@ -21,7 +24,10 @@ pytestmark = pytest.mark.django_db
 
 
 def ingested(document: Document) -> Document:
-    """Run the pipeline as the job does, errors written on the document."""
+    """Run the pipeline as the job does, errors written on the document; queue it if it is finished."""
+    document.refresh_from_db()
+    if document.is_finished:
+        reprocess(document)
     try:
         pipeline.ingest(document.pk)
     except IngestionError as error:
@@ -126,6 +132,33 @@ def test_a_failure_after_success_leaves_no_chunks(upload: Upload, settings: Any)
     settings.MAX_PAGES = 1
     assert ingested(document).status == Status.FAILED
     assert not Chunk.unscoped.filter(document=document).exists()
+
+
+def test_the_run_before_does_not_end_what_was_queued_after_it(
+    upload: Upload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = upload("report.pdf")
+
+    def meanwhile(*args: object) -> list[Warned]:
+        reprocess(cancel(document))
+        return []
+
+    monkeypatch.setattr(pipeline, "add_attachments", meanwhile)
+    with pytest.raises(Abandoned):
+        pipeline.ingest(document.pk)
+    pipeline.fail(document.pk, NoText())
+    document.refresh_from_db()
+    assert (document.status, document.error_code, document.progress) == (Status.QUEUED, "", 0.0)
+    assert not chunks_of(document)
+    monkeypatch.undo()
+    assert ingested(document).status == Status.READY
+
+
+def test_a_job_too_many_leaves_a_finished_document_alone(upload: Upload) -> None:
+    document = ingested(upload("report.pdf"))
+    with pytest.raises(Abandoned):
+        pipeline.ingest(document.pk)
+    assert Document.unscoped.get(pk=document.pk).status == Status.READY
 
 
 @pytest.mark.parametrize("end", ["deleted", "cancelled"])

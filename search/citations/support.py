@@ -14,6 +14,7 @@ import numpy as np
 from kb.embedding.base import Vectors
 from search.answer.base import Context, Sentence
 from search.citations.claims import Terms, Text, cover, lacks_name, lacks_number
+from search.citations.polarity import Clause, clauses_of, is_contrary
 
 ENOUGH_WORDS = 0.6
 """A sentence, or two that follow each other, with so many of a claim's words says what it says."""
@@ -52,6 +53,12 @@ class Source:
         headings = Text(" \n".join(self.context.chunk.headings), self.context.chunk.language).terms
         return [one | other | headings for one, other in zip(of_each, [*of_each[1:], Terms()], strict=True)]
 
+    @cached_property
+    def clauses(self) -> list[Clause]:
+        """What it says clause by clause, denied or not."""
+        language = self.context.chunk.language
+        return [clause for each in self.context.sentences for clause in clauses_of(each.text, language)]
+
     def cover(self, claim: Text) -> float:
         """Return the share of the claim's words in the window that has most."""
         return max((cover(claim, window) for window in self.windows), default=0.0)
@@ -86,6 +93,8 @@ class Verifier:
         together = [source.whole, *(self.sources[other].whole for other in beside)]
         asked = Text(self._question, claim.language)
         if lacks_number(claim, together) or lacks_name(claim, [*together, asked]):
+            return False
+        if claim.text == statement and is_contrary(statement, claim.language, source.clauses):
             return False
         if beside and all(self._contributes(claim, each) for each in (rank, *beside)):
             return True

@@ -189,6 +189,23 @@ def test_yes_says_what_was_asked() -> None:
     assert outcomes(resolved("Yes <source_1>.", TEA, question="Is the moon made of cheese?"))[0][2] != "held"
 
 
+def test_the_contrary_of_a_sentence_is_not_cited() -> None:
+    def alike(texts: Sequence[str]) -> Vectors:
+        return np.ones((len(texts), 1), np.float32)
+
+    denied = resolve("Tea roses do not smell of tea <source_1>.", [TEA], "", alike)
+    assert outcomes(denied) == [(1, None, "unsupported")]
+    elsewhere = context(2, "Tea roses do not smell of tea.")
+    moved = resolved("Tea roses do not smell of tea <source_1>.", TEA, elsewhere)
+    assert outcomes(moved) == [(1, 2, "moved")]
+
+
+def test_a_word_of_denial_answers_the_question_and_denies_nothing_else() -> None:
+    closed = context(1, "The museum is not open on Mondays.")
+    asked = "Is the museum open on Mondays?"
+    assert outcomes(resolved("No <source_1>.", closed, question=asked)) == [(1, 1, "held")]
+
+
 def test_other_words_for_the_same_hold_by_their_meaning() -> None:
     def alike(texts: Sequence[str]) -> Vectors:
         return np.ones((len(texts), 1), np.float32)

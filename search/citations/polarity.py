@@ -21,8 +21,8 @@ NEGATORS = {
 }
 UNSURE = re.compile(
     r"""
-      \b(?: not | nicht | no ) \s+ (?: only | just | merely | solely | least | nur | bloß | allein | zuletzt | doubt
-          | more | less | later | earlier | fewer | mehr | weniger | später )\b
+      \b(?: not | nicht | no ) \s+ (?: only | just | merely | solely | least | doubt | nur | bloß | allein
+          | zuletzt | more | less | later | earlier | fewer | mehr | weniger | später )\b
     | \b(?: until | till | unless | before | than | whether | if )\b
     | \b(?: bis | vor | bevor | ehe | ob | falls | als )\b
     | \b(?: hardly | rarely | seldom | barely | scarcely | kaum | selten )\b

@@ -90,8 +90,9 @@ class Slow(OverlapReranker):
 
 
 def test_when_the_time_is_up_the_rest_keeps_its_fused_order(
-    cast: Cast, documents: list[Document], monkeypatch: pytest.MonkeyPatch
+    cast: Cast, documents: list[Document], monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
+    settings.RERANKER_BUDGET_MS = 0
     fused = texts(asked(cast, settings=replace(DEFAULT, rerank=0.0)))
     monkeypatch.setattr(retrieval, "reranker", Slow)
     ranking = asked(cast)

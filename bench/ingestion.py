@@ -113,9 +113,11 @@ def ingest(files: list[Path], process: psutil.Process) -> list[Run]:
     while not all(document.is_finished for document in documents):
         if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
             sys.exit("The worker has ended.")
-        sleep(0.2)
+        sleep(0.5)
         for document in documents:
-            document.refresh_from_db()
+            document.refresh_from_db(fields=["status"])
+    for document in documents:
+        document.refresh_from_db()
     return [finished(document, begun) for document in documents]
 
 
@@ -191,14 +193,14 @@ class PeakMemory(Thread):
         self.own = self.children = 0
 
     def run(self) -> None:
-        """Look several times a second."""
+        """Look now and then: to look takes processor time, which is what is measured."""
         while self._process.is_running():
             with suppress(psutil.Error):
                 self.own = max(self.own, self._process.memory_info().rss)
                 # What forked processes share counts once.
                 extracting = self._process.children(recursive=True)
                 self.children = max(self.children, sum(child.memory_full_info().pss for child in extracting))
-            sleep(0.1)
+            sleep(0.5)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,20 @@ from search.executions import (
     without_invisible,
 )
 from search.models import Execution, ExecutionStatus
+from search.shapes import (
+    ERRORS,
+    RUN_ERRORS,
+    Accepted,
+    ErrorBody,
+    Execute,
+    ExecutionDetails,
+    ExecutionList,
+    ToolCall,
+    ToolDescription,
+    ToolEvent,
+    ToolList,
+    ToolResult,
+)
 from search.tools import offered_tools, tool_named
 
 HEADER = "X-Execution-Id"
@@ -43,7 +57,7 @@ WORKSPACE = OpenApiParameter("workspace_id", OpenApiTypes.UUID, description="By 
 class ToolsView(APIView):
     """The tools."""
 
-    @extend_schema(operation_id="tools_list", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="tools_list", parameters=[WORKSPACE], responses={200: ToolList, **ERRORS})
     def get(self, request: Request) -> Response:
         """List the tools with their input schemas, and whether a workspace has them switched on."""
         principal = principal_of(request)
@@ -64,7 +78,9 @@ class ToolView(APIView):
     # Asking needs no more than reading.
     required_scope = "read"
 
-    @extend_schema(operation_id="tools_read", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="tools_read", parameters=[WORKSPACE], responses={200: ToolDescription, **ERRORS}
+    )
     def get(self, request: Request, name: str) -> Response:
         """Describe the tool."""
         principal = principal_of(request)
@@ -73,8 +89,12 @@ class ToolView(APIView):
     @extend_schema(
         operation_id="tools_run",
         parameters=[IDEMPOTENCY_KEY, OpenApiParameter("sse_max_bytes", int)],
-        request=OpenApiTypes.OBJECT,
-        responses={200: OpenApiTypes.OBJECT, (200, "text/event-stream"): str},
+        request=ToolCall,
+        responses={
+            (200, "application/json"): ToolResult,
+            (200, "text/event-stream"): ToolEvent,
+            **RUN_ERRORS,
+        },
     )
     def post(self, request: Request, name: str) -> HttpResponseBase:
         """Run the tool; `stream: true` answers with Server-Sent Events, else with the result."""
@@ -125,8 +145,8 @@ class ExecuteView(APIView):
     @extend_schema(
         operation_id="tools_execute",
         parameters=[IDEMPOTENCY_KEY],
-        request=OpenApiTypes.OBJECT,
-        responses={202: OpenApiTypes.OBJECT},
+        request=Execute,
+        responses={202: Accepted, **RUN_ERRORS},
     )
     def post(self, request: Request, name: str) -> Response:
         """Start the tool with `{"inputs": {…}}` and say where to follow it."""
@@ -157,7 +177,7 @@ class ExecutionsView(APIView):
     @extend_schema(
         operation_id="executions_list",
         parameters=[OpenApiParameter("tool", many=True)],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ExecutionList, **ERRORS},
     )
     def get(self, request: Request) -> Response:
         """List the caller's executions, newest first: those of the tools that are named, or all."""
@@ -173,7 +193,7 @@ class ExecutionsView(APIView):
 class ExecutionView(APIView):
     """One execution."""
 
-    @extend_schema(operation_id="executions_read", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="executions_read", responses={200: ExecutionDetails, **ERRORS})
     def get(self, request: Request, id: str) -> Response:
         """Return status, inputs, result, usage, cost, error and trace."""
         principal = principal_of(request)
@@ -185,7 +205,9 @@ class CancelView(APIView):
 
     required_scope = "read"
 
-    @extend_schema(operation_id="executions_cancel", request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        operation_id="executions_cancel", request=None, responses={200: ExecutionDetails, **ERRORS}
+    )
     def post(self, request: Request, id: str) -> Response:
         """Cancel the execution; a finished one stays as it is."""
         principal = principal_of(request)
@@ -200,7 +222,7 @@ class ExecutionEventsView(APIView):
     @extend_schema(
         operation_id="executions_events",
         parameters=[OpenApiParameter("after", int), OpenApiParameter("sse_max_bytes", int)],
-        responses={(200, "text/event-stream"): str, 204: None, 410: OpenApiTypes.OBJECT},
+        responses={(200, "text/event-stream"): ToolEvent, 204: None, 410: ErrorBody, **ERRORS},
     )
     def get(self, request: Request, id: str) -> HttpResponseBase:
         """Replay the events after `Last-Event-ID` or `?after=`, then follow.

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,14 @@ def validator(name: str, *, whole: bool = False) -> Draft202012Validator:
     return Draft202012Validator(files[f"{name}.json"], registry=registry)
 
 
+@cache
+def api_validator(url: str, name: str) -> Draft202012Validator:
+    """Return what checks the shape of a component of the API's own schema, as a web server tells it."""
+    schema = httpx.get(f"{url}/api/schema?format=json", timeout=60).json()
+    components = {"components": schema["components"]}
+    return Draft202012Validator({"$ref": f"#/components/schemas/{name}"} | components)
+
+
 def _whole(schema: Any) -> Any:
     if isinstance(schema, list):
         return [_whole(each) for each in schema]
@@ -63,12 +72,20 @@ class Server:
     def details(self, execution_id: str) -> dict[str, Any]:
         details: dict[str, Any] = self.http.get(f"executions/{execution_id}").json()
         validator("execution").validate(details)
+        self.check("ExecutionDetails", details)
         return details
+
+    def check(self, name: str, value: Any) -> None:
+        """Check the shape that the API's own schema tells of."""
+        api_validator(self.url, name).validate(value)
 
     def sse(self, how: str, path: str, **options: Any) -> tuple[httpx.Headers, Stream]:
         """Read a stream of Server-Sent Events to its end, large events joined."""
         with connect_sse(self.http, how, path, **options) as source:
-            return source.response.headers, list(joined(source.iter_sse()))
+            events = list(joined(source.iter_sse()))
+        for _, event in events:
+            self.check("ToolEvent", event)
+        return source.response.headers, events
 
     def opened(self) -> ClientConnection:
         """Open a websocket."""

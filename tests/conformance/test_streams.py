@@ -70,6 +70,7 @@ def test_json(server: Server) -> None:
     reply = server.post("tools/rag_search", QUESTION)
     result = reply.json()
     validator("rag_search_result").validate(result)
+    server.check("ToolResult", result)
     assert reply.headers["X-Execution-Id"] == result["execution_id"]
     details = server.details(result["execution_id"])
     assert (details["status"], details["result"], details["error"]) == ("completed", result, None)
@@ -90,6 +91,7 @@ def test_execute_and_follow(server: Server) -> None:
     reply = server.post("tools/rag_search/execute", {"inputs": QUESTION})
     accepted = reply.json()
     validator("accepted").validate(accepted)
+    server.check("Accepted", accepted)
     assert (reply.status_code, reply.headers["X-Execution-Id"]) == (202, accepted["execution_id"])
     _, events = server.sse("GET", accepted["stream_url"])
     result = check(events)
@@ -110,6 +112,12 @@ def test_every_transport_replays_the_same_events(server: Server) -> None:
         _, replayed = server.sse("GET", f"executions/{id}/events?after={after}&sse_max_bytes=512")
         assert replayed == events[after:]
         assert server.socket({"type": "resume", "execution_id": id, "after": after}) == events[after:]
+
+
+def test_tools_and_executions_are_listed_as_the_schema_says(server: Server) -> None:
+    server.post("tools/rag_search", QUESTION)
+    server.check("ToolList", server.http.get("tools").json())
+    server.check("ExecutionList", server.http.get("executions").json())
 
 
 def test_nothing_found_has_the_same_shape(server: Server) -> None:

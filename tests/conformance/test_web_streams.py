@@ -266,6 +266,7 @@ def test_an_answer(server: Server, transport: str) -> None:
     result, events = result_over(server, transport, {"query": QUERY})
     assert check_answer(events) == result
     validator("web_search_answer", whole=True).validate(result)
+    server.check("ToolResult", result)
     assert BUILT.url in [source["url"] for source in result["sources"] if source["used_in_response"]]
     told = server.details(result["execution_id"])
     assert (told["status"], told["result"], told["error"]) == ("completed", result, None)
@@ -329,6 +330,7 @@ def test_a_failure(server: Server, web: Running, transport: str) -> None:
         assert order_of(messages) == [ASKED[0], "error"]
         id = messages[0]["data"]["execution_id"]
     validator("failure").validate(error)
+    server.check("ErrorBody", {"error": error})
     assert (error["code"], error["details"]) == ("provider_error", {"providers": {"brave": "unavailable"}})
     assert server.details(id)["error"] == error
 

@@ -1,0 +1,161 @@
+"""What the API's schema says of tools: requests, results, events, executions and errors."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from drf_spectacular.utils import OpenApiResponse
+from pydantic import BaseModel, Field, RootModel
+
+from search.events import Event, Failure, RagResult, Usage, WebAnswer, WebPage, WebResults
+from search.models import ExecutionStatus
+from search.rag import RagInput
+from search.web.inputs import WebSearchInput
+from search.web.web_fetch import WebFetchInput
+
+
+class CallFields(BaseModel):
+    """What every tool accepts beside its own inputs."""
+
+    stream: bool = Field(False, description="Server-Sent Events instead of the result.")
+    workspace_id: UUID | None = Field(None, description="Its settings count, and it pays.")
+    external_user_id: str | None = Field(None, min_length=1, max_length=255)
+    session_id: UUID | None = None
+
+
+class RagSearchCall(RagInput, CallFields):
+    """Run `rag_search`."""
+
+
+class WebSearchCall(WebSearchInput, CallFields):
+    """Run `web_search`."""
+
+
+class WebFetchCall(WebFetchInput, CallFields):
+    """Run `web_fetch`."""
+
+
+class ToolCall(RootModel[RagSearchCall | WebSearchCall | WebFetchCall]):
+    """The inputs of the tool that the address names."""
+
+
+class Execute(BaseModel):
+    """Run a tool without waiting: its inputs apart from what every tool accepts."""
+
+    inputs: RagInput | WebSearchInput | WebFetchInput
+    workspace_id: UUID | None = None
+    external_user_id: str | None = None
+    session_id: UUID | None = None
+
+
+class ToolResult(RootModel[RagResult | WebAnswer | WebResults | WebPage]):
+    """What a tool has found."""
+
+
+class ToolEvent(RootModel[Event]):
+    """The `data:` of a Server-Sent Event. Larger ones come in slices, `_delta_sse`."""
+
+
+class ErrorBody(BaseModel):
+    """Why there is no result."""
+
+    error: Failure
+
+
+class Accepted(BaseModel):
+    """Where to follow an execution."""
+
+    execution_id: str
+    status: Literal[ExecutionStatus.QUEUED]
+    details_url: str
+    stream_url: str
+
+
+class ExecutionSummary(BaseModel):
+    """One run of a tool."""
+
+    id: str
+    execution_id: str
+    tool: str
+    status: ExecutionStatus
+    inputs: dict[str, Any]
+    workspace_id: UUID
+    external_user_id: str | None
+    session_id: UUID | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class ExecutionList(BaseModel):
+    """Executions, newest first."""
+
+    results: list[ExecutionSummary]
+    next: str | None
+    previous: str | None
+
+
+class PartialResult(BaseModel):
+    """What an execution had said when it was ended."""
+
+    response: str
+    partial: Literal[True]
+
+
+class ExecutionTrace(BaseModel):
+    """How a result came about."""
+
+    timings: dict[str, float] = Field(description="Seconds by stage.")
+    steps: dict[str, Any] = Field(description="What each step got and left.")
+
+
+class ExecutionDetails(ExecutionSummary):
+    """One run of a tool, with all that is known of it."""
+
+    result: RagResult | WebAnswer | WebResults | WebPage | PartialResult | None
+    usage: Usage | None
+    cost: float | None = Field(description="US dollars; null where a price is unknown.")
+    error: Failure | None
+    trace: ExecutionTrace | None
+
+
+class ToolDescription(BaseModel):
+    """A tool, for people, programs and models."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    limits: dict[str, int] = Field(description="How much of what a call may give.")
+    cost: dict[str, float] | None = Field(description="US dollars for a call, by search engine.")
+    enabled: bool = Field(description="Whether the workspace has it switched on.")
+
+
+class ToolList(BaseModel):
+    """The tools of this deployment."""
+
+    results: list[ToolDescription]
+    next: None
+    previous: None
+
+
+def _error(description: str) -> OpenApiResponse:
+    return OpenApiResponse(ErrorBody, description)
+
+
+ERRORS = {
+    400: _error("`invalid_json`, `validation_error`, `unknown_field`, `conflict`"),
+    401: _error("`unauthenticated`"),
+    404: _error("`not_found`: unknown, or not visible to the caller"),
+}
+"""What every request may meet."""
+RUN_ERRORS = ERRORS | {
+    402: _error("`budget_exceeded`; `details.limit` tells whose limit it is"),
+    403: _error("`forbidden`, `tool_disabled`"),
+    409: _error("`idempotency_conflict`, `cancelled`"),
+    500: _error("`internal`"),
+    502: _error("`provider_error`; `details.providers` tells how each search engine did"),
+    503: _error("`overloaded`"),
+    504: _error("`timeout`"),
+}
+"""What a run may meet besides."""

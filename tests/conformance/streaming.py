@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.live import answers, free_port, start_web, stop, wait_until
 
 SCHEMAS = Path(__file__).parent / "schemas"
 TERMINAL = {"tool_end", "error"}
+MARKUP = re.compile(r"<source_\d+>|<(?P<kind>(?:web_)?citation) [^>]*>\[\d+\]</(?P=kind)>")
 Event = dict[str, Any]
 Stream = list[tuple[int, Event]]
 """The events of an execution with their numbers."""
@@ -108,6 +110,30 @@ def to_the_end(opened: ClientConnection) -> Stream:
         assert set(message) == {"event", "data", "execution_id", "seq"}
         events.append((message["seq"], {"event": message["event"], "data": message["data"]}))
     return events
+
+
+def check_numbers(events: Stream) -> list[Event]:
+    """Check that a stream counts from 1, says first whose it is, and ends once; return its messages."""
+    assert [seq for seq, _ in events] == list(range(1, len(events) + 1))
+    messages = [message for _, message in events]
+    kinds = [message["event"] for message in messages]
+    assert kinds[-1] in TERMINAL
+    assert sum(kind in TERMINAL for kind in kinds) == 1
+    assert messages[0]["data"]["execution_id"]
+    return messages
+
+
+def check_partials(messages: Sequence[Event], response: str) -> None:
+    """Check that partials are short, cut no marker, and say together what the response does."""
+    partials = [each["data"]["content"] for each in messages if each["event"] == "tool_partial_update"]
+    assert max(len(json.dumps(partial)) - 2 for partial in partials) <= 256
+    assert not any(re.search(r"<source_?\d*$|^\d*>", partial) for partial in partials)
+    assert without_markup("".join(partials)) == without_markup(response)
+    assert "<source_" not in response
+
+
+def without_markup(text: str) -> str:
+    return re.sub(r"\s+", "", MARKUP.sub("", text))
 
 
 def joined(events: Iterator[ServerSentEvent]) -> Iterator[tuple[int, Event]]:

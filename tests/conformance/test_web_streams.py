@@ -18,7 +18,16 @@ import pytest
 from httpx_sse import connect_sse
 
 from kb.ledger.models import Charge
-from tests.conformance.streaming import Server, Stream, joined, running, to_the_end, validator
+from tests.conformance.streaming import (
+    Server,
+    Stream,
+    check_numbers,
+    check_partials,
+    joined,
+    running,
+    to_the_end,
+    validator,
+)
 from tests.conftest import Cast, make_cast
 from tests.kb.web import Web, serving
 from tests.live import wait_until
@@ -36,7 +45,6 @@ LONG = [
     for n in range(19)
 ]
 TRANSPORTS = ["json", "sse", "execute", "websocket"]
-MARKUP = re.compile(r'<source_\d+>|<web_citation url="[^"]*" title="[^"]*">\[\d+\]</web_citation>')
 CITATION = re.compile(r'<web_citation url="([^"]*)" title="([^"]*)">\[(\d+)\]</web_citation>')
 
 
@@ -193,14 +201,9 @@ WRITTEN = [
 
 def check_stream(events: Stream, schema: str) -> list[dict[str, Any]]:
     """Check numbers and shapes of a whole stream; return its messages."""
-    assert [seq for seq, _ in events] == list(range(1, len(events) + 1))
-    messages = [message for _, message in events]
+    messages = check_numbers(events)
     for message in messages:
         validator(schema, whole=True).validate(message)
-    kinds = [message["event"] for message in messages]
-    assert kinds[-1] in {"tool_end", "error"}
-    assert kinds.count("tool_end") + kinds.count("error") == 1
-    assert messages[0]["data"]["execution_id"]
     return messages
 
 
@@ -233,20 +236,6 @@ def check_answer(events: Stream, *, scraping: bool = False) -> dict[str, Any]:
     assert shown == refined
     assert result["execution_id"] == messages[0]["data"]["execution_id"]
     return result
-
-
-def check_partials(messages: list[dict[str, Any]], response: str) -> None:
-    partials = [
-        message["data"]["content"] for message in messages if message["event"] == "tool_partial_update"
-    ]
-    assert max(len(json.dumps(partial)) - 2 for partial in partials) <= 256
-    assert not any(re.search(r"<source_?\d*$|^\d*>", partial) for partial in partials)
-    assert without_markup("".join(partials)) == without_markup(response)
-    assert "<source_" not in response
-
-
-def without_markup(text: str) -> str:
-    return re.sub(r"\s+", "", MARKUP.sub("", text))
 
 
 def check_sources(result: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from ingestion.errors import Corrupted, TooLarge, TooManyPages
@@ -73,7 +74,7 @@ def _read(image: Image.Image, number: int, most: int) -> Iterator[Finding]:
 
     page = Page(number, *page_size(image, number))
     pixels, whole = _pixels(image, number, most)
-    recognised = recognise(np.asarray(pixels), page)
+    recognised = recognise(pixels, page)
     if not whole:
         if not recognised.elements:
             raise Undecodable
@@ -85,9 +86,9 @@ def _read(image: Image.Image, number: int, most: int) -> Iterator[Finding]:
         yield UnitRead(number, Source.BLANK)
 
 
-def _pixels(image: Image.Image, number: int, most: int) -> tuple[Image.Image, bool]:
-    """Return a page, and whether it is whole."""
+def _pixels(image: Image.Image, number: int, most: int) -> tuple[NDArray[np.uint8], bool]:
+    """Return a page (height, width, 3), and whether it is whole; Pillow's own copies are let go."""
     try:
-        return page_pixels(image, number, most), True
+        return np.asarray(page_pixels(image, number, most)), True
     except Undecodable:
-        return page_pixels(image, number, most, tolerant=True), False
+        return np.asarray(page_pixels(image, number, most, tolerant=True)), False

@@ -41,11 +41,10 @@ def recognise(pixels: Pixels, page: Page, first_line: int = 0) -> Recognised:
 
     Boxes are on the page as it is displayed, whichever way its text runs. Lines count from `first_line`.
     """
-    image = np.ascontiguousarray(pixels[:, :, ::-1])
-    lines = read_lines(image)
+    lines = read_lines(np.ascontiguousarray(pixels))
     if not lines:
         return Recognised([], None)
-    scale = page.width / image.shape[1], page.height / image.shape[0]
+    scale = page.width / pixels.shape[1], page.height / pixels.shape[0]
     elements = list(_elements(lines, page, scale, first_line))
     total = sum(len(line.words) for line in lines)
     return Recognised(elements, sum(line.confidence * len(line.words) for line in lines) / total)

@@ -63,7 +63,7 @@ class Line:
 
 
 def read_lines(image: Pixels) -> list[Line]:
-    """Return the lines of a BGR image in no particular order; raise `OutOfMemory`."""
+    """Return the lines of an RGB image in no particular order; raise `OutOfMemory`."""
     with allocation_errors():
         return _read_lines(image)
 
@@ -86,7 +86,7 @@ def _read_lines(image: Pixels) -> list[Line]:
 
 
 def find_lines(image: Pixels) -> list[Quad]:
-    """Return where there is text in a BGR image; which corner comes first says nothing yet."""
+    """Return where there is text in an RGB image; which corner comes first says nothing yet."""
     height, width = image.shape[:2]
     if height <= LONG * width:
         return _find(image)
@@ -110,7 +110,9 @@ def _find(image: Pixels) -> list[Quad]:
     scale = min(most, max(1.0, SHORTEST_SIDE / min(height, width)))
     size = max(1, round(width * scale)), max(1, round(height * scale))
     smaller = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-    found = _engine()(smaller, use_det=True, use_cls=False, use_rec=False)
+    found = _engine()(
+        _as_the_models_want(smaller.astype(np.uint8, copy=False)), use_det=True, use_cls=False, use_rec=False
+    )
     if found.boxes is None:
         return []
     back = np.array([width / size[0], height / size[1]])
@@ -214,7 +216,12 @@ def _cut_out(image: Pixels, quad: Quad) -> Pixels:
     flat = cv2.warpPerspective(
         image, to_flat, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
     )
-    return flat.astype(np.uint8, copy=False)
+    return _as_the_models_want(flat.astype(np.uint8, copy=False))
+
+
+def _as_the_models_want(pixels: Pixels) -> Pixels:
+    """Return them as BGR. Only of small images: a copy of a whole page takes a hundred megabytes."""
+    return np.ascontiguousarray(pixels[:, :, ::-1])
 
 
 def _lines_in(image: Pixels, quads: list[Quad], width: int) -> Iterator[Line]:

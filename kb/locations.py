@@ -227,9 +227,10 @@ class LocatedText:
         words = [word for run in touching if run.place is None for word in run.words]
         return (min(word[2] for word in words), max(word[3] for word in words)) if words else None
 
-    def files(self) -> list[InFile]:
-        """Return the places in a file without coordinates, in text order, without repetitions."""
-        return list(dict.fromkeys(run.place for run in self.runs if isinstance(run.place, InFile)))
+    def files(self, start: int = 0, end: int | None = None) -> list[InFile]:
+        """Return the places of `text[start:end]` in a file without coordinates, in order, each once."""
+        touching = self._touching(start, len(self.text) if end is None else end)
+        return list(dict.fromkeys(run.place for run in touching if isinstance(run.place, InFile)))
 
     def first_place(self) -> Place | None:
         """Return the place of the first word that has one."""

@@ -84,7 +84,7 @@ def chunk_json(chunk: Chunk, filename: str) -> dict[str, Any]:
             "languages": [iso_639_3(chunk.language)] if chunk.language else [],
             "modality": chunk.modality,
             "headings": chunk.headings,
-            **_in_file(located.files()),
+            **place_in_file(located.files()),
             **_picture(chunk),
         },
         **({"replaced_by": [str(id) for id in chunk.replaced_by]} if chunk.replaced_by is not None else {}),
@@ -104,8 +104,8 @@ def _picture(chunk: Chunk) -> dict[str, Any]:
     }
 
 
-def _in_file(places: list[InFile]) -> dict[str, Any]:
-    """Return the one place around all `places`, with the keys that apply to the kind of file."""
+def place_in_file(places: list[InFile]) -> dict[str, Any]:
+    """Return the one place around all `places`: `lines`, `slides`, `sheet`, `cells`, as apply to the file."""
     lines = [place.lines for place in places if place.lines]
     slides = {place.slide for place in places if place.slide is not None}
     sheet = next((place.sheet for place in places if place.sheet is not None), None)

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from kb.locations import PageBox
+from kb.locations import InFile, PageBox
+from kb.representations import place_in_file
 from search.web.base import Outcome, Refusal
 
 
@@ -33,6 +34,22 @@ class BoxData(_Strict):
         return cls(**box.as_json())
 
 
+class FilePlace(_Strict):
+    """A place in a file that has neither pages nor time, as a chunk's `metadata` tells it."""
+
+    lines: tuple[int, int] | None = Field(
+        None, exclude_if=operator.not_, description="first and last, from 1"
+    )
+    slides: list[int] | None = Field(None, exclude_if=operator.not_, description="from 1")
+    sheet: str | None = Field(None, exclude_if=operator.not_)
+    cells: str | None = Field(None, exclude_if=operator.not_, description="such as A1:C7")
+
+    @classmethod
+    def of(cls, places: list[InFile]) -> FilePlace | None:
+        """Return the one place around all `places`, None without any."""
+        return cls(**place_in_file(places)) if places else None
+
+
 class Quote(_Strict):
     """The sentence that supports one statement of the response, with its own place."""
 
@@ -44,6 +61,9 @@ class Quote(_Strict):
     response_end: int
     machine_made: bool = Field(
         False, exclude_if=operator.not_, description="true where it is what a model has said of a picture"
+    )
+    place: FilePlace | None = Field(
+        None, exclude_if=operator.not_, description="only in a file that has neither pages nor time"
     )
 
 
@@ -71,6 +91,9 @@ class ContextData(_Strict):
         [],
         exclude_if=operator.not_,
         description="start and end of what a model has written of the chunk's text, and so of the preview",
+    )
+    place: FilePlace | None = Field(
+        None, exclude_if=operator.not_, description="only in a file that has neither pages nor time"
     )
 
 

@@ -28,6 +28,7 @@ from search.events import (
     BoxData,
     ContextData,
     Contexts,
+    FilePlace,
     Phase,
     RagResult,
     ToolEnd,
@@ -154,6 +155,7 @@ def _context_data(context: Context, resolved: Resolved | None = None) -> Context
         quote=quotes[0].text if quotes else None,
         picture=BoxData.of(picture.area) if picture and picture.area else None,
         machine_made=picture.machine_made(len(chunk.text)) if picture else [],
+        place=FilePlace.of(context.located.files()),
     )
 
 

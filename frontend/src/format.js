@@ -43,7 +43,7 @@ export function placeOf(context, quote = null) {
   const page = quote?.bbox?.[0]?.page_number ?? context.page_number;
   if (page) return `page ${page}`;
   const start = quote?.start_time ?? context.start_time;
-  return start === null || start === undefined ? "" : clock(start);
+  return start === null || start === undefined ? placeInFile(quote?.place ?? context.place) : clock(start);
 }
 
 export function clock(seconds) {
@@ -64,10 +64,13 @@ const languages = new Intl.DisplayNames(["en"], { type: "language" });
 const through = ([first, last]) => (first === last ? `${first}` : `${first}–${last}`);
 
 /** Where a chunk stands, as its reader would say it: "Lines 10–34", "Slide 3", "Sheet “Sales”, A1:C7", "0:42 – 1:10". */
-export function placeInWords({ metadata: { lines, slides, sheet, cells }, start_time: start, end_time: end }) {
+export function placeInWords({ metadata, start_time: start, end_time: end }) {
+  return placeInFile(metadata) || (start === null || start === undefined ? "" : `${clock(start)} – ${clock(end)}`);
+}
+
+function placeInFile({ lines, slides, sheet, cells } = {}) {
   if (sheet) return [`Sheet “${sheet}”`, cells].filter(Boolean).join(", ");
   if (slides) return `${slides.length > 1 ? "Slides" : "Slide"} ${through([slides[0], slides.at(-1)])}`;
   if (lines) return `${lines[0] === lines[1] ? "Line" : "Lines"} ${through(lines)}`;
-  if (cells) return `Cells ${cells}`;
-  return start === null || start === undefined ? "" : `${clock(start)} – ${clock(end)}`;
+  return cells ? `Cells ${cells}` : "";
 }

@@ -23,6 +23,9 @@ test("a place is a page or a time", () => {
   assert.equal(placeOf({ page_number: null, start_time: null }), "");
   assert.equal(placeOf({ page_number: 2, start_time: null }, { bbox: [{ page_number: 3 }], start_time: null }), "page 3");
   assert.equal(placeOf({ page_number: null, start_time: 0 }, { bbox: null, start_time: 62 }), "1:02");
+  const sheet = { page_number: null, start_time: null, place: { sheet: "Sales", cells: "A1:C7" } };
+  assert.equal(placeOf(sheet), "Sheet “Sales”, A1:C7");
+  assert.equal(placeOf(sheet, { bbox: null, start_time: null, place: { sheet: "Sales", cells: "A3:C3" } }), "Sheet “Sales”, A3:C3");
   assert.equal(clock(0), "0:00");
 });
 

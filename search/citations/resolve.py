@@ -11,7 +11,7 @@ from typing import Literal
 from search.answer.base import Context
 from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Verifier
-from search.events import BoxData, Quote
+from search.events import BoxData, FilePlace, Quote
 
 CERTAIN = 0.5
 """From this share of the statement's words on, a sentence surely is the one that supports it."""
@@ -221,14 +221,16 @@ def _moved(edits: Sequence[_Edit], offset: int) -> int:
 def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> Quote:
     evidence, context = verifier.evidence(statement.text, rank), verifier.sources[rank].context
     sentence, located, picture = evidence.sentence, context.located, context.chunk.shown
+    is_certain = evidence.share >= CERTAIN
     boxes = [BoxData.of(box) for box in located.boxes(sentence.start, sentence.end)]
     times = located.times(sentence.start, sentence.end)
     return Quote(
         text=sentence.text,
-        bbox=boxes if boxes and evidence.share >= CERTAIN else None,
+        bbox=boxes if boxes and is_certain else None,
         start_time=times[0] if times else None,
         end_time=times[1] if times else None,
         response_start=start,
         response_end=start + statement.end - statement.start,
         machine_made=picture is not None and picture.is_machine_made(sentence.start),
+        place=FilePlace.of(located.files(sentence.start, sentence.end)) if is_certain else None,
     )

@@ -12,10 +12,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
+from kb.locations import InFile, LocatedText, Span
 from kb.models import Chunk, Document
 from search.models import Execution
 from tests.conftest import Cast, make_cast
-from tests.factories import indexed_document
+from tests.factories import indexed_document, stored_document
 from tests.sockets import Socket, socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -73,6 +74,7 @@ async def test_the_answer_is_cited_to_the_box(people: Cast, documents: dict[str,
     assert first["document_name"] == "solar.pdf"
     assert first["rank"] in result["sources_used"]
     assert "42 gigawatt hours" in first["quote"]
+    assert "place" not in first
     assert f'<citation id="{first["chunk_id"]}">[1]</citation>' in result["response"]
     assert [c["rank"] for c in result["contexts"]] == list(range(1, len(result["contexts"]) + 1))
     assert {c["rank"] for c in result["contexts"] if c["used_in_response"]} == set(result["sources_used"])
@@ -82,6 +84,19 @@ async def test_the_answer_is_cited_to_the_box(people: Cast, documents: dict[str,
         assert any(
             box["bbox"][0] >= b["bbox"][0] - 0.1 and box["bbox"][3] <= b["bbox"][3] + 0.1 for b in whole
         )
+
+
+async def test_a_file_without_pages_is_cited_by_its_lines(people: Cast) -> None:
+    lines = ["The ferry leaves the old quay at noon.", "The lighthouse of Almería was built in 1893."]
+    at = len(lines[0]) + 1
+    spans = [Span(0, at - 1, InFile(lines=(7, 7))), Span(at, at + len(lines[1]), InFile(lines=(8, 8)))]
+    text = LocatedText.of_spans("\n".join(lines), spans)
+    kind = {"file_type": "md", "mime_type": "text/markdown"}
+    await sync_to_async(stored_document)(people.team, "notes.md", b"notes", [text], **kind)
+    result = (await run(people, {"query": "When was the lighthouse of Almería built?"})).json()
+    [context] = result["contexts"]
+    assert (context["page_number"], context["place"]) == (None, {"lines": [7, 8]})
+    assert [quote["place"] for quote in context["quotes"]] == [{"lines": [8, 8]}]
 
 
 async def test_the_stream_has_the_contracts_order(people: Cast, documents: dict[str, Document]) -> None:

@@ -14,6 +14,7 @@ from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
 from kb.documents import delete_document
 from kb.models import Document, Status
+from tests.browser import kinds
 from tests.browser.conftest import PASSWORD, PHONE
 from tests.browser.places import assert_marked, drawn
 from tests.factories import indexed_document
@@ -472,3 +473,14 @@ def test_the_list_goes_on_without_its_websocket(logged_in: Page, report: Path) -
     wait_until(lambda: Document.unscoped.filter(status=Status.READY).exists(), "the document is ready")
     row = logged_in.get_by_role("row", name="harbour.pdf")
     expect(row.locator(".status")).to_have_text("Ready")
+
+
+def test_a_file_without_pages_is_cited_by_its_lines(logged_in: Page, reader: User) -> None:
+    kinds.notes(reader.personal_workspace)
+    ask(logged_in, "When does the ferry leave?")
+    cite = logged_in.locator(".answer .cite").first
+    expect(cite).to_have_accessible_name("Source 1, notes.md, Lines 10–34")
+    cited = logged_in.locator(".source-list").first
+    expect(cited.locator(".source-place")).to_have_text("Lines 10–34")
+    cite.click()
+    expect(logged_in.locator("[data-viewer]")).to_contain_text("The ferry leaves at noon.")

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -65,37 +66,37 @@ class Gathered(Generic[Item, Result]):
 
     def __init__(self, function: Callable[[Sequence[Item]], Sequence[Result]]) -> None:
         self._function = function
-        self._waiting: SimpleQueue[tuple[Item, Future[Result]]] = SimpleQueue()
+        self._waiting: SimpleQueue[tuple[Item, asyncio.Future[Result]]] = SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
     async def __call__(self, item: Item) -> Result:
         """Return the result for the item, or raise what the function raised for it."""
-        future: Future[Result] = Future()
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.put((item, future))
         with self._starting:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="gathered", daemon=True)
                 self._thread.start()
-        return await asyncio.wrap_future(future)
+        return await future
 
     def _work(self) -> None:
         while True:
             calls = [self._waiting.get(), *self._more()]
-            self._answer([call for call in calls if call[1].set_running_or_notify_cancel()])
+            self._answer([call for call in calls if not call[1].cancelled()])
             del calls
             if self._waiting.empty():
                 close_old_connections()
 
-    def _more(self) -> list[tuple[Item, Future[Result]]]:
-        calls: list[tuple[Item, Future[Result]]] = []
+    def _more(self) -> list[tuple[Item, asyncio.Future[Result]]]:
+        calls: list[tuple[Item, asyncio.Future[Result]]] = []
         try:
             while True:
                 calls.append(self._waiting.get_nowait())
         except Empty:
             return calls
 
-    def _answer(self, calls: Sequence[tuple[Item, Future[Result]]]) -> None:
+    def _answer(self, calls: Sequence[tuple[Item, asyncio.Future[Result]]]) -> None:
         if not calls:
             return
         try:
@@ -105,12 +106,31 @@ class Gathered(Generic[Item, Result]):
             close_old_connections()
             self._alone(calls, error)
         else:
-            for (_, future), result in zip(calls, results, strict=True):
-                future.set_result(result)
+            _tell([(call[1], result, None) for call, result in zip(calls, results, strict=True)])
 
-    def _alone(self, calls: Sequence[tuple[Item, Future[Result]]], error: Exception) -> None:
+    def _alone(self, calls: Sequence[tuple[Item, asyncio.Future[Result]]], error: Exception) -> None:
         if len(calls) == 1:
-            calls[0][1].set_exception(error)
+            _tell([(calls[0][1], None, error)])
         else:
             for call in calls:
                 self._answer([call])
+
+
+Outcome = tuple[asyncio.Future[Any], Any, Exception | None]
+
+
+def _tell(outcomes: Sequence[Outcome]) -> None:
+    """Give all that wait in a loop what they wait for, at once: waking it for each costs more than the rest."""
+    for loop in {future.get_loop() for future, _, _ in outcomes}:
+        with suppress(RuntimeError):  # it is closed, and nobody waits
+            loop.call_soon_threadsafe(_settle, [each for each in outcomes if each[0].get_loop() is loop])
+
+
+def _settle(outcomes: Sequence[Outcome]) -> None:
+    for future, result, error in outcomes:
+        if future.done():  # whoever waited was cancelled
+            continue
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)

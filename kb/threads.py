@@ -120,7 +120,7 @@ Outcome = tuple[asyncio.Future[Any], Any, Exception | None]
 
 
 def _tell(outcomes: Sequence[Outcome]) -> None:
-    """Give all that wait in a loop what they wait for, at once: waking it for each costs more than the rest."""
+    """Give all that wait in a loop what they wait for, at once: waking it for each costs most of it."""
     for loop in {future.get_loop() for future, _, _ in outcomes}:
         with suppress(RuntimeError):  # it is closed, and nobody waits
             loop.call_soon_threadsafe(_settle, [each for each in outcomes if each[0].get_loop() is loop])

@@ -24,6 +24,8 @@ _CAPTION = re.compile(
     re.IGNORECASE,
 )
 _CONTENTS = re.compile(rf"{LEADERS.pattern}(?:\d{{1,4}}|[ivxlc]+)\s*$", re.IGNORECASE)
+_NOTICE = re.compile(r"\W*(?:©|\(c\)\s|copyright\s+(?:©|\(c\)|\d{4}))", re.IGNORECASE)
+"""Whose a text is stands on every page, and answers nothing."""
 _END = re.compile(r"[.!…。！।؟۔][\W\d]*$")
 _LIST_MARK = re.compile(r"(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
 _FISCAL_YEAR = re.compile(r"\bFY ?['’]?(?:20)?(\d\d)\b", re.IGNORECASE)
@@ -75,10 +77,11 @@ def _begins_low(text: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    """Tell whether a text is neither question, announcement, caption, title, line of contents nor figures."""
+    """Tell whether a text is no question, announcement, caption, title, notice, contents or figures."""
     has_letters = sum(map(str.isalpha, text)) >= FEWEST_LETTERS * len(text)
     is_other = _QUESTION.search(text) or _ANNOUNCES.search(text) or _CONTENTS.search(text)
-    return has_letters and not is_other and not _CAPTION.match(text) and not _is_title(text)
+    is_about_text = _CAPTION.match(text) or _NOTICE.match(text)
+    return has_letters and not is_other and not is_about_text and not _is_title(text)
 
 
 def _is_title(text: str) -> bool:

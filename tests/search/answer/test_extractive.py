@@ -95,6 +95,8 @@ def test_rows_without_content_are_not_told() -> None:
         "Deleting a whole workspace",
         "Rights of Owners and Admins",
         "Figure 3: Owners delete a workspace.",
+        "© 2023 Owners of workspaces, Inc.",
+        "Copyright 2024 by the owners of the workspace.",
         "Deleting a workspace . . . . . . . . . 17",
         "The following may delete a workspace:",
         "of the workspace that was deleted by its owner.",

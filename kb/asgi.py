@@ -1,6 +1,5 @@
 """The web server's entry: HTTP by Django, websockets by Channels."""
 
-import gc
 import logging
 import os
 import signal
@@ -49,16 +48,9 @@ def load_models() -> None:
         start_reranking()
         if settings.WEB_TOOLS:
             start_searching()
-        _leave_out_of_collections()
     except ImproperlyConfigured as error:
         logger.critical(error)
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _leave_out_of_collections() -> None:
-    """Tell the garbage collector that what is here now stays: looking at all of it stops every stream."""
-    gc.collect()
-    gc.freeze()
 
 
 # No request should wait for a model to load.

@@ -339,8 +339,8 @@ def _programs() -> Path:
 def caches(memory: int) -> dict[str, str]:
     """Return how much of so many bytes of memory PostgreSQL keeps pages in, and how much it may hope for.
 
-    An eighth rather than the quarter that its manual advises: models need the rest. Vectors that
-    it has to ask the kernel for, page by page, take a search four times as long as those it keeps.
+    An eighth rather than the quarter that its manual advises: models need the rest. A search compares vectors
+    from all over, each on a page of its own.
     """
     kept = min(max(memory // 8, 128 << 20), 2 << 30)
     return {"shared_buffers": f"{kept >> 20}MB", "effective_cache_size": f"{memory >> 21}MB"}

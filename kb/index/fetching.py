@@ -1,7 +1,7 @@
 """Rows in PostgreSQL's binary format, for a search waits for megabytes of posting lists.
 
-Django asks for text, in which a byte is two hexadecimal digits that one side writes and the other reads: four
-times the milliseconds of a word search.
+Django asks for text, in which a byte is two hexadecimal digits that one side writes and the other reads
+(figures: docs/adr/0015-segments.md).
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class OpenVinoModel(EmbeddingModel):
     """A sentence-transformers model, converted; refuses to load if its vectors are not the original's."""
 
     def __init__(self, model: str) -> None:
-        openvino = import_openvino()
+        core = _core(import_openvino())
         folder = model_location(model)
         graph = graph_of(folder)
         self.name, self.revision = model, weights_revision(folder)
@@ -44,7 +45,6 @@ class OpenVinoModel(EmbeddingModel):
         self._counting, self._truncating = _tokenizers(graph)
         is_word_piece = type(self._counting.model).__name__ == "WordPiece"
         self._words = WordCounter(self._count) if is_word_piece else None
-        core = openvino.Core()
         has_bf16 = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         precision = "bf16" if has_bf16 else "f32"
         self._compiled = core.compile_model(
@@ -155,6 +155,16 @@ def _finished(
     request.wait()
     yield batch, request
     free.append(request)
+
+
+@cache
+def _core(openvino: Any) -> Any:
+    """Return the one core of this process.
+
+    It gives the thread that makes it another stack for signals, and frees that when it goes: in another
+    thread, as where a refused model is collected as garbage, the next signal would end the process.
+    """
+    return openvino.Core()
 
 
 def import_openvino() -> Any:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -99,13 +100,43 @@ def test_processes_that_start_together_convert_once(
 
 def test_serving_needs_no_torch_and_reports_to_nobody() -> None:
     load("openvino", PACKAGED)  # converts, if this test comes first
-    script = (
-        "import django, sys; django.setup(); from kb.embedding import load;"
-        f"model = load('auto', {PACKAGED!r}); model.embed_query('x'); model.count_tokens(['x']);"
-        "print(sorted({'torch', 'transformers', 'openvino_telemetry.main'} & set(sys.modules)))"
-    )
+    said = said_by(f"""
+        import sys
+        model = load('auto', {PACKAGED!r})
+        model.embed_query('x')
+        model.count_tokens(['x'])
+        print(sorted({{'torch', 'transformers', 'openvino_telemetry.main'}} & set(sys.modules)))
+    """)
+    assert said == "[]"
+
+
+def test_what_is_left_of_a_refused_model_may_be_let_go_in_another_thread() -> None:
+    said = said_by(f"""
+        import gc, os, signal, threading
+        from django.core.exceptions import ImproperlyConfigured
+        from kb.embedding import openvino
+        openvino.LEAST_COSINE = 2
+        errors = []
+        try:
+            load('openvino', {PACKAGED!r})
+        except ImproperlyConfigured as error:
+            errors.append(error)
+        print(len(errors))
+        errors.clear()
+        letting_go = threading.Thread(target=gc.collect)
+        letting_go.start()
+        letting_go.join()
+        signal.signal(signal.SIGTERM, lambda *_: print("heard"))
+        os.kill(os.getpid(), signal.SIGTERM)
+    """)
+    assert said.split() == ["1", "heard"]
+
+
+def said_by(script: str) -> str:
+    """Return what a process of its own prints that runs a script, in which `load` is known."""
+    prepared = f"import django; django.setup(); from kb.embedding import load\n{dedent(script)}"
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", prepared],
         env=os.environ | {"DJANGO_SETTINGS_MODULE": "kb.settings"},
         cwd=Path(__file__).parents[2],
         capture_output=True,
@@ -113,7 +144,7 @@ def test_serving_needs_no_torch_and_reports_to_nobody() -> None:
         timeout=120,
         check=True,
     )
-    assert done.stdout.strip() == "[]"
+    return done.stdout.strip()
 
 
 def test_many_threads_share_a_model() -> None:

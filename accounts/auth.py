@@ -63,18 +63,19 @@ def external_user_of(headers: RawHeaders) -> str | None:
         raise ValidationError("external_user_id must be UTF-8.", param="external_user_id") from None
 
 
-def identify(headers: RawHeaders, user: User | None, session_id: str | None) -> Principal:
+def identify(headers: RawHeaders, user: User | None, session_id: str | None) -> tuple[User, Principal]:
     """Return who is asking: the key in the headers, else the logged-in `user`; raise if there is neither."""
     headers = list(headers)
     external_user_id = external_user_of(headers)
     token = presented_key(headers)
     if token is not None:
-        principal = principal_of_key(keys.authenticate(token), external_user_id)
+        key = keys.authenticate(token)
+        user, principal = key.user, principal_of_key(key, external_user_id)
     elif user is not None:
         principal = principal_of_user(user, external_user_id)
     else:
         raise Unauthenticated
-    return principal if session_id is None else in_session(principal, parsed_session_id(session_id))
+    return user, principal if session_id is None else in_session(principal, parsed_session_id(session_id))
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,10 @@ class Caller:
 
     def identify(self) -> Principal:
         """Return who is asking, as of now: a key, membership or login may have been taken away since."""
-        user = User.objects.filter(pk=self.user_id or 0, is_active=True).first()
-        return identify(self.headers, user, self.session_id)
+        user = None
+        if self.user_id is not None:
+            user = User.objects.filter(pk=self.user_id, is_active=True).first()
+        return identify(self.headers, user, self.session_id)[1]
 
 
 def parsed_session_id(value: str) -> UUID:
@@ -118,10 +121,7 @@ class PrincipalAuthentication(BaseAuthentication):
             if cookie_user is None:
                 return None
             _enforce_csrf(http)
-        principal = identify(headers, cookie_user, http.GET.get("session_id"))
-        owner = cookie_user if principal.key_id is None else User.objects.get(pk=principal.user_id)
-        assert owner is not None
-        return owner, principal
+        return identify(headers, cookie_user, http.GET.get("session_id"))
 
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge that makes REST framework answer 401 rather than 403."""

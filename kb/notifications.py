@@ -43,6 +43,11 @@ def announce_all(happenings: Iterable[tuple[str, str]]) -> None:
         )
 
 
+def announcing(topic: str, news: str) -> str:
+    """Return SQL that announces as part of another statement; `topic` and `news` are SQL for texts."""
+    return f"pg_notify('{CHANNEL}', {topic} || ' ' || {news})"
+
+
 class Listener:
     """One LISTEN connection for an event loop, shared by all its subscribers.
 

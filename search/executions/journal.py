@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.errors import Cancelled
-from kb.notifications import announce_all
+from kb.notifications import announcing
 from kb.threads import Gathered
 from search.events import TERMINAL, Failure, ToolError, Trace, Yielded, event_data
 from search.models import LIVE, Execution, ExecutionEvent, ExecutionStatus
 
-STORE_SEQUENCE = """
-    UPDATE search_execution SET last_seq = new.last_seq, status = %s
-    FROM unnest(%s::text[], %s::int[]) AS new (id, last_seq) WHERE search_execution.id = new.id
-"""
+TOPIC = "execution:"
+
+# One statement each: with hundreds of streams it is the ways to the database and back that take the time.
+# The locks are taken in an order that lets no two writers wait for each other.
+STORE = f"""
+    WITH live AS (
+        SELECT id, last_seq FROM search_execution
+        WHERE id = ANY(%s) AND status = ANY(%s) ORDER BY id FOR UPDATE
+    ), numbered AS (
+        SELECT live.id, new.event, new.data,
+            live.last_seq + row_number() OVER (PARTITION BY live.id ORDER BY new.at) AS seq
+        FROM unnest(%s::text[], %s::text[], %s::jsonb[]) WITH ORDINALITY AS new (id, event, data, at)
+        JOIN live USING (id)
+    ), stored AS (
+        INSERT INTO search_executionevent (execution_id, seq, event, data)
+        SELECT id, seq, event, data FROM numbered
+    ), counted AS (
+        UPDATE search_execution SET last_seq = last.seq, status = %s
+        FROM (SELECT id, max(seq) AS seq FROM numbered GROUP BY id) AS last
+        WHERE search_execution.id = last.id
+        RETURNING {announcing(f"'{TOPIC}' || last.id", "last.seq")}
+    )
+    SELECT id FROM live
+"""  # noqa: S608
 READ = """
-    SELECT wanted.number, stored.seq, stored.event, stored.data
+    SELECT wanted.number, run.status = ANY(%s), run.lease_until < now(), stored.seq, stored.event, stored.data
     FROM unnest(%s::text[], %s::int[]) WITH ORDINALITY AS wanted (id, after, number)
-    JOIN search_executionevent stored ON stored.execution_id = wanted.id AND stored.seq > wanted.after
+    LEFT JOIN search_execution run USING (id)
+    LEFT JOIN search_executionevent stored ON stored.execution_id = wanted.id AND stored.seq > wanted.after
     ORDER BY wanted.number, stored.seq
 """
 
@@ -47,7 +68,7 @@ class StoredEvent:
 
 def topic(execution_id: str) -> str:
     """Return the notification topic of an execution; the news is the number of its last event."""
-    return f"execution:{execution_id}"
+    return f"{TOPIC}{execution_id}"
 
 
 # --- Writing ---------------------------------------------------------------------------------------------
@@ -61,43 +82,38 @@ class Write:
     items: Sequence[Yielded]
 
 
-@transaction.atomic
 def store_all(writes: Sequence[Write]) -> list[bool]:
     """Store the events under the next numbers, with a terminal one the outcome; False for what is over."""
-    last = _locked({write.execution_id for write in writes})
-    accepted = [write for write in writes if write.execution_id in last]
-    if not accepted:
-        return [False] * len(writes)
-    rows = [row for write in accepted for row in _numbered(write, last)]
-    ExecutionEvent.objects.bulk_create(rows)
-    with connection.cursor() as cursor:
-        cursor.execute(STORE_SEQUENCE, [ExecutionStatus.RUNNING, list(last), list(last.values())])
-    for write in accepted:
-        for item in write.items:
-            _store_outcome(write.execution_id, item)
-    announce_all((topic(id), str(seq)) for id, seq in last.items())
-    return [write.execution_id in last for write in writes]
+    outcomes = [(write.execution_id, item) for write in writes for item in write.items if _is_outcome(item)]
+    # A statement alone is a transaction of its own.
+    with transaction.atomic() if outcomes else nullcontext():
+        live = _stored(writes)
+        for execution_id, item in outcomes:
+            if execution_id in live:
+                _store_outcome(execution_id, item)
+    return [write.execution_id in live for write in writes]
 
 
 store = Gathered(store_all)
 
 
-def _locked(ids: Collection[str]) -> dict[str, int]:
-    """Lock those that are not over, in an order that lets no two writers wait for each other."""
-    live = Execution.unscoped.filter(pk__in=ids, status__in=LIVE).order_by("pk").select_for_update()
-    return dict(live.values_list("pk", "last_seq"))
+def _is_outcome(item: Yielded) -> bool:
+    return isinstance(item, Trace) or item.event in TERMINAL
 
 
-def _numbered(write: Write, last: dict[str, int]) -> Iterable[ExecutionEvent]:
-    for item in write.items:
-        if not isinstance(item, Trace):
-            last[write.execution_id] += 1
-            yield ExecutionEvent(
-                execution_id=write.execution_id,
-                seq=last[write.execution_id],
-                event=item.event,
-                data=event_data(item),
-            )
+def _stored(writes: Sequence[Write]) -> set[str]:
+    """Store and announce the events of those that are not over, and return these."""
+    events = [
+        (write.execution_id, item.event, json.dumps(event_data(item)))
+        for write in writes
+        for item in write.items
+        if not isinstance(item, Trace)
+    ]
+    columns = map(list, zip(*events, strict=True)) if events else ([], [], [])
+    with connection.cursor() as cursor:
+        ids = list({write.execution_id for write in writes})
+        cursor.execute(STORE, [ids, list(LIVE), *columns, ExecutionStatus.RUNNING])
+        return {id for (id,) in cursor}
 
 
 def _store_outcome(execution_id: str, item: Yielded) -> None:
@@ -159,31 +175,32 @@ class Found:
 
 
 def read_all(wishes: Sequence[Wanted]) -> list[Found]:
-    """Return what is stored for each wish; end the executions that nobody runs any more."""
+    """Return what is stored for each wish; end the executions that nobody runs any more.
+
+    Whoever waits for these hears of their end as of any other event.
+    """
     different = list(dict.fromkeys(wishes))
-    # Before the events: whatever is over now has its terminal event among them.
-    live = _live({wish.execution_id for wish in different})
-    events = _events(different)
-    found = {wish: Found(events[wish], wish.execution_id not in live) for wish in different}
-    return [found[wish] for wish in wishes]
+    events: dict[Wanted, list[StoredEvent]] = {wish: [] for wish in different}
+    live: set[str] = set()
+    expired: set[str] = set()
+    for number, is_live, is_expired, *event in _read(different):
+        wish = different[number - 1]
+        if is_live:
+            (expired if is_expired else live).add(wish.execution_id)
+        if event[0] is not None:
+            events[wish].append(StoredEvent(wish.execution_id, *event))
+    if expired:
+        end_abandoned(expired)
+    return [Found(events[wish], wish.execution_id not in live | expired) for wish in wishes]
 
 
 read = Gathered(read_all)
 
 
-def _live(ids: Collection[str]) -> set[str]:
-    rows = Execution.unscoped.filter(pk__in=ids, status__in=LIVE)
-    live = dict(rows.annotate(is_expired=Q(lease_until__lt=Now())).values_list("pk", "is_expired"))
-    if expired := [id for id, is_expired in live.items() if is_expired]:
-        end_abandoned(expired)
-    return set(live)
-
-
-def _events(wishes: Sequence[Wanted]) -> dict[Wanted, list[StoredEvent]]:
-    events: dict[Wanted, list[StoredEvent]] = {wish: [] for wish in wishes}
+def _read(wishes: Sequence[Wanted]) -> Iterator[tuple[int, bool | None, bool | None, int, str, Any]]:
+    """Yield number, whether it is live, whether its lease has expired, then an event or None thrice."""
     with connection.cursor() as cursor:
-        cursor.execute(READ, [[wish.execution_id for wish in wishes], [wish.after for wish in wishes]])
-        for number, seq, event, data in cursor:
-            wish = wishes[number - 1]
-            events[wish].append(StoredEvent(wish.execution_id, seq, event, json.loads(data)))
-    return events
+        ids, after = [wish.execution_id for wish in wishes], [wish.after for wish in wishes]
+        cursor.execute(READ, [list(LIVE), ids, after])
+        for *standing, data in cursor:
+            yield (*standing, data and json.loads(data))

@@ -20,7 +20,13 @@ from kb.supervisor import GaveUpError, Supervisor
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
 # Streams stay open for as long as somebody listens: a stop does not wait for them.
-UVICORN = ["--lifespan=on", "--log-level=warning", "--timeout-graceful-shutdown=5"]
+# Messages are short: compressing them takes more time than it saves.
+UVICORN = [
+    "--lifespan=on",
+    "--log-level=warning",
+    "--timeout-graceful-shutdown=5",
+    "--ws-per-message-deflate=false",
+]
 COLOURS = {"web": "cyan", "worker": "magenta"}
 
 

@@ -32,7 +32,7 @@ from bench.scratch import both_steps, scratch_database, stored
 if TYPE_CHECKING:
     from accounts.principal import Principal
     from search.answer.base import Context
-    from search.events import Quote, RagResult
+    from search.events import BoxData, RagResult
 
 CITATION_RUN = re.compile(r'(?:\s*<citation id="[^"]*">\[\d+\]</citation>)+')
 ENOUGH = 0.9
@@ -173,10 +173,15 @@ def check(result: RagResult, files: dict[str, Path], figures: Figures) -> None:
     for context in result.contexts:
         for quote in context.quotes:
             said = result.response[quote.response_start : quote.response_end]
-            figures.supported.count(share(words(said), words(quote.text)) >= SAID, f"{said} <- {quote.text}")
-            if quote.bbox:
-                found = words(text_in_boxes(files[context.document_id], quote))
-                figures.boxed.count(share(words(quote.text), found) >= ENOUGH, quote.text)
+            quoted = f"{quote.header.text}\n{quote.text}" if quote.header else quote.text
+            figures.supported.count(share(words(said), words(quoted)) >= SAID, f"{said} <- {quoted}")
+            placed = [(quote.text, quote.bbox)]
+            if quote.header:
+                placed.append((quote.header.text, quote.header.bbox))
+            for text, boxes in placed:
+                if boxes:
+                    found = words(text_in_boxes(files[context.document_id], boxes))
+                    figures.boxed.count(share(words(text), found) >= ENOUGH, text)
 
 
 def sentences(response: str) -> Iterator[tuple[str, bool]]:
@@ -201,11 +206,11 @@ def share(wanted: Sequence[str], held: Sequence[str]) -> float:
     return sum(word in {*held} for word in wanted) / max(1, len(wanted))
 
 
-def text_in_boxes(file: Path, quote: Quote) -> str:
-    """Return the characters of a PDF whose centres lie in the boxes of a quote, as displayed."""
+def text_in_boxes(file: Path, boxes: Sequence[BoxData]) -> str:
+    """Return the characters of a PDF whose centres lie in the boxes, as displayed."""
     found = []
     with pymupdf.open(file) as pdf:
-        for box in quote.bbox or []:
+        for box in boxes:
             page = pdf[box.page_number - 1]
             area = pymupdf.Rect(box.bbox)
             found.append("".join(characters(page, area)))

@@ -50,6 +50,13 @@ class FilePlace(_Strict):
         return cls(**place_in_file(places)) if places else None
 
 
+class Header(_Strict):
+    """The row of a table that names the columns of a quoted row, with its own place."""
+
+    text: str
+    bbox: list[BoxData] | None
+
+
 class Quote(_Strict):
     """The sentence that supports one statement of the response, with its own place."""
 
@@ -64,6 +71,9 @@ class Quote(_Strict):
     )
     place: FilePlace | None = Field(
         None, exclude_if=operator.not_, description="only in a file that has neither pages nor time"
+    )
+    header: Header | None = Field(
+        None, exclude_if=operator.not_, description="only of a row of a table whose columns have names"
     )
 
 

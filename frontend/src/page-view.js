@@ -51,11 +51,12 @@ export class PageView {
   #showPage(number) {
     this.#page = number;
     this.#updateTools();
-    const { chunkBoxes, quoteBoxes, quoteText } = this.#place;
+    const { chunkBoxes, quoteBoxes, quoteText, headerBoxes } = this.#place;
     const chunk = boxesOnPage(chunkBoxes, number);
     const quote = boxesOnPage(quoteBoxes, number);
+    const drawn = { chunk, header: boxesOnPage(headerBoxes, number), quote };
     const image = h("img", { class: "sheet-image", alt: this.#altText(quote.length ? quoteText : null) });
-    const places = h("div", { class: "places" }, chunk.map((box) => this.#drawn("chunk", box)), quote.map((box) => this.#drawn("quote", box)));
+    const places = h("div", { class: "places" }, Object.entries(drawn).flatMap(([kind, boxes]) => boxes.map((box) => this.#drawn(kind, box))));
     const sheet = h("div", { class: "sheet is-loading" }, image, places);
     const layout = quote[0] ?? chunk[0];
     if (layout) sheet.style.aspectRatio = `${layout.layout_width} / ${layout.layout_height}`;

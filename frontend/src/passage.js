@@ -64,3 +64,17 @@ function trimmed(text, from, to) {
   const start = from + cell.length - cell.trimStart().length;
   return [start, Math.max(start, from + cell.trimEnd().length)];
 }
+
+/** The cells of a quoted row of a table that are not empty, each under the name of its column: `[{name, value}]`; null of other text. */
+export function rowOf({ text, header }) {
+  const cells = textsOf(text);
+  if (!cells) return null;
+  const names = textsOf(header?.text ?? "") ?? [];
+  const isAligned = names.length === cells.length;
+  return cells.map((value, at) => ({ name: isAligned ? names[at] : "", value })).filter(({ value }) => value);
+}
+
+function textsOf(text) {
+  const line = [0, text.trimEnd().length];
+  return isRow(text, line) && !text.includes("\n") ? cellsOf(text, line).map((cell) => text.slice(...cell)) : null;
+}

@@ -1,6 +1,7 @@
 // A picture chunk on the screen: the picture cut out of its page, and which of its words a machine has written.
 import { h } from "./dom.js";
 import { imageWidth, inCrop } from "./geometry.js";
+import { rowOf } from "./passage.js";
 
 /** How wide a crop is at most, in CSS pixels. */
 const CROP_WIDTH = 160;
@@ -24,9 +25,14 @@ export function cropNode(documentId, box) {
 /** The words of a source: those of the quote, or the beginning of the chunk; a machine's come with a note. */
 export function previewNodes({ quotes, text_preview: preview, machine_made: ranges }) {
   const quote = quotes?.[0];
-  if (quote) return quote.machine_made ? [machineNote(), " ", quote.text] : [quote.text];
+  if (quote) return quote.machine_made ? [machineNote(), " ", quote.text] : quoteNodes(quote);
   const { own, machine } = toldApart(preview, ranges);
   return machine ? [own, own ? " " : null, machineNote(), " ", machine] : [own];
+}
+
+/** The words of a quote; a row of a table cell by cell, each with the name of its column. */
+function quoteNodes(quote) {
+  return rowOf(quote)?.flatMap(({ name, value }) => [name ? h("span", { class: "cell-name" }, name) : null, h("span", { class: "cell" }, value), " "]) ?? [quote.text];
 }
 
 export const machineNote = (model = null) => h("span", { class: "machine-made" }, model ? `${MACHINE_MADE}, ${model}` : MACHINE_MADE);

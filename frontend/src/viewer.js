@@ -22,6 +22,7 @@ export function placeOfCitation(context, quote) {
     chunkBoxes: context.bbox ?? [],
     quoteBoxes: quote?.bbox ?? [],
     quoteText: quote?.text ?? null,
+    headerBoxes: quote?.header?.bbox ?? [],
     picture: context.picture ?? null,
     isMachineMade: quote?.machine_made ?? false,
     pageNumber: context.page_number,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocksOf, locate, pieces } from "../src/passage.js";
+import { blocksOf, locate, pieces, rowOf } from "../src/passage.js";
 
 const split = (text, quote) => pieces(text, [0, text.length], locate(text, quote));
 
@@ -45,4 +45,24 @@ test("bars alone make no table", () => {
   const text = "| not a table |\nbut text | with bars";
   assert.deepEqual(blocksOf(text), [{ text: [0, text.length] }]);
   assert.deepEqual(blocksOf(""), []);
+});
+
+test("a quoted row tells its cells under the names of their columns", () => {
+  const header = { text: "| (in millions) | 2023 | 2022 | 2021 |" };
+  assert.deepEqual(rowOf({ text: "| Net revenue | $ 3,200 |  | 7 |", header }), [
+    { name: "(in millions)", value: "Net revenue" },
+    { name: "2023", value: "$ 3,200" },
+    { name: "2021", value: "7" },
+  ]);
+});
+
+test("columns that have no names, or not as many, give their cells none", () => {
+  const cells = [{ name: "", value: "Net revenue" }, { name: "", value: "3,200" }];
+  assert.deepEqual(rowOf({ text: "| Net revenue | 3,200 |" }), cells);
+  assert.deepEqual(rowOf({ text: "| Net revenue | 3,200 |", header: { text: "| 2023 |" } }), cells);
+});
+
+test("what is no row of a table has no cells", () => {
+  assert.equal(rowOf({ text: "We sold | more." }), null);
+  assert.equal(rowOf({ text: "| a |\n| --- |\n| b |" }), null);
 });

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from kb.locations import LocatedText
 from kb.models import Chunk
+from kb.tables import header_of, is_table
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ class Context:
         text = self.chunk.text
         bounds = self.chunk.sentences or [[0, len(text)]]
         return [Sentence(text[start:end], start, end) for start, end in bounds]
+
+    @cached_property
+    def header(self) -> Sentence | None:
+        """Of a table the row that names its columns."""
+        text = header_of(self.chunk.text) if is_table(self.chunk.text) else ""
+        return Sentence(text, 0, len(text)) if text else None
 
 
 MOST_CROPS = 4

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from search.answer.base import Context
+from search.answer.base import Context, Sentence
 from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Verifier
-from search.events import BoxData, FilePlace, Quote
+from search.events import BoxData, FilePlace, Header, Quote
 
 CERTAIN = 0.5
 """From this share of the statement's words on, a sentence surely is the one that supports it."""
@@ -222,15 +222,27 @@ def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> 
     evidence, context = verifier.evidence(statement.text, rank), verifier.sources[rank].context
     sentence, located, picture = evidence.sentence, context.located, context.chunk.shown
     is_certain = evidence.share >= CERTAIN
-    boxes = [BoxData.of(box) for box in located.boxes(sentence.start, sentence.end)]
     times = located.times(sentence.start, sentence.end)
     return Quote(
         text=sentence.text,
-        bbox=boxes if boxes and is_certain else None,
+        bbox=_boxes(context, sentence) if is_certain else None,
         start_time=times[0] if times else None,
         end_time=times[1] if times else None,
         response_start=start,
         response_end=start + statement.end - statement.start,
         machine_made=picture is not None and picture.is_machine_made(sentence.start),
         place=FilePlace.of(located.files(sentence.start, sentence.end)) if is_certain else None,
+        header=_header(context, sentence) if is_certain else None,
     )
+
+
+def _header(context: Context, row: Sentence) -> Header | None:
+    header = context.header
+    if header is None or row.start < header.end:
+        return None
+    return Header(text=header.text, bbox=_boxes(context, header))
+
+
+def _boxes(context: Context, sentence: Sentence) -> list[BoxData] | None:
+    """Return a box for each line of a sentence, None in a file without pages."""
+    return [BoxData.of(box) for box in context.located.boxes(sentence.start, sentence.end)] or None

@@ -11,14 +11,16 @@ from search.answer.base import Context
 PAGE = Page(3, 600, 800)
 
 
-def context(rank: int, *sentences: str, located: bool = True) -> Context:
+def context(rank: int, *sentences: str, located: bool = True, between: str = " ") -> Context:
     """A context whose sentence i stands on line i of page 3, each word 10 points wide."""
-    words = [
-        (word, OnPage(PAGE, line, Box(10.0 * i, 20.0 * line, 10.0 * i + 9, 20.0 * line + 12)))
+    lines = [
+        LocatedText.of_words(
+            (word, OnPage(PAGE, line, Box(10.0 * i, 20.0 * line, 10.0 * i + 9, 20.0 * line + 12)))
+            for i, word in enumerate(sentence.split())
+        )
         for line, sentence in enumerate(sentences)
-        for i, word in enumerate(sentence.split())
     ]
-    text = LocatedText.of_words(words)
+    text = LocatedText.join(lines, between)
     bounds, at = [], 0
     for sentence in sentences:
         bounds.append([at, at + len(sentence)])

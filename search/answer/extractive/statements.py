@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kb.tables import MOST_ROW_WORDS, is_table
 from search.answer.base import Context
-from search.answer.extractive.tables import MOST_WORDS, Cell, Row, is_table, rows_of
+from search.answer.extractive.tables import Cell, Row, rows_of
 from search.answer.extractive.wording import LEADERS, fold, in_one_line
 
 CHARS = range(20, 600)
@@ -66,7 +67,7 @@ def _sentences(context: Context, known: str) -> Iterator[Statement]:
     texts = [fold(sentence.text) for sentence in context.sentences]
     headings = {fold(heading) for heading in context.chunk.headings}
     # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
-    may_begin_low = sum(map(_begins_low, texts)) > len(texts) / 2
+    may_begin_low = sum(map(_begins_low, texts)) > max(1, len(texts) / 2)
     for at, text in enumerate(texts):
         if text not in headings and (may_begin_low or not _begins_low(text)) and _says_something(text):
             yield Statement(context, at, in_one_line(text, known))
@@ -94,7 +95,7 @@ def _rows(context: Context, asked: frozenset[str]) -> Iterator[Statement]:
     # The header repeated above each part of a table is no sentence of the chunk and could not be quoted.
     for row in (row for row in rows_of(context.chunk.text) if row.start in at):
         cells = asked_cells(row, asked)
-        if len(row.told(cells).split()) <= MOST_WORDS:
+        if len(row.told(cells).split()) <= MOST_ROW_WORDS:
             yield Statement(context, at[row.start], row.told(cells), _is_asked(row, cells, asked))
 
 

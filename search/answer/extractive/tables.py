@@ -12,16 +12,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kb.tables import RULE
+from kb.tables import RULE, header_of
 from search.answer.extractive.wording import in_one_line
 
-MOST_WORDS = 60
-"""A row of more words is text that was taken for one."""
 _UNIT = re.compile(
     r"\b(in (?:thousands|millions|billions))\b|\((thousands|millions|billions)\)", re.IGNORECASE
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_AMOUNT = re.compile(r"[\W_]*\d[\d,.]*[\W_]*")
 _EMPTY = re.compile(r"[\s$€£|%–—-]*")
 
 
@@ -70,19 +66,11 @@ def rows_of(table: str) -> Iterator[Row]:
             yield Row(line.start(), name.rstrip(":"), filled, unit)
 
 
-def is_table(text: str) -> bool:
-    """Tell whether the text of a chunk is a table."""
-    return text.startswith("|") and text.endswith("|")
-
-
 def _header(table: str) -> tuple[list[str], str]:
     """Return the names of the columns and the unit; nothing where the first row is one like the others."""
-    first, _, rest = table.partition("\n")
-    names = _cells(first)
-    if not RULE.match(rest) or len(first.split()) > MOST_WORDS or any(map(_is_amount, names[1:])):
-        return [], ""
-    unit = _UNIT.search(first)
-    return names, (unit[1] or unit[2]) if unit else ""
+    header = header_of(table)
+    unit = _UNIT.search(header)
+    return _cells(header) if header else [], (unit[1] or unit[2]) if unit else ""
 
 
 def _cells(row: str) -> list[str]:
@@ -90,8 +78,3 @@ def _cells(row: str) -> list[str]:
         in_one_line(cell).removesuffix(" $")
         for cell in row.strip().removeprefix("|").removesuffix("|").split("|")
     ]
-
-
-def _is_amount(name: str) -> bool:
-    """Tell whether a cell holds an amount and names no column, as years do."""
-    return bool(_AMOUNT.fullmatch(name)) and not _YEAR.fullmatch(name)

@@ -105,6 +105,37 @@ def test_text_without_coordinates_is_quoted_without_boxes() -> None:
     assert (quote.text, quote.bbox) == ("Roses are red.", None)
 
 
+SALES = (
+    "| (in millions) | 2023 | 2022 |\n| --- | --- | --- |\n"
+    "| Net revenue | 3,200 | 2,900 |\n| Net income | 310 | 280 |"
+)
+
+
+def test_a_row_of_a_table_is_quoted_with_the_row_that_names_its_columns() -> None:
+    rows = context(1, *SALES.split("\n"), between="\n")
+    [quote] = resolved("Net income · 2023: 310 (in millions) <source_1>", rows).quotes[1]
+    assert quote.text == "| Net income | 310 | 280 |"
+    assert quote.header is not None
+    assert quote.header.text == "| (in millions) | 2023 | 2022 |"
+    assert [[box.bbox[1] for box in boxes or []] for boxes in (quote.header.bbox, quote.bbox)] == [
+        [0.0],
+        [60.0],
+    ]
+
+
+def test_the_row_that_names_the_columns_has_none_above_it() -> None:
+    rows = context(1, *SALES.split("\n"), between="\n")
+    [quote] = resolved("The columns are 2023 and 2022, in millions <source_1>", rows).quotes[1]
+    assert (quote.text, quote.header) == ("| (in millions) | 2023 | 2022 |", None)
+
+
+def test_a_row_whose_columns_have_no_names_stands_alone() -> None:
+    headless = ["| Net revenue | 3,200 | 2,900 |", "| --- | --- | --- |", "| Net income | 310 | 280 |"]
+    rows = context(1, *headless, between="\n")
+    [quote] = resolved("Net income · 310 · 280 <source_1>", rows).quotes[1]
+    assert (quote.text, quote.header) == ("| Net income | 310 | 280 |", None)
+
+
 RAW = st.sampled_from(
     [
         *("Roses are red", "The moon", ". ", "\n- ", " ", "| a |", "1969", ", "),

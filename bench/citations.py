@@ -129,7 +129,10 @@ def ingested(folder: Path) -> tuple[Principal, dict[str, Path]]:
     from kb.models import Document, Status
 
     files = {}
-    for file in track(sorted((folder / "docs").glob("*.pdf")), f"{folder.name}, reading", console=console):
+    found = sorted((folder / "docs").glob("*.pdf"))
+    if not found:
+        raise SystemExit(f"{folder / 'docs'} holds no PDFs.")
+    for file in track(found, f"{folder.name}, reading", console=console):
         document = stored(file)
         for step in both_steps():
             step(document.pk)

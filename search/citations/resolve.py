@@ -20,7 +20,8 @@ FEWEST_WORDS = 3
 _GROUP = re.compile(
     rf"(?P<before>[ \t]*)(?P<markers>{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*)(?P<after>[ \t]*)"
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?=\S)|\n+")
+# Behind “Inc.” and other abbreviations a sentence goes on in small letters.
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?![\sa-zß-öø-ÿ])|\n+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 
 Outcome = Literal["held", "moved", "unsupported", "unknown", "repeated"]

@@ -79,6 +79,16 @@ def test_a_marker_before_what_it_says_is_about_what_follows() -> None:
     assert result.response[quote.response_start : quote.response_end] == "Apollo 11 landed there in 1969."
 
 
+def test_a_sentence_goes_on_behind_an_abbreviation() -> None:
+    pfizer = context(1, "These statements are about Pfizer Inc. and its subsidiaries.")
+    result = resolved(
+        "It is audited. The statements are about Pfizer Inc. and its subsidiaries <source_1>.", pfizer
+    )
+    [quote] = result.quotes[1]
+    said = result.response[quote.response_start : quote.response_end]
+    assert said == "The statements are about Pfizer Inc. and its subsidiaries"
+
+
 def test_offsets_count_code_points() -> None:
     result = resolved("😀😀 Ça <source_7>. Roses are red <source_1>", TEA)
     [quote] = result.quotes[1]

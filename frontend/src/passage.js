@@ -71,7 +71,8 @@ export function rowOf({ text, header }) {
   if (!cells) return null;
   const names = textsOf(header?.text ?? "") ?? [];
   const isAligned = names.length === cells.length;
-  return cells.map((value, at) => ({ name: isAligned ? names[at] : "", value })).filter(({ value }) => value);
+  // The sign of the next column's amounts often stands at the end of a cell.
+  return cells.map((value, at) => ({ name: isAligned ? names[at] : "", value: value.replace(/ \$$/, "") })).filter(({ value }) => value);
 }
 
 function textsOf(text) {

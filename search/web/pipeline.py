@@ -10,11 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from html import escape
-from typing import Literal
-
-from pydantic import JsonValue
 
 from accounts.principal import Principal
 from kb.ledger.base import Payer
@@ -26,8 +23,6 @@ from search.answer.registry import answerer
 from search.answering import Pieces, Written, embed, paid_answer
 from search.citations.resolve import Resolved, resolve
 from search.events import (
-    PhaseName,
-    RankedSource,
     RerankedResults,
     SearchCompleted,
     Sources,
@@ -37,16 +32,13 @@ from search.events import (
     Usage,
     WebAnswer,
     WebPhase,
-    WebResult,
     WebResults,
-    WebSource,
     Yielded,
 )
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import NONE, reranker
 from search.run import Run
 from search.timing import Clock
-from search.web.base import Hit
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
 from search.web.searching import Searched, Wanted, search
@@ -60,6 +52,7 @@ from search.web.sources import (
     with_pages,
     within_budget,
 )
+from search.web.telling import phase, ranked_sources, steps_of, web_result, web_sources
 
 
 async def web_search(principal: Principal, inputs: WebSearchInput, run: Run) -> AsyncIterator[Yielded]:
@@ -72,8 +65,8 @@ async def web_search(principal: Principal, inputs: WebSearchInput, run: Run) -> 
     searched = await search(making.wanted)
     clock.lap("search")
     hits = searched.found.hits
-    found = SearchCompleted(results_count=len(hits), sources=_web_sources(searched))
-    yield _phase("WEB_SEARCH", "completed", data=found, output_key="sources")
+    found = SearchCompleted(results_count=len(hits), sources=web_sources(searched))
+    yield phase("WEB_SEARCH", "completed", data=found, output_key="sources")
     finish = _results if inputs.mode == "results" else _answer
     async with aclosing(finish(making, searched, clock)) as events:
         async for event in events:
@@ -107,6 +100,11 @@ class _Making:
         )
 
 
+async def _cost(making: _Making) -> float:
+    """Return what the search and the model have cost, in US dollars."""
+    return float(await in_database(cost_of_execution, making.run.execution_id))
+
+
 # --- Mode `results` ----------------------------------------------------------------------------------------
 
 
@@ -116,14 +114,14 @@ async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGe
     fetched = [source for source in sources if source.page]
     bodies = dict(within_budget(fetched, making.wanted.query))
     cost = 0.0 if searched.from_cache else await _cost(making)
-    yield Trace(usage=Usage(), cost=cost, timings=clock.laps, steps=_steps(searched))
+    yield Trace(usage=Usage(), cost=cost, timings=clock.laps, steps=steps_of(searched))
     yield ToolEnd(
         data=WebResults(
             query=making.inputs.query,
             provider=searched.provider,
             providers=dict(searched.outcomes),
             from_cache=searched.from_cache,
-            results=[_web_result(source.hit, bodies.get(source)) for source in sources],
+            results=[web_result(source.hit, bodies.get(source)) for source in sources],
             ignored_filters=making.inputs.given_names(searched.found.ignored_filters),
             execution_id=making.run.execution_id,
         )
@@ -135,59 +133,95 @@ async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGe
 
 async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGenerator[Yielded, None]:
     rag = await in_database(rag_settings, making.principal, making.run.workspace_id)
-    query, hits = making.wanted.query, searched.found.hits
-    sources = list(map(Source, hits))
-    if making.fetched:
-        yield _phase("SCRAPING_URLS", "started", data={"url_count": min(making.fetched, len(sources))})
-        sources = await with_pages(sources, making.fetched, query)
-        clock.lap("pages")
-        scraped = sum(source.page is not None for source in sources)
-        yield _phase("SCRAPING_URLS", "completed", data={"scraped_count": scraped})
+    answering = _Answering(making, searched, clock, rag, list(map(Source, searched.found.hits)))
+    for step in (answering.read_pages, answering.choose_pages, answering.write, answering.finish):
+        async with aclosing(step()) as events:
+            async for event in events:
+                yield event
 
-    yield _phase("RERANKING", "started")
-    chosen = await asyncio.to_thread(reranker, rag.reranker)
-    ranked = await asyncio.to_thread(reranked, query.text, sources, chosen, query)
-    kept = await asyncio.to_thread(within_budget, ranked[: rag.contexts], query)
-    clock.lap("reranking")
-    count = sum(source.score is not None for source in ranked)
-    yield _phase("RERANKING", "completed", data={"reranked_count": count})
-    yield ToolUpdate(data=RerankedResults(reranked_results=len(kept)))
-    yield ToolUpdate(data=Sources(sources=_ranked_sources(kept)))
 
-    yield _phase("GENERATION", "started")
-    contexts = [as_context(rank, *each, query.language) for rank, each in enumerate(kept, start=1)]
-    written = Written()
-    async with aclosing(written.partials(_pieces(making, rag, contexts))) as partials:
-        async for partial in partials:
-            yield partial
-    clock.lap("generation")
-    resolved = await asyncio.to_thread(_resolved, making, contexts, written, kept)
-    clock.lap("verification")
-    yield _phase("GENERATION", "completed")
-    steps = _steps(searched) | {"citations": [asdict(verdict) for verdict in resolved.verdicts]}
-    cost = None if written.cost is None else await _cost(making)
-    yield Trace(usage=written.usage, cost=cost, timings=clock.laps, steps=steps)
-    yield ToolEnd(
-        data=WebAnswer(
-            query=making.inputs.query,
+@dataclass(slots=True)
+class _Answering:
+    """An answer on its way: each step yields its events and leaves here what the next ones need."""
+
+    making: _Making
+    searched: Searched
+    clock: Clock
+    rag: RagSettings
+    sources: list[Source]
+    kept: list[Kept] = field(default_factory=list)
+    reranked_by: str = NONE
+    contexts: list[Context] = field(default_factory=list)
+    written: Written = field(default_factory=Written)
+
+    async def read_pages(self) -> AsyncGenerator[Yielded, None]:
+        """Fetch the pages of the first hits, if the settings or the request want that."""
+        wanted = self.making.fetched
+        if not wanted:
+            return
+        yield phase("SCRAPING_URLS", "started", data={"url_count": min(wanted, len(self.sources))})
+        self.sources = await with_pages(self.sources, wanted, self.making.wanted.query)
+        self.clock.lap("pages")
+        scraped = sum(source.page is not None for source in self.sources)
+        yield phase("SCRAPING_URLS", "completed", data={"scraped_count": scraped})
+
+    async def choose_pages(self) -> AsyncGenerator[Yielded, None]:
+        """Rank the sources, and keep those that an answer is written from."""
+        query = self.making.wanted.query
+        yield phase("RERANKING", "started")
+        chosen = await asyncio.to_thread(reranker, self.rag.reranker)
+        self.reranked_by = chosen.name if chosen else NONE
+        ranked = await asyncio.to_thread(reranked, query.text, self.sources, chosen, query)
+        self.kept = await asyncio.to_thread(within_budget, ranked[: self.rag.contexts], query)
+        self.clock.lap("reranking")
+        count = sum(source.score is not None for source in ranked)
+        yield phase("RERANKING", "completed", data={"reranked_count": count})
+        yield ToolUpdate(data=RerankedResults(reranked_results=len(self.kept)))
+        yield ToolUpdate(data=Sources(sources=ranked_sources(self.kept)))
+
+    async def write(self) -> AsyncGenerator[Yielded, None]:
+        """Let the answerer write, piece by piece."""
+        yield phase("GENERATION", "started")
+        language = self.making.wanted.query.language
+        self.contexts = [as_context(rank, *each, language) for rank, each in enumerate(self.kept, start=1)]
+        pieces = _pieces(self.making, self.rag, self.contexts)
+        async with aclosing(self.written.partials(pieces)) as partials:
+            async for partial in partials:
+                yield partial
+        self.clock.lap("generation")
+
+    async def finish(self) -> AsyncGenerator[Yielded, None]:
+        """Check what was written, and tell the result."""
+        written = self.written
+        resolved = await asyncio.to_thread(_resolved, self.making, self.contexts, written, self.kept)
+        self.clock.lap("verification")
+        yield phase("GENERATION", "completed")
+        steps = steps_of(self.searched) | {"citations": [asdict(verdict) for verdict in resolved.verdicts]}
+        cost = None if written.cost is None else await _cost(self.making)
+        yield Trace(usage=written.usage, cost=cost, timings=self.clock.laps, steps=steps)
+        yield ToolEnd(data=self._result(resolved))
+
+    def _result(self, resolved: Resolved) -> WebAnswer:
+        found = self.searched.found
+        return WebAnswer(
+            query=self.making.inputs.query,
             response=resolved.response,
-            sources=_ranked_sources(kept, resolved),
+            sources=ranked_sources(self.kept, resolved),
             sources_used=resolved.sources_used,
-            model=written.spent.model,
-            reranker=chosen.name if chosen else NONE,
-            total_results=len(hits),
-            reranked_results=len(kept),
-            execution_id=making.run.execution_id,
-            provider=searched.provider,
-            providers=dict(searched.outcomes),
-            from_cache=searched.from_cache,
-            ignored_filters=making.inputs.given_names(searched.found.ignored_filters),
+            model=self.written.spent.model,
+            reranker=self.reranked_by,
+            total_results=len(found.hits),
+            reranked_results=len(self.kept),
+            execution_id=self.making.run.execution_id,
+            provider=self.searched.provider,
+            providers=dict(self.searched.outcomes),
+            from_cache=self.searched.from_cache,
+            ignored_filters=self.making.inputs.given_names(found.ignored_filters),
             answered=bool(resolved.quotes),
             citations_removed=resolved.removed,
-            usage=written.usage,
-            timings=clock.laps,
+            usage=self.written.usage,
+            timings=self.clock.laps,
         )
-    )
 
 
 async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]) -> Pieces:
@@ -214,73 +248,3 @@ def _resolved(
 
     shown = [context for context in contexts if written.was_shown(context.rank)]
     return resolve(written.raw, shown, making.inputs.query, embed, cite)
-
-
-# --- What is told ------------------------------------------------------------------------------------------
-
-
-def _phase(
-    name: PhaseName,
-    status: Literal["started", "completed"],
-    *,
-    data: SearchCompleted | dict[str, int] | None = None,
-    output_key: Literal["sources"] | None = None,
-) -> ToolUpdate:
-    return ToolUpdate(data=WebPhase(phase=name, status=status, data=data, output_key=output_key))
-
-
-def _web_sources(searched: Searched) -> list[WebSource]:
-    return [
-        WebSource(
-            rank=rank,
-            title=hit.title,
-            url=hit.url,
-            snippet=hit.snippet,
-            engine=hit.engine or searched.provider,
-            score=hit.score,
-        )
-        for rank, hit in enumerate(searched.found.hits, start=1)
-    ]
-
-
-def _ranked_sources(kept: Sequence[Kept], resolved: Resolved | None = None) -> list[RankedSource]:
-    quotes = resolved.quotes if resolved else {}
-    return [
-        RankedSource(
-            rank=rank,
-            title=source.hit.title,
-            url=source.hit.url,
-            snippet=source.hit.snippet,
-            rerank_score=source.score,
-            used_in_response=rank in quotes,
-            quote=quotes[rank][0].text if rank in quotes else None,
-        )
-        for rank, (source, _) in enumerate(kept, start=1)
-    ]
-
-
-async def _cost(making: _Making) -> float:
-    """Return what the search and the model have cost, in US dollars."""
-    return float(await in_database(cost_of_execution, making.run.execution_id))
-
-
-def _web_result(hit: Hit, body: str | None) -> WebResult:
-    published = hit.published_time or hit.published_at
-    return WebResult(
-        url=hit.url,
-        title=hit.title,
-        snippet=hit.snippet,
-        site_name=hit.site_name,
-        published_at=published.isoformat() if published else None,
-        last_updated=hit.last_updated.isoformat() if hit.last_updated else None,
-        body=body,
-    )
-
-
-def _steps(searched: Searched) -> dict[str, JsonValue]:
-    return {
-        "provider": searched.provider,
-        "providers": dict(searched.outcomes),
-        "from_cache": searched.from_cache,
-        "found": len(searched.found.hits),
-    }

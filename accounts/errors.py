@@ -14,7 +14,7 @@ LocusError
 ├── RateLimited 429
 ├── ProviderError 502
 ├── Overloaded 503
-└── Timeout 504
+└── Timeout 504 ── RequestTimeout 408
 
 One handler per transport turns them into its own form: `accounts.rest.exception_handler`, `search.websocket`.
 """
@@ -43,6 +43,11 @@ class LocusError(Exception):
         self.param = param
         self.details = details
         super().__init__(self.message)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What an HTTP reply with this error says besides its body."""
+        return {}
 
     def as_json(self) -> dict[str, Any]:
         """Return the body `{"error": {"code", "message", "param"?, "details"?}}` of contract §3."""
@@ -82,6 +87,11 @@ class Unauthenticated(LocusError):
     """Nobody, or an unknown, expired or revoked key."""
 
     code, status, default_message = "unauthenticated", 401, "Log in, or send a valid API key."
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The challenge that a 401 must carry."""
+        return {"WWW-Authenticate": "Bearer"}
 
 
 class BudgetExceeded(LocusError):
@@ -152,9 +162,27 @@ class UnsupportedMediaType(LocusError):
 
 
 class RateLimited(LocusError):
-    """Too many requests; `Retry-After` says when to come back."""
+    """Too many requests, or too much at once; `Retry-After` says when to come back.
+
+    `retry_after` is in seconds; `limit` is how many are allowed, if that is a plain number.
+    """
 
     code, status, default_message = "rate_limited", 429, "Too many requests. Try again later."
+
+    def __init__(
+        self, message: str | None = None, *, retry_after: int = 10, limit: int | None = None
+    ) -> None:
+        self.retry_after, self.limit = retry_after, limit
+        super().__init__(message, details={"retry_after_secs": retry_after})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """`Retry-After`, and the `RateLimit-*` headers where a number is the limit."""
+        seconds = str(self.retry_after)
+        if self.limit is None:
+            return {"Retry-After": seconds}
+        numbers = {"Limit": str(self.limit), "Remaining": "0", "Reset": seconds}
+        return {"Retry-After": seconds} | {f"RateLimit-{name}": value for name, value in numbers.items()}
 
 
 class ProviderError(LocusError):
@@ -168,11 +196,22 @@ class Overloaded(LocusError):
 
     code, status, default_message = "overloaded", 503, "The server is busy. Try again in a moment."
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """When to come back."""
+        return {"Retry-After": "10"}
+
 
 class Timeout(LocusError):
     """A step took longer than its limit."""
 
     code, status, default_message = "timeout", 504, "This took too long. Try again, or ask for less."
+
+
+class RequestTimeout(Timeout):
+    """The client took too long to send its request."""
+
+    status, default_message = 408, "The request came too slowly."
 
 
 def status_of(code: str) -> int:

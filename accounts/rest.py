@@ -33,8 +33,7 @@ def exception_handler(exception: Exception, context: dict[str, Any]) -> Response
     error = _as_locus_error(exception)
     if error is None:
         return None
-    headers = {"WWW-Authenticate": "Bearer"} if error.status == 401 else {}
-    return Response(error.as_json(), status=error.status, headers=headers)
+    return Response(error.as_json(), status=error.status, headers=error.headers)
 
 
 def _as_locus_error(exception: Exception) -> errors.LocusError | None:

@@ -8,6 +8,7 @@ import re
 import secrets
 import sys
 from decimal import Decimal
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,21 @@ ALLOWED_HOSTS: list[str] = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 CORS_ORIGINS: list[str] = env.list("CORS_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
+
+
+def _refuse_all_but_networks(names: list[str]) -> None:
+    for name in names:
+        try:
+            ip_network(name, strict=False)
+        except ValueError:
+            raise ValidationError(f"“{name}” is no IP address and no network such as 10.0.0.0/8.") from None
+
+
+# Whose word on the client's address and scheme counts (accounts/client_address.py). Behind TLS there is a
+# proxy, most often on this machine. Without TLS nobody is believed: any local account could claim anything.
+TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", [], validate=_refuse_all_but_networks) or (
+    ["127.0.0.0/8", "::1"] if BEHIND_TLS else []
+)
 
 # --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ----------------
 

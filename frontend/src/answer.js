@@ -63,9 +63,9 @@ function showText(element, state, view) {
 }
 
 function noteFor(state, { onRetry, help }) {
-  if (state.status === CANCELLED) return [h("p", { class: "notice" }, "Stopped. What was written so far is kept.")];
-  if (state.status !== FAILED) return [];
+  if (state.status !== CANCELLED && state.status !== FAILED) return [];
   const retry = h("button", { class: "button button-small", type: "button", onclick: onRetry }, icon("refresh-cw"), "Ask again");
   const actions = h("p", { class: "notice-actions" }, help, retry);
+  if (state.status === CANCELLED) return [h("div", { class: "notice" }, h("p", {}, state.text ? "Stopped. What was written so far is kept." : "Stopped before the first word."), actions)];
   return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error ? failureWords(state.error) : "This didn’t work."), actions)];
 }

@@ -67,7 +67,7 @@ function parsed(text) {
 
 /** The session is over: log in, come back here. The promise never settles, so nothing flashes meanwhile. */
 export function leaveForLogin() {
-  location.assign(`/accounts/login/?next=${encodeURIComponent(location.pathname + location.search)}`);
+  location.assign(`/accounts/login/?ended=1&next=${encodeURIComponent(location.pathname + location.search)}`);
   return new Promise(() => {});
 }
 

@@ -5,6 +5,7 @@ import { startDocuments } from "./documents.js";
 import { startKeys } from "./keys.js";
 import { startSearchBench } from "./search-bench.js";
 import { startSettings } from "./settings.js";
+import { startClock } from "./since.js";
 import { startWebUse } from "./web-use.js";
 
 const PAGES = {
@@ -18,5 +19,6 @@ const PAGES = {
 };
 
 startChrome();
+startClock();
 const page = document.querySelector("[data-page]");
 if (page) PAGES[page.dataset.page](page);

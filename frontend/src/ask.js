@@ -1,11 +1,13 @@
 // The conversation: questions out, events in, citations to the viewer.
-import { get } from "./api.js";
+import { get, leaveForLogin } from "./api.js";
 import { createAnswer } from "./answer.js";
 import { markClaim } from "./claim.js";
 import { documentSources } from "./document-sources.js";
 import { h, parts, toast } from "./dom.js";
+import { recallDraft, rememberDraft } from "./draft.js";
 import { fromStored, isOver, newExecution, reduce, DOCUMENTS, WEB } from "./execution.js";
 import { startHistory } from "./history.js";
+import { lengthOfQuestion } from "./question-length.js";
 import { Reader } from "./reader.js";
 import { ToolStream, toolUrl } from "./tool-stream.js";
 import { placeOfCitation, Viewer } from "./viewer.js";
@@ -40,12 +42,14 @@ class AskPage {
     const { composer, question, stop } = this.#parts;
     composer.addEventListener("submit", (event) => this.#submit(event));
     question.addEventListener("keydown", (event) => this.#key(event));
-    question.addEventListener("input", () => this.#grow());
+    question.addEventListener("input", () => this.#typed());
     stop.addEventListener("click", () => this.#stream?.cancel());
     this.#page.addEventListener("keydown", (event) => event.key === "Escape" && this.#escape(event));
     const stored = new URLSearchParams(location.search).get("execution");
     if (stored) this.#openStored(stored);
     else this.#hintWhenEmpty();
+    question.value ||= recallDraft();
+    this.#typed();
   }
 
   async #hintWhenEmpty() {
@@ -65,20 +69,38 @@ class AskPage {
     else this.#viewer.close();
   }
 
+  #typed() {
+    const { question } = this.#parts;
+    rememberDraft(question.value);
+    this.#grow();
+    this.#showLength();
+  }
+
   #grow() {
     const { question } = this.#parts;
     question.style.height = "auto";
     question.style.height = `${question.scrollHeight}px`;
   }
 
+  /** Say how much room is left; returns whether the question fits. */
+  #showLength() {
+    const { question, length } = this.#parts;
+    const { fits, words } = lengthOfQuestion(question.value);
+    length.textContent = words;
+    length.classList.toggle("is-over", !fits);
+    question.setAttribute("aria-invalid", String(!fits));
+    return fits;
+  }
+
   #submit(event) {
     event.preventDefault();
     const { question } = this.#parts;
     const query = question.value.trim();
-    const asked = query && !this.#stream ? this.#where.of(query) : null;
+    const asked = query && !this.#stream && this.#showLength() ? this.#where.of(query) : null;
     if (!asked) return;
     question.value = "";
     this.#grow();
+    this.#showLength();
     this.#ask(asked);
   }
 
@@ -98,6 +120,7 @@ class AskPage {
       else this.#follow({ ...state, text: "" }).resume(state.id);
       this.#history.select(id);
     } catch (error) {
+      this.#page.classList.toggle("is-empty", !this.#parts.thread.querySelector(".turn"));
       toast(error.message, { error: true });
     }
   }
@@ -117,10 +140,15 @@ class AskPage {
         const known = state.id;
         state = reduce(state, message);
         // Whoever loads the page again from now on comes back to this answer, finished or not.
-        if (state.id !== known) this.#history.select(state.id);
+        if (state.id !== known) {
+          this.#history.select(state.id);
+          rememberDraft(this.#parts.question.value);
+        }
+        if (state.error?.code === "unauthenticated") return leaveForLogin();
         reader.follow(state);
         painting ||= requestAnimationFrame(paint);
         if (isOver(state)) this.#finished();
+        return undefined;
       },
       onInterrupted: () => turn.element.classList.add("is-interrupted"),
       onResumed: () => turn.element.classList.remove("is-interrupted"),
@@ -148,9 +176,13 @@ class AskPage {
   }
 
   #setStream(stream) {
+    const { ask, stop, question } = this.#parts;
+    const hadFocus = document.activeElement === stop;
     this.#stream = stream;
-    this.#parts.ask.hidden = Boolean(stream);
-    this.#parts.stop.hidden = !stream;
+    ask.hidden = Boolean(stream);
+    stop.hidden = !stream;
+    // The button that was pressed is gone: the next thing to do is to ask.
+    if (hadFocus) question.focus();
   }
 
   #finished() {

@@ -1,9 +1,22 @@
-// What every page has around its content: the theme toggle and the account menu.
+// What every page has around its content: the theme toggle, the account menu, and a guard against dropped files.
+import { toast } from "./dom.js";
 import { currentTheme, setTheme } from "./theme-choice.js";
 
 export function startChrome() {
   for (const button of document.querySelectorAll("[data-theme-toggle]")) startToggle(button);
   for (const menu of document.querySelectorAll("[data-menu]")) startMenu(menu);
+  guardDrops();
+}
+
+/** A file that nobody takes would be opened by the browser in place of the page, and with it all that was typed. */
+function guardDrops() {
+  const unclaimed = (event) => event.dataTransfer?.types.includes("Files") && !event.defaultPrevented;
+  window.addEventListener("dragover", (event) => unclaimed(event) && event.preventDefault());
+  window.addEventListener("drop", (event) => {
+    if (!unclaimed(event)) return;
+    event.preventDefault();
+    toast("Files can be dropped on the Documents page.");
+  });
 }
 
 function startToggle(button) {

@@ -2,8 +2,9 @@
 import { findableWords, statusOf } from "./activity.js";
 import { kindOf, progressOf, sizeOf } from "./document-row.js";
 import { h, icon } from "./dom.js";
-import { ago, language, lengthOf } from "./format.js";
+import { language, lengthOf } from "./format.js";
 import { qualityNodes } from "./quality-view.js";
+import { since } from "./since.js";
 import { tagsField } from "./tags-field.js";
 
 /**
@@ -77,7 +78,7 @@ function factsNode({ document, workspaces, parent }, actions) {
     ["Length", lengthOf(document)],
     ["Chunks", chunks ? chunks.toLocaleString("en") : null],
     ["Language", document.language ? language(document.language) : null],
-    ["Added", h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))],
+    ["Added", since(created)],
     ["Address", url ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, url) : null],
     ["Attached to", document.attached_to ? h("a", { href: `/documents/${document.attached_to}` }, parent?.name ?? "a message") : null],
     ["Workspace", workspaces.size > 1 ? workspaceNode(document, workspaces, actions) : null],

@@ -1,6 +1,7 @@
 import { countOf, findableWords, statusOf } from "./activity.js";
 import { h, icon } from "./dom.js";
-import { ago, bytes, lengthOf } from "./format.js";
+import { bytes, lengthOf } from "./format.js";
+import { since } from "./since.js";
 
 const SHOWN_NOTES = 2;
 
@@ -27,7 +28,7 @@ export function rowOf(document, workspace, depth, actions) {
     numberCell("", lengthOf(document)),
     numberCell("Chunks", chunksOf(document)),
     numberCell("Size", sizeOf(document)),
-    h("td", { class: "cell-when", "data-label": "Added" }, h("time", { datetime: created, title: new Date(created).toLocaleString("en") }, ago(created))),
+    h("td", { class: "cell-when", "data-label": "Added" }, since(created)),
     h("td", { class: "cell-actions" }, mayEdit ? actionsOf(document, actions) : null),
   );
 }

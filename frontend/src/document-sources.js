@@ -1,15 +1,15 @@
 // How an answer from documents shows its citations and sources: each opens its place.
 import { h } from "./dom.js";
-import { contextOf, isOver, quoteOf } from "./execution.js";
+import { contextOf, quoteOf } from "./execution.js";
 import { placeOf } from "./format.js";
 import { cropNode, MACHINE_MADE, previewNodes } from "./picture.js";
-import { rankOf, sourceSections } from "./source-list.js";
+import { rankOf, removedNote, sourceSections } from "./source-list.js";
 
 /** `onCite(context, quote, button)` is called when a citation or a source is opened. */
 export const documentSources = ({ onCite }) => ({
-  listed: (state) => (isOver(state) ? state.contexts : []),
+  listed: (state) => state.contexts,
   nodes: (state) => sourceSections(state, state.contexts, { noun: "chunk", item: sourceItem }),
-  notes: () => [],
+  notes: (state) => [removedNote(state.result ?? {})].filter(Boolean),
   dress(chip, state) {
     const context = contextOf(state, Number(chip.dataset.rank));
     const quote = context ? quoteOf(context, occurrence(chip)) : null;

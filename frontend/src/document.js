@@ -173,7 +173,7 @@ class DocumentPage {
   async #delete() {
     const agreed = await confirm({
       title: `Delete “${this.#state.document.name}”?`,
-      text: "The file, its chunks and everything found in it go for good. Earlier answers keep their words, but can no longer show the place.",
+      text: "The file, its chunks and everything found in it go for good. Earlier answers that used it lose its words.",
       action: "Delete document",
     });
     if (!agreed) return;

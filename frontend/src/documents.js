@@ -170,7 +170,7 @@ class DocumentList {
   async #delete(document) {
     const agreed = await confirm({
       title: `Delete “${document.name}”?`,
-      text: "The file, its chunks and everything found in it go for good. Earlier answers keep their words, but can no longer show the place.",
+      text: "The file, its chunks and everything found in it go for good. Earlier answers that used it lose its words.",
       action: "Delete document",
     });
     if (!agreed) return;

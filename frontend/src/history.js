@@ -2,10 +2,10 @@
 import { get } from "./api.js";
 import { h, icon } from "./dom.js";
 import { WEB } from "./execution.js";
-import { ago } from "./format.js";
+import { since } from "./since.js";
 
 export function startHistory(page, parts, { tools, onOpen }) {
-  const { history, historyList, historyMore, showHistory, hideHistory } = parts;
+  const { history, historyEmpty, historyList, historyMore, showHistory, hideHistory } = parts;
   let next = null;
   let selected = new URLSearchParams(location.search).get("execution");
 
@@ -40,7 +40,7 @@ export function startHistory(page, parts, { tools, onOpen }) {
       "a",
       { href: `/?execution=${encodeURIComponent(id)}`, onclick: open, "data-execution": id, "aria-current": current },
       h("span", { class: "history-query" }, execution.inputs.query),
-      h("span", { class: "history-when" }, execution.tool === WEB ? [icon("globe"), "Web, "] : null, h("time", { datetime: execution.created_at }, ago(execution.created_at))),
+      h("span", { class: "history-when" }, execution.tool === WEB ? [icon("globe"), "Web, "] : null, since(execution.created_at)),
     );
     return h("li", {}, link);
   };
@@ -48,7 +48,7 @@ export function startHistory(page, parts, { tools, onOpen }) {
   async function refresh() {
     const results = await load(`/executions?${tools.map((tool) => `tool=${tool}&`).join("")}limit=30`);
     historyList.replaceChildren(...results.map(item));
-    history.classList.toggle("is-blank", !results.length);
+    historyEmpty.hidden = results.length > 0;
     select(selected);
   }
 

@@ -46,6 +46,12 @@ export class PageView {
     this.#updateTools();
   }
 
+  /** Take over a document that has changed; the page and its size stay. */
+  update(document) {
+    this.#document = document;
+    this.#showPage(this.#page);
+  }
+
   leave() {}
 
   #showPage(number) {

@@ -32,7 +32,7 @@ export function previewNodes({ quotes, text_preview: preview, machine_made: rang
 
 /** The words of a quote; a row of a table cell by cell, each with the name of its column. */
 function quoteNodes(quote) {
-  return rowOf(quote)?.flatMap(({ name, value }) => [name ? h("span", { class: "cell-name" }, name) : null, h("span", { class: "cell" }, value), " "]) ?? [quote.text];
+  return rowOf(quote)?.flatMap(({ name, value }) => [name ? h("span", { class: "cell-label" }, name) : null, h("span", { class: "cell" }, value), " "]) ?? [quote.text];
 }
 
 export const machineNote = (model = null) => h("span", { class: "machine-made" }, model ? `${MACHINE_MADE}, ${model}` : MACHINE_MADE);

@@ -1,10 +1,10 @@
 // Where to look: all documents, some workspaces, or single documents.
 import { get } from "./api.js";
-import { h } from "./dom.js";
+import { h, icon } from "./dom.js";
 import { counted } from "./format.js";
 
 export function startScope(parts) {
-  const { scope, scopeDialog, scopeSearch, scopeDocuments, scopeWorkspaces, scopeWorkspacesField, scopeLabel } = parts;
+  const { scope, scopeDialog, scopeSearch, scopeChosen, scopeDocuments, scopeWorkspaces, scopeWorkspacesField, scopeLabel } = parts;
   const documents = new Map();
   const workspaces = new Map();
 
@@ -15,6 +15,7 @@ export function startScope(parts) {
     scopeSearch.value = "";
     await Promise.all([listWorkspaces(), listDocuments()]);
   });
+  scopeDocuments.addEventListener("change", listChosen);
   scopeSearch.addEventListener("input", debounced(() => listDocuments(scopeSearch.value)));
   scopeSearch.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
   scopeDialog.addEventListener("close", () => {
@@ -42,10 +43,24 @@ export function startScope(parts) {
   async function listDocuments(search = "") {
     const { results: all } = await get("/documents", { search, limit: 50 });
     const results = all.filter(({ searchable }) => searchable !== "none");
-    const missing = search ? [] : [...documents.values()].filter(({ id }) => !results.some((one) => one.id === id));
-    const found = [...missing, ...results].map((document) => choice(document, documents));
+    const found = results.map((document) => choice(document, documents));
     const empty = h("p", { class: "choices-empty" }, search ? "No document has these words in its name." : "There is no document to search yet.");
     scopeDocuments.replaceChildren(...(found.length ? found : [empty]));
+    listChosen();
+  }
+
+  /** What is chosen stays in sight, whatever is searched for, and can be taken out there. */
+  function listChosen() {
+    scopeChosen.replaceChildren(...[...documents.values()].map(chosenItem));
+  }
+
+  function chosenItem({ id, name }) {
+    const remove = () => {
+      documents.delete(id);
+      listDocuments(scopeSearch.value);
+      scopeSearch.focus();
+    };
+    return h("li", { class: "tag" }, h("span", {}, name), h("button", { class: "tag-remove", type: "button", "aria-label": `Leave out ${name}`, onclick: remove }, icon("x")));
   }
 
   function label() {

@@ -4,17 +4,20 @@ import { h, icon, toast } from "./dom.js";
 import { bytes, counted } from "./format.js";
 import { addressesIn } from "./web-pages.js";
 
-export function startUploads(page, { files, uploads, webPages, addresses, dropHint, dropTarget }, { workspace, onAdded }) {
+export function startUploads(page, { files, uploads, webPages, addresses, addressError, dropHint, dropTarget }, { workspace, onAdded }) {
   files.addEventListener("change", () => {
     sendFiles([...files.files]);
     files.value = "";
   });
   webPages.addEventListener("submit", (event) => {
     event.preventDefault();
-    const given = addressesIn(addresses.value);
+    const { addresses: given, refused } = addressesIn(addresses.value);
+    showRefused(refused);
+    if (refused.length) return addresses.focus();
     addresses.value = "";
     sendAll(given.map((url) => ["urls", url, uploadLine(url, "Adding")]));
   });
+  addresses.addEventListener("input", () => showRefused([]));
   addresses.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -24,6 +27,12 @@ export function startUploads(page, { files, uploads, webPages, addresses, dropHi
     onEnter: () => (dropTarget.textContent = workspace() ? ` to “${workspace().name}”` : ""),
     onFiles: sendFiles,
   });
+
+  function showRefused(refused) {
+    addressError.hidden = !refused.length;
+    addressError.textContent = refused.length ? `“${refused[0]}” is not the address of a web page. Write one address on each line, such as https://example.org/page.` : "";
+    addresses.setAttribute("aria-invalid", String(refused.length > 0));
+  }
 
   function sendFiles(chosen) {
     sendAll(chosen.map((file) => ["files", file, uploadLine(file.name, `Uploading, ${bytes(file.size)}`)]));

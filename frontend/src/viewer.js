@@ -81,6 +81,8 @@ export class Viewer {
   /** Show the same place in a document that has changed. */
   refresh(document) {
     this.#documents.set(document.id, Promise.resolve(document));
+    // Who is looking at a page keeps it, and its size.
+    if (this.#view?.update && this.#dialog.dataset.mode === modeOf(document, this.#place)) return this.#view.update(document);
     return this.showPlace(this.#place);
   }
 

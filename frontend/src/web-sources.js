@@ -1,7 +1,7 @@
 // How an answer from the web shows its citations and sources: each leads to its page, in a tab of its own.
 import { h, icon } from "./dom.js";
 import { COMPLETED, sourceOf } from "./execution.js";
-import { listOf, rankOf, sourceSections } from "./source-list.js";
+import { listOf, rankOf, removedNote, sourceSections } from "./source-list.js";
 import { excerptOf, hostOf, ignoredWords, linkOf, searchedWith } from "./web-answer.js";
 
 const isAnswered = (state) => state.status === COMPLETED && !state.result.results;
@@ -46,6 +46,7 @@ function sourceItem(source) {
 function notesOf(result) {
   const ignored = ignoredWords(result.ignored_filters);
   return [
+    removedNote(result),
     ignored ? h("p", { class: "notice" }, ignored) : null,
     h("p", { class: "searched-with" }, icon("globe"), searchedWith(result)),
   ].filter(Boolean);

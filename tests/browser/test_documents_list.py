@@ -50,7 +50,7 @@ def test_web_pages_are_added_by_their_addresses(logged_in: Page) -> None:
     page.goto("/documents/")
     addresses = page.get_by_label("Addresses of web pages")
     # Nothing answers at these names: what counts here is that each becomes a document which says so.
-    addresses.fill("https://one.invalid/page two.invalid")
+    addresses.fill("https://one.invalid/page\ntwo.invalid")
     addresses.press("Enter")
     for name in ("https://one.invalid/page", "https://two.invalid"):
         row = page.get_by_role("row", name=name)
@@ -58,6 +58,28 @@ def test_web_pages_are_added_by_their_addresses(logged_in: Page) -> None:
         expect(row.locator(".status-note")).not_to_be_empty()
     expect(addresses).to_have_value("")
     assert set(Document.unscoped.values_list("error_code", flat=True)) == {"unreachable_url"}
+
+
+def test_words_are_not_taken_for_addresses(logged_in: Page) -> None:
+    """What is no address is refused where it was typed; no document is made of it, and nothing is lost."""
+    page = logged_in
+    page.goto("/documents/")
+    addresses = page.get_by_label("Addresses of web pages")
+    addresses.fill("not a url")
+    addresses.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("“not a url” is not the address of a web page")
+    expect(addresses).to_have_value("not a url")
+    addresses.fill("https://one.invalid/")
+    expect(page.locator("#address-error")).to_be_hidden()
+    assert not Document.unscoped.exists()
+
+
+def test_names_are_the_darkest_text_of_their_rows(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    indexed_document(reader.personal_workspace)
+    page.goto("/documents/")
+    name = page.get_by_role("row", name="solar.pdf").locator(".cell-name")
+    assert name.evaluate("(cell) => getComputedStyle(cell).color === getComputedStyle(document.body).color")
 
 
 def test_attachments_stand_under_their_mail(logged_in: Page, reader: User) -> None:

@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent
+ENV_FILE = BASE_DIR / ".env"
 NEED_NO_DATABASE = {"", "help", "version", "--help", "-h", "--version", "collectstatic"}
 
 
 def main(arguments: list[str]) -> None:
     """Run one management command."""
+    read_env_file()
+    prepare_this_process()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
     if needs_database(arguments) and not os.environ.get("DATABASE_URL"):
         use_embedded_server()
@@ -24,6 +27,33 @@ def main(arguments: list[str]) -> None:
         sys.exit(130)
 
 
+def read_env_file() -> None:
+    """Take settings from the file `ENV_FILE`, `.env` beside this one, that the environment does not have."""
+    from dotenv import load_dotenv
+
+    name = os.environ.get("ENV_FILE", str(ENV_FILE))
+    try:
+        if name and Path(name).is_file():
+            load_dotenv(name, override=False)
+    except (OSError, UnicodeDecodeError) as error:
+        sys.exit(f"{name} can't be read: {error}")
+
+
+def prepare_this_process() -> None:
+    """Keep to ourselves what we write and what we know, before any setting is read."""
+    from kb.file_modes import tighten
+    from kb.hardening import harden_this_process
+
+    harden_this_process()
+    if data_dir().is_dir():
+        tighten(data_dir())
+
+
+def data_dir() -> Path:
+    """Return the folder that keeps everything."""
+    return Path(os.environ.get("DATA_DIR") or BASE_DIR / "var").resolve()
+
+
 def needs_database(arguments: list[str]) -> bool:
     """Tell whether this command line will ask the database anything."""
     command = arguments[1] if len(arguments) > 1 else ""
@@ -35,7 +65,7 @@ def use_embedded_server() -> None:
     from kb.postgres import EmbeddedServerError, start_embedded
 
     try:
-        os.environ["DATABASE_URL"] = start_embedded(Path(os.environ.get("DATA_DIR") or BASE_DIR / "var"))
+        os.environ["DATABASE_URL"] = start_embedded(data_dir())
     except EmbeddedServerError as error:
         sys.exit(str(error))
 

@@ -11,6 +11,9 @@ from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 
+from kb.hardening import harden_this_process
+
+harden_this_process()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
 http = get_asgi_application()
 

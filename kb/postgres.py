@@ -176,8 +176,8 @@ class Server:
 
     def _make_home(self) -> None:
         """Make the folder that guards the server: who can enter it can read every document."""
-        # Other accounts may pass through DATA_DIR, PostgreSQL's among them, but not look around.
-        self.home.parent.mkdir(mode=0o711, parents=True, exist_ok=True)
+        # PostgreSQL's own account has to pass through DATA_DIR; it can't look around.
+        self.home.parent.mkdir(mode=0o711 if self._account else 0o700, parents=True, exist_ok=True)
         self.home.mkdir(mode=0o700, exist_ok=True)
         if self._account:
             os.chown(self.home, self._account.pw_uid, self._account.pw_gid)

@@ -15,6 +15,7 @@ from pathlib import Path
 from accounts.errors import NotFound, Timeout, ValidationError
 from kb.limits import limit_this_process
 from kb.locations import Box, PageBox
+from kb.telemetry import SWITCHES
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_PIXELS = 60_000_000
@@ -65,7 +66,7 @@ def _render(file: Path, number: int, width: int, box: Box | None) -> bytes:
             command,
             cwd=ROOT,
             # One thread: the linear algebra of NumPy reserves address space for each core, for nothing.
-            env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1"},
+            env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", **SWITCHES},
             capture_output=True,
             timeout=TIMEOUT_SECS,
             check=False,

@@ -17,6 +17,11 @@ from environs import Env, EnvValidationError, ValidationError, validate
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from kb.telemetry import switch_off
+
+# Here, because every process reads this before it loads a library that reports.
+switch_off()
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = "0.1.0"
 
@@ -24,7 +29,7 @@ env = Env(eager=False)
 
 # --- Where things are kept -----------------------------------------------------------------------------
 
-DATA_DIR = Path(env.str("DATA_DIR", str(BASE_DIR / "var"))).resolve()
+DATA_DIR = Path(env.str("DATA_DIR", "") or BASE_DIR / "var").resolve()
 
 
 def _secret_key() -> str:
@@ -34,7 +39,7 @@ def _secret_key() -> str:
         return given
     path = DATA_DIR / "secret_key"
     if not path.exists():
-        DATA_DIR.mkdir(parents=True, exist_ok=True)
+        DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(48))
     return path.read_text()
@@ -172,7 +177,9 @@ STORAGES = {
 }
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
-FILE_UPLOAD_TEMP_DIR.mkdir(parents=True, exist_ok=True)
+FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+# Django sets modes itself, whatever the umask.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 # Uploads stream to disk: a large file must not live in the web server's memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1 * 2**20
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20

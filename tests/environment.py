@@ -14,6 +14,9 @@ from pathlib import Path
 DATA_DIR = Path(tempfile.mkdtemp(prefix="locus-tests-"))
 (DATA_DIR / "static").mkdir()
 
+os.umask(0o077)
+# What a developer keeps in `.env` must not decide how a test ends.
+os.environ["ENV_FILE"] = ""
 os.environ["DATA_DIR"] = str(DATA_DIR)
 os.environ.setdefault("SECRET_KEY", "a key that only tests use")
 # An answer to "did this reach a model hub?": never.

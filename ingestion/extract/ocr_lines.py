@@ -7,7 +7,6 @@ that has been cut out and turned upright. Between the two this module decides wh
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from rapidocr.ch_ppocr_rec import TextRecInput
 
 from ingestion.extract.memory import allocation_errors, keep_few_arenas
+from kb.telemetry import switch_off
 
 Pixels = NDArray[np.uint8]
 Quad = NDArray[np.float32]
@@ -124,8 +124,7 @@ def _engine() -> Any:
     from rapidocr import EngineType, RapidOCR
 
     keep_few_arenas()
-    # Importing OpenVINO would otherwise send a report to an analytics service.
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    switch_off()
     cv2.setNumThreads(THREADS)
     engine = EngineType.OPENVINO
     return RapidOCR(

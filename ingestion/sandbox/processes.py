@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from kb.telemetry import SWITCHES
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "ingestion.sandbox"]
 # Nothing of ours: a parser that a file has taken over finds no keys and no database address.
@@ -32,6 +34,7 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     # Each of its threads reserves address space, of which the child has only so much.
     "OPENBLAS_NUM_THREADS": "1",
+    **SWITCHES,
 }
 STARTED = b"1"
 CAN_FORK = platform.system() == "Linux"

@@ -5,7 +5,7 @@ stopped at any moment, and run while Locus does.
 """
 
 from kb.doctor.base import Check, Finding, Result, examine, repair
-from kb.doctor.files import MISSING_FILES, ORPHAN_FILES, STALE_CACHES
+from kb.doctor.files import MISSING_FILES, OPEN_FILES, ORPHAN_FILES, STALE_CACHES
 from kb.doctor.index import WRONG_INDEX
 from kb.doctor.rows import (
     CHUNKS_OF_FAILED,
@@ -30,6 +30,7 @@ CHECKS = [
     WRONG_INDEX,
     NO_JOB,
     STALE_CACHES,
+    OPEN_FILES,
 ]
 
 __all__ = ["CHECKS", "Check", "Finding", "Result", "examine", "repair"]

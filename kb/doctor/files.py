@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
@@ -16,6 +17,7 @@ from django.utils import timezone
 
 from kb.doctor.base import Check, Finding, Unrepairable, locked
 from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
+from kb.file_modes import close, too_open
 from kb.index.segments import index_document
 from kb.models import Chunk, Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
@@ -122,6 +124,21 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
+def _open_files() -> Iterator[Finding]:
+    data_dir = Path(settings.DATA_DIR)
+    for path in too_open(data_dir):
+        yield Finding(str(path), stat.filemode(path.lstat().st_mode))
+
+
+def _close_file(finding: Finding) -> None:
+    try:
+        close(Path(finding.subject), Path(settings.DATA_DIR))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise Unrepairable(f"{error.filename}: {error.strerror}") from error
+
+
 # --- The checks --------------------------------------------------------------------------------------------
 
 ORPHAN_FILES = Check(
@@ -140,4 +157,11 @@ STALE_CACHES = Check(
     "delete them",
     _stale_caches,
     lambda finding: remove_cache(Path(finding.subject)),
+)
+OPEN_FILES = Check(
+    "open_files",
+    "Files and folders that other accounts of this machine may use",
+    "close them",
+    _open_files,
+    _close_file,
 )

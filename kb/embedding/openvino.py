@@ -5,7 +5,6 @@ Where the CPU has bf16 instructions they are used. Neither torch nor transformer
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -20,6 +19,7 @@ from kb.embedding.batching import batches_by_length
 from kb.embedding.conversion import Graph, graph_of
 from kb.embedding.counting import WordCounter
 from kb.embedding.weights import model_location, weights_revision
+from kb.telemetry import switch_off
 
 if TYPE_CHECKING:
     import openvino
@@ -169,8 +169,7 @@ def _core(openvino: Any) -> Any:
 
 def import_openvino() -> Any:
     """Import OpenVINO without its telemetry; raise `ImproperlyConfigured` if it isn't installed."""
-    # On its import OpenVINO reports to an analytics service, unless the package that does so is absent.
-    sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]
+    switch_off()
     try:
         import openvino
     except ImportError as error:

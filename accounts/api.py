@@ -87,6 +87,13 @@ class NewKey(StrictSerializer):
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
 
 
+def _key_holder(request: Request) -> Principal:
+    """Return who asks, unless it is an external user: a key would speak for everybody."""
+    principal = principal_of(request)
+    principal.refuse_external_user("has no API keys")
+    return principal
+
+
 class ApiKeysView(APIView):
     """The caller's keys. Only a person logged in, or a key with scope `admin`, handles keys."""
 
@@ -95,14 +102,15 @@ class ApiKeysView(APIView):
     @extend_schema(operation_id="api_keys_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """List the caller's keys; their secrets can't be had again."""
-        keys = ApiKey.objects.filter(user_id=principal_of(request).user_id).prefetch_related("workspaces")
+        principal = _key_holder(request)
+        keys = ApiKey.objects.filter(user_id=principal.user_id).prefetch_related("workspaces")
         return Response({"results": [_key_json(key) for key in keys], "next": None, "previous": None})
 
     @extend_schema(operation_id="api_keys_create", request=NewKey, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
         """Create a key and return it with its secret, shown this once."""
+        principal = _key_holder(request)
         body = parsed(NewKey, request.data)
-        principal = principal_of(request)
         if not set(body["scopes"]) <= principal.scopes:
             raise Forbidden("A key can't have a scope its maker lacks.")
         if body.get("expires_at") and body["expires_at"] <= timezone.now():
@@ -137,9 +145,11 @@ class ApiKeyView(APIView):
     @extend_schema(operation_id="api_keys_delete", responses={204: None})
     def delete(self, request: Request, id: UUID) -> Response:
         """Revoke the key at once."""
-        deleted, _ = ApiKey.objects.filter(user_id=principal_of(request).user_id, pk=id).delete()
-        if not deleted:
+        keys = ApiKey.objects.filter(user_id=principal_of(request).user_id, pk=id)
+        if not keys.exists():
             raise NotFound
+        _key_holder(request)
+        keys.delete()
         return Response(status=204)
 
 

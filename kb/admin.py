@@ -7,7 +7,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
-from kb.documents import delete_document, reprocess
+from kb.deletion import delete_document, delete_documents
+from kb.documents import reprocess
 from kb.models import Document, EmbeddingSpace
 
 
@@ -54,8 +55,7 @@ class DocumentAdmin(ModelAdmin):  # type: ignore[misc]
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
         """Delete each with everything that belongs to it."""
-        for document in queryset:
-            delete_document(document)
+        delete_documents(queryset.values_list("pk", flat=True))
 
     @admin.action(description="Process again")
     def reprocess_selected(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:

@@ -18,10 +18,14 @@ class KbConfig(AppConfig):
     verbose_name = "Knowledge base"
 
     def ready(self) -> None:
-        """Take deleted documents out of the search index, whoever deletes them."""
-        from kb.index.segments import forget
+        """Let no document go halfway, whoever deletes it or what it belongs to."""
+        from accounts import deletion as people
+        from kb.deletion import delete_documents_of, withdraw
 
-        def forget_deleted(instance: Document, **_: object) -> None:
-            forget([instance.pk])
+        def withdraw_deleted(instance: Document, **_: object) -> None:
+            withdraw(instance)
 
-        pre_delete.connect(forget_deleted, self.get_model("Document"), weak=False, dispatch_uid="index")
+        pre_delete.connect(
+            withdraw_deleted, self.get_model("Document"), weak=False, dispatch_uid="withdraw_deleted"
+        )
+        people.removers.append(delete_documents_of)

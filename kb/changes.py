@@ -20,7 +20,7 @@ from accounts.principal import Principal
 from accounts.roles import Role
 from kb.index.segments import index_document
 from kb.models import Chunk, Document, Searchable, Stage, Status
-from kb.notifications import announce, document_topic
+from kb.notifications import WITHDRAWN, announce, document_topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,7 @@ def _move(document: Document, workspace_id: UUID) -> None:
         index_document(one.pk)
         announce(document_topic(before), str(one.pk))
         announce(document_topic(workspace_id), str(one.pk))
+        announce(WITHDRAWN, str(one.pk))
 
 
 def _attachments(document: Document) -> Iterator[Document]:

@@ -1,18 +1,17 @@
-"""What can be done with documents: add files and web pages, find by id, process again, delete."""
+"""What can be done with documents: add files and web pages, find by id, process again."""
 
 from __future__ import annotations
 
 import hashlib
 import shutil
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import File
-from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -22,7 +21,7 @@ from accounts.principal import Principal
 from accounts.roles import Role
 from kb.fetch import name_of_url, web_url
 from kb.jobs import INGEST_TASK, defer_for_document
-from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
+from kb.models import Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 
 MAX_NAME = 500
@@ -45,21 +44,6 @@ class Details:
     tags: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     language: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What a deletion removed; `bytes` counts the files' contents."""
-
-    documents: int
-    chunks: int
-    vectors: int
-    files: int
-    bytes: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return `{"deleted": {…}}` (contract §3)."""
-        return {"deleted": asdict(self)}
 
 
 def add_document(principal: Principal, upload: File[bytes], details: Details) -> tuple[Document, bool]:
@@ -159,30 +143,6 @@ def reprocess(document: Document) -> None:
             raise NotFound
         document.refresh_from_db()
         _queue_ingestion(document)
-
-
-def delete_document(document: Document) -> Receipt:
-    """Remove a document with its chunks, vectors and file, and say what was removed."""
-    with transaction.atomic():
-        chunks = Chunk.unscoped.filter(document_id=document.pk)
-        has_a_file = has_file(document)
-        receipt = Receipt(
-            documents=1,
-            chunks=chunks.count(),
-            vectors=ChunkVector.objects.filter(chunk__in=chunks).count(),
-            files=int(has_a_file),
-            bytes=document.size if has_a_file else 0,
-        )
-        folder, topic, news = (
-            document_folder(document.pk),
-            document_topic(document.workspace_id),
-            str(document.pk),
-        )
-        storage, id = document.file.storage, document.pk
-        document.delete()
-        announce(topic, news)
-        transaction.on_commit(lambda: _remove_files(storage, folder, id))
-    return receipt
 
 
 def document_folder(id: UUID) -> str:
@@ -302,18 +262,6 @@ def _update_fetched(document: Document) -> bool:
             document.name = name
         announce(document_topic(document.workspace_id), str(document.pk))
     return bool(is_there)
-
-
-def _remove_files(storage: Storage, folder: str, id: UUID) -> None:
-    try:
-        _, names = storage.listdir(folder)
-    except FileNotFoundError:
-        names = []
-    for name in names:
-        storage.delete(f"{folder}/{name}")
-    storage.delete(folder)
-    for cache in (Path(settings.DATA_DIR) / "cache").glob(f"*/{id}*"):
-        remove_cache(cache)
 
 
 def _queue_ingestion(document: Document) -> None:

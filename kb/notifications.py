@@ -22,6 +22,8 @@ from psycopg.conninfo import make_conninfo
 logger = logging.getLogger(__name__)
 CHANNEL = "locus"
 RECONNECT_SECS = 1.0
+WITHDRAWN = "withdrawn-documents"
+"""The topic of documents that were deleted or moved to another workspace; the news is the document's id."""
 
 
 def document_topic(workspace_id: UUID) -> str:

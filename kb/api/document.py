@@ -19,7 +19,8 @@ from accounts.errors import Conflict
 from accounts.rest import StrictSerializer, parsed
 from kb.api.finding import changeable_document, visible_document
 from kb.changes import Changes, cancel, change
-from kb.documents import MAX_NAME, delete_document, reprocess
+from kb.deletion import delete_document
+from kb.documents import MAX_NAME, reprocess
 from kb.following import follow_document
 from kb.representations import document_json, quality_json
 from kb.sse import AnyAccept, sse_max_bytes, sse_response
@@ -75,7 +76,7 @@ class DocumentView(APIView):
 
     @extend_schema(operation_id="documents_delete", responses={200: OpenApiTypes.OBJECT})
     def delete(self, request: Request, id: str) -> Response:
-        """Delete the document, its chunks, vectors, file and page images; return a receipt."""
+        """Delete the document with all that was made from it; return a receipt."""
         return Response(delete_document(changeable_document(principal_of(request), id)).as_json())
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from accounts.errors import NotFound
+from accounts.errors import Forbidden, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
 from kb.models import Chunk, Document
@@ -19,8 +19,13 @@ def visible_document(principal: Principal, id: str) -> Document:
 
 
 def changeable_document(principal: Principal, id: str) -> Document:
-    """Return the document if the principal may change it; raise `NotFound` or `Forbidden`."""
+    """Return the document if the principal may change it; raise `NotFound` or `Forbidden`.
+
+    An external user changes what is its own, and nothing that is merely shared with it.
+    """
     document = visible_document(principal, id)
+    if document.external_user_id != principal.external_user_id:
+        raise Forbidden("This document is shared with you. Only whoever it belongs to may change it.")
     principal.require_workspace(document.workspace_id, Role.EDITOR)
     return document
 

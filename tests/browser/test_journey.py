@@ -12,7 +12,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
-from kb.documents import delete_document
+from kb.deletion import delete_document
 from kb.models import Document, Status
 from tests.browser import kinds
 from tests.browser.conftest import PASSWORD, PHONE

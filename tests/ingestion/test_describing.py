@@ -23,7 +23,8 @@ from accounts.identity import principal_of_user
 from ingestion import describing
 from ingestion.describing.model import LONGEST_DESCRIPTION
 from kb.chat.prices import price_of
-from kb.documents import delete_document, reprocess
+from kb.deletion import delete_document
+from kb.documents import reprocess
 from kb.ledger.base import Payer
 from kb.ledger.models import Balance, Charge, Purpose
 from kb.models import Chunk, Document, Modality, Status

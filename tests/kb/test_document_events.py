@@ -19,7 +19,7 @@ from django.test import AsyncClient, Client
 from accounts.models import ApiKey, Membership, Workspace
 from ingestion.report import Report
 from kb.changes import Changes, cancel, change
-from kb.documents import delete_document
+from kb.deletion import delete_document
 from kb.models import Document, Stage, Status
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document

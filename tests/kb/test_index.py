@@ -17,9 +17,9 @@ from django.test import override_settings
 
 from accounts.identity import principal_of_user
 from accounts.models import Workspace
+from kb.deletion import delete_document
 from kb.doctor import examine, repair
 from kb.doctor.index import WRONG_INDEX
-from kb.documents import delete_document
 from kb.embedding import active_space, embedding_model
 from kb.index import view as views
 from kb.index.analysis import terms

@@ -1,0 +1,54 @@
+"""Deleting workspaces and people: one way for the API, the admin panel and commands.
+
+What is not a row that hangs on them, such as documents' files and words in other people's stored answers, is
+removed by the apps that know it: they append a function to `removers`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.models import User, Workspace
+
+Remover = Callable[[Collection[UUID], Collection[int]], Mapping[str, int]]
+"""Removes what belongs to workspaces or people, by their ids, before they go; returns how many of what."""
+removers: list[Remover] = []
+
+
+def delete_workspaces(ids: Iterable[UUID]) -> dict[str, int]:
+    """Delete workspaces with their documents, files included, and all other rows that hang on them.
+
+    Return how many of what is gone: `workspaces`, `documents`, `chunks`, `vectors`, `files`, `bytes`. The
+    caller has decided that they may go; a personal workspace goes with its person and is refused here with
+    `ValueError`. Documents go in transactions of some hundred: after a crash, call again for the rest.
+    """
+    workspaces = Workspace.objects.filter(pk__in=list(ids))
+    if workspaces.filter(personal_of__isnull=False).exists():
+        raise ValueError("A personal workspace is deleted with its person.")
+    return _delete(list(workspaces.values_list("pk", flat=True)), [])
+
+
+def delete_users(ids: Iterable[int]) -> dict[str, int]:
+    """Delete people with their personal workspaces, keys, conversations and executions.
+
+    Documents that they uploaded to workspaces of others stay there. Returns and works as `delete_workspaces`
+    does, with `users` too.
+    """
+    users = list(User.objects.filter(pk__in=list(ids)).values_list("pk", flat=True))
+    personal = Workspace.objects.filter(personal_of__in=users).values_list("pk", flat=True)
+    return _delete(list(personal), users)
+
+
+def _delete(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> dict[str, int]:
+    gone = Counter(workspaces=len(workspace_ids), users=len(user_ids))
+    for remove in removers:
+        gone.update(remove(workspace_ids, user_ids))
+    with transaction.atomic():
+        # What came in meanwhile goes by the cascade, which the apps' signals watch.
+        Workspace.objects.filter(pk__in=workspace_ids).delete()
+        User.objects.filter(pk__in=user_ids).delete()
+    return dict(gone)

@@ -1,0 +1,176 @@
+"""Deleting documents: one way for the API, the admin panel, and workspaces and people that go.
+
+    lock the rows ─ scrub what others made from them ─ chunks, vectors, index, rows ─ after the commit: files
+
+What apps above this one made from documents, such as stored answers, they scrub themselves: they append a
+function to `scrubbers`, which is called inside the transaction, before the rows go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.core.files.storage import Storage
+from django.db import transaction
+from django.db.models import Q
+
+from kb.documents import document_folder, has_file, remove_cache
+from kb.index.segments import Shelf, forget, lock
+from kb.models import Chunk, ChunkVector, Document
+from kb.notifications import WITHDRAWN, announce, document_topic
+
+AT_ONCE = 200
+"""So many documents are deleted in one transaction."""
+
+Scrubber = Callable[[Collection[UUID]], Mapping[str, int]]
+"""Removes the words of documents from rows of its app, and returns how many rows of which kind it changed."""
+scrubbers: list[Scrubber] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a deletion removed; `bytes` counts the files' contents."""
+
+    documents: int = 0
+    chunks: int = 0
+    vectors: int = 0
+    files: int = 0
+    bytes: int = 0
+    scrubbed: Mapping[str, int] = field(default_factory=dict)
+    """By kind, how many rows lost the documents' words and stayed: `executions`, `events`."""
+
+    def __add__(self, other: Receipt) -> Receipt:
+        """Return what two deletions removed together."""
+        counts = {name: count + other.counts[name] for name, count in self.counts.items()}
+        return Receipt(**counts, scrubbed=_sum([self.scrubbed, other.scrubbed]))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of what are gone."""
+        return {name: getattr(self, name) for name in ("documents", "chunks", "vectors", "files", "bytes")}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return `{"deleted": {…}, "scrubbed"?: {…}}` (contract §3)."""
+        scrubbed = {"scrubbed": dict(self.scrubbed)} if any(self.scrubbed.values()) else {}
+        return {"deleted": self.counts} | scrubbed
+
+
+def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return dict(total)
+
+
+def delete_document(document: Document) -> Receipt:
+    """Delete a document with all that was made from it; see `delete_documents`."""
+    return delete_documents([document.pk])
+
+
+def delete_documents(ids: Iterable[UUID]) -> Receipt:
+    """Delete documents, with what is attached to them, and return what was removed.
+
+    Everything that holds their words goes: chunks, vectors, index, stored answers and their events, and after
+    the commit files, page images and other caches. The caller has decided that they may be deleted. Some
+    hundred share a transaction, so a crash leaves whole documents: call again for the rest. Inside a
+    transaction of the caller nothing is lost if that is rolled back. Unknown ids are skipped.
+    """
+    left = iter(_with_attachments(ids))
+    receipt = Receipt()
+    while batch := list(islice(left, AT_ONCE)):
+        receipt += _delete(batch)
+    return receipt
+
+
+def delete_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> Mapping[str, int]:
+    """Delete the documents of workspaces, and those attached to conversations of users or of workspaces.
+
+    For `accounts.deletion`, before workspaces and people go; returns what a receipt counts as deleted.
+    """
+    going = Q(workspace__in=workspace_ids) | Q(session__workspace__in=workspace_ids)
+    ids = Document.unscoped.filter(going | Q(session__user__in=user_ids)).values_list("pk", flat=True)
+    return delete_documents(ids).counts
+
+
+def withdraw(document: Document) -> None:
+    """Do for a document what deletion by a cascade would forget, within its transaction.
+
+    The signal of deletions that do not come through `delete_documents` calls this.
+    """
+    _withdraw([document])
+
+
+def _with_attachments(ids: Iterable[UUID]) -> list[UUID]:
+    """Return the ids, and before them those of what is attached to them however deep, each once."""
+    found = dict.fromkeys(ids)
+    level = list(found)
+    while level:
+        attached = Document.unscoped.filter(attached_to__in=level).values_list("pk", flat=True)
+        level = [id for id in attached if id not in found]
+        found |= dict.fromkeys(level)
+    return list(reversed(found))
+
+
+@transaction.atomic
+def _delete(ids: Sequence[UUID]) -> Receipt:
+    # In an order, so that two who delete the same ones wait for each other only one way.
+    documents = list(Document.unscoped.select_for_update().filter(pk__in=ids).order_by("pk"))
+    if not documents:
+        return Receipt()
+    ids = [document.pk for document in documents]
+    with_files = [document for document in documents if has_file(document)]
+    scrubbed = _withdraw(documents)
+    # Not `delete()`: it would read all chunks first, and send the signal of those who don't come this way.
+    vectors = ChunkVector.objects.filter(chunk__document__in=ids)._raw_delete("default")
+    chunks = Chunk.unscoped.filter(document__in=ids)._raw_delete("default")
+    Document.unscoped.filter(attached_to__in=ids).update(attached_to=None)
+    Document.unscoped.filter(pk__in=ids)._raw_delete("default")
+    return Receipt(
+        documents=len(documents),
+        chunks=chunks,
+        vectors=vectors,
+        files=len(with_files),
+        bytes=sum(document.size for document in with_files),
+        scrubbed=scrubbed,
+    )
+
+
+def _withdraw(documents: Sequence[Document]) -> Mapping[str, int]:
+    """Take documents out of the index and out of what was made from them; return the counts of that."""
+    ids = [document.pk for document in documents]
+    # Whoever merges their segments meanwhile would bring them back.
+    for shelf in sorted({Shelf.of(document) for document in documents}, key=str):
+        lock(shelf)
+    forget(ids)
+    scrubbed = _sum(scrub(ids) for scrub in scrubbers)
+    for document in documents:
+        announce(document_topic(document.workspace_id), str(document.pk))
+        announce(WITHDRAWN, str(document.pk))
+        _remove_after_commit(document)
+    return scrubbed
+
+
+def _remove_after_commit(document: Document) -> None:
+    storage, id = document.file.storage, document.pk
+    # The row is gone by then: a file that can't be removed is the doctor's, not the caller's trouble.
+    transaction.on_commit(lambda: _remove_files(storage, id), robust=True)
+
+
+def _remove_files(storage: Storage, id: UUID) -> None:
+    folder = document_folder(id)
+    try:
+        _, names = storage.listdir(folder)
+    except FileNotFoundError:
+        names = []
+    for name in names:
+        storage.delete(f"{folder}/{name}")
+    storage.delete(folder)
+    for cache in (Path(settings.DATA_DIR) / "cache").glob(f"*/{id}*"):
+        remove_cache(cache)

@@ -29,8 +29,8 @@ SAME_EDGE = 3.0
 EDGE_SHARE = 0.05
 
 LIST_ITEM = re.compile(r"([•●○▪■◦‣·–—]|[-*]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\([ivx]+\))\s")
-NUMBERED = re.compile(r"(item|part|chapter|section|note)\b|[\dIVX]+[.)\s]", re.IGNORECASE)
-THREE_LETTERS = re.compile(r"(?:[^\W\d_].*?){3}")
+NUMBERED = re.compile(r"(item|part|chapter|section|note)\b|(?<![\dIVX])[\dIVX]++[.)\s]", re.IGNORECASE)
+FEWEST_LETTERS = 3
 
 DEEPEST = 9
 
@@ -162,7 +162,7 @@ class _Typography:
 
 def _reads_like_heading(element: Element) -> bool:
     text = element.text
-    if len(text) > HEADING_CHARS or not THREE_LETTERS.match(text):
+    if len(text) > HEADING_CHARS or sum(map(str.isalpha, text)) < FEWEST_LETTERS:
         return False
     if text.endswith((".", ",", ";", ":")) and not NUMBERED.fullmatch(text):
         return False

@@ -17,13 +17,14 @@ _INVISIBLE = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_FENCE = re.compile(r"={3,}(?=[ \t]*[0-9a-f]{8})", re.IGNORECASE)
+# A run begins once: begun again at each of its characters, it would take the square of its length.
+_FENCE = re.compile(r"(?<!=)={3,}+(?=[ \t]*+[0-9a-f]{8})", re.IGNORECASE)
 _REFERENCE = re.compile(r"\[(\s*\^?\d{1,4}(?:\s*[,;&/–—-]\s*\^?\d{1,4}){0,19}\s*)\]")
 _POSES = re.compile(
     r"""
-      [<＜\[(【] (?= \s* /? \s* sources? [\s_:\#.-]* \d )        # markers, as models misspell them too
+      [<＜\[(【] (?= \s*+ (?:/\s*+)? sources? [\s_:\#.-]* \d )        # markers, as models misspell them too
     | 【 (?= \s* \d )
-    | [<＜] (?= \s* /? \s* (?:web_)? citation )                 # what markers become
+    | [<＜] (?= \s*+ (?:/\s*+)? (?:web_)? citation )                 # what markers become
     | [<＜] (?= [|｜] \S{1,64} > | \w{1,32} [|｜] > )            # <|im_start|>, <｜User｜>, <turn|>
     | [<＜] (?= <? /? \s* (?: s | sys | system | user | human | assistant | developer | inst
                            | think(?:ing)? | tool_\w{1,32} | (?:start|end)_of_\w{1,32} ) \s* > )

@@ -8,7 +8,7 @@ RULE = re.compile(r"^\|(?: --- \|)+\n?", re.MULTILINE)
 MOST_ROW_WORDS = 60
 """A row of more words is text that was taken for one."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_AMOUNT = re.compile(r"[\W_]*\d[\d,.]*[\W_]*")
+_AMOUNT = re.compile(r"(?<![\W_])[\W_]*+\d[\d,.]*+[\W_]*+")
 
 
 def is_table(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 import numpy as np
 
@@ -12,8 +11,9 @@ from kb.index.analysis import terms
 from kb.index.view import Rows, View
 from kb.index.words import holding_all
 from kb.models import Chunk, with_headings
+from kb.normalizing import normalized
 
-PHRASE = re.compile(r'"([^"]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]+)»')
+PHRASE = re.compile(r'"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»')
 MOST_READ = 2000
 """Of more chunks that hold all words of a phrase, the first ones in reading order are looked at."""
 
@@ -42,7 +42,7 @@ def narrowed_to_phrases(principal: Principal, view: View, question: str) -> View
 
 def fold(text: str) -> str:
     """Return `text` without case, typographic variants and line breaks."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return " ".join(normalized("NFKC", text).casefold().split())
 
 
 def _holding_words(view: View, phrases: list[str]) -> Rows:

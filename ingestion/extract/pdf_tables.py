@@ -30,7 +30,10 @@ FEWEST_CELLS = 4
 COLUMN_SHARE = 0.15
 NUMERIC_SHARE = 0.5
 
-NUMBER = re.compile(r"[(\-–—+$€£¥\s]*\d[\d.,]*[\s)%x*]*(\(\w\))?|[—–\-]+\s*%?|n/?[am]|\*+", re.IGNORECASE)
+NUMBER = re.compile(
+    r"(?<![(\-–—+$€£¥\s])[(\-–—+$€£¥\s]*+\d[\d.,]*+[\s)%x*]*+(\(\w\))?|(?<![—–\-])[—–\-]++\s*+%?|n/?[am]|\*++",
+    re.IGNORECASE,
+)
 YEAR = re.compile(r"(19|20)\d\d(\s*\(\w\))?")
 CURRENCY = re.compile(r"\(?(US|C|A|HK)?[$€£¥]")
 TAIL = re.compile(r"[%)]+")

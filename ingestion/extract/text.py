@@ -14,7 +14,7 @@ from ingestion.extract.places import element, folded
 from ingestion.extract.sniffing import UNICODE_MARKS
 from kb.locations import InFile
 
-LIST_ITEM = re.compile(r"\s*([-*+•]|\d{1,3}[.)])\s+\S")
+LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
 # Python's own inventions among the codecs, some of them slow beyond measure.
 NO_CHARSETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
 WESTERN = {"iso8859-1": "cp1252", "ascii": "cp1252"}

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 
 from ingestion.extract.data.json_tokens import Malformed, tokens
 
-MAIL_HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):[^\n]*(?:\n[ \t][^\n]*)*(?:\n|$)")
+MAIL_HEADER = re.compile(r"(?<![A-Za-z0-9-])([A-Za-z][A-Za-z0-9-]*+):[^\n]*+(?:\n[ \t][^\n]*+)*+(?:\n|$)")
 MAIL_HEADERS = frozenset(
     "from to cc bcc subject date message-id mime-version received return-path reply-to content-type sender "  # noqa: SIM905
     "delivered-to content-transfer-encoding x-mailer dkim-signature".split()
 )
 FEWEST_MAIL_HEADERS = 3
 
-PROLOG = re.compile(r"\s*(<\?xml[^>]*\?>|<!--.*?-->|<\?[^>]*\?>|\s+)*", re.DOTALL)
+PROLOG = re.compile(r"(?:\s++|<!--.*?(?:-->|\Z)|<\?[^<>]*+>)*+", re.DOTALL)
 HTML_START = re.compile(r"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 HTML_TAG = re.compile(
     r"<(?:p|div|span|table|tr|td|body|head|h[1-6]|ul|ol|li|br|meta|img|b|i|strong|em|title|section)[\s/>]|<a\s",
@@ -31,13 +31,12 @@ XML_START = re.compile(r"(<\?xml\s|<!DOCTYPE\s|<[A-Za-z_][\w:.-]*(\s+[\w:.-]+\s*
 ATX = re.compile(r" {0,3}#{1,6} +\S")
 MARKDOWN = (
     re.compile(r"^ {0,3}(```|~~~)"),
-    re.compile(r"^\|?[ :-]*-{3}[ :-]*(\|[ :-]*-{3}[ :-]*)+\|?$"),
     re.compile(r"\[[^\]\n]{1,100}\]\([^)\s]{1,200}\)"),
     re.compile(r"(\*\*|__)\w[^*_\n]{0,80}\1"),
     re.compile(r"^\s*[-*+] +\[[ xX]\] "),
     re.compile(r"^[-*+] +\S"),
 )
-# Some of these patterns take the square of a line's length; what a line is shows at its ends.
+# What a line is shows at its ends.
 LINE_START, LINE_END = 200, 100
 
 DEFINES = "def|class|func|fn|function|sub|module|namespace|interface|struct|enum|trait|impl"
@@ -46,17 +45,17 @@ CONTROLS = (
     "end|then|fi|done|do|esac"
 )
 CODE_LINE = re.compile(
-    rf"""\s*(?:
-    .*[;{{}}]\s*(?://.*|/\*.*)?$
+    rf"""\A\s*+(?:
+    .*[;{{}}]\s*+(?://.*|/\*.*)?$
     | (?:@\w|\#!/|\#\s*(?:include|define|ifn?def|endif|pragma)\b|//|/\*|\*\s|\*/|--\s)
-    | (?:async\s+)?(?:{DEFINES})\s+\w[\w.:<>]*.*[:({{=\[]
-    | (?:import|from|using|package|require|use|include)\s+[\w."'@{{*(<][^.!?]*;?$
+    | (?:async\s+)?(?:{DEFINES})\s+\w.*[:({{=\[]
+    | (?:import|from|using|package|require|use|include)\s+[\w."'@{{*(<][^.!?]*+$
     | (?:{CONTROLS})\b.*[:({{=\[\])}}"';\w]$
     | (?:public|private|protected|static|final|export|pub)\s+\w
-    | [\w.\[\]"'$]+(?:\s?:\s?[\w\[\], .|]{{1,60}})?\s?(?:[-+*/|&:]?=|:=|<-)\s*\S
-    | [\w.$]+\(.*\)?[,:]?$
-    | [)\]}}]+[,;]?$
-    | \w+=\S
+    | [\w.\[\]"'$]++(?:\s?:\s?[\w\[\], .|]{{1,60}})?\s?(?:[-+*/|&:]?=|:=|<-)\s*\S
+    | [\w.$]++\(.*$
+    | [)\]}}]++[,;]?$
+    | \w++=\S
     | (?:SELECT|INSERT|CREATE|UPDATE|DELETE|ALTER|DROP)\s+[A-Z]
     )""",
     re.VERBOSE,
@@ -65,7 +64,7 @@ CODE_LINE = re.compile(
 COMMENT = re.compile(r'"""(?:.*?)(?:"""|\Z)|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)', re.DOTALL)
 FENCED = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1[^\n]*$", re.DOTALL | re.MULTILINE)
 COMMENT_LINE = re.compile(
-    r"\s*(?:#(?!\s*(?:include|define|if|ifn?def|el|endif|pragma|undef)\b)|//|--|%|;|\*)"
+    r"\A\s*+(?:#(?!\s*+(?:include|define|if|ifn?def|el|endif|pragma|undef)\b)|//|--|%|;|\*)"
 )
 CODE_SHARE, DENSE = 0.5, 0.06
 
@@ -153,8 +152,15 @@ def is_markdown(text: str) -> bool:
         for before, line, after in zip(lines, lines[1:], lines[2:], strict=False)
     )
     marks = sum(any(mark.search(line) for line in lines if line) for mark in MARKDOWN)
+    marks += any(map(_is_table_rule, lines))
     comments = sum(line.startswith("#") for line in lines) - headings
     return (headings > comments) or marks >= 2
+
+
+def _is_table_rule(line: str) -> bool:
+    """Tell whether a line parts the head of a table from its rows: `| --- | :---: |`."""
+    cells = line.removeprefix("|").removesuffix("|").split("|")
+    return len(cells) > 1 and all("---" in cell and not cell.strip(" :-") for cell in cells)
 
 
 def _line_ends(text: str) -> list[str]:

@@ -23,10 +23,10 @@ Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 CONNECT_SECS = 10.0
 ADDRESSES_TRIED = 4
 # `127.1`, `0x7f000001`, `017700000001`, `2130706433`: what C libraries take for IPv4.
-ENDS_IN_A_NUMBER = re.compile(r"(.*\.)?(\d+|0x[0-9a-f]*)")
+NUMBER = re.compile(r"\d++|0x[0-9a-f]*+")
 # Names that only a local network knows: whether they exist there is nobody's business.
-LOCAL_NAMES = re.compile(
-    r"[^.]+|(.*\.)?(localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa)"
+LOCAL_ENDINGS = frozenset(
+    {"localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private"}
 )
 GLOBAL_UNICAST_6 = ip_network("2000::/3")
 # IPv4 addresses written as IPv6: what counts is the IPv4 address in the last 32 bits.
@@ -118,7 +118,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     async def _public_addresses(self, host: str, port: int) -> Sequence[str]:
         if _is_address(host):
             addresses: Sequence[str] = [host]
-        elif ENDS_IN_A_NUMBER.fullmatch(host) or LOCAL_NAMES.fullmatch(host):
+        elif _is_local_name(host):
             raise BlockedUrl
         else:
             addresses = await self._addresses(host, port)
@@ -135,6 +135,13 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
             return await anyio.to_thread.run_sync(self._resolver, host, port, abandon_on_cancel=True)
         except (OSError, UnicodeError):
             raise UnreachableUrl from None
+
+
+def _is_local_name(host: str) -> bool:
+    """Tell whether only a local network knows a name, or C libraries take it for an address."""
+    _, dot, last = host.rpartition(".")
+    is_local = last in LOCAL_ENDINGS or f".{host}".endswith(".home.arpa")
+    return not dot or is_local or NUMBER.fullmatch(last) is not None
 
 
 def _is_address(host: str) -> bool:

@@ -20,7 +20,7 @@ MAX_URL = 2048
 DEFAULT_PORTS = {"http": 80, "https": 443}
 PORTS = frozenset(DEFAULT_PORTS.values())
 # Letters, digits, hyphens: nothing percent-encoded, which others might decode differently. `:` is IPv6.
-HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*|[0-9a-f.]*:[0-9a-f:.]+")
+HOST = re.compile(r"(?<![a-z0-9_.-])(?:[a-z0-9_-]++(?:\.[a-z0-9_-]++)*+|[0-9a-f.]*+:[0-9a-f:.]++)")
 
 
 def web_url(text: str, allowed: Set[Address] | None = None) -> URL:

@@ -18,6 +18,8 @@ from pathlib import Path
 
 import Stemmer
 
+from kb.normalizing import normalized
+
 Analyser = Callable[[str], tuple[str, ...]]
 
 # ISO 639-1 -> the Snowball algorithm that knows its word forms (https://snowballstem.org/algorithms/).
@@ -90,10 +92,10 @@ _SEPARATOR = re.compile(rf"[{_SEPARATORS},]")
 _NOT_BETWEEN_DIGITS = re.compile(rf"(?<!\d)[{_SEPARATORS},]|[{_SEPARATORS},](?!\d)")
 _DIGIT = re.compile(r"\d")
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)+")
+_NUMBER = re.compile(r"(?<!\d)\d++(?:[.,]\d++)++")
 _GROUPED_BY_COMMAS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _GROUPED_BY_DOTS = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
-_DECIMAL = re.compile(r"\d+[.,]\d+")
+_DECIMAL = re.compile(r"(?<!\d)\d++[.,]\d++")
 
 _HAN_KANA_HANGUL = (
     "\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -127,7 +129,7 @@ def _analysers(language: str) -> tuple[Analyser, Analyser]:
     term_of = _term_of(_ALGORITHMS.get(language.partition("-")[0].lower(), ""))
 
     def analyse(piece: str) -> tuple[str, ...]:
-        folded = unicodedata.normalize("NFKC", piece).casefold()
+        folded = normalized("NFKC", piece).casefold()
         found = map(term_of, chain.from_iterable(map(_candidates, _TOKEN.findall(folded))))
         return tuple(term for term in found if term and len(term) <= LONGEST_TERM)
 
@@ -205,5 +207,5 @@ def _pairs(run: str) -> Iterator[str]:
 def _without_accents(word: str) -> str:
     if word.isascii():
         return word
-    bare = _UNSEEN.sub("", unicodedata.normalize("NFKD", word))
-    return unicodedata.normalize("NFC", bare).translate(_LETTERS)
+    bare = _UNSEEN.sub("", normalized("NFKD", word))
+    return normalized("NFC", bare).translate(_LETTERS)

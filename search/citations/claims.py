@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cached_property
 
 from kb.index.analysis import terms
@@ -29,8 +29,9 @@ _SCALES = {
     "trillion": 12,
 }
 _SCALED = re.compile(
-    rf"(\d[\d.,]*)[\s-]*({'|'.join(sorted(_SCALES, key=len, reverse=True))})\b", re.IGNORECASE
+    rf"(?<!\d)(\d[\d.,]{{0,40}}+)[\s-]*+({'|'.join(sorted(_SCALES, key=len, reverse=True))})\b", re.IGNORECASE
 )
+"""An amount has few digits; a run of them begins once."""
 _NAME = re.compile(r"(?<=[^\s.!?:;|•*–-]\s)[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+(?:[-’']\w+)*")
 _MOSTLY_CAPITALISED = 0.3
 """Where so many words begin with a capital, as nouns do in German, capitals tell no names."""
@@ -101,10 +102,10 @@ def _is_amount_of(number: str, claimed: frozenset[Decimal], held: frozenset[Deci
 
     A table says “3,200” below “in millions”, an answer “3.2 billion”: the scale is a power of a thousand.
     """
-    try:
-        digits = Decimal(number)
-    except InvalidOperation:
+    # Other terms that `Decimal` takes, such as “1e999999”, are no amounts, and overflow.
+    if not _NUMERAL.fullmatch(number):
         return False
+    digits = Decimal(number)
     thousands = range(0, MOST_SCALE + 1, 3)
     amounts = [amount for amount in claimed if any(digits.scaleb(power) == amount for power in thousands)]
     return any(amount == each.scaleb(power) for amount in amounts for each in held for power in thousands)

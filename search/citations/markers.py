@@ -41,9 +41,9 @@ _LONGEST = 600
 """Nothing that `_WRITTEN` matches is longer, in characters: 20 numbers and all there may be between them."""
 _MAY_BEGIN = re.compile(
     rf"""(?<!\\)(?:
-        [<\[(【][ \t]*/?[ \t]*\^?(?:s(?:o(?:u(?:r(?:c(?:e(?:s)?)?)?)?)?)?)?
-      | [<\[(【][ \t]*/?[ \t]*{_NAME}[\d \t,;&/–—^_:\#.A-Za-z-]*
-      | [\[【][ \t]*\^?\d[\d \t,;&/–—^A-Za-z-]*(?:†[^】\n]*)?
+        [<\[(【]{_GAP}/?{_GAP}\^?(?:s(?:o(?:u(?:r(?:c(?:e(?:s)?)?)?)?)?)?)?
+      | [<\[(【]{_GAP}/?{_GAP}{_NAME}[\d \t,;&/–—^_:\#.A-Za-z-]*
+      | [\[【]{_GAP}\^?\d[\d \t,;&/–—^A-Za-z-]*+(?:†[^】\n]{{0,60}}+)?
       | \[[\d \t,;&/–—^A-Za-z-]+\]
       | \\
     )$

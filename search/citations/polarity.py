@@ -19,6 +19,10 @@ NEGATORS = {
     "en": r"not|no|never|none|nobody|nothing|neither|without|cannot|\w+n[’']t",
     "de": r"nicht|kein\w{0,2}|nie|niemals|niemand\w{0,2}|nichts|weder|ohne",
 }
+_NEGATORS = {
+    language: re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    for language, words in [*NEGATORS.items(), (None, "|".join(NEGATORS.values()))]
+}
 UNSURE = re.compile(
     r"""
       \b(?: not | nicht | no ) \s+ (?: only | just | merely | solely | least | doubt | nur | bloß | allein
@@ -76,8 +80,7 @@ def _is_denied(clause: Clause, source: Sequence[Clause]) -> bool:
 
 
 def _clause(part: str, language: str | None) -> Clause:
-    words = "|".join(NEGATORS.values() if language is None else [NEGATORS[language]])
-    pieces = re.split(rf"\b(?:{words})\b", part, flags=re.IGNORECASE)
+    pieces = _NEGATORS[language].split(part)
     own = [list(terms(piece, language)) for piece in pieces]
     known = frozenset(term for piece in own for term in piece)
     if len(pieces) > 2 or UNSURE.search(part):

@@ -18,7 +18,8 @@ CERTAIN = 0.5
 FEWEST_WORDS = 3
 """“According to <source_1>, …”: what has fewer words before its marker goes on behind it."""
 _GROUP = re.compile(
-    rf"(?P<before>[ \t]*)(?P<markers>{MARKER.pattern}(?:[ \t]*{MARKER.pattern})*)(?P<after>[ \t]*)"
+    rf"(?<![ \t])(?P<before>[ \t]*+)(?P<markers>{MARKER.pattern}(?:[ \t]*+{MARKER.pattern})*+)"
+    r"(?P<after>[ \t]*+)"
 )
 # Behind “Inc.” and other abbreviations a sentence goes on in small letters.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?![\sa-zß-öø-ÿ])|\n+")

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 
 MAX_DEPTH = 200
 TOKEN = re.compile(
-    r"""\s*(?:
+    r"""
     (?P<mark>[{}\[\],:])
-    | (?P<string>"(?:[^"\\\x00-\x1f]|\\.)*")
-    | (?P<literal>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|NaN|-?Infinity)(?![\w.])
-    )""",
+    | (?<!\\)(?P<string>"(?:[^"\\\x00-\x1f]++|\\.)*+")
+    | (?<![\w.])(?P<literal>-?\d++(?:\.\d++)?+(?:[eE][+-]?\d++)?+|true|false|null|NaN|-?Infinity)(?![\w.])
+    """,
     re.VERBOSE,
 )
-BLANK = re.compile(r"\s*\Z")
+BLANKS = re.compile(r"\s*+")
+BEGUN = re.compile(r"\"|-?\w{0,20}\Z")
+"""What a token that was cut may begin with."""
 
 
 class Malformed(ValueError):
@@ -43,8 +45,8 @@ class Leaf:
 def tokens(text: str, *, may_be_cut: bool = False) -> Iterator[tuple[str, str, int]]:
     """Yield (group, token, line); raise `Malformed` where brackets and tokens can't be JSON."""
     at, line, depth = 0, 1, 0
-    while match := TOKEN.match(text, at):
-        line += text.count("\n", at, match.start(match.lastgroup or 0))
+    while match := TOKEN.match(text, _behind_blanks(text, at)):
+        line += text.count("\n", at, match.start())
         piece = match[match.lastgroup or 0]
         depth += (piece in ("{", "[")) - (piece in ("}", "]"))
         if depth < 0 or (depth == 0 and piece in (",", ":")):
@@ -53,8 +55,9 @@ def tokens(text: str, *, may_be_cut: bool = False) -> Iterator[tuple[str, str, i
             raise Malformed(line)
         yield match.lastgroup or "", piece, line
         at = match.end()
-    rest_is_cut = may_be_cut and (depth > 0 and re.match(r'\s*("|-?\w{0,20}\Z)', text[at:]))
-    if not BLANK.match(text, at) and not rest_is_cut:
+    at = _behind_blanks(text, at)
+    rest_is_cut = may_be_cut and depth > 0 and BEGUN.match(text, at)
+    if at < len(text) and not rest_is_cut:
         raise Malformed(line)
 
 
@@ -102,6 +105,11 @@ def unquoted(piece: str, line: int) -> str:
     except ValueError as error:
         raise Malformed(line) from error
     return value
+
+
+def _behind_blanks(text: str, at: int) -> int:
+    blanks = BLANKS.match(text, at)
+    return blanks.end() if blanks else at
 
 
 def _step(path: list[str | int]) -> None:

@@ -15,8 +15,8 @@ from lxml import etree
 from ingestion.extract.base import Element, Kind
 from ingestion.extract.places import element, folded
 
-DECLARATION = re.compile(r"([\w-]+)\s*:\s*([^;]+)")
-LENGTH = re.compile(r"(-?\d*\.?\d+)(px|pt|em|rem|%)$")
+DECLARATION = re.compile(r"(?<![\w-])([\w-]++)\s*+:\s*+([^;]++)")
+LENGTH = re.compile(r"(?<![\d.])(-?(?:\d++(?:\.\d++)?+|\.\d++))(px|pt|em|rem|%)$")
 # What a unit is worth at the usual size of type.
 PIXELS = {"px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16}
 TINY_PIXELS = 2.5
@@ -24,7 +24,8 @@ OFF_SCREEN = -500.0
 OPAQUE_ENOUGH = 0.05
 SAME = 16
 NAMED = {"white": "ffffff", "black": "000000"}
-RGB = re.compile(r"rgba?\(\s*(\d+)[\s,]+(\d+)[\s,]+(\d+)")
+# No more digits than `int` takes.
+RGB = re.compile(r"rgba?\(\s*+(\d{1,9})[\s,]++(\d{1,9})[\s,]++(\d{1,9})")
 SETTINGS = ("style", "color", "bgcolor", "background")
 NO_TEXT = frozenset({"script", "style", "template", "noscript", "head", "title"})
 

@@ -19,8 +19,12 @@ from ingestion.extract.text import decode, decode_as, plain_elements
 
 META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 META_WITHIN = 4096
-DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
+DECLARATION = re.compile(r"\A\s*+<\?xml[^>]*\?>")
+# What is not closed goes on to the end, as in browsers: to look for an end again from each beginning would
+# take the square of the length.
+TAG = re.compile(
+    r"<(script|style)\b.*?(?:</\1\s*+>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*+>", re.IGNORECASE | re.DOTALL
+)
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
 
 

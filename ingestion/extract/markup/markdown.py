@@ -22,7 +22,7 @@ from kb.locations import InFile
 MAX_NESTING = 100
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 FRONT_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
-HTML_TAG = re.compile(r"</?[a-zA-Z][^>]*>|<!--.*?-->", re.DOTALL)
+HTML_TAG = re.compile(r"</?[a-zA-Z][^<>]*+>|<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:

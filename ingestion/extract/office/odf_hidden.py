@@ -14,7 +14,7 @@ STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 STYLED = (f"{TEXT}span", f"{TEXT}p", f"{TEXT}h")
 HIDING = (f"{TEXT}hidden-text", f"{TEXT}hidden-paragraph")
-POINTS = re.compile(r"(\d*\.?\d+)pt$")
+POINTS = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?+|\.\d++)pt$")
 TINY = 2.0
 WHITE = re.compile("#f[0-9a-f]f[0-9a-f]f[0-9a-f]$", re.IGNORECASE)
 # What may have a background that text stands out from.

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, time, timedelta
 
-QUOTED = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].')
+QUOTED = re.compile(r'"([^"]*+)"|\\(.)|\[\$([^\[\]-]*+)[^\[\]]*+\]|\[[^\[\]]*+\]|[_*].')
 DIGITS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?")
+LONGEST_FORMAT = 255
+"""Excel writes no longer ones, in characters."""
+CURRENCY = re.compile(r'"([^"]{1,12})"|\[\$([^\[\]-]++)[^\[\]]*+\]|([€£¥])')
 # More digits than people write, and fewer than floating point adds of its own.
 SIGNIFICANT = 12
 
@@ -29,7 +32,7 @@ def shown(value: object, number_format: str = "General") -> str:
 
 def _number(value: float, number_format: str) -> str:
     """Return a number with the format's decimals, thousands, percent sign and currency."""
-    positive, *others = number_format.split(";")
+    positive, *others = number_format[:LONGEST_FORMAT].split(";")
     chosen = others[0] if value < 0 and others else positive
     plain = QUOTED.sub("", chosen)
     digits = DIGITS.search(plain)
@@ -54,5 +57,7 @@ def _literals(part: str) -> str:
 
 
 def _currency_behind(chosen: str) -> str:
-    behind = re.search(r'[0#?][^0#?"\[]*(?:"([^"]{1,12})"|\[\$([^\]-]+)[^\]]*\]|([€£¥]))[^0#?]*$', chosen)
-    return f" {(behind[1] or behind[2] or behind[3]).strip()}" if behind else ""
+    """Return the currency behind the digits of a format, with a space before it."""
+    last_digit = max(map(chosen.rfind, "0#?"))
+    behind = CURRENCY.search(chosen, last_digit + 1)
+    return f" {(behind[1] or behind[2] or behind[3]).strip()}" if behind and last_digit >= 0 else ""

@@ -43,7 +43,7 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _IS = re.compile(
-    r"(?:\W*\b\w+\b){1,8}?\W+(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
+    r"\A(?:\W*+\w++){1,8}?\W++(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
     r"|é|são)\b",
     re.IGNORECASE,
 )

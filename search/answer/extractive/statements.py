@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kb.tables import MOST_ROW_WORDS, is_table
 from search.answer.base import Context
 from search.answer.extractive.tables import Cell, Row, rows_of
-from search.answer.extractive.wording import LEADERS, fold, in_one_line
+from search.answer.extractive.wording import LEADERS, fold, in_one_line, words_in
 
 CHARS = range(20, 600)
 """How long a statement may be."""
@@ -17,17 +17,19 @@ FEWEST_LETTERS = 0.4
 """Text with a smaller share of letters is a formula, a row of figures or what layout left over."""
 YEAR_WEIGHT = 3
 """A year tells columns apart better than other words do."""
-_QUESTION = re.compile(r"[?？]\W*$")
+_BEHIND_WORDS = re.compile(r"(?<!\W)\W++\Z")
+_QUESTION_MARKS = frozenset("?？")
 """A question resembles another question more than its answer does, and answers nothing."""
 _ANNOUNCES = re.compile(r"[:：;,]$")
 _CAPTION = re.compile(
     r"(?:fig(?:ure|ura|uur)?\.?|tab(?:le|elle|leau|ella|ela|el|la)?\.?|abb(?:ildung|\.))\s*(?:\d[\d.]*|[IVXLC]+)\s*[.:–—-]",
     re.IGNORECASE,
 )
-_CONTENTS = re.compile(rf"{LEADERS.pattern}(?:\d{{1,4}}|[ivxlc]+)\s*$", re.IGNORECASE)
-_NOTICE = re.compile(r"\W*(?:©|\(c\)\s|copyright\s+(?:©|\(c\)|\d{4}))", re.IGNORECASE)
+_CONTENTS = re.compile(rf"{LEADERS.pattern}(?:\d{{1,4}}+|[ivxlc]++)\s*+$", re.IGNORECASE)
+_NOTICE = re.compile(r"\A\W*(?:©|\(c\)\s|copyright\s+(?:©|\(c\)|\d{4}))", re.IGNORECASE)
 """Whose a text is stands on every page, and answers nothing."""
-_END = re.compile(r"[.!…。！।؟۔][\W\d]*$")
+_BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
+_END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
 _FISCAL_YEAR = re.compile(r"\bFY ?['’]?(?:20)?(\d\d)\b", re.IGNORECASE)
 
@@ -45,13 +47,13 @@ class Statement:
     @property
     def is_whole(self) -> bool:
         """Whether it ends as sentences do, or is a row of a table."""
-        return is_table(self.context.chunk.text) or bool(_END.search(self.text))
+        return is_table(self.context.chunk.text) or _ends(self.text)
 
 
 def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
     """Yield all that may be told, in reading order."""
     asked = words_of(question)
-    known = " ".join(context.chunk.text for context in contexts)
+    known = words_in(context.chunk.text for context in contexts)
     for context in contexts:
         found = _rows(context, asked) if is_table(context.chunk.text) else _sentences(context, known)
         yield from (each for each in found if len(each.text) in CHARS)
@@ -63,7 +65,7 @@ def words_of(question: str) -> frozenset[str]:
     return frozenset([*re.findall(r"\w+", question.casefold()), *years])
 
 
-def _sentences(context: Context, known: str) -> Iterator[Statement]:
+def _sentences(context: Context, known: frozenset[str]) -> Iterator[Statement]:
     texts = [fold(sentence.text) for sentence in context.sentences]
     headings = {fold(heading) for heading in context.chunk.headings}
     # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
@@ -80,14 +82,26 @@ def _begins_low(text: str) -> bool:
 def _says_something(text: str) -> bool:
     """Tell whether a text is no question, announcement, caption, title, notice, contents or figures."""
     has_letters = sum(map(str.isalpha, text)) >= FEWEST_LETTERS * len(text)
-    is_other = _QUESTION.search(text) or _ANNOUNCES.search(text) or _CONTENTS.search(text)
+    is_other = _asks(text) or _ANNOUNCES.search(text) or _CONTENTS.search(text)
     is_about_text = _CAPTION.match(text) or _NOTICE.match(text)
     return has_letters and not is_other and not is_about_text and not _is_title(text)
 
 
+def _asks(text: str) -> bool:
+    """Tell whether a question mark stands behind the last word."""
+    behind = _BEHIND_WORDS.search(text)
+    return behind is not None and not _QUESTION_MARKS.isdisjoint(behind[0])
+
+
+def _ends(text: str) -> bool:
+    """Tell whether what ends a sentence stands behind the last letter."""
+    behind = _BEHIND_LETTERS.search(text)
+    return behind is not None and not _END_MARKS.isdisjoint(behind[0])
+
+
 def _is_title(text: str) -> bool:
     """Tell whether a text ends unlike a sentence, and all its longer words begin with a capital or digit."""
-    return not _END.search(text) and not any(word[0].islower() for word in text.split() if len(word) > 3)
+    return not _ends(text) and not any(word[0].islower() for word in text.split() if len(word) > 3)
 
 
 def _rows(context: Context, asked: frozenset[str]) -> Iterator[Statement]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from kb.index.analysis import terms
 from search.answer.base import Asked, Context, Corpus
@@ -26,8 +27,9 @@ NOTHING_FOUND_ON_THE_WEB = {
     "nl": "Ik heb hierop op het web geen antwoord gevonden.",
     "pt": "Não encontrei nenhuma resposta a isto na web.",
 }
-LEADERS = re.compile(r"\s*(?:(?:\.\s?){4,}|…{2,}|_{4,})\s*")
-"""Dots that lead the eye from a label to its figure."""
+LEADERS = re.compile(r"\s?(?:(?<!\.)(?<!\.\s)(?:\.\s?){4,}+|(?<!…)…{2,}+|(?<!_)_{4,}+)\s?")
+"""Dots that lead the eye from a label to its figure, in text without two spaces side by side."""
+_WORDS = re.compile(r"\w++(?:-\w++)*+")
 _PARTED = re.compile(r"\b([^\W\d_]+)- ([^\W\d_]+)\b")
 
 
@@ -58,11 +60,21 @@ def fold(text: str) -> str:
     return " ".join(text.split())
 
 
-def in_one_line(text: str, known: str = "") -> str:
+def words_in(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words of some texts without case, and of words with hyphens each two that stand together."""
+    words: set[str] = set()
+    for found in (found for text in texts for found in _WORDS.findall(text.casefold())):
+        parts = found.split("-")
+        words.update(parts)
+        words.update(map("-".join, pairwise(parts)))
+    return frozenset(words)
+
+
+def in_one_line(text: str, known: frozenset[str] = frozenset()) -> str:
     """Return `text` in one line, without dot leaders, and whole the words that were parted at a line's end.
 
-    `known` is a text that may have such a word unparted, with or without a hyphen; what it has in neither
-    way stays as it is.
+    `known` are the `words_in` texts that may have such a word unparted, with or without a hyphen; what they
+    have in neither way stays as it is.
     """
     line = LEADERS.sub(" ", fold(text)).strip()
     return _PARTED.sub(lambda parted: _whole(parted, known), line)
@@ -78,8 +90,8 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"^(\d{0,9})([-+.)#])(?=[\s#])", r"\1\\\2", escaped)
 
 
-def _whole(parted: re.Match[str], known: str) -> str:
+def _whole(parted: re.Match[str], known: frozenset[str]) -> str:
     for whole in (parted[1] + parted[2], f"{parted[1]}-{parted[2]}"):
-        if re.search(rf"\b{whole}\b", known, re.IGNORECASE):
+        if whole.casefold() in known:
             return whole
     return parted[0]

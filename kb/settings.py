@@ -25,7 +25,16 @@ switch_off()
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION = "0.1.0"
 
-env = Env(eager=False)
+
+class _Environment(Env):
+    """Takes an empty variable for one that is not set: that is what compose files make of `${NAME:-}`."""
+
+    def _get_value(self, env_key: str, default: Any) -> Any:
+        value = super()._get_value(env_key, default)
+        return default if isinstance(value, str) and not value.strip() else value
+
+
+env = _Environment(eager=False)
 
 # --- Where things are kept -----------------------------------------------------------------------------
 

@@ -68,3 +68,29 @@ def test_all_bad_values_are_told_at_once() -> None:
 def test_good_values_load() -> None:
     done = load_settings(MAX_PAGES="7", DATABASE_URL="postgresql://u:p@localhost:5/db?sslmode=require")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_empty_variable_is_one_that_is_not_set() -> None:
+    """Compose files make empty variables of settings that nobody has given: each keeps its default."""
+    reader = r'(?:env\.\w+|_provider_\w+)\(\s*"([A-Z_]+)"'
+    names = set(re.findall(reader, (ROOT / "kb/settings.py").read_text())) - {"DATA_DIR", "SECRET_KEY"}
+    tell = f"import kb.settings as s; print([(n, getattr(s, n, None)) for n in {sorted(names)}])"
+    unset = {name: value for name, value in os.environ.items() if name not in names}
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", tell], cwd=ROOT, env=each, capture_output=True, text=True, check=False
+        )
+        for each in (unset, unset | dict.fromkeys(names, ""), unset | dict.fromkeys(names, "  "))
+    ]
+    assert [(each.returncode, each.stderr) for each in told] == [(0, "")] * 3
+    assert told[0].stdout == told[1].stdout == told[2].stdout
+    assert "('BRAVE_BASE_URL', 'https://api.search.brave.com')" in told[1].stdout
+
+
+def test_an_empty_address_leaves_the_one_that_is_given() -> None:
+    tell = "import kb.settings as s; print(s.SEARXNG_BASE_URL)"
+    environment = os.environ | {"SEARXNG_URL": "https://search.example.org", "SEARXNG_BASE_URL": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", tell], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.strip() == "https://search.example.org"

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -27,7 +28,7 @@ from search.web.base import Found, WebQuery
 from search.web.models import CachedSearch
 
 # To be raised when queries or what is found take another shape.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # A database that hangs is no reason to wait: asking the web takes about as long.
 LONGEST_WAIT_SECS = 1.0
 
@@ -58,14 +59,19 @@ def key_of(first: str, query: WebQuery, workspace_id: UUID, external_user_id: st
     """
     parameters = _QUERY.dump_python(query, mode="json")
     text = parameters.pop("text")
-    # In whatever order a list names them, the same domains are meant.
     for name in _UNORDERED:
-        parameters[name] = sorted(parameters[name], key=json.dumps)
+        parameters[name] = _canonical(parameters[name])
     parts = [SCHEMA_VERSION, first, text, parameters]
     if not settings.WEB_CACHE_SHARED:
         parts += [str(workspace_id), external_user_id]
     whole = json.dumps(parts, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _canonical(rules: list[Any]) -> list[str]:
+    """Return rules, or lists of them, in one order and each once: what a list means depends on neither."""
+    parts = [_canonical(rule) if isinstance(rule, list) else rule for rule in rules]
+    return sorted({json.dumps(part, sort_keys=True) for part in parts})
 
 
 async def look_up(key: str, *, only: str | None = None, clock: Clock = timezone.now) -> Answer | None:

@@ -23,6 +23,8 @@ SPANS = {
     Recency.MONTH: timedelta(days=30),
     Recency.YEAR: timedelta(days=365),
 }
+# What an engine may mean by a month or a year is no contradiction.
+_LONGEST_SPANS = SPANS | {Recency.MONTH: timedelta(days=31), Recency.YEAR: timedelta(days=366)}
 BONUS = 0.25
 """How much a hit of a preferred domain gains over others, where 1 lies between the best hit and none."""
 # None: the hit does not say enough.
@@ -47,16 +49,15 @@ def can_match(query: WebQuery, now: datetime) -> bool:
 def narrowed(query: WebQuery, found: Found, honoured: Set[str], now: datetime) -> Found:
     """Return what of the (clean) hits meets the query, at most as many as it wants, best first.
 
-    `honoured` names the fields of the query that the provider has applied. Domains are looked at in any case:
-    providers have their own ideas of subdomains. A hit that does not tell its date stays, and the filter
-    counts as ignored.
+    `honoured` names the fields of the query that the provider says it has applied. Domains and dates are
+    looked at in any case: providers have their own ideas of both. A hit that does not tell its date stays,
+    and the filter counts as ignored unless the provider has applied it.
     """
     hits: Sequence[Hit] = [hit for hit in _once(found.hits) if in_domains(query, hit.url)]
     ignored = [name for name in ("country", "language", "location") if getattr(query, name)]
-    for name, verdict in _verdicts(query, now).items():
-        if name not in honoured:
-            hits = [hit for hit in hits if verdict(hit) is not False]
-            ignored += [name] if any(verdict(hit) is None for hit in hits) else []
+    for name, verdict in _verdicts(query, now, honoured).items():
+        hits = [hit for hit in hits if verdict(hit) is not False]
+        ignored += [name] if any(verdict(hit) is None for hit in hits) else []
     return replace(
         found,
         hits=tuple(promoted(hits, query.prefer)[: query.count]),
@@ -67,6 +68,11 @@ def narrowed(query: WebQuery, found: Found, honoured: Set[str], now: datetime) -
 def in_domains(query: WebQuery, url: str) -> bool:
     """Tell whether a URL is in every list that allows and in none that denies."""
     return all(matches(url, rules) for rules in query.allow) and not matches(url, query.deny)
+
+
+def allowed_here(url: str) -> bool:
+    """Tell whether the deployment lets a page be read, whoever asks for it."""
+    return not matches(url, deployment_list("BLACKLISTED_DOMAINS"))
 
 
 def promoted(hits: Sequence[Hit], prefer: Sequence[DomainRule]) -> list[Hit]:
@@ -98,11 +104,11 @@ def _once(hits: Iterable[Hit]) -> Iterable[Hit]:
     return first.values()
 
 
-def _verdicts(query: WebQuery, now: datetime) -> dict[str, Verdict]:
+def _verdicts(query: WebQuery, now: datetime, honoured: Set[str]) -> dict[str, Verdict]:
     """Return for each filter of times that is asked for how to tell whether a hit meets it."""
     verdicts: dict[str, Verdict] = {}
     if query.recency:
-        since = now - SPANS[query.recency]
+        since = now - (_LONGEST_SPANS if "recency" in honoured else SPANS)[query.recency]
         verdicts["recency"] = lambda hit: _is_since(hit, since, by_hours=query.recency is Recency.HOUR)
     if query.published:
         verdicts["published"] = lambda hit: _is_within(hit.published_at, query.published)

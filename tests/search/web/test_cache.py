@@ -21,12 +21,13 @@ from search.web import cache
 from search.web.base import DateRange, Found, Hit, Location, Recency, WebQuery
 from search.web.cache import Answer, keep, key_of, look_up
 from search.web.domains import DomainRule
+from search.web.inputs import WebSearchInput
 from search.web.models import Breaker, CachedSearch
 from tests.live import environment
 from tests.search.web.actors import Actor, Clock
 
 HERE, ELSEWHERE = UUID(int=1), UUID(int=2)
-A, B = DomainRule("a.example"), DomainRule("b.example", "/blog")
+A, B, C = DomainRule("a.example"), DomainRule("b.example", "/blog"), DomainRule(".c.example")
 QUERY = WebQuery("tea export", 5)
 ANSWER = Answer(
     "tavily",
@@ -88,10 +89,27 @@ def test_another_first_candidate_has_another_key() -> None:
 
 
 @pytest.mark.parametrize("name", ["allow", "deny", "prefer"])
-def test_the_order_of_domains_does_not_matter(name: str) -> None:
-    one, other = ([(A,), (B,)], [(B,), (A,)]) if name == "allow" else ([A, B], [B, A])
-    first, second = (replace(QUERY, **{name: tuple(rules)}) for rules in (one, other))
-    assert key_of("brave", first, HERE) == key_of("brave", second, HERE)
+def test_neither_order_nor_repetition_of_domains_matters(name: str) -> None:
+    """The order within a list that allows made another key, so that the same search was paid for again."""
+    written: list[list[tuple[DomainRule, ...]]] = [
+        [(A, B), (B, C)],
+        [(C, B), (B, A)],
+        [(B, A), (B, C, B), (A, B)],
+    ]
+    lists = written if name == "allow" else [[A, B, C], [C, B, A], [B, A, C, A]]
+    keys = {key_of("brave", replace(QUERY, **{name: tuple(rules)}), HERE) for rules in lists}
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize("name", ["whitelisted_domains", "search_domain_filter"])
+def test_one_domain_written_in_several_ways_is_one(name: str) -> None:
+    ways = [
+        ["bücher.example", "https://A.example/Blog/"],
+        ["http://a.example/Blog", "XN--BCHER-KVA.example."],
+        ["a.example:443/Blog/", "BÜCHER.example", "bücher.example"],
+    ]
+    queries = [WebSearchInput.model_validate({"query": "tea", name: way}).web_query() for way in ways]
+    assert len({key_of("brave", query, HERE) for query in queries}) == 1
 
 
 def test_lists_that_both_apply_are_not_one_list() -> None:

@@ -85,9 +85,30 @@ def test_a_hit_without_a_date_stays_and_the_filter_is_ignored() -> None:
     assert left(query, bad) == ([], ()), "nothing is left that would not meet it"
 
 
-def test_what_the_provider_has_applied_is_not_judged_again() -> None:
-    query = WebQuery("tea", 20, recency=Recency.WEEK)
-    assert left(query, hit("old", date(1999, 1, 1)), honoured=frozenset({"recency"})) == (["old"], ())
+def test_a_date_that_contradicts_a_filter_counts_whatever_the_provider_says() -> None:
+    """An engine that says it has applied a filter of dates, and has not, was believed."""
+    applied = frozenset({"recency", "published", "updated"})
+    old, recent, unsure = (
+        hit("old", date(1999, 1, 1), date(1999, 1, 1)),
+        hit("recent", TODAY, TODAY),
+        hit("?"),
+    )
+    for narrowing in (
+        WebQuery("tea", 20, recency=Recency.WEEK),
+        WebQuery("tea", 20, published=DateRange(after=YESTERDAY)),
+        WebQuery("tea", 20, updated=DateRange(after=YESTERDAY)),
+    ):
+        assert left(narrowing, old, recent, unsure, honoured=applied) == (["recent", "?"], ())
+    late = WebQuery("tea", 20, published=DateRange(before=YESTERDAY))
+    assert left(late, old, recent, unsure, honoured=applied) == (["old", "?"], ())
+
+
+def test_what_an_engine_means_by_a_month_or_a_year_is_no_contradiction() -> None:
+    for recency, days in ((Recency.MONTH, 31), (Recency.YEAR, 366)):
+        query = WebQuery("tea", 20, recency=recency)
+        hits = [hit(f"h{n}", TODAY - timedelta(days=n)) for n in (days - 1, days, days + 1)]
+        assert left(query, *hits, honoured=frozenset({"recency"}))[0] == [f"h{days - 1}", f"h{days}"]
+        assert left(query, *hits)[0] == [f"h{days - 1}"]
 
 
 def test_what_nobody_can_see_in_a_hit_is_ignored() -> None:

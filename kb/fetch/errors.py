@@ -39,6 +39,12 @@ class InvalidUrl(BlockedUrl):
     default_message = "This is not a web address. Give one that begins with http:// or https://."
 
 
+class DeniedUrl(BlockedUrl):
+    """The URL, or one that it redirects to, is outside what the caller's lists of domains allow."""
+
+    default_message = "This page lies on, or leads to, a site that is not to be read here."
+
+
 class UnreachableUrl(FetchError):
     """Nobody answers there, or not in time, or with an error."""
 
@@ -56,6 +62,12 @@ class UnreachableUrl(FetchError):
         super().__init__(message)
         self.status = status
         self.headers = headers or {}
+
+
+class UnknownHost(UnreachableUrl):
+    """No host has this name."""
+
+    default_message = "No host of this name was found. Check the address."
 
 
 class TooLarge(FetchError):

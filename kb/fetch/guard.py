@@ -15,12 +15,13 @@ from typing import TypeAlias
 import anyio.to_thread
 import httpcore2
 
-from kb.fetch.errors import BlockedUrl, UnreachableUrl
+from kb.fetch.errors import BlockedUrl, UnknownHost, UnreachableUrl
 from kb.fetch.urls import Address, allowed_addresses
 
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 
 CONNECT_SECS = 10.0
+NO_NAME_SERVER = "The name of this host could not be looked up. Check the address, or try again later."
 ADDRESSES_TRIED = 4
 # `127.1`, `0x7f000001`, `017700000001`, `2130706433`: what C libraries take for IPv4.
 NUMBER = re.compile(r"\d++|0x[0-9a-f]*+")
@@ -133,8 +134,10 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         try:
             # A name server that never answers must not outlive the deadline of the fetch.
             return await anyio.to_thread.run_sync(self._resolver, host, port, abandon_on_cancel=True)
+        except socket.gaierror as error:
+            raise UnknownHost(NO_NAME_SERVER if error.errno == socket.EAI_AGAIN else None) from None
         except (OSError, UnicodeError):
-            raise UnreachableUrl from None
+            raise UnknownHost from None
 
 
 def _is_local_name(host: str) -> bool:

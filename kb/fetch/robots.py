@@ -33,13 +33,14 @@ HOSTS_REMEMBERED = 1000
 REMEMBERED_RULES_BYTES = 32 * 1024
 
 EVERYBODY = Protego.parse("")
+UNTOLD = "The site does not tell what programs may fetch. Try again later."
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What an origin lets programs fetch, None if it does not tell, and until when this is believed."""
+    """What an origin lets programs fetch, or why that is not known, and until when this is believed."""
 
-    robots: Protego | None
+    robots: Protego | FetchError
     until: float
 
 
@@ -61,12 +62,13 @@ class Manners:
     async def admit(self, url: httpx2.URL) -> None:
         """Wait for the host's turn.
 
-        Raise `Unwelcome` if its rules forbid the URL to programs like ours, and `UnreachableUrl` if it should
-        tell its rules and does not (RFC 9309, 2.3.1).
+        Raise `Unwelcome` if its rules forbid the URL to programs like ours, and `UnreachableUrl` if nobody
+        answers there, or it should tell its rules and does not (RFC 9309, 2.3.1).
         """
         robots = await self._robots_of(url)
-        if robots is None:
-            raise UnreachableUrl("The site does not tell what programs may fetch. Try again later.")
+        if isinstance(robots, FetchError):
+            # A new one, since an exception that many raise collects the traces of all.
+            raise type(robots)(robots.message)
         # Half a megabyte of patterns is no matter for the event loop.
         if not await asyncio.to_thread(robots.can_fetch, str(url), _agent()):
             raise Unwelcome
@@ -84,7 +86,7 @@ class Manners:
         if turn > now:
             await self._sleep(turn - now)
 
-    async def _robots_of(self, url: httpx2.URL) -> Protego | None:
+    async def _robots_of(self, url: httpx2.URL) -> Protego | FetchError:
         origin = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         known = self._rules.get(origin)
         if known is None or known.until <= self._clock():
@@ -108,8 +110,8 @@ class Manners:
         rules = self._rules[origin] = _Rules(robots, self._clock() + believed_secs)
         return rules
 
-    async def _fetched(self, origin: str) -> tuple[Protego | None, float]:
-        """Return the rules and how long to believe them; no such file means no rules."""
+    async def _fetched(self, origin: str) -> tuple[Protego | FetchError, float]:
+        """Return the rules, or why there are none, and how long to believe it; no such file: no rules."""
         body = io.BytesIO()
         limits = FetchLimits(MAX_RULES_BYTES, TIMEOUT_SECS)
         try:
@@ -120,10 +122,12 @@ class Manners:
             # The guard says the same of the page itself, and better.
             return EVERYBODY, 0.0
         except UnreachableUrl as error:
-            has_none = error.status is not None and 400 <= error.status < 500 and error.status != 429
-            return (EVERYBODY, RULES_SECS) if has_none else (None, NO_ANSWER_SECS)
+            if error.status is None:
+                return error, NO_ANSWER_SECS
+            has_none = 400 <= error.status < 500 and error.status != 429
+            return (EVERYBODY, RULES_SECS) if has_none else (UnreachableUrl(UNTOLD), NO_ANSWER_SECS)
         except FetchError:
-            return None, NO_ANSWER_SECS
+            return UnreachableUrl(UNTOLD), NO_ANSWER_SECS
         text = body.getvalue().decode("utf-8", "replace")
         robots = await asyncio.to_thread(Protego.parse, text)
         return robots, RULES_SECS if len(text) <= REMEMBERED_RULES_BYTES else 0.0

@@ -106,21 +106,33 @@ def _add(workspace_id: UUID | None, amount: Decimal, limit: Decimal | None = Non
     below = balance if limit is None else balance.filter(total__lte=limit - amount)
     if below.update(total=F("total") + amount):
         return
-    if balance.exists():
-        raise _exceeded(limit, of_all=workspace_id is None)
+    total = balance.values_list("total", flat=True).first()
+    if total is not None:
+        raise _exceeded(total, amount, limit, of_all=workspace_id is None)
     Balance.unscoped.bulk_create([Balance(workspace_id=workspace_id)], ignore_conflicts=True)
     _add(workspace_id, amount, limit)
 
 
-def _exceeded(limit: Decimal | None, *, of_all: bool) -> BudgetExceeded:
+def _exceeded(total: Decimal, amount: Decimal, limit: Decimal | None, *, of_all: bool) -> BudgetExceeded:
     """Return what tells who can raise the limit. How much all may spend is nobody's business here."""
     if of_all:
-        whose, told = "deployment", "what it may on searches and models. Whoever runs it can raise MAX_COST"
+        whose = "deployment"
+        told = (
+            "This deployment has spent what it may on searches and models. Whoever runs it can raise MAX_COST"
+        )
     else:
         whose = "workspace"
-        told = f"the {limit} US dollars it may spend on searches and models. Its admins can raise max_cost"
-    message = f"This {whose} has spent {told}; what is cached or free goes on."
-    return BudgetExceeded(message, details={"limit": whose})
+        told = (
+            f"Of the {_plain(limit)} US dollars that this workspace may spend on searches and models, "
+            f"{_plain(total)} are spent or reserved, and this may cost {_plain(amount)}. "
+            "Its admins can raise max_cost"
+        )
+    return BudgetExceeded(f"{told}; what is cached or free goes on.", details={"limit": whose})
+
+
+def _plain(amount: Decimal | None) -> str:
+    """Return an amount without zeros that say nothing: 0.025 for 0.025000."""
+    return f"{(amount or _NOTHING).normalize():f}"
 
 
 def _rounded(amount: Decimal) -> Decimal:

@@ -60,16 +60,20 @@ def clean_text(text: str, limit: int) -> str:
 
 
 def clean_url(text: str) -> str | None:
-    """Return an http(s) URL in its normal form, in ASCII; None for anything else, or if it is too long."""
+    """Return an http(s) URL in its normal form, in ASCII; None for anything else, or if it is too long.
+
+    None also if it holds a name or password: it would log readers in, or pose as another host.
+    """
     if len(text) > 2 * URL_BYTES:
         return None
     try:
         # Once more, because the port of HTTPS:// is not known to be its usual one.
-        url = str(httpx2.URL(str(httpx2.URL(_without_entities(_visible(text))))))
+        parsed = httpx2.URL(str(httpx2.URL(_without_entities(_visible(text)))))
+        url = str(parsed)
         place_of(url)
     except (ValueError, httpx2.InvalidURL):
         return None
-    return url if len(url) <= URL_BYTES else None
+    return url if len(url) <= URL_BYTES and not parsed.userinfo else None
 
 
 _UNMARKED = str.maketrans("&<>", "   ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,6 +134,33 @@ async def test_a_host_that_is_not_there_is_unreachable_rather_than_unwelcoming(c
     manners = Manners(network=GuardedNetwork(resolver=Names()), clock=clock, sleep=clock.sleep)
     with pytest.raises(UnreachableUrl):
         await manners.admit(httpx2.URL("http://nowhere.example/"))
+
+
+async def test_a_host_that_nobody_knows_is_told_from_one_that_tells_no_rules(web: Web, clock: Clock) -> None:
+    """Of a name that does not exist it was said that the site does not tell what may be fetched."""
+
+    def unanswered(host: str, port: int) -> list[str]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    web.pages["/robots.txt"] = lambda request: reply(request, 500, b"")
+    untold = f"http://127.0.0.1:{web.port}/page"
+    for url, known, words in (
+        ("http://secret.nowhere.example/", GuardedNetwork(resolver=Names()), "No host of this name"),
+        ("http://secret.nowhere.example/", GuardedNetwork(resolver=unanswered), "could not be looked up"),
+        (untold, network(web), "does not tell what programs may fetch"),
+        (
+            f"http://127.0.0.1:{web.port + 1}/",
+            GuardedNetwork(allowed={("127.0.0.1", web.port + 1)}),
+            "reached",
+        ),
+    ):
+        manners = Manners(network=known, clock=clock, sleep=clock.sleep)
+        for _ in range(2):
+            with pytest.raises(UnreachableUrl) as failed:
+                await fetch(url, io.BytesIO(), limits=LIMITS, network=known, admit=manners.admit)
+            assert words in failed.value.message
+            assert "secret" not in failed.value.message
+            assert "127.0.0.1" not in failed.value.message
 
 
 async def test_more_rules_than_anybody_reads_forbid_everything(web: Web, manners: Manners) -> None:

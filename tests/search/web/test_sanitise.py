@@ -142,6 +142,23 @@ def test_hits_without_a_url_of_the_web_are_dropped(text: str) -> None:
     assert sanitised(Hit("Title", text, "Snippet")) is None
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:password@a.example/",
+        "https://user@a.example/",
+        "https://:password@a.example/",
+        "https://bank.example%40evil.example@a.example/",
+        "https://user&#58;password&#64;a.example/",
+        "HTTPS://User:Password@A.example:443/x",
+    ],
+)
+def test_hits_whose_url_has_a_name_or_password_are_dropped(url: str) -> None:
+    """Such addresses log readers in somewhere, or pose as another host."""
+    assert clean_url(url) is None
+    assert sanitised(Hit("Title", url, "Snippet")) is None
+
+
 def test_the_longest_url_is_kept_whole() -> None:
     url = "https://example.org/" + "x" * (URL_BYTES - 20)
     assert clean_url(url) == url

@@ -218,6 +218,13 @@ class RagResult(_Strict):
     timings: dict[str, float] = Field(description="seconds by stage")
 
 
+class ProviderOutcome(_Strict):
+    """How one search engine did that was asked."""
+
+    provider: str
+    outcome: Outcome
+
+
 class WebAnswer(_Strict):
     """The whole result of `web_search` in mode `answer`."""
 
@@ -249,7 +256,9 @@ class WebResult(_Strict):
     site_name: str | None
     published_at: str | None
     last_updated: str | None
-    body: str | None = Field(None, description="the beginning of the page's text, where it was fetched")
+    body: str | None = Field(
+        None, description="the parts of the page nearest to the query, where it was fetched"
+    )
 
 
 class WebResults(_Strict):
@@ -277,7 +286,7 @@ class WebPage(_Strict):
 class NobodyAnswered(_Strict):
     """What there is to say of a web search that no engine has answered."""
 
-    providers: dict[str, Outcome] = Field(description="how each search engine did, in the order of asking")
+    providers: list[ProviderOutcome] = Field(description="how each engine did, in the order of asking")
 
 
 class LimitReached(_Strict):

@@ -18,22 +18,28 @@ const FAILURES = {
 export function searchedWith({ provider, providers, from_cache: isCached }) {
   if (isCached) return `${nameOf(provider)} found this lately and was not asked again.`;
   const answered = providers[provider] === "empty" ? `${nameOf(provider)} found nothing` : `Searched with ${nameOf(provider)}`;
-  return `${[answered, ...failed(providers)].join("; ")}.`;
+  return `${[answered, ...failed(Object.entries(providers))].join("; ")}.`;
 }
 
 /** Why nobody answered, from what is told of each search engine: "No search engine answered: Brave took too long." */
 export function failureWords({ message, details }) {
   if (!details?.providers) return message;
-  const lasts = Object.values(details.providers).every((outcome) => LASTING.includes(outcome));
-  return `${["No search engine answered", ...failed(details.providers)].join(": ")}. ${lasts ? "Whoever runs this server can set that right." : "Try again in a while."}`;
+  const asked = outcomesOf(details.providers);
+  const lasts = asked.every(([, outcome]) => LASTING.includes(outcome));
+  return `${["No search engine answered", ...failed(asked)].join(": ")}. ${lasts ? "Whoever runs this server can set that right." : "Try again in a while."}`;
 }
 
 /** What stays wrong until somebody sees to it. */
 const LASTING = ["auth", "quota"];
 
+/** `[[name, outcome], …]` in the order of asking. Runs that were stored before 2026-11-23 have an object. */
+function outcomesOf(providers) {
+  return Array.isArray(providers) ? providers.map(({ provider, outcome }) => [provider, outcome]) : Object.entries(providers);
+}
+
 /** A list of one phrase about all that failed, or an empty one. */
-function failed(providers) {
-  const told = Object.entries(providers).filter(([, outcome]) => FAILURES[outcome]).map(([name, outcome]) => `${nameOf(name)} ${FAILURES[outcome]}`);
+function failed(outcomes) {
+  const told = outcomes.filter(([, outcome]) => FAILURES[outcome]).map(([name, outcome]) => `${nameOf(name)} ${FAILURES[outcome]}`);
   return told.length ? [listed(told)] : [];
 }
 

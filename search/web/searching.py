@@ -106,4 +106,6 @@ def _nobody(outcomes: Mapping[str, Outcome]) -> LocusError:
     told = ", ".join(f"{provider}: {outcome}" for provider, outcome in outcomes.items())
     error = Timeout if set(outcomes.values()) == {Outcome.TIMEOUT} else ProviderError
     message = f"No search engine answered ({told}). Try again later, or choose another."
-    return error(message, details={"providers": {name: each.value for name, each in outcomes.items()}})
+    # A list, since PostgreSQL keeps the fields of a JSON object in an order of its own.
+    providers = [{"provider": name, "outcome": each.value} for name, each in outcomes.items()]
+    return error(message, details={"providers": providers})

@@ -320,7 +320,10 @@ def test_a_failure(server: Server, web: Running, transport: str) -> None:
         id = messages[0]["data"]["execution_id"]
     validator("failure").validate(error)
     server.check("ErrorBody", {"error": error})
-    assert (error["code"], error["details"]) == ("provider_error", {"providers": {"brave": "unavailable"}})
+    assert (error["code"], error["details"]) == (
+        "provider_error",
+        {"providers": [{"provider": "brave", "outcome": "unavailable"}]},
+    )
     assert server.details(id)["error"] == error
 
 
@@ -328,7 +331,12 @@ def test_every_engine_that_was_asked_is_told_of(server: Server, web: Running) ->
     """`auto` goes on to the engine without a key, which is led to a port where nobody listens."""
     web.brave.fail(Failure.RATE_LIMITED)
     error = server.post("tools/web_search", {"query": QUERY}).json()["error"]
-    assert error["details"] == {"providers": {"brave": "rate_limited", "duckduckgo": "unavailable"}}
+    assert error["details"] == {
+        "providers": [
+            {"provider": "brave", "outcome": "rate_limited"},
+            {"provider": "duckduckgo", "outcome": "unavailable"},
+        ]
+    }
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

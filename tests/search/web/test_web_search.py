@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -16,7 +19,7 @@ from search.answer.extractive.wording import NOTHING_FOUND_ON_THE_WEB
 from search.web.models import CachedSearch
 from tests.conftest import Cast
 from tests.search.test_rag_search import events_of
-from tests.search.web.calling import BUILT, CITATION, OTHERS, QUERY, ask, change, code_of
+from tests.search.web.calling import BUILT, CITATION, OTHERS, QUERY, ask, change, code_of, details
 from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
 from tests.sockets import socket
 
@@ -252,5 +255,30 @@ async def test_a_provider_that_is_named_is_the_only_one_asked(people: Cast, brav
     brave.fail(Failure.SERVER_ERROR)
     reply = await ask(people, provider="brave")
     assert code_of(reply) == (502, "provider_error")
-    assert reply.json()["error"]["details"] == {"providers": {"brave": "unavailable"}}
+    assert reply.json()["error"]["details"] == {
+        "providers": [{"provider": "brave", "outcome": "unavailable"}]
+    }
     assert code_of(await ask(people, provider="perplexity")) == (400, "validation_error")
+
+
+async def test_who_was_asked_is_told_in_the_order_of_asking(people: Cast, settings: Settings) -> None:
+    """Stored as an object, the engines came back in an order of the database."""
+    order = ["brave", "tavily", "serpapi", "perplexity", "searxng"]
+    with ExitStack() as stack:
+        for name in order:
+            engine = stack.enter_context(double(name))
+            engine.fail(Failure.SERVER_ERROR)
+            for setting, value in engine.settings.items():
+                setattr(settings, setting, value)
+        settings.DUCKDUCKGO_BASE_URL = "http://127.0.0.1:9"
+        reply = await ask(people)
+    stored = (await details(people, reply.headers["X-Execution-Id"])).json()["error"]
+    for error in (reply.json()["error"], stored):
+        assert [each["provider"] for each in error["details"]["providers"]] == [*order, "duckduckgo"]
+        assert {each["outcome"] for each in error["details"]["providers"]} == {"unavailable"}
+
+
+async def test_times_of_results_are_written_as_everywhere(people: Cast, brave: ProviderDouble) -> None:
+    brave.pages = [replace(BUILT, published=datetime(2026, 1, 9, 12, 30, tzinfo=UTC))]
+    (result,) = (await ask(people, mode="results")).json()["results"]
+    assert result["published_at"] == "2026-01-09T12:30:00Z"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -17,8 +18,13 @@ NOT_CONTENT = frozenset({Kind.HIDDEN, Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
 READABLE = frozenset({"application/pdf", "application/json", "application/xml"})
 
 
-def read_page(path: Path, max_chars: int, timeout_secs: float, while_waiting: Callable[[], None]) -> PageText:
-    """Return the text that a page, a PDF or a text file holds; nothing is recognised in pictures."""
+def read_page(
+    path: Path, max_chars: int, timeout_secs: float, enough_secs: float, while_waiting: Callable[[], None]
+) -> PageText:
+    """Return the text that a page, a PDF or a text file holds; nothing is recognised in pictures.
+
+    After `enough_secs` what has been read of a long file will do.
+    """
     limits = SandboxLimits(
         timeout_secs, settings.EXTRACTION_MEMORY_BYTES, settings.MAX_PAGES, total_secs=timeout_secs
     )
@@ -26,12 +32,12 @@ def read_page(path: Path, max_chars: int, timeout_secs: float, while_waiting: Ca
     try:
         # Whoever has read enough ends the child.
         with closing(findings):
-            return _text(findings, max_chars)
+            return _text(findings, max_chars, time.monotonic() + enough_secs)
     except IngestionError as error:
         raise Unreadable(error.code, error.message) from error
 
 
-def _text(findings: Iterator[Finding], max_chars: int) -> PageText:
+def _text(findings: Iterator[Finding], max_chars: int, enough_at: float) -> PageText:
     title: str | None = None
     parts: list[str] = []
     chars = 0
@@ -43,7 +49,7 @@ def _text(findings: Iterator[Finding], max_chars: int) -> PageText:
             case Element(kind) if kind not in NOT_CONTENT:
                 parts.append(f"- {finding.text}" if kind is Kind.LIST_ITEM else finding.text)
                 chars += len(finding.text)
-        if chars >= max_chars:
+        if chars >= max_chars or (chars and time.monotonic() >= enough_at):
             break
     if not chars:
         raise NoText

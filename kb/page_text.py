@@ -29,7 +29,7 @@ class Unreadable(Exception):
         self.message = message
 
 
-PageReader: TypeAlias = Callable[[Path, int, float, Callable[[], None]], PageText]
+PageReader: TypeAlias = Callable[[Path, int, float, float, Callable[[], None]], PageText]
 _readers: list[PageReader] = []
 
 
@@ -39,12 +39,17 @@ def provide(reader: PageReader) -> None:
 
 
 def read_page(
-    path: Path, *, max_chars: int, timeout_secs: float, while_waiting: Callable[[], None] = lambda: None
+    path: Path,
+    *,
+    max_chars: int,
+    timeout_secs: float,
+    enough_secs: float | None = None,
+    while_waiting: Callable[[], None] = lambda: None,
 ) -> PageText:
     """Return the text of a file in a process of its own, or raise `Unreadable`.
 
-    Reading stops once there are `max_chars`. `while_waiting` is called several times a second; what it raises
-    ends the reading.
+    Reading stops once there are `max_chars`, or any text after `enough_secs`. `while_waiting` is called
+    several times a second; what it raises ends the reading.
     """
     [reader] = _readers
-    return reader(path, max_chars, timeout_secs, while_waiting)
+    return reader(path, max_chars, timeout_secs, enough_secs or timeout_secs, while_waiting)

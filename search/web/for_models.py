@@ -9,9 +9,12 @@ turn of the conversation (`kb/fencing.py`).
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -26,12 +29,16 @@ from kb.threads import in_database
 from search.inputs import QueryText
 from search.run import Run
 from search.web.base import Hit
+from search.web.filters import in_domains
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
 from search.web.searching import Wanted, search
+from search.web.sources import Source, excerpts
 from search.web.web_fetch import DEFAULT_TOKENS, DESCRIPTION, MOST_TOKENS, WebFetchInput, web_fetch
 
-Call = Callable[[Principal, Run, Any], Awaitable[JsonValue]]
+Fixed = Mapping[str, Any]
+"""Inputs of `web_search` that whoever offers the tools has fixed: filters, budgets, how many."""
+Call = Callable[[Principal, Run, Any, Fixed], Awaitable[JsonValue]]
 logger = logging.getLogger(__name__)
 
 
@@ -46,13 +53,15 @@ class ModelTool:
     call: Call
     """May raise `LocusError`."""
 
-    async def __call__(self, principal: Principal, run: Run, arguments: object) -> JsonValue:
+    async def __call__(
+        self, principal: Principal, run: Run, arguments: object, fixed: Fixed = MappingProxyType({})
+    ) -> JsonValue:
         """Return what a model gets for its arguments, whatever they are: the result, or `{"error": "…"}`."""
         try:
             if not isinstance(arguments, dict):
                 raise ValidationError("The arguments must be a JSON object.")
             refuse_unclean(arguments)
-            return await self.call(principal, run, arguments)
+            return await self.call(principal, run, arguments, fixed)
         except LocusError as error:
             return {"error": error.message}
         except Exception:
@@ -70,20 +79,23 @@ class _Search(BaseModel):
     query: QueryText
 
 
-async def _search(principal: Principal, run: Run, arguments: dict[str, Any]) -> JsonValue:
+async def _search(principal: Principal, run: Run, arguments: dict[str, Any], fixed: Fixed) -> JsonValue:
     """Return `[{title, url, snippet, published_date}]` (ISO 8601, or null), empty if nothing is found."""
-    inputs = WebSearchInput(query=validated(_Search, arguments).query)
+    query = validated(_Search, arguments).query
+    inputs = validated(WebSearchInput, {**fixed, "query": query})
     settings = await in_database(enabled_settings, principal, run.workspace_id)
     payer = Payer(run.workspace_id, settings.max_cost, run.execution_id)
-    searched = await search(Wanted.of(principal, inputs, settings, payer))
-    return [_told(hit) for hit in searched.found.hits]
+    wanted = Wanted.of(principal, inputs, settings, payer)
+    hits = (await search(wanted)).found.hits
+    shown = await asyncio.to_thread(excerpts, [Source(hit) for hit in hits], wanted.query)
+    return [_told(hit, excerpt.snippet) for hit, excerpt in zip(hits, shown, strict=True)]
 
 
-def _told(hit: Hit) -> JsonValue:
+def _told(hit: Hit, snippet: str) -> JsonValue:
     return {
         "title": harmless(hit.title),
         "url": hit.url,
-        "snippet": harmless(hit.snippet),
+        "snippet": harmless(snippet),
         "published_date": hit.published_at.isoformat() if hit.published_at else None,
     }
 
@@ -91,11 +103,14 @@ def _told(hit: Hit) -> JsonValue:
 # --- web_fetch -------------------------------------------------------------------------------------------
 
 
-async def _fetch(principal: Principal, run: Run, arguments: dict[str, Any]) -> JsonValue:
+async def _fetch(principal: Principal, run: Run, arguments: dict[str, Any], fixed: Fixed) -> JsonValue:
     """Return `{title, url, text}`: the beginning of the page, and where it was in the end."""
     inputs = validated(WebFetchInput, arguments)
+    query = validated(WebSearchInput, {**fixed, "query": "a page"}).web_query()
     await in_database(enabled_settings, principal, run.workspace_id)
-    page = await web_fetch(inputs)
+    budgets = [inputs.max_tokens or DEFAULT_TOKENS, query.max_tokens, query.max_tokens_per_page]
+    inputs = inputs.model_copy(update={"max_tokens": min(each for each in budgets if each)})
+    page = await web_fetch(inputs, partial(in_domains, query))
     return {"title": harmless(page.title), "url": page.url, "text": harmless(page.text)}
 
 

@@ -33,6 +33,8 @@ from search.web.providers.countries import COUNTRIES
 from search.web.providers.registry import offered
 
 MOST_DOMAINS = 20
+MOST_TOKENS, MOST_TOKENS_PER_PAGE = 100_000, 20_000
+"""The largest budgets that are taken: more than any model reads well, and little enough to count."""
 TOKENS = {"low": (300, 300), "medium": (1000, 1000), "high": (4000, 4000)}
 """`max_tokens` and `max_tokens_per_page` that `search_context_size` stands for."""
 _AMERICAN = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
@@ -111,7 +113,8 @@ Day = Annotated[date, BeforeValidator(_day), WithJsonSchema({"type": "string"})]
 Country = Annotated[str, AfterValidator(_country)]
 Language = Annotated[str, AfterValidator(_language)]
 PlaceName = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name)]
-Tokens = Annotated[int, Field(ge=1, le=1_000_000, strict=True)]
+Tokens = Annotated[int, Field(ge=1, le=MOST_TOKENS, strict=True)]
+TokensPerPage = Annotated[int, Field(ge=1, le=MOST_TOKENS_PER_PAGE, strict=True)]
 
 
 # --- Shapes ----------------------------------------------------------------------------------------------
@@ -193,7 +196,7 @@ class WebSearchInput(WebFilters):
         None, description="How much of the pages to read: 300, 1000 or 4000 tokens."
     )
     max_tokens: Tokens | None = Field(None, description="How much to read of all pages together.")
-    max_tokens_per_page: Tokens | None = Field(None, description="How much to read of each page.")
+    max_tokens_per_page: TokensPerPage | None = Field(None, description="How much to read of each page.")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

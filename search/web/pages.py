@@ -1,7 +1,8 @@
 """Pages of the web as text for a model to read: fetched under guard and with manners, cut to a budget.
 
-    url ──manners, guard──▶ bytes ──sandbox──▶ text ──no wall?──▶ so many tokens of it
+    url ──lists, manners, guard──▶ bytes ──sandbox──▶ text ──no wall?──▶ its beginning, or its parts ranked
 
+Lists of domains hold for each address on the way, redirects included: what they refuse is never asked for.
 What a page says is data, and hostile: it is shown to models between fences (`search/answer/fencing.py`).
 """
 
@@ -10,32 +11,34 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 import tempfile
 import threading
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
+import httpx2
 from django.conf import settings
 
-from kb.embedding import embedding_model
-from kb.fetch import Fetched, FetchError, UnreachableUrl, fetch, name_of_url
+from kb.fetch import DeniedUrl, Fetched, FetchError, UnreachableUrl, fetch, name_of_url
 from kb.fetch.robots import Manners
 from kb.page_text import PageText, Unreadable, read_page
 from search.web.base import Refusal
+from search.web.parts import CHARS_PER_TOKEN, RankedText, cut, ranked_by_words
 from search.web.sanitise import TITLE_BYTES, clean_text
 from search.web.walls import LOOKED_AT_BYTES, is_refusal, is_wall
 
-# More than a token takes in any language, and little enough to count the tokens of.
-CHARS_PER_TOKEN = 12
-_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*(?=\s)|(?=\n)")
-_WORD = re.compile(r"\S+")
+WHOLE_PAGE_CHARS = 500_000
+"""Of a page of which the nearest parts are wanted, so much is looked at: a book of 200 pages."""
+LONGEST_READING_SECS = 10.0
+"""After so long, what has been read of such a page will do."""
 
+MayRead = Callable[[str], bool]
+"""Whether the lists of domains that hold for a request let it read what stands at a URL."""
+Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 # One for each core: reading computes.
 _readers = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="pages")
@@ -51,6 +54,10 @@ class PageFailed(Exception):
         self.message = message
 
 
+class PageDenied(PageFailed):
+    """The page lies, or ends after redirects, where the request's lists of domains forbid to read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page that was read: its address in the end, its title, and the beginning of its text."""
@@ -62,41 +69,90 @@ class Page:
     """How many tokens of the embedding model's tokenizer the text has."""
 
 
+@dataclass(frozen=True, slots=True)
+class LongPage:
+    """A page that was read: its address in the end, its title, and its whole text in ranked parts."""
+
+    url: str
+    title: str
+    ranked: RankedText
+
+
 async def fetch_pages(
-    urls: Sequence[str], *, max_tokens: int, timeout_secs: float
-) -> list[Page | PageFailed]:
-    """Fetch pages side by side, `max_tokens` of each; one that fails costs only itself."""
-    fetching = partial(fetch_page, max_tokens=max_tokens, timeout_secs=timeout_secs)
-    outcomes = await asyncio.gather(*map(fetching, urls), return_exceptions=True)
+    urls: Sequence[str], question: str, *, language: str | None, timeout_secs: float, may_read: MayRead
+) -> list[LongPage | PageFailed]:
+    """Fetch pages side by side, their parts ranked by the question; one that fails costs only itself.
+
+    `language` is that of the question, ISO 639-1, if it is known.
+    """
+
+    def ranked(url: str, content: PageText) -> LongPage:
+        return LongPage(url, _title(url, content), ranked_by_words(question, content.text, language))
+
+    def enough(secs: float) -> float:
+        return min(LONGEST_READING_SECS, secs / 2)
+
+    async def fetched(url: str) -> LongPage:
+        wanted = _Wanted(WHOLE_PAGE_CHARS, timeout_secs, enough(timeout_secs), may_read)
+        return await _fetch(url, wanted, ranked)
+
+    outcomes = await asyncio.gather(*map(fetched, urls), return_exceptions=True)
     return [_as_page_or_failure(outcome) for outcome in outcomes]
 
 
-def _as_page_or_failure(outcome: Page | BaseException) -> Page | PageFailed:
-    if isinstance(outcome, Page | PageFailed):
+def _as_page_or_failure(outcome: LongPage | BaseException) -> LongPage | PageFailed:
+    if isinstance(outcome, LongPage | PageFailed):
         return outcome
     logger.error("A page could not be read.", exc_info=outcome)
     return PageFailed(Refusal.UNREADABLE, "The page can't be read.")
 
 
-async def fetch_page(url: str, *, max_tokens: int, timeout_secs: float) -> Page:
-    """Return what a page says, at most `max_tokens` of it, or raise `PageFailed`."""
+async def fetch_page(url: str, *, max_tokens: int, timeout_secs: float, may_read: MayRead) -> Page:
+    """Return what a page says, at most `max_tokens` from its beginning, or raise `PageFailed`."""
+
+    def begun(url: str, content: PageText) -> Page:
+        return Page(url, _title(url, content), *cut(content.text, max_tokens))
+
+    wanted = _Wanted(max_tokens * CHARS_PER_TOKEN, timeout_secs, timeout_secs, may_read)
+    return await _fetch(url, wanted, begun)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """How much of a page is wanted, how long it may take, and where it may lie."""
+
+    max_chars: int
+    timeout_secs: float
+    enough_secs: float
+    """After so many seconds of reading, the rest is left."""
+    may_read: MayRead
+
+
+async def _fetch(url: str, wanted: _Wanted, result: Callable[[str, PageText], Result]) -> Result:
+    """Return what `result`, called in a thread, makes of the page's address and text."""
     try:
-        async with asyncio.timeout(timeout_secs):
+        async with asyncio.timeout(wanted.timeout_secs):
             with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
-                fetched = await _fetched(url, file)
-                read = partial(_read, fetched, Path(file.name), max_tokens, timeout_secs)
-                return await _in_reader(read)
+                fetched = await _fetched(url, file, wanted.may_read)
+                return await _in_reader(partial(_read, fetched, Path(file.name), wanted, result))
     except TimeoutError:
         raise PageFailed(Refusal.TIMEOUT, "The page took too long to fetch and to read.") from None
 
 
-async def _fetched(url: str, into: IO[bytes]) -> Fetched:
+async def _fetched(url: str, into: IO[bytes], may_read: MayRead) -> Fetched:
+    async def admit(hop: httpx2.URL) -> None:
+        # Before anything of the host is asked for, its robots.txt included.
+        if not may_read(str(hop)):
+            raise DeniedUrl
+        await _manners.admit(hop)
+
     try:
-        fetched = await fetch(url, into, admit=_manners.admit)
+        fetched = await fetch(url, into, admit=admit)
     except FetchError as error:
         if isinstance(error, UnreachableUrl) and is_refusal(error.status, error.headers):
             raise _wall() from None
-        raise PageFailed(Refusal(error.code), error.message) from None
+        failure = PageDenied if isinstance(error, DeniedUrl) else PageFailed
+        raise failure(Refusal(error.code), error.message) from None
     into.flush()
     return fetched
 
@@ -108,7 +164,7 @@ def _wall() -> PageFailed:
 # --- Reading, in a thread --------------------------------------------------------------------------------
 
 
-async def _in_reader(read: Callable[[Callable[[], None]], Page]) -> Page:
+async def _in_reader(read: Callable[[Callable[[], None]], Result]) -> Result:
     """Call `read` in a thread, with something to call now and then that raises once nobody waits any more."""
     given_up = threading.Event()
 
@@ -123,24 +179,33 @@ async def _in_reader(read: Callable[[Callable[[], None]], Page]) -> Page:
 
 
 def _read(
-    fetched: Fetched, file: Path, max_tokens: int, timeout_secs: float, check: Callable[[], None]
-) -> Page:
+    fetched: Fetched,
+    file: Path,
+    wanted: _Wanted,
+    result: Callable[[str, PageText], Result],
+    check: Callable[[], None],
+) -> Result:
     # It may have waited for its turn until nobody waits for it.
     check()
-    content = _content(fetched, file, max_tokens, timeout_secs, check)
-    text, tokens = cut(content.text, max_tokens)
-    title = clean_text(content.title or "", TITLE_BYTES) or clean_text(name_of_url(fetched.url), TITLE_BYTES)
-    return Page(fetched.url, title, text, tokens)
+    content = _content(fetched, file, wanted, check)
+    check()
+    return result(fetched.url, content)
 
 
-def _content(
-    fetched: Fetched, file: Path, max_tokens: int, timeout_secs: float, check: Callable[[], None]
-) -> PageText:
+def _title(url: str, content: PageText) -> str:
+    return clean_text(content.title or "", TITLE_BYTES) or clean_text(name_of_url(url), TITLE_BYTES)
+
+
+def _content(fetched: Fetched, file: Path, wanted: _Wanted, check: Callable[[], None]) -> PageText:
     with file.open("rb") as page:
         begun = page.read(LOOKED_AT_BYTES)
     try:
         content = read_page(
-            file, max_chars=max_tokens * CHARS_PER_TOKEN, timeout_secs=timeout_secs, while_waiting=check
+            file,
+            max_chars=wanted.max_chars,
+            timeout_secs=wanted.timeout_secs,
+            enough_secs=wanted.enough_secs,
+            while_waiting=check,
         )
     except Unreadable as error:
         if is_wall(fetched.headers, begun, ""):
@@ -154,16 +219,3 @@ def _content(
 def _unreadable(error: Unreadable) -> PageFailed:
     known = {"unsupported_type": Refusal.UNSUPPORTED_TYPE, "timeout": Refusal.TIMEOUT}
     return PageFailed(known.get(error.code, Refusal.UNREADABLE), f"The page can't be read ({error.code}).")
-
-
-def cut(text: str, max_tokens: int) -> tuple[str, int]:
-    """Return the text up to the last sentence, or else word, that fits into `max_tokens`, and its tokens."""
-    count = embedding_model().count_tokens
-    if (tokens := count([text])[0]) <= max_tokens:
-        return text, tokens
-    for boundary in (_SENTENCE, _WORD):
-        ends = [found.end() for found in boundary.finditer(text)]
-        if fitting := bisect_right(ends, max_tokens, key=lambda end: count([text[:end]])[0]):
-            text = text[: ends[fitting - 1]].rstrip()
-            return text, count([text])[0]
-    return "", 0

@@ -48,11 +48,18 @@ from search.web.sources import (
     Kept,
     Source,
     as_context,
+    excerpts,
     reranked,
     with_pages,
     within_budget,
 )
-from search.web.telling import phase, ranked_sources, steps_of, web_result, web_sources
+from search.web.telling import (
+    phase,
+    ranked_sources,
+    steps_of,
+    web_result,
+    web_sources,
+)
 
 
 async def web_search(principal: Principal, inputs: WebSearchInput, run: Run) -> AsyncIterator[Yielded]:
@@ -111,8 +118,7 @@ async def _cost(making: _Making) -> float:
 async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGenerator[Yielded, None]:
     sources = await with_pages(list(map(Source, searched.found.hits)), making.fetched, making.wanted.query)
     clock.lap("pages")
-    fetched = [source for source in sources if source.page]
-    bodies = dict(within_budget(fetched, making.wanted.query))
+    shown = await asyncio.to_thread(excerpts, sources, making.wanted.query)
     cost = 0.0 if searched.from_cache else await _cost(making)
     yield Trace(usage=Usage(), cost=cost, timings=clock.laps, steps=steps_of(searched))
     yield ToolEnd(
@@ -121,7 +127,7 @@ async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGe
             provider=searched.provider,
             providers=dict(searched.outcomes),
             from_cache=searched.from_cache,
-            results=[web_result(source.hit, bodies.get(source)) for source in sources],
+            results=list(map(web_result, sources, shown)),
             ignored_filters=making.inputs.given_names(searched.found.ignored_filters),
             execution_id=making.run.execution_id,
         )
@@ -161,6 +167,8 @@ class _Answering:
             return
         yield phase("SCRAPING_URLS", "started", data={"url_count": min(wanted, len(self.sources))})
         self.sources = await with_pages(self.sources, wanted, self.making.wanted.query)
+        # Where it is known that the lists forbid a page, what an engine says of it is not read either.
+        self.sources = [source for source in self.sources if not source.is_denied]
         self.clock.lap("pages")
         scraped = sum(source.page is not None for source in self.sources)
         yield phase("SCRAPING_URLS", "completed", data={"scraped_count": scraped})
@@ -242,8 +250,8 @@ def _resolved(
 ) -> Resolved:
     def cite(context: Context) -> str:
         """Return how a response cites a page (contract §6)."""
-        hit = kept[context.rank - 1][0].hit
-        url, title = escape(hit.url), escape(hit.title)
+        source = kept[context.rank - 1][0]
+        url, title = escape(source.url), escape(source.title)
         return f'<web_citation url="{url}" title="{title}">[{context.rank}]</web_citation>'
 
     shown = [context for context in contexts if written.was_shown(context.rank)]

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from django.conf import settings
 
+from kb.fetch import web_url
 from kb.models import Chunk
 from kb.sentences import sentence_bounds
 from search.answer.base import Context
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs
 from search.web.base import Hit, WebQuery
-from search.web.filters import promoted
-from search.web.pages import Page, cut, fetch_pages
+from search.web.filters import in_domains, promoted
+from search.web.pages import LongPage, PageDenied, PageFailed, fetch_pages
+from search.web.parts import cut, ranked_by_meaning
 
 EXPANDED = 3
 """So many of the best hits are fetched with `expand`."""
@@ -36,13 +40,29 @@ class Source:
     """A hit, its page if that was fetched, and the score of the reranker if it had time."""
 
     hit: Hit
-    page: Page | None = None
+    page: LongPage | None = None
     score: float | None = None
+    is_denied: bool = False
+    """Whether the page turned out to lie where the request's lists of domains forbid to read."""
 
     @property
-    def text(self) -> str:
-        """What is known of the page."""
-        return self.page.text if self.page else self.hit.snippet
+    def url(self) -> str:
+        """Where it was read: of a page its address in the end, which redirects may have changed."""
+        return self.page.url if self.page and self.is_elsewhere else self.hit.url
+
+    @property
+    def title(self) -> str:
+        """The title of what was read."""
+        return self.page.title if self.page and self.is_elsewhere else self.hit.title
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the page was read at another address than the hit's; a fragment is no other address."""
+        return self.page is not None and self.page.url != str(web_url(self.hit.url))
+
+    def nearest(self, max_tokens: int) -> tuple[str, int]:
+        """Return what of the page is nearest to the question, or the beginning of the snippet; its tokens."""
+        return self.page.ranked.nearest(max_tokens) if self.page else cut(self.hit.snippet, max_tokens)
 
 
 Kept = tuple[Source, str]
@@ -51,13 +71,42 @@ Kept = tuple[Source, str]
 
 async def with_pages(sources: Sequence[Source], count: int, query: WebQuery) -> list[Source]:
     """Return the sources, the first `count` with their pages; one that can't be had keeps its snippet."""
-    most = query.max_tokens_per_page or TOKENS_PER_PAGE
-    urls = [source.hit.url for source in sources[:count]]
-    pages = await fetch_pages(urls, max_tokens=most, timeout_secs=settings.WEB_FETCH_TIMEOUT_SECS)
+    pages = await fetch_pages(
+        [source.hit.url for source in sources[:count]],
+        query.text,
+        language=query.language or "en",
+        timeout_secs=settings.WEB_FETCH_TIMEOUT_SECS,
+        may_read=partial(in_domains, query),
+    )
+    pages = await asyncio.to_thread(_by_meaning, pages, query)
     return [
-        replace(source, page=page) if isinstance(page, Page) and page.text else source
+        replace(
+            source,
+            page=page if isinstance(page, LongPage) and page.ranked.parts else None,
+            is_denied=isinstance(page, PageDenied),
+        )
         for source, page in zip_longest(sources, pages)
     ]
+
+
+def _by_meaning(pages: Sequence[LongPage | PageFailed], query: WebQuery) -> list[LongPage | PageFailed]:
+    """Rank the parts of pages by meaning too, but for those that are read whole."""
+    most = max_tokens_of_page(query)
+    long = {
+        number: page.ranked
+        for number, page in enumerate(pages)
+        if isinstance(page, LongPage) and sum(page.ranked.tokens) > most
+    }
+    ranked = dict(zip(long, ranked_by_meaning(query.text, list(long.values())), strict=True))
+    return [
+        replace(page, ranked=ranked[number]) if isinstance(page, LongPage) and number in ranked else page
+        for number, page in enumerate(pages)
+    ]
+
+
+def max_tokens_of_page(query: WebQuery) -> int:
+    """Return how much may be read of each page."""
+    return query.max_tokens_per_page or TOKENS_PER_PAGE
 
 
 def reranked(
@@ -67,7 +116,7 @@ def reranked(
     if chosen is None:
         return list(sources)
     # The first stretch of each page before the second of any: there may not be time for all.
-    windows = [_windows(source) for source in sources]
+    windows = [_windows(source, max_tokens_of_page(query)) for source in sources]
     turns = [
         (number, window)
         for turn in zip_longest(*windows)
@@ -87,18 +136,56 @@ def reranked(
 
 
 def within_budget(sources: Sequence[Source], query: WebQuery) -> list[Kept]:
-    """Return the sources, best first, with what of their text fits into the budget; none without text."""
+    """Return the sources, best first, with what of their text fits into the budget; none without text.
+
+    Of a page no more than a language model is shown: it would lose the end, not what matters least.
+    """
     left = query.max_tokens
+    most = min(max_tokens_of_page(query), settings.GENERATION_CONTEXT_TOKENS)
     kept: list[Kept] = []
     for source in sources:
         if kept and left is not None and left < FEWEST_TOKENS:
             break
-        most = query.max_tokens_per_page or TOKENS_PER_PAGE
-        text, tokens = cut(source.text or source.hit.title, most if left is None else min(most, left))
+        room = most if left is None else min(most, left)
+        text, tokens = source.nearest(room)
+        if not text:
+            text, tokens = cut(source.title, room)
         if text:
             kept.append((source, text))
             left = None if left is None else left - tokens
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What a list of results shows of a source: its snippet, and what of its page, if that was fetched."""
+
+    snippet: str
+    body: str | None
+
+
+def excerpts(sources: Sequence[Source], query: WebQuery) -> list[Excerpt]:
+    """Return what of each source, in their order, fits into the budget, snippets and pages together."""
+    left = query.max_tokens
+    shown: list[Excerpt] = []
+    for source in sources:
+        snippet, tokens = _cut_if(source.hit.snippet, _least(query.max_tokens_per_page, left))
+        left = None if left is None else left - tokens
+        body = None
+        if source.page:
+            room = _least(max_tokens_of_page(query) - (tokens if query.max_tokens_per_page else 0), left)
+            body, tokens = source.page.ranked.nearest(room or 0)
+            left = None if left is None else left - tokens
+        shown.append(Excerpt(snippet, body or None))
+    return shown
+
+
+def _least(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _cut_if(text: str, limit: int | None) -> tuple[str, int]:
+    return (text, 0) if limit is None else cut(text, limit)
 
 
 def as_context(rank: int, source: Source, text: str, language: str | None) -> Context:
@@ -111,16 +198,17 @@ def as_context(rank: int, source: Source, text: str, language: str | None) -> Co
         sentences=[list(bounds) for bounds in sentence_bounds(text, language)],
         language=language,
     )
-    name = f"{source.hit.title} ({urlsplit(source.hit.url).hostname})"
+    name = f"{source.title} ({urlsplit(source.url).hostname})"
     return Context(rank, chunk, name, source.score or 0.0, source.score)
 
 
-def _windows(source: Source) -> list[str]:
-    """Return stretches of the text in whole sentences, each under the title."""
+def _windows(source: Source, max_tokens: int) -> list[str]:
+    """Return stretches of what would be read, in whole sentences, each under the title."""
+    text, _ = source.nearest(max_tokens)
     windows = [""]
-    for start, end in sentence_bounds(source.text, None):
-        sentence = source.text[start:end]
+    for start, end in sentence_bounds(text, None):
+        sentence = text[start:end]
         if windows[-1] and len(windows[-1]) + len(sentence) > WINDOW_CHARS:
             windows.append("")
         windows[-1] = f"{windows[-1]} {sentence}".strip()
-    return [f"{source.hit.title}\n{window}" for window in windows]
+    return [f"{source.title}\n{window}" for window in windows]

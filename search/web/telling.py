@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Literal
 
 from pydantic import JsonValue
 
 from search.citations.resolve import Resolved
-from search.events import PhaseName, RankedSource, SearchCompleted, ToolUpdate, WebPhase, WebResult, WebSource
-from search.web.base import Hit
+from search.events import (
+    PhaseName,
+    RankedSource,
+    SearchCompleted,
+    ToolUpdate,
+    WebPhase,
+    WebResult,
+    WebSource,
+)
 from search.web.searching import Searched
-from search.web.sources import Kept
+from search.web.sources import Excerpt, Kept, Source
 
 
 def phase(
@@ -46,8 +54,8 @@ def ranked_sources(kept: Sequence[Kept], resolved: Resolved | None = None) -> li
     return [
         RankedSource(
             rank=rank,
-            title=source.hit.title,
-            url=source.hit.url,
+            title=source.title,
+            url=source.url,
             snippet=source.hit.snippet,
             rerank_score=source.score,
             used_in_response=rank in quotes,
@@ -57,18 +65,23 @@ def ranked_sources(kept: Sequence[Kept], resolved: Resolved | None = None) -> li
     ]
 
 
-def web_result(hit: Hit, body: str | None) -> WebResult:
-    """Return a hit as a result of mode `results`, with the page's text where it was fetched."""
-    published = hit.published_time or hit.published_at
+def web_result(source: Source, shown: Excerpt) -> WebResult:
+    """Return a source as a result of mode `results`; with a page it stands under that page's address."""
+    hit = source.hit
     return WebResult(
-        url=hit.url,
-        title=hit.title,
-        snippet=hit.snippet,
+        url=source.url if shown.body else hit.url,
+        title=source.title if shown.body else hit.title,
+        snippet=shown.snippet,
         site_name=hit.site_name,
-        published_at=published.isoformat() if published else None,
-        last_updated=hit.last_updated.isoformat() if hit.last_updated else None,
-        body=body,
+        published_at=_iso(hit.published_time or hit.published_at),
+        last_updated=_iso(hit.last_updated),
+        body=shown.body,
     )
+
+
+def _iso(when: date | None) -> str | None:
+    """Return a day, or a moment in UTC, as ISO 8601 and the rest of the API write it."""
+    return when.isoformat().replace("+00:00", "Z") if when else None
 
 
 def steps_of(searched: Searched) -> dict[str, JsonValue]:

@@ -12,11 +12,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accounts.errors import LocusError, ProviderError, Timeout, ValidationError
 from accounts.principal import Principal
-from kb.fetch import MAX_URL, InvalidUrl, web_url
+from kb.fetch import MAX_URL, DeniedUrl, InvalidUrl, web_url
 from search.events import ToolEnd, ToolUpdate, WebPage, WebPhase, Yielded
 from search.run import Run
 from search.web.base import Refusal
-from search.web.pages import Page, PageFailed, fetch_page
+from search.web.filters import allowed_here
+from search.web.pages import MayRead, Page, PageDenied, PageFailed, fetch_page
 from search.web.preferences import enabled_settings
 
 DEFAULT_TOKENS = 4000
@@ -48,8 +49,10 @@ class WebFetchInput(BaseModel):
 
 
 def admit(principal: Principal, inputs: WebFetchInput, workspace_id: UUID) -> None:
-    """Raise `ToolDisabled` where the workspace has not switched the web on."""
+    """Raise `ToolDisabled` where the workspace has not switched the web on, and what forbids the address."""
     enabled_settings(principal, workspace_id)
+    if not allowed_here(inputs.url):
+        raise as_locus_error(PageDenied(Refusal.BLOCKED_URL, DeniedUrl.default_message))
 
 
 async def run(principal: Principal, inputs: WebFetchInput, run: Run) -> AsyncIterator[Yielded]:
@@ -63,13 +66,17 @@ async def run(principal: Principal, inputs: WebFetchInput, run: Run) -> AsyncIte
     yield ToolEnd(data=WebPage(**asdict(page), execution_id=run.execution_id))
 
 
-async def web_fetch(inputs: WebFetchInput) -> Page:
-    """Return the page, or raise the `LocusError` that says why there is none, with `details.reason`."""
+async def web_fetch(inputs: WebFetchInput, may_read: MayRead = allowed_here) -> Page:
+    """Return the page, or raise the `LocusError` that says why there is none, with `details.reason`.
+
+    `may_read` holds for each address that the page's redirects lead to.
+    """
     try:
         return await fetch_page(
             inputs.url,
             max_tokens=inputs.max_tokens or DEFAULT_TOKENS,
             timeout_secs=settings.WEB_FETCH_TIMEOUT_SECS,
+            may_read=may_read,
         )
     except PageFailed as failure:
         raise as_locus_error(failure) from None

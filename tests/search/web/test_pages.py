@@ -20,7 +20,8 @@ from kb.fetch.robots import Manners
 from kb.page_text import PageText, read_page
 from search.web import pages
 from search.web.base import Refusal
-from search.web.pages import Page, PageFailed, cut, fetch_page, fetch_pages
+from search.web.pages import LongPage, Page, PageFailed, fetch_page, fetch_pages
+from search.web.parts import cut
 from search.web.sanitise import clean_text
 from search.web.web_fetch import WebFetchInput, web_fetch
 from tests.conftest import SAMPLES
@@ -50,8 +51,18 @@ def _manners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "_manners", Manners(sleep=at_once))
 
 
+def anywhere(url: str) -> bool:
+    return True
+
+
 async def read(url: str, max_tokens: int = 4000, timeout_secs: float = 30.0, **more: Any) -> Page:
-    return await fetch_page(url, max_tokens=max_tokens, timeout_secs=timeout_secs, **more)
+    may_read = more.pop("may_read", anywhere)
+    return await fetch_page(url, max_tokens=max_tokens, timeout_secs=timeout_secs, may_read=may_read, **more)
+
+
+async def read_all(urls: list[str], timeout_secs: float) -> list[LongPage | PageFailed]:
+    question = "Who wrote down wind and water?"
+    return await fetch_pages(urls, question, language="en", timeout_secs=timeout_secs, may_read=anywhere)
 
 
 async def refused(url: str, **more: Any) -> Refusal:
@@ -255,8 +266,8 @@ async def test_ten_pages_are_fetched_side_by_side(web: Web) -> None:
 
     for number in range(10):
         web.pages[f"/{number}"] = page
-    found = await fetch_pages([web.url(f"/{n}") for n in range(10)], max_tokens=10, timeout_secs=60)
-    assert [one.url for one in found if isinstance(one, Page)] == [web.url(f"/{n}") for n in range(10)]
+    found = await read_all([web.url(f"/{n}") for n in range(10)], timeout_secs=60)
+    assert [one.url for one in found if isinstance(one, LongPage)] == [web.url(f"/{n}") for n in range(10)]
     assert not together.broken
 
 
@@ -278,7 +289,7 @@ async def test_a_page_that_fails_costs_only_itself(web: Web, monkeypatch: pytest
     web.page("/bug", ARTICLE.replace("<title>The &amp; keepers\u200b", "<title>bug").encode())
     paths = ["/good", "/private", "/wall", "/slow", "/missing", "/bug", "/good"]
     urls = [*map(web.url, paths), "http://127.0.0.1/", "no url"]
-    outcomes = await fetch_pages(urls, max_tokens=50, timeout_secs=8)
+    outcomes = await read_all(urls, timeout_secs=8)
     assert [one.reason if isinstance(one, PageFailed) else "read" for one in outcomes] == [
         "read",
         Refusal.ROBOTS_DISALLOWED,

@@ -1,0 +1,226 @@
+"""A text in parts, of which those nearest to a question are read, within a budget of tokens.
+
+    text ──paragraphs, sentences──▶ parts ──by words──▶ the best ──by meaning──▶ excerpt, in reading order
+
+Words are looked for in all of a text, which is cheap. Vectors are made of the parts that have most of the
+question's words, and of some in between, as many as there is time for.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+import time
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from kb.embedding import embedding_model
+from kb.endpoint import EndpointRefusal, EndpointUnavailable
+from kb.index.analysis import terms
+from kb.sentences import sentence_bounds
+
+CHARS_PER_TOKEN = 12
+"""More than a token takes in any language; a tokenizer may see one token in an unbroken run of any length."""
+PART_CHARS = 700
+"""A part is about a paragraph: what a vector stands for well."""
+SENTENCES_OF = 20_000
+"""Characters that are looked through for sentences at once."""
+MOST_EMBEDDED = 64
+"""Of all texts of a search together."""
+EMBEDDED_AT_ONCE = 8
+LONGEST_EMBEDDING_SECS = 1.0
+GAP = "\n\n"
+"""Between parts that do not follow each other."""
+_SENTENCE = re.compile(r"[.!?…。！？][\"'”’»)\]]*(?=\s)|(?=\n)")
+_WORD = re.compile(r"\S+")
+_LINE = re.compile(r"[^\n]+")
+
+logger = logging.getLogger(__name__)
+Bounds = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedText:
+    """A text, where its parts stand in it, and how near to the question each is."""
+
+    text: str
+    parts: tuple[Bounds, ...]
+    """In reading order."""
+    tokens: tuple[int, ...]
+    """Of each part."""
+    words: tuple[float, ...]
+    """The share of the question's words, weighted by how rare they are here, that each part has: 0 to 1."""
+    meaning: tuple[float | None, ...]
+    """The cosine of question and part, where there was time for it."""
+
+    def nearest(self, max_tokens: int) -> tuple[str, int]:
+        """Return what of the text is nearest to the question, in reading order, and its tokens.
+
+        The whole text if it fits, else whole parts; of a best part that is too large the beginning.
+        """
+        left, chosen = max_tokens, []
+        for number in self.order:
+            if self.tokens[number] <= left:
+                chosen.append(number)
+                left -= self.tokens[number]
+        if chosen:
+            return _joined(self.text, [self.parts[number] for number in sorted(chosen)]), max_tokens - left
+        if not self.parts:
+            return "", 0
+        return cut(self.part(self.order[0]), max_tokens)
+
+    def part(self, number: int) -> str:
+        """Return a part's text."""
+        start, end = self.parts[number]
+        return self.text[start:end]
+
+    @property
+    def order(self) -> list[int]:
+        """The numbers of the parts, nearest first; of equals the first."""
+        # A part without a vector was worse by its words than those that have one.
+        lowest = min((cosine for cosine in self.meaning if cosine is not None), default=0.0)
+        nearness = [
+            words + (lowest if cosine is None else cosine)
+            for words, cosine in zip(self.words, self.meaning, strict=True)
+        ]
+        return sorted(range(len(nearness)), key=lambda number: -nearness[number])
+
+
+def ranked_by_words(question: str, text: str, language: str | None) -> RankedText:
+    """Return a text in parts, ranked by which words of the question they have."""
+    parts = tuple(_parts(text))
+    texts = [text[start:end] for start, end in parts]
+    asked = frozenset(terms(question, language))
+    has = [asked.intersection(terms(each, language)) for each in texts]
+    having = Counter(term for found in has for term in found)
+    weights = {term: math.log(1 + (len(parts) - having[term] + 0.5) / (having[term] + 0.5)) for term in asked}
+    whole = sum(weights.values()) or 1.0
+    words = tuple(sum(weights[term] for term in found) / whole for found in has)
+    return RankedText(text, parts, tuple(tokens_of(texts)), words, (None,) * len(parts))
+
+
+def ranked_by_meaning(question: str, texts: Sequence[RankedText]) -> list[RankedText]:
+    """Return the texts ranked by meaning too, as far as there is time; the best part of each comes first."""
+    turns = [
+        (number, part)
+        for turn in zip_longest(*map(_worth_embedding, texts))
+        for number, part in enumerate(turn)
+        if part is not None
+    ][:MOST_EMBEDDED]
+    meaning: list[list[float | None]] = [list(text.meaning) for text in texts]
+    read = [texts[number].part(part) for number, part in turns]
+    for (number, part), cosine in zip(turns, _cosines(question, read), strict=False):
+        meaning[number][part] = cosine
+    return [replace(text, meaning=tuple(cosines)) for text, cosines in zip(texts, meaning, strict=True)]
+
+
+def _cosines(question: str, texts: Sequence[str]) -> Iterator[float]:
+    """Yield the cosine of the question and each text, until the time is over or an endpoint fails."""
+    deadline = time.monotonic() + LONGEST_EMBEDDING_SECS
+    model = embedding_model()
+    try:
+        asked = model.embed_query(question) if texts else None
+        for at in range(0, len(texts), EMBEDDED_AT_ONCE):
+            if asked is None or time.monotonic() >= deadline:
+                return
+            yield from (model.embed_documents(texts[at : at + EMBEDDED_AT_ONCE]) @ asked).tolist()
+    except (EndpointUnavailable, EndpointRefusal) as error:
+        logger.warning("Pages are ranked by words alone: %s", error)
+
+
+def cut(text: str, max_tokens: int) -> tuple[str, int]:
+    """Return the text up to the last sentence, word or character that fits into `max_tokens`, and its tokens.
+
+    A word is only broken if not even the first fits.
+    """
+    # What can't fit need not be looked at; one character more tells that a word may go on.
+    text = text[: max_tokens * CHARS_PER_TOKEN + 1]
+    if (tokens := tokens_of([text])[0]) <= max_tokens:
+        return text, tokens
+    for boundary in (_SENTENCE, _WORD):
+        ends = [found.end() for found in boundary.finditer(text)]
+        if boundary is _WORD and ends and ends[-1] == len(text):
+            # The last one may go on.
+            ends.pop()
+        if begun := _up_to(text, ends, max_tokens):
+            return begun
+    return _up_to(text, range(1, len(text) + 1), max_tokens) or ("", 0)
+
+
+def tokens_of(texts: Sequence[str]) -> list[int]:
+    """Return each text's tokens, by the embedding model's tokenizer, or by its length if that is more."""
+    counts = embedding_model().count_tokens(list(texts))
+    return [
+        max(count, math.ceil(len(text) / CHARS_PER_TOKEN)) for count, text in zip(counts, texts, strict=True)
+    ]
+
+
+def _up_to(text: str, ends: Sequence[int], max_tokens: int) -> tuple[str, int] | None:
+    fitting = bisect_right(ends, max_tokens, key=lambda end: tokens_of([text[:end]])[0])
+    if not fitting or not (begun := text[: ends[fitting - 1]].rstrip()):
+        return None
+    return begun, tokens_of([begun])[0]
+
+
+def _worth_embedding(text: RankedText) -> list[int]:
+    """Return numbers of parts: those with words of the question, best first, then others from all over."""
+    with_words = [number for number in text.order if text.words[number]][:MOST_EMBEDDED]
+    step = max(1, len(text.parts) // MOST_EMBEDDED)
+    spread = [number for number in range(0, len(text.parts), step) if not text.words[number]]
+    return [*with_words, *spread]
+
+
+def _joined(text: str, chosen: Sequence[Bounds]) -> str:
+    """Return stretches of a text; those that follow each other as they stand there."""
+    stretches: list[Bounds] = []
+    for start, end in chosen:
+        if stretches and not text[stretches[-1][1] : start].strip():
+            stretches[-1] = (stretches[-1][0], end)
+        else:
+            stretches.append((start, end))
+    return GAP.join(text[start:end] for start, end in stretches)
+
+
+# --- Parts -------------------------------------------------------------------------------------------------
+
+
+def _parts(text: str) -> Iterator[Bounds]:
+    """Yield neighbouring pieces of a text together as long as they are no longer than a part."""
+    begun: Bounds | None = None
+    for start, end in _pieces(text):
+        if begun is not None and end - begun[0] <= PART_CHARS:
+            begun = (begun[0], end)
+            continue
+        if begun is not None:
+            yield begun
+        begun = (start, end)
+    if begun is not None:
+        yield begun
+
+
+def _pieces(text: str) -> Iterator[Bounds]:
+    """Yield lines; of a line that is longer than a part its sentences, cut where those are too."""
+    for line in _LINE.finditer(text):
+        if line[0].isspace():
+            continue
+        if line.end() - line.start() <= PART_CHARS:
+            yield line.span()
+            continue
+        for at, end in _cut_up(text, *line.span(), SENTENCES_OF):
+            for first, last in sentence_bounds(text[at:end], None):
+                yield from _cut_up(text, at + first, at + last, PART_CHARS)
+
+
+def _cut_up(text: str, start: int, end: int, most: int) -> Iterator[Bounds]:
+    """Yield a stretch in pieces of at most `most` characters, cut at white space where there is any."""
+    while end - start > most:
+        space = text.rfind(" ", start + 1, start + most)
+        at = space if space > start else start + most
+        yield start, at
+        start = at
+    if start < end:
+        yield start, end

@@ -1,41 +1,59 @@
-"""Page images and crops of them, rendered by a short-lived process: a page is hostile input to the renderer.
+"""Page images and crops of them: drawn by a short-lived process (`kb.drawing`), a few at a time, and kept.
 
-`python -m kb.rendering FILE PAGE WIDTH [X1 Y1 X2 Y2]` writes a PNG of a page, or of a box on it, to its
-standard output. It exits with 3 if there is no such page and 4 if the file cannot be drawn.
+A page is hostile input to the renderer, and it can be slow on purpose. So few pages are drawn at once, users
+take turns, equal requests wait for one drawing, and what could not be drawn is not tried again for a while.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from io import BytesIO
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from accounts.errors import NotFound, Timeout, ValidationError
-from kb.limits import limit_this_process
+from accounts.errors import LocusError, NotFound, Overloaded, Timeout, ValidationError
+from kb import page_cache
+from kb.drawing import NO_SUCH_PAGE, TIMEOUT_SECS
+from kb.fair_slots import FairSlots
 from kb.locations import Box, PageBox
 from kb.telemetry import SWITCHES
 
 ROOT = Path(__file__).resolve().parent.parent
-MAX_PIXELS = 60_000_000
-PDF_HEADER_WITHIN = 1024
-# An image with so many times the pixels a side shrinks to one that is sharp.
-ENLARGED = 2
-MEMORY_BYTES = 2 * 2**30
-TIMEOUT_SECS = 30
-NO_SUCH_PAGE, UNDRAWABLE = 3, 4
+PATIENCE_SECS = 20.0
+"""How long a request waits for its turn to draw."""
+MOST_WAITING = 16
+"""So many drawings of one user may wait; what comes beyond is refused at once."""
+TOO_SLOW = "This page takes too long to draw."
+KILLED = (-signal.SIGKILL, -signal.SIGXCPU)
+FAILURE_SECS = 600.0
+MOST_FAILURES = 10_000
+# A page that is too slow at one width is taken to be so at all widths of the same step, and above.
+STEPS = (0, 480, 720, 960, 1280, 1600, 2000, 2600, 3200)
 
 
-def page_png(file: Path, cache: Path, number: int, width: int) -> Path:
+def page_png(file: Path, cache: Path, number: int, width: int, *, asker: Hashable = None) -> Path:
     """Return the path of page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if need be.
 
-    Raises `NotFound` if there is no such page, `Timeout`, or `ValidationError` if it can't be drawn.
+    `asker` is whose turn it takes. Raises `NotFound` if there is no such page, `Timeout`, `ValidationError`
+    if it can't be drawn, or `Overloaded`.
     """
-    return _cached(cache / f"{number}-{width}.png", file, number, width, None)
+    return _kept(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
 
 
-def crop_png(file: Path, cache: Path, area: PageBox, longest: int) -> bytes:
+def page_bytes(file: Path, cache: Path, number: int, width: int, *, asker: Hashable = None) -> bytes:
+    """Return the same as bytes."""
+    return _read(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
+
+
+def crop_png(file: Path, cache: Path, area: PageBox, longest: int, *, asker: Hashable = None) -> bytes:
     """Return what is in a box on a page as PNG whose longer side has `longest` pixels.
 
     Raises as `page_png` does.
@@ -44,22 +62,90 @@ def crop_png(file: Path, cache: Path, area: PageBox, longest: int) -> bytes:
     across, down = max(box.x2 - box.x1, 1), max(box.y2 - box.y1, 1)
     width = max(1, round(longest * across / max(across, down)))
     name = "-".join(map(str, (area.page.number, *box, width)))
-    return _cached(cache / f"{name}.png", file, area.page.number, width, box).read_bytes()
+    return _read(_Drawing(file, area.page.number, width, box), cache / f"{name}.png", asker)
 
 
-def _cached(image: Path, file: Path, number: int, width: int, box: Box | None) -> Path:
-    if not image.exists():
-        png = _render(file, number, width, box)
-        image.parent.mkdir(parents=True, exist_ok=True)
-        # Rename after writing: another request must never read half an image.
-        draft = image.with_suffix(f".{id(png)}.tmp")
-        draft.write_bytes(png)
-        draft.replace(image)
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """What to draw: a page, or a box on it, at a width in pixels."""
+
+    file: Path
+    number: int
+    width: int
+    box: Box | None = None
+
+    def version(self) -> tuple[int, int]:
+        """Return what differs once the file is replaced; raise `NotFound` if it is gone."""
+        try:
+            stat = self.file.stat()
+        except FileNotFoundError:
+            raise NotFound from None
+        return stat.st_ino, stat.st_mtime_ns
+
+
+def _read(drawing: _Drawing, image: Path, asker: Hashable) -> bytes:
+    for _ in range(2):
+        try:
+            return _kept(drawing, image, asker).read_bytes()
+        except FileNotFoundError:  # swept away in this moment
+            continue
+    raise NotFound
+
+
+def _kept(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
+    """Return the image if it is there, else draw it; equal requests wait for one drawing."""
+    if page_cache.use(image):
+        return image
+    version = drawing.version()
+    _failures.check(drawing, version)
+    deadline = time.monotonic() + PATIENCE_SECS
+    with _only_one(image, PATIENCE_SECS):
+        if page_cache.use(image):
+            return image
+        with _slots.slot(asker, deadline - time.monotonic()):
+            # It may have failed meanwhile, at another width.
+            _failures.check(drawing, version)
+            _draw_into(image, drawing, version)
+    page_cache.note_stored(image)
     return image
 
 
-def _render(file: Path, number: int, width: int, box: Box | None) -> bytes:
-    command = [sys.executable, "-m", "kb.rendering", *map(str, (file, number, width, *(box or ())))]
+def _draw_into(image: Path, drawing: _Drawing, version: tuple[int, int]) -> None:
+    image.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        dir=image.parent, prefix=image.stem, suffix=page_cache.DRAFT, delete=False
+    ) as draft:
+        path = Path(draft.name)
+        try:
+            _run(drawing, draft.fileno())
+            # Rename when it is whole: another request must never read half an image.
+            path.replace(image)
+        except LocusError as error:
+            _failures.add(drawing, version, error)
+            raise
+        finally:
+            path.unlink(missing_ok=True)
+            _clean_up_if_deleted(image.parent, drawing, version)
+
+
+def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: tuple[int, int]) -> None:
+    """Leave no image of a document that was deleted, or given another file, while it was drawn.
+
+    A deletion removes the file first and the cache after it. So either the file is gone by now, and we clean
+    up, or the deletion has yet to remove the cache, and cleans up itself.
+    """
+    try:
+        is_current = drawing.version() == version
+    except NotFound:
+        is_current = False
+    if not is_current:
+        page_cache.remove(cache)
+        raise NotFound
+
+
+def _run(drawing: _Drawing, output: int) -> None:
+    arguments = (drawing.file, drawing.number, drawing.width, *(drawing.box or ()))
+    command = [sys.executable, "-m", "kb.drawing", *map(str, arguments)]
     try:
         # An empty environment: a page that takes the renderer over must find no secrets there.
         done = subprocess.run(  # noqa: S603
@@ -67,88 +153,98 @@ def _render(file: Path, number: int, width: int, box: Box | None) -> bytes:
             cwd=ROOT,
             # One thread: the linear algebra of NumPy reserves address space for each core, for nothing.
             env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", **SWITCHES},
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            # A file, whose size the child's limits bound; libraries print to nobody.
+            stdout=output,
+            stderr=subprocess.DEVNULL,
             timeout=TIMEOUT_SECS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise Timeout("This page takes too long to draw.") from None
+        raise Timeout(TOO_SLOW) from None
+    if done.returncode in KILLED:  # its processor time is limited, too
+        raise Timeout(TOO_SLOW)
     if done.returncode == NO_SUCH_PAGE:
         raise NotFound("The document has no such page.")
     if done.returncode:
         raise ValidationError("This page can't be drawn at this width.", param="width")
-    return done.stdout
 
 
-def draw(file: Path, number: int, width: int, box: Box | None = None) -> bytes | None:
-    """Return the PNG of a page, or of a `box` on it, at `width` pixels; None if there is no such page.
+# --- Turns -------------------------------------------------------------------------------------------------
 
-    Runs in the child: it parses the document in the caller's process.
-    """
-    with file.open("rb") as opened:
-        is_pdf = b"%PDF-" in opened.read(PDF_HEADER_WITHIN)
-    return (_draw_pdf if is_pdf else _draw_image)(file, number, width, box)
+# One core is left to whoever does not draw.
+_slots = FairSlots(max(1, (os.cpu_count() or 1) - 1), per_user=1, most_waiting=MOST_WAITING)
 
 
-def _draw_pdf(file: Path, number: int, width: int, box: Box | None) -> bytes | None:
-    from kb.mupdf import pymupdf
+class _Under:
+    """A drawing under way, and how many threads want it."""
 
-    with pymupdf.open(file, filetype="pdf") as pdf:
-        if pdf.needs_pass:
-            pdf.authenticate("")
-        if not 1 <= number <= pdf.page_count:
-            return None
-        page = pdf[number - 1]
-        shown = pymupdf.Rect(box) & page.rect if box else page.rect
-        height = _height(shown.width, shown.height, width)
-        scale = width / shown.width
-        pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False, clip=shown)
-        if (pixmap.width, pixmap.height) != (width, height):
-            pixmap = pymupdf.Pixmap(pixmap, width, height)
-        return bytes(pixmap.tobytes("png"))
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.threads = 0
 
 
-def _draw_image(file: Path, number: int, width: int, box: Box | None) -> bytes | None:
-    # Image libraries are no business of the server, which imports this module too.
-    from PIL import Image
-
-    from kb.images import opened, page_count, page_pixels, page_size
-
-    with opened(file) as image:
-        if not 1 <= number <= page_count(image):
-            return None
-        across, down = page_size(image, number)
-        box = box or Box(0, 0, across, down)
-        height = _height(box.x2 - box.x1, box.y2 - box.y1, width)
-        # So many pixels of the whole page that the box has enough of them.
-        share = (box.x2 - box.x1) * (box.y2 - box.y1) / (across * down)
-        page = page_pixels(image, number, round(ENLARGED**2 * width * height / share), tolerant=True)
-    x, y = page.width / across, page.height / down
-    part = box.x1 * x, box.y1 * y, min(box.x2 * x, page.width), min(box.y2 * y, page.height)
-    png = BytesIO()
-    page.resize((width, height), Image.Resampling.LANCZOS, part, reducing_gap=ENLARGED).save(png, "PNG")
-    return png.getvalue()
+_under_way: dict[Path, _Under] = {}
+_under_way_lock = threading.Lock()
 
 
-def _height(page_width: float, page_height: float, width: int) -> int:
-    """Return the height that keeps the proportions; raise `ValueError` if that is too large to draw."""
-    height = max(1, round(page_height * width / page_width))
-    if width * height > MAX_PIXELS:
-        raise ValueError("too many pixels")
-    return height
-
-
-def _main(file: str, number: str, width: str, *edges: str) -> int:
-    limit_this_process(MEMORY_BYTES, TIMEOUT_SECS)
+@contextmanager
+def _only_one(image: Path, patience_secs: float) -> Iterator[None]:
+    """Let one thread at a time into the block for each image; raise `Overloaded` to who waits too long."""
+    with _under_way_lock:
+        entry = _under_way.setdefault(image, _Under())
+        entry.threads += 1
     try:
-        png = draw(Path(file), int(number), int(width), Box(*map(float, edges)) if edges else None)
-    except (RuntimeError, ValueError, MemoryError):
-        return UNDRAWABLE
-    if png is None:
-        return NO_SUCH_PAGE
-    sys.stdout.buffer.write(png)
-    return 0
+        if not entry.lock.acquire(timeout=patience_secs):
+            raise Overloaded
+        try:
+            yield
+        finally:
+            entry.lock.release()
+    finally:
+        with _under_way_lock:
+            entry.threads -= 1
+            if not entry.threads:
+                del _under_way[image]
 
 
-if __name__ == "__main__":
-    sys.exit(_main(*sys.argv[1:]))
+# --- Failures ----------------------------------------------------------------------------------------------
+
+
+class _Failures:
+    """What could not be drawn lately, and why."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[Hashable, tuple[float, type[LocusError], str, str | None]] = OrderedDict()
+
+    def check(self, drawing: _Drawing, version: tuple[int, int]) -> None:
+        """Raise what the same drawing raised lately, or one of the same page that was no harder."""
+        since = time.monotonic() - FAILURE_SECS
+        keys = [(drawing, version), *((_page(drawing), version, step) for step in _steps_to(drawing.width))]
+        with self._lock:
+            known = next((self._known[key] for key in keys if key in self._known), None)
+        if known and known[0] > since:
+            raise known[1](known[2], param=known[3])
+
+    def add(self, drawing: _Drawing, version: tuple[int, int], error: LocusError) -> None:
+        """Remember a failure."""
+        key: Hashable = (drawing, version)
+        if isinstance(error, Timeout):
+            key = (_page(drawing), version, _steps_to(drawing.width)[-1])
+        with self._lock:
+            self._known[key] = (time.monotonic(), type(error), error.message, error.param)
+            self._known.move_to_end(key)
+            if len(self._known) > MOST_FAILURES:
+                self._known.popitem(last=False)
+
+
+_failures = _Failures()
+
+
+def _page(drawing: _Drawing) -> Hashable:
+    return drawing.file, drawing.number, drawing.box
+
+
+def _steps_to(width: int) -> list[int]:
+    return [step for step in STEPS if step < width]

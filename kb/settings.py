@@ -185,6 +185,9 @@ STORAGES = {
     "staticfiles": {"BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"},
 }
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))
+# Images of pages are kept up to so many bytes, and so many days after they were last used.
+PAGE_CACHE_BYTES = env.int("PAGE_CACHE_BYTES", 2**30, validate=validate.Range(min=0))
+PAGE_CACHE_DAYS = env.float("PAGE_CACHE_DAYS", 7.0, validate=validate.Range(min=0))
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 # Django sets modes itself, whatever the umask.
@@ -340,6 +343,7 @@ SPECTACULAR_SETTINGS = {
 PROCRASTINATE_ON_APP_READY = None
 PROCRASTINATE_IMPORT_PATHS = [
     "ingestion.jobs",
+    "kb.housekeeping",
     "kb.embedding.jobs",
     "kb.index.packing",
     "kb.ledger.balances",

@@ -37,6 +37,12 @@ async def in_database(function: Callable[P, Result], *args: P.args, **kwargs: P.
     return result
 
 
+def give_connection_back() -> None:
+    """Let others have this thread's connection while it does something long; the next query takes another."""
+    if not connection.in_atomic_block:
+        close_old_connections()
+
+
 async def in_database_within(
     secs: float, function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs
 ) -> Result:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from pathlib import Path
 
@@ -30,15 +31,21 @@ PATIENCE_SECS = 10.0
 
 logger = logging.getLogger(__name__)
 
+# Threads of their own: whoever waits for its turn to draw must not hold up what others read from files.
+_threads = ThreadPoolExecutor(MOST_CROPS, thread_name_prefix="crops")
+
 
 async def crops_of(contexts: Sequence[Context]) -> list[Crop]:
     """Return the crops of some contexts, by rank; pictures go before scanned pages."""
     wanted = await in_database(_wanted, contexts)
-    tasks = [asyncio.create_task(asyncio.to_thread(_crop, context, area)) for context, area in wanted]
-    if not tasks:
+    loop = asyncio.get_running_loop()
+    futures = [loop.run_in_executor(_threads, _crop, context, area) for context, area in wanted]
+    if not futures:
         return []
-    done, _ = await asyncio.wait(tasks, timeout=PATIENCE_SECS)
-    crops = (task.result() for task in done)
+    done, late = await asyncio.wait(futures, timeout=PATIENCE_SECS)
+    for future in late:
+        future.cancel()  # unless it has begun
+    crops = (future.result() for future in done)
     return sorted((crop for crop in crops if crop), key=lambda crop: crop.rank)
 
 
@@ -82,7 +89,10 @@ def _crop(context: Context, area: PageBox) -> Crop | None:
     document = context.chunk.document
     try:
         file: Path = original_file(document)
-        return Crop(context.rank, crop_png(file, page_cache(document), area, LONGEST_SIDE))
+        return Crop(
+            context.rank,
+            crop_png(file, page_cache(document), area, LONGEST_SIDE, asker=document.workspace_id),
+        )
     except (LocusError, OSError) as error:
         logger.warning("No crop of document %s, page %s: %s", document.pk, area.page.number, error)
         return None

@@ -13,7 +13,8 @@ from accounts.rest import decimal_number
 from kb.api.finding import visible_document
 from kb.documents import original_file, page_cache
 from kb.files import serve_file
-from kb.rendering import page_png
+from kb.rendering import page_bytes
+from kb.threads import give_connection_back
 
 MAX_IMAGE_WIDTH = 4000
 DEFAULT_IMAGE_WIDTH = 1200
@@ -43,13 +44,17 @@ class DocumentPageView(APIView):
     )
     def get(self, request: Request, id: str, number: str) -> HttpResponseBase:
         """Return page `number` as PNG; scale = width / layout_width."""
-        document = visible_document(principal_of(request), id)
+        principal = principal_of(request)
+        document = visible_document(principal, id)
         page = decimal_number(number)
         if page is None or not 1 <= page <= (document.page_count or 0):
             raise NotFound("The document has no such page.")
         width = _image_width(request.query_params.get("width"))
-        image = page_png(original_file(document), page_cache(document), page, width)
-        response = HttpResponse(image.read_bytes(), content_type="image/png")
+        file, cache = original_file(document), page_cache(document)
+        # To draw may take seconds, and to wait for it too: others need the connection.
+        give_connection_back()
+        image = page_bytes(file, cache, page, width, asker=principal.user_id)
+        response = HttpResponse(image, content_type="image/png")
         response["Cache-Control"] = "private, max-age=86400"
         return response
 

@@ -33,4 +33,4 @@ CHECKS = [
     OPEN_FILES,
 ]
 
-__all__ = ["CHECKS", "Check", "Finding", "Result", "examine", "repair"]
+__all__ = ["CHECKS", "STALE_CACHES", "Check", "Finding", "Result", "examine", "repair"]

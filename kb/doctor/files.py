@@ -114,7 +114,11 @@ def _is_stale(path: Path, document: Document | None) -> str:
     if not path.is_dir() or not has_file(document):
         return ""
     changed = document.file.storage.get_modified_time(document.file.name or "").timestamp()
-    return "older than the file" if any(image.stat().st_mtime < changed for image in path.iterdir()) else ""
+    try:
+        is_older = any(image.stat().st_mtime < changed for image in path.iterdir())
+    except FileNotFoundError:  # removed meanwhile
+        return ""
+    return "older than the file" if is_older else ""
 
 
 def _uuid(text: str) -> UUID | None:

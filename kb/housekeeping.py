@@ -1,0 +1,22 @@
+"""What the worker tidies up at night."""
+
+from __future__ import annotations
+
+import logging
+
+from procrastinate.contrib.django import app
+
+from kb import page_cache
+from kb.doctor import STALE_CACHES, examine, repair
+
+logger = logging.getLogger(__name__)
+
+
+@app.periodic(cron="23 3 * * *")
+@app.task(name="tidy_caches", queueing_lock="tidy_caches")
+def tidy_caches(timestamp: int) -> None:
+    """Remove caches of documents that are gone, and page images that are old or too many."""
+    result = examine(STALE_CACHES)
+    repair(result)
+    removed = page_cache.sweep()
+    logger.info("Removed %d caches without a document, and %d bytes of page images.", result.count, removed)

@@ -84,7 +84,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         finally:
             running.discard(number)
 
-    monkeypatch.setattr(rendering.subprocess, "run", counted)
+    monkeypatch.setattr(subprocess, "run", counted)
     return started
 
 
@@ -146,12 +146,12 @@ def test_what_the_child_writes_is_bounded(
         f"import kb.drawing as d; d.MAX_PNG_BYTES = 2**20; d.draw = lambda *_: exec({endless!r}); "
         "d._main('', '1', '1')"
     )
-    command = rendering.subprocess.run
+    command = subprocess.run
 
     def run(arguments: list[str], **options: Any) -> Any:
         return command([arguments[0], "-c", program], **options)
 
-    monkeypatch.setattr(rendering.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     with pytest.raises(Exception, match=r"can't be drawn|too long"):
         page_png(SAMPLES / "report.pdf", tmp_path / "pages", 1, 300)
     assert list((tmp_path / "pages").iterdir()) == []
@@ -222,7 +222,7 @@ def test_no_connection_is_held_while_a_page_is_drawn(monkeypatch: pytest.MonkeyP
         held.append(connection.connection)
         return run(*args, **options)
 
-    monkeypatch.setattr(rendering.subprocess, "run", watched)
+    monkeypatch.setattr(subprocess, "run", watched)
     response = Client().get(f"/api/v1/documents/{document.pk}/pages/1?width=90", headers=cast.headers("bob"))
     assert (response.status_code, held) == (200, [None])
 
@@ -327,7 +327,7 @@ def test_a_page_that_is_drawn_while_its_document_is_deleted_leaves_nothing(
         delete_document(Document.unscoped.get(pk=document.pk))
         return done
 
-    monkeypatch.setattr(rendering.subprocess, "run", deleting)
+    monkeypatch.setattr(subprocess, "run", deleting)
     response = Client().get(f"/api/v1/documents/{document.pk}/pages/1", headers=cast.headers("bob"))
     assert response.status_code == 404
     assert not folder.exists()

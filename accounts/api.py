@@ -2,30 +2,85 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from pydantic import BaseModel
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.auth import principal_of
 from accounts.errors import Forbidden, NotFound, ValidationError
 from accounts.keys import create_key
 from accounts.models import ApiKey, User, Workspace
+from accounts.operations import LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
-from accounts.rest import StrictSerializer, parsed
-from accounts.roles import KeyScope
+from accounts.rest import CursorLists, StrictSerializer, parsed
+from accounts.roles import KeyScope, Role
 
 
-class MeView(APIView):
+class WorkspaceShape(BaseModel):
+    """A workspace, and the caller's role in it."""
+
+    id: UUID
+    name: str
+    role: Role
+    personal: bool
+    share_with_external_users: bool
+    created_at: datetime
+
+
+class WorkspaceList(BaseModel):
+    """A page of workspaces."""
+
+    results: list[WorkspaceShape]
+    next: str | None
+    previous: str | None
+
+
+class Me(BaseModel):
+    """The user behind a session or key."""
+
+    id: int
+    email: str
+    is_staff: bool
+    workspaces: list[WorkspaceShape]
+
+
+class ApiKeyShape(BaseModel):
+    """A key without its secret."""
+
+    id: UUID
+    name: str
+    prefix: str
+    scopes: list[KeyScope]
+    workspace_ids: list[UUID] | None
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    created_at: datetime
+
+
+class ApiKeyList(BaseModel):
+    """A page of keys."""
+
+    results: list[ApiKeyShape]
+    next: str | None
+    previous: str | None
+
+
+class CreatedApiKey(ApiKeyShape):
+    """A new key with its secret, which can't be had again."""
+
+    key: str
+
+
+class MeView(ApiView):
     """Who the caller is."""
 
-    @extend_schema(operation_id="me", responses=OpenApiTypes.OBJECT)
+    @operation("me", tag="Account", answers={200: Me})
     def get(self, request: Request) -> Response:
         """Return the user behind the session or key, and the workspaces it may read."""
         principal = principal_of(request)
@@ -40,19 +95,29 @@ class MeView(APIView):
         )
 
 
-class WorkspacesView(APIView):
+class WorkspaceLists(CursorLists):
+    """Workspaces by name."""
+
+    ordering = ("name", "id")
+
+
+class WorkspacesView(ApiView):
     """The caller's workspaces."""
 
-    @extend_schema(operation_id="workspaces_list", responses=OpenApiTypes.OBJECT)
+    @operation("workspaces_list", tag="Workspaces", query=LIST_PARAMETERS, answers={200: WorkspaceList})
     def get(self, request: Request) -> Response:
         """List the workspaces the caller may read, with its role in each."""
-        return Response({"results": _workspaces(principal_of(request)), "next": None, "previous": None})
+        principal = principal_of(request)
+        pages = WorkspaceLists()
+        visible = Workspace.objects.filter(pk__in=principal.workspace_ids)
+        rows: list[Workspace] | None = pages.paginate_queryset(visible, request, self)
+        return pages.get_paginated_response([_workspace_json(principal, row) for row in rows or []])
 
 
-class WorkspaceView(APIView):
+class WorkspaceView(ApiView):
     """One workspace."""
 
-    @extend_schema(operation_id="workspaces_read", responses=OpenApiTypes.OBJECT)
+    @operation("workspaces_read", tag="Workspaces", answers={200: WorkspaceShape}, fails=(404,))
     def get(self, request: Request, id: UUID) -> Response:
         """Return the workspace, with the caller's role in it."""
         principal = principal_of(request)
@@ -94,19 +159,21 @@ def _key_holder(request: Request) -> Principal:
     return principal
 
 
-class ApiKeysView(APIView):
+class ApiKeysView(ApiView):
     """The caller's keys. Only a person logged in, or a key with scope `admin`, handles keys."""
 
     required_scope = KeyScope.ADMIN
 
-    @extend_schema(operation_id="api_keys_list", responses=OpenApiTypes.OBJECT)
+    @operation("api_keys_list", tag="API keys", query=LIST_PARAMETERS, answers={200: ApiKeyList})
     def get(self, request: Request) -> Response:
         """List the caller's keys; their secrets can't be had again."""
         principal = _key_holder(request)
         keys = ApiKey.objects.filter(user_id=principal.user_id).prefetch_related("workspaces")
-        return Response({"results": [_key_json(key) for key in keys], "next": None, "previous": None})
+        pages = CursorLists()
+        rows: list[ApiKey] | None = pages.paginate_queryset(keys, request, self)
+        return pages.get_paginated_response([_key_json(key) for key in rows or []])
 
-    @extend_schema(operation_id="api_keys_create", request=NewKey, responses=OpenApiTypes.OBJECT)
+    @operation("api_keys_create", tag="API keys", request=NewKey, answers={201: CreatedApiKey}, fails=(404,))
     def post(self, request: Request) -> Response:
         """Create a key and return it with its secret, shown this once."""
         principal = _key_holder(request)
@@ -122,7 +189,8 @@ class ApiKeysView(APIView):
             workspaces=_named_workspaces(principal, body.get("workspace_ids")),
             expires_at=body.get("expires_at"),
         )
-        return Response(_key_json(key) | {"key": secret}, status=201)
+        location = request.build_absolute_uri(f"/api/v1/api-keys/{key.pk}")
+        return Response(_key_json(key) | {"key": secret}, status=201, headers={"Location": location})
 
 
 def _named_workspaces(principal: Principal, ids: list[UUID] | None) -> list[Workspace] | None:
@@ -137,12 +205,12 @@ def _named_workspaces(principal: Principal, ids: list[UUID] | None) -> list[Work
     return list(Workspace.objects.filter(pk__in=ids))
 
 
-class ApiKeyView(APIView):
+class ApiKeyView(ApiView):
     """One key."""
 
     required_scope = KeyScope.ADMIN
 
-    @extend_schema(operation_id="api_keys_delete", responses={204: None})
+    @operation("api_keys_delete", tag="API keys", answers={204: None}, fails=(404,))
     def delete(self, request: Request, id: UUID) -> Response:
         """Revoke the key at once."""
         keys = ApiKey.objects.filter(user_id=principal_of(request).user_id, pk=id)

@@ -9,8 +9,10 @@ LocusError
 ├── MethodNotAllowed 405
 ├── Cancelled, IdempotencyConflict 409
 ├── EventsExpired 410
+├── PreconditionFailed 412
 ├── TooLarge 413
 ├── UnsupportedMediaType 415
+├── RangeNotSatisfiable 416
 ├── RateLimited 429
 ├── ProviderError 502
 ├── Overloaded 503
@@ -149,6 +151,16 @@ class EventsExpired(LocusError):
     code, status, default_message = "events_expired", 410, "These events are no longer kept."
 
 
+class PreconditionFailed(LocusError):
+    """The object has changed since the caller read it."""
+
+    code, status, default_message = (
+        "precondition_failed",
+        412,
+        "This has changed since you read it. Read it again, then repeat your change.",
+    )
+
+
 class TooLarge(LocusError):
     """The body or a file exceeds the limit."""
 
@@ -159,6 +171,12 @@ class UnsupportedMediaType(LocusError):
     """The content type of the request is not one the endpoint reads."""
 
     code, status, default_message = "unsupported_media_type", 415, "This content type is not accepted here."
+
+
+class RangeNotSatisfiable(LocusError):
+    """The part of a file that was asked for lies outside it."""
+
+    code, status, default_message = "range_not_satisfiable", 416, "The file has no such part."
 
 
 class RateLimited(LocusError):

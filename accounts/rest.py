@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+from django.core import signing
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import exceptions, serializers
-from rest_framework.pagination import CursorPagination
+from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
 
 from accounts import errors
 from accounts.principal import is_clean
@@ -157,21 +158,20 @@ def uuid_param(name: str, value: str) -> UUID:
 def json_param(name: str, value: str) -> Any:
     """Return the JSON given in a form field, or raise `ValidationError` naming it."""
     try:
-        parsed_value = json.loads(value)
+        parsed_value = json.loads(value, parse_constant=_refuse_constant)
+        refuse_unclean(parsed_value, name)
+    except RecursionError:
+        raise errors.ValidationError(f"{name} is nested too deep.", param=name) from None
     except ValueError:
         raise errors.ValidationError(f"{name} must be JSON.", param=name) from None
-    refuse_unclean(parsed_value, name)
     return parsed_value
 
 
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON.")
+
+
 # --- Lists -----------------------------------------------------------------------------------------------
-
-
-# What the lists' own parameters are called in the schema.
-LIST_PARAMETERS = [
-    OpenApiParameter("limit", int, description="How many, 1..200; 50 without it"),
-    OpenApiParameter("cursor", str, description="Where to go on: as given in `next` and `previous`"),
-]
 
 
 class CursorLists(CursorPagination):
@@ -192,12 +192,46 @@ class CursorLists(CursorPagination):
             raise errors.ValidationError(f"limit must be 1 to {self.max_page_size}.", param="limit")
         return number
 
-    def decode_cursor(self, request: Request) -> Any:
-        """Return the cursor, or raise `ValidationError` for one we did not make."""
+    def encode_cursor(self, cursor: Cursor) -> str:
+        """Return the URL of the page at `cursor`; signed, so that only our own come back."""
+        signed = signing.dumps(list(cursor), salt=self._salt())
+        return str(replace_query_param(self.base_url or "", self.cursor_query_param, signed))
+
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        """Return the cursor, or raise `ValidationError` for one we did not make for this ordering."""
+        given = request.query_params.get(self.cursor_query_param)
+        if given is None:
+            return None
         try:
-            return super().decode_cursor(request)
-        except exceptions.NotFound:
+            return Cursor(*signing.loads(given, salt=self._salt()))
+        except signing.BadSignature:
             raise errors.ValidationError("This cursor is not valid.", param="cursor") from None
+
+    def _salt(self) -> str:
+        return f"cursor {' '.join(self.ordering)}"
+
+
+class SequenceLists(CursorLists):
+    """The same for what is no table, but always comes in the same order."""
+
+    ordering = ("position", "position")
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
+        """Return the page of a sequence that the request asks for."""
+        self.base_url, size = request.build_absolute_uri(), self.get_page_size(request)
+        cursor = self.decode_cursor(request)
+        start = cursor.offset if cursor else 0
+        self._before = max(0, start - size) if start else None
+        self._after = start + size if start + size < len(queryset) else None
+        return list(queryset[start : start + size])
+
+    def get_next_link(self) -> str | None:
+        """Return the URL of the page after this one."""
+        return None if self._after is None else self.encode_cursor(Cursor(self._after, False, None))
+
+    def get_previous_link(self) -> str | None:
+        """Return the URL of the page before this one."""
+        return None if self._before is None else self.encode_cursor(Cursor(self._before, True, None))
 
 
 def decimal_number(text: str) -> int | None:

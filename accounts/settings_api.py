@@ -8,15 +8,14 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import BaseModel, ConfigDict, JsonValue
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.auth import principal_of
 from accounts.errors import NotFound
+from accounts.operations import ApiView, operation
 from accounts.preferences import (
     Layer,
     Source,
@@ -30,7 +29,7 @@ from accounts.preferences import (
     settings_of,
 )
 from accounts.principal import Principal
-from accounts.rest import refuse_unknown_query, uuid_param
+from accounts.rest import uuid_param
 from accounts.roles import KeyScope, Role
 
 WORKSPACE = OpenApiParameter(
@@ -38,15 +37,50 @@ WORKSPACE = OpenApiParameter(
 )
 
 
-class PreferencesView(APIView):
+class SettingShape(BaseModel):
+    """A value that counts, and who gave it."""
+
+    value: JsonValue
+    source: Source
+
+
+class SettingsShape(BaseModel):
+    """By section: what is given here, what counts, and what would count if nothing were given."""
+
+    model_config = ConfigDict(extra="allow")
+
+    effective: dict[str, dict[str, SettingShape]]
+    inherited: dict[str, dict[str, SettingShape]]
+    choices: dict[str, dict[str, list[str]]]
+
+
+class PreferencesShape(SettingsShape):
+    """The same, of the caller in a workspace."""
+
+    workspace_id: UUID | None
+
+
+class PreferencesView(ApiView):
     """What the caller prefers."""
 
-    @extend_schema(operation_id="preferences_read", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
+    @operation(
+        "preferences_read",
+        tag="Account",
+        query=[WORKSPACE],
+        answers={200: PreferencesShape},
+        fails=(404,),
+    )
     def get(self, request: Request) -> Response:
         """Return the caller's preferences, what counts in a workspace, and who gave each value."""
         return Response(_preferences(request))
 
-    @extend_schema(operation_id="preferences_change", parameters=[WORKSPACE], responses=OpenApiTypes.OBJECT)
+    @operation(
+        "preferences_change",
+        tag="Account",
+        query=[WORKSPACE],
+        answers={200: PreferencesShape},
+        fails=(404, 413, 415),
+    )
     def patch(self, request: Request) -> Response:
         """Change some preferences: a value replaces, null inherits again."""
         principal = principal_of(request)
@@ -60,16 +94,21 @@ class PreferencesView(APIView):
         return body_of(Source.USER)
 
 
-class WorkspaceSettingsView(APIView):
+class WorkspaceSettingsView(ApiView):
     """What a workspace sets for those who ask in it and prefer nothing else."""
 
-    @extend_schema(operation_id="workspace_settings_read", responses=OpenApiTypes.OBJECT)
+    @operation("workspace_settings_read", tag="Workspaces", answers={200: SettingsShape}, fails=(404,))
     def get(self, request: Request, id: UUID) -> Response:
         """Return the workspace's settings, what counts in it, and who gave each value."""
         principal_of(request).require_workspace(id)
         return Response(_settings(id))
 
-    @extend_schema(operation_id="workspace_settings_change", responses=OpenApiTypes.OBJECT)
+    @operation(
+        "workspace_settings_change",
+        tag="Workspaces",
+        answers={200: SettingsShape},
+        fails=(404, 413, 415),
+    )
     def patch(self, request: Request, id: UUID) -> Response:
         """Change some settings, as an admin of the workspace: a value replaces, null inherits again."""
         principal = principal_of(request)
@@ -94,7 +133,6 @@ def _preferences(request: Request) -> dict[str, Any]:
 
 def _workspace_asked_for(request: Request, principal: Principal) -> UUID | None:
     """Return the workspace the query names, or that of questions without one; None if there is none."""
-    refuse_unknown_query(request, frozenset({"workspace_id"}))
     named = request.query_params.get("workspace_id")
     if named is not None:
         workspace_id = uuid_param("workspace_id", named)

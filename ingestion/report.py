@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from kb.documents import document_name
 from kb.models import FINISHED, Document, Stage, Status
 from kb.notifications import announce, document_topic
 
@@ -83,7 +84,7 @@ class Report:
 
     def rename(self, old: str, new: str) -> None:
         """Give the document another name, unless it has one by now that is not the `old` one."""
-        Document.unscoped.filter(pk=self.document_id, name=old).update(name=new)
+        Document.unscoped.filter(pk=self.document_id, name=old).update(name=document_name(new, old))
 
     def stage(self, stage: Stage, **values: Any) -> None:
         """Say that a stage begins."""

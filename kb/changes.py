@@ -6,7 +6,7 @@ other's work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
 from kb.index.segments import index_document
-from kb.models import Chunk, Document, Searchable, Stage, Status
+from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from kb.notifications import WITHDRAWN, announce, document_topic
 
 
@@ -30,27 +30,42 @@ class Changes:
     name: str | None = None
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
+    external_id: str | None = None
     workspace_id: UUID | None = None
 
     def fields(self) -> dict[str, Any]:
         """Return what changes in the document's own row, its workspace apart."""
-        values = {"name": self.name, "tags": self.tags, "metadata": self.metadata}
+        values = {
+            "name": self.name,
+            "tags": self.tags,
+            "metadata": self.metadata,
+            "external_id": self.external_id,
+        }
         return {name: value for name, value in values.items() if value is not None}
 
 
-def change(principal: Principal, document: Document, changes: Changes) -> Document:
+def change(
+    principal: Principal,
+    document: Document,
+    changes: Changes,
+    check: Callable[[Document], None] = lambda document: None,
+) -> Document:
     """Change a document that the principal may change; return it as it is now.
 
-    Raise `NotFound` or `Forbidden` for a workspace it may not be moved to, `Conflict` if it is there already.
+    `check` may raise what forbids to change the document as it has become meanwhile. Raise `NotFound` or
+    `Forbidden` for a workspace it may not be moved to, `Conflict` if it is there already.
     """
     target = changes.workspace_id
     if target is not None:
         principal.require_workspace(target, Role.EDITOR)
     with transaction.atomic():
         row = _locked(document)
+        check(row)
         fields = changes.fields()
         for name, value in fields.items():
             setattr(row, name, value)
+        if changes.external_id is not None:
+            _refuse_second(row, row.workspace_id)
         row.save(update_fields=[*fields, "updated_at"])
         if target is not None and target != row.workspace_id:
             _move(row, target)
@@ -62,7 +77,8 @@ def cancel(document: Document) -> Document:
     """End a document's ingestion; return the document as it is now. A finished one stays as it is.
 
     A document that has never been ready leaves no chunks. One that was being processed again keeps being
-    found by those it has. The worker notices at its next step that the document is cancelled.
+    found by those it has, unless its content was replaced. The worker notices at its next step that the
+    document is cancelled.
     """
     with transaction.atomic():
         row = _locked(document)
@@ -73,6 +89,11 @@ def cancel(document: Document) -> Document:
             Chunk.unscoped.filter(document_id=row.pk).delete()
             index_document(row.pk)
             row.text_ready_at = row.quality = None
+        elif row.text_ready_at is None and row.quality is None:
+            # The chunks are of a content that was replaced: they have places in a file that is gone.
+            ChunkVector.objects.filter(chunk__in=_live(row)).delete()
+            _live(row).update(replaced_by=[])
+            index_document(row.pk)
         row.status, row.stage, row.activity = Status.CANCELLED, Stage.DONE, None
         row.chunk_count = _live(row).count()
         row.searchable = _searchable(row)
@@ -134,11 +155,15 @@ def _attachments(document: Document) -> Iterator[Document]:
 
 
 def _refuse_second(document: Document, workspace_id: UUID) -> None:
-    same = Document.unscoped.filter(
+    """Raise `Conflict` if a workspace already has the content or the external id, for the same user there."""
+    place = Document.unscoped.filter(
         Q(session_id=document.session_id),
         workspace_id=workspace_id,
         external_user_id=document.external_user_id,
-        identity=document.identity,
-    )
-    if same.exclude(pk=document.pk).exists():
+    ).exclude(pk=document.pk)
+    if place.filter(identity=document.identity).exists():
         raise Conflict(f"The workspace already has the content of “{document.name}”.", param="workspace_id")
+    if document.external_id is not None and place.filter(external_id=document.external_id).exists():
+        raise Conflict(
+            f"The external_id “{document.external_id}” names another document there.", param="external_id"
+        )

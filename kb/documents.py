@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import File
+from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.errors import Conflict, NotFound
@@ -23,8 +24,10 @@ from kb.fetch import name_of_url, web_url
 from kb.jobs import INGEST_TASK, defer_for_document
 from kb.models import Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
+from kb.visible_text import one_line
 
 MAX_NAME = 500
+MAX_EXTERNAL_ID = 255
 QUEUED = {
     "status": Status.QUEUED,
     "stage": Stage.QUEUED,
@@ -44,6 +47,7 @@ class Details:
     tags: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     language: str | None = None
+    external_id: str | None = None
 
 
 def add_document(principal: Principal, upload: File[bytes], details: Details) -> tuple[Document, bool]:
@@ -82,7 +86,7 @@ def attach(parent: Document, name: str, content: File[bytes]) -> bool:
         session_id=parent.session_id,
         uploaded_by_id=parent.uploaded_by_id,
         attached_to=parent,
-        name=(name or "attachment")[:MAX_NAME],
+        name=document_name(name, "attachment"),
         size=content.size,
         sha256=digest,
         identity=digest,
@@ -93,6 +97,75 @@ def attach(parent: Document, name: str, content: File[bytes]) -> bool:
     except IntegrityError:
         return False
     return True
+
+
+def replace_content(
+    document: Document,
+    upload: File[bytes],
+    name: str | None,
+    check: Callable[[Document], None] = lambda document: None,
+) -> bool:
+    """Give a document another content, and queue its ingestion; return False if it has that one already.
+
+    Its chunks serve on until those of the new content replace them, in one transaction. `check` may raise
+    what forbids to change the document as it has become meanwhile. Raise `Conflict` for a web page, and if
+    another document at the same place has the content.
+    """
+    if document.url:
+        raise Conflict("This document is a web page. Process it again to fetch it anew.", param="file")
+    digest, storage = sha256_of(upload), document.file.storage
+    document.file.save("original", upload, save=False)
+    new = document.file.name or ""
+    try:
+        superseded = _switch_content(document, upload.size or 0, digest, name, check)
+    except BaseException:
+        storage.delete(new)
+        raise
+    if superseded is None:
+        storage.delete(new)
+        return False
+    # A file that was lost and the new one have one name.
+    old = superseded if superseded != new else ""
+    transaction.on_commit(lambda: _forget_content(storage, old, document))
+    return True
+
+
+def _switch_content(
+    document: Document, size: int, digest: str, name: str | None, check: Callable[[Document], None]
+) -> str | None:
+    """Make the stored file the document's; return the name of the one before, None to leave all as it is."""
+    with transaction.atomic():
+        row = Document.unscoped.select_for_update().filter(pk=document.pk).first()
+        if row is None:
+            raise NotFound
+        check(row)
+        if row.sha256 == digest and has_file(row) and row.status != Status.FAILED:
+            return None
+        before = row.file.name or ""
+        row.file.name, row.size, row.sha256, row.identity = document.file.name, size, digest, digest
+        row.name = row.name if name is None else document_name(name, row.name)
+        row.text_ready_at = row.quality = None
+        row.warnings = []
+        for field_name, value in QUEUED.items():
+            setattr(row, field_name, value)
+        try:
+            with transaction.atomic():
+                row.save()
+        except IntegrityError:
+            raise Conflict("Another document here has this content already.", param="file") from None
+        _queue_ingestion(row)
+    return before
+
+
+def _forget_content(storage: Storage, superseded: str, document: Document) -> None:
+    if superseded:
+        storage.delete(superseded)
+    remove_cache(page_cache(document))
+
+
+def document_name(given: str, otherwise: str = "untitled") -> str:
+    """Return a name as it is stored: one visible line, not too long."""
+    return one_line(given)[:MAX_NAME] or otherwise
 
 
 def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool:
@@ -163,13 +236,15 @@ def remove_cache(cache: Path) -> None:
         cache.unlink(missing_ok=True)
 
 
-def documents_by_id(principal: Principal, ids: Iterable[UUID]) -> dict[UUID, Document]:
+def documents_by_id(
+    principal: Principal, ids: Iterable[UUID], param: str = "document_ids"
+) -> dict[UUID, Document]:
     """Return the named documents, or raise `NotFound` naming the first that isn't visible."""
     wanted = list(ids)
     found = {d.pk: d for d in Document.objects.addressable_by(principal).filter(pk__in=wanted)}
     for index, id in enumerate(wanted):
         if id not in found:
-            raise NotFound(f"There is no document {id} that you can see.", param=f"document_ids[{index}]")
+            raise NotFound(f"There is no document {id} that you can see.", param=f"{param}[{index}]")
     return found
 
 
@@ -183,18 +258,24 @@ def sha256_of(upload: File[bytes]) -> str:
 
 
 def _add(principal: Principal, document: Document, upload: File[bytes] | None) -> tuple[Document, bool]:
-    """Store a new document, unless its place already has the same."""
+    """Store a new document, unless its place already has the same.
+
+    Raise `Conflict` if its external id names another one there.
+    """
     existing = _find_same(principal, document)
     if existing is None:
+        _refuse_other(principal, document)
         try:
             _store(document, upload)
         except IntegrityError:
             # Another request stored the same between our look and our insert.
             existing = _find_same(principal, document)
             if existing is None:
+                _refuse_other(principal, document)
                 raise
         else:
             return document, False
+    _adopt_external_id(principal, existing, document.external_id)
     if upload is not None and not has_file(existing):
         existing.file.save("original", upload, save=False)
         existing.save(update_fields=["file"])
@@ -205,16 +286,41 @@ def _add(principal: Principal, document: Document, upload: File[bytes] | None) -
 
 
 def _find_same(principal: Principal, document: Document) -> Document | None:
-    return (
-        Document.objects.restricted_to(principal)
-        .filter(
-            workspace_id=document.workspace_id,
-            external_user_id=principal.external_user_id,
-            identity=document.identity,
-        )
-        .filter(Q(session_id=principal.session_id))
-        .first()
+    return _place(principal, document).filter(identity=document.identity).first()
+
+
+def _place(principal: Principal, document: Document) -> QuerySet[Document]:
+    """Return the documents at the place of a new one: its workspace, external user and session."""
+    rows = Document.objects.restricted_to(principal).filter(Q(session_id=principal.session_id))
+    return rows.filter(workspace_id=document.workspace_id, external_user_id=principal.external_user_id)
+
+
+def _refuse_other(principal: Principal, document: Document) -> None:
+    """Raise `Conflict` if the external id of a document names another one at its place."""
+    if document.external_id is None:
+        return
+    other = (
+        _place(principal, document).filter(external_id=document.external_id).exclude(pk=document.pk).first()
     )
+    if other is not None:
+        raise Conflict(
+            f"The external_id “{document.external_id}” names document {other.pk}, which has another content. "
+            f"Replace its content by PUT /api/v1/documents/{other.pk}/file.",
+            param="external_id",
+        )
+
+
+def _adopt_external_id(principal: Principal, existing: Document, external_id: str | None) -> None:
+    """Give a document that is uploaded again the external id it lacks; raise `Conflict` if it has another."""
+    if external_id is None or existing.external_id == external_id:
+        return
+    if existing.external_id is not None:
+        raise Conflict(
+            f"Document {existing.pk} has this content, and another external_id.", param="external_id"
+        )
+    existing.external_id = external_id
+    _refuse_other(principal, existing)
+    existing.save(update_fields=["external_id", "updated_at"])
 
 
 def _new_document(principal: Principal, details: Details, name: str, identity: str) -> Document:
@@ -223,7 +329,8 @@ def _new_document(principal: Principal, details: Details, name: str, identity: s
         external_user_id=principal.external_user_id,
         session_id=principal.session_id,
         uploaded_by_id=principal.user_id,
-        name=name[:MAX_NAME],
+        name=document_name(name),
+        external_id=details.external_id,
         identity=identity,
         searchable=Searchable.NONE,
         tags=details.tags,

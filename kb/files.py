@@ -7,10 +7,14 @@ import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
+from accounts.errors import RangeNotSatisfiable
+from kb.visible_text import one_line
+
 BLOCK_BYTES = 256 * 1024
+BEYOND_ANY_FILE = 10**18
 # Shown in the browser; anything else is downloaded, so that an uploaded page can't run scripts here.
 INLINE_TYPES = frozenset(
     {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif", "image/bmp", "text/plain"}
@@ -25,7 +29,9 @@ def serve_file(path: Path, name: str, mime_type: str, range_header: str | None) 
     try:
         part = _requested_part(range_header, size)
     except UnsatisfiableRange:
-        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
+        return JsonResponse(
+            RangeNotSatisfiable().as_json(), status=416, headers={"Content-Range": f"bytes */{size}"}
+        )
     start, end = part or (0, size)
     safe = mime_type in INLINE_TYPES
     response = StreamingHttpResponse(
@@ -35,9 +41,8 @@ def serve_file(path: Path, name: str, mime_type: str, range_header: str | None) 
     )
     response["Content-Length"] = str(end - start)
     response["Accept-Ranges"] = "bytes"
-    response["Content-Disposition"] = content_disposition_header(not safe, name) or "attachment"
+    response["Content-Disposition"] = content_disposition_header(not safe, one_line(name)) or "attachment"
     response["X-Content-Type-Options"] = "nosniff"
-    response["Cache-Control"] = "private, no-cache"
     if part:
         response["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     return response
@@ -49,17 +54,23 @@ class UnsatisfiableRange(Exception):
 
 def _requested_part(header: str | None, size: int) -> tuple[int, int] | None:
     """Return start and end (exclusive) of a single range, or None for the whole file."""
-    match = re.fullmatch(r"bytes=(\d*)-(\d*)", (header or "").strip())
+    match = re.fullmatch(r"bytes=([0-9]*)-([0-9]*)", (header or "").strip())
     if not match or not any(match.groups()):
         return None
-    first, last = match.groups()
-    if not first:
-        start, end = max(0, size - int(last)), size
+    first, last = map(_position, match.groups())
+    if not match[1]:
+        start, end = max(0, size - last), size
     else:
-        start, end = int(first), min(int(last) + 1, size) if last else size
+        start, end = first, min(last + 1, size) if match[2] else size
     if start >= size or end <= start:
         raise UnsatisfiableRange
     return start, end
+
+
+def _position(digits: str) -> int:
+    """Read a byte position of any length; all beyond the largest file are one."""
+    significant = digits.lstrip("0")
+    return int(significant or 0) if len(significant) < len(str(BEYOND_ANY_FILE)) else BEYOND_ANY_FILE
 
 
 async def _blocks(path: Path, start: int, end: int) -> AsyncIterator[bytes]:

@@ -122,6 +122,9 @@ class Document(DocumentScoped):
     attached_to = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", help_text="e.g. an e-mail"
     )
+    external_id = models.CharField(
+        max_length=255, null=True, blank=True, help_text="what the uploading program calls it"
+    )
     size = models.BigIntegerField(help_text="bytes")
     sha256 = models.CharField(max_length=64, blank=True, help_text="of the file; empty until it is fetched")
     identity = models.CharField(
@@ -160,6 +163,12 @@ class Document(DocumentScoped):
                 fields=["workspace", "external_user_id", "session", "identity"],
                 name="one_document_per_place_and_identity",
                 nulls_distinct=False,
+            ),
+            models.UniqueConstraint(
+                fields=["workspace", "external_user_id", "session", "external_id"],
+                name="one_document_per_place_and_external_id",
+                nulls_distinct=False,
+                condition=Q(external_id__isnull=False),
             ),
         ]
 

@@ -16,6 +16,7 @@ def document_json(document: Document) -> dict[str, Any]:
     return {
         "id": str(document.pk),
         "name": document.name,
+        "external_id": document.external_id,
         "workspace_id": str(document.workspace_id),
         "external_user_id": document.external_user_id,
         "session_id": str(document.session_id) if document.session_id else None,

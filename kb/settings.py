@@ -17,6 +17,7 @@ from environs import Env, EnvValidationError, ValidationError, validate
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from kb.api_description import INTRODUCTION, TAGS
 from kb.telemetry import switch_off
 
 # Here, because every process reads this before it loads a library that reports.
@@ -327,6 +328,14 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Locus API",
+    "DESCRIPTION": INTRODUCTION,
+    "TAGS": TAGS,
+    "PREPROCESSING_HOOKS": ["accounts.openapi.without_aliases"],
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "persistAuthorization": True,
+        "displayRequestDuration": True,
+    },
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,

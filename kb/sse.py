@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.db import close_old_connections
 from django.http import StreamingHttpResponse
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
@@ -19,6 +20,16 @@ from accounts.rest import decimal_number
 
 PING = b": ping\n\n"
 MIN_BYTES = 512
+SSE_MAX_BYTES = OpenApiParameter(
+    "sse_max_bytes",
+    {
+        "type": "integer",
+        "minimum": MIN_BYTES,
+        "maximum": settings.SSE_MAX_EVENT_BYTES,
+        "default": settings.SSE_MAX_EVENT_BYTES,
+    },
+    description="The largest frame, its blank line included; larger events come in slices.",
+)
 # JSON may hold them as they are, but many clients take them for ends of lines.
 LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
 

@@ -11,17 +11,17 @@ from django.conf import settings
 from django.db import close_old_connections
 from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.auth import principal_of
 from accounts.errors import ValidationError, status_of
+from accounts.operations import LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
-from accounts.rest import CursorLists, decimal_number, refuse_unknown_query, uuid_param
+from accounts.rest import CursorLists, SequenceLists, decimal_number, uuid_param
 from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key
-from kb.sse import AnyAccept, sse_max_bytes, sse_response
+from kb.sse import SSE_MAX_BYTES, AnyAccept, sse_max_bytes, sse_response
 from search.calls import Call
 from search.executions import (
     StoredEvent,
@@ -35,10 +35,8 @@ from search.executions import (
 )
 from search.models import Execution, ExecutionStatus
 from search.shapes import (
-    ERRORS,
     RUN_ERRORS,
     Accepted,
-    ErrorBody,
     Execute,
     ExecutionDetails,
     ExecutionList,
@@ -52,49 +50,57 @@ from search.tools import offered_tools, tool_named
 
 HEADER = "X-Execution-Id"
 WORKSPACE = OpenApiParameter("workspace_id", OpenApiTypes.UUID, description="By default the caller's own.")
+AFTER = OpenApiParameter(
+    "after", {"type": "integer", "minimum": 0, "default": 0}, description="Only events with higher numbers."
+)
+LAST_EVENT_ID = OpenApiParameter(
+    "Last-Event-ID",
+    {"type": "integer", "minimum": 0},
+    OpenApiParameter.HEADER,
+    description="The same, as browsers say it when they come back; goes before `after`.",
+)
 
 
-class ToolsView(APIView):
+class ToolsView(ApiView):
     """The tools."""
 
-    @extend_schema(operation_id="tools_list", parameters=[WORKSPACE], responses={200: ToolList, **ERRORS})
+    @operation(
+        "tools_list",
+        tag="Tools",
+        query=[WORKSPACE, *LIST_PARAMETERS],
+        answers={200: ToolList},
+        fails=(404,),
+    )
     def get(self, request: Request) -> Response:
         """List the tools with their input schemas, and whether a workspace has them switched on."""
         principal = principal_of(request)
         workspace_id = _workspace_id(request, principal)
-        return Response(
-            {
-                "results": [tool.describe(principal, workspace_id) for tool in offered_tools()],
-                "next": None,
-                "previous": None,
-            }
-        )
+        pages = SequenceLists()
+        tools = pages.paginate_queryset(offered_tools(), request, self)
+        return pages.get_paginated_response([tool.describe(principal, workspace_id) for tool in tools])
 
 
-class ToolView(APIView):
+class ToolView(ApiView):
     """One tool."""
 
     content_negotiation_class = AnyAccept
     # Asking needs no more than reading.
     required_scope = "read"
 
-    @extend_schema(
-        operation_id="tools_read", parameters=[WORKSPACE], responses={200: ToolDescription, **ERRORS}
-    )
+    @operation("tools_read", tag="Tools", query=[WORKSPACE], answers={200: ToolDescription}, fails=(404,))
     def get(self, request: Request, name: str) -> Response:
         """Describe the tool."""
         principal = principal_of(request)
         return Response(tool_named(name).describe(principal, _workspace_id(request, principal)))
 
-    @extend_schema(
-        operation_id="tools_run",
-        parameters=[IDEMPOTENCY_KEY, OpenApiParameter("sse_max_bytes", int)],
+    @operation(
+        "tools_run",
+        tag="Tools",
+        query=[SSE_MAX_BYTES],
+        headers=[IDEMPOTENCY_KEY],
         request=ToolCall,
-        responses={
-            (200, "application/json"): ToolResult,
-            (200, "text/event-stream"): ToolEvent,
-            **RUN_ERRORS,
-        },
+        answers={(200, "application/json"): ToolResult, (200, "text/event-stream"): ToolEvent},
+        fails=RUN_ERRORS,
     )
     def post(self, request: Request, name: str) -> HttpResponseBase:
         """Run the tool; `stream: true` answers with Server-Sent Events, else with the result."""
@@ -108,7 +114,7 @@ class ToolView(APIView):
 
 def _workspace_id(request: Request, principal: Principal) -> UUID:
     given = request.query_params.get("workspace_id")
-    return uuid_param("workspace_id", given) if given else principal.default_workspace_id()
+    return principal.default_workspace_id() if given is None else uuid_param("workspace_id", given)
 
 
 def _begun(request: Request, call: Call) -> Execution:
@@ -137,16 +143,18 @@ def _answered(call: Call, execution: Execution) -> Response:
     return Response(without_invisible(call.principal, finished.result))
 
 
-class ExecuteView(APIView):
+class ExecuteView(ApiView):
     """Run a tool without waiting."""
 
     required_scope = "read"
 
-    @extend_schema(
-        operation_id="tools_execute",
-        parameters=[IDEMPOTENCY_KEY],
+    @operation(
+        "tools_execute",
+        tag="Tools",
+        headers=[IDEMPOTENCY_KEY],
         request=Execute,
-        responses={202: Accepted, **RUN_ERRORS},
+        answers={202: Accepted},
+        fails=RUN_ERRORS,
     )
     def post(self, request: Request, name: str) -> Response:
         """Start the tool with `{"inputs": {…}}` and say where to follow it."""
@@ -167,21 +175,25 @@ class ExecuteView(APIView):
                 "stream_url": f"{details}/events",
             },
             status=202,
-            headers={HEADER: execution.pk},
+            headers={HEADER: execution.pk, "Location": details},
         )
 
 
-class ExecutionsView(APIView):
+class ExecutionsView(ApiView):
     """The caller's executions."""
 
-    @extend_schema(
-        operation_id="executions_list",
-        parameters=[OpenApiParameter("tool", many=True)],
-        responses={200: ExecutionList, **ERRORS},
+    @operation(
+        "executions_list",
+        tag="Executions",
+        query=[
+            OpenApiParameter("tool", many=True, description="Only executions of these tools."),
+            *LIST_PARAMETERS,
+        ],
+        answers={200: ExecutionList},
+        fails=(404,),
     )
     def get(self, request: Request) -> Response:
         """List the caller's executions, newest first: those of the tools that are named, or all."""
-        refuse_unknown_query(request, frozenset({"tool"}))
         executions = Execution.objects.restricted_to(principal_of(request))
         if tools := request.query_params.getlist("tool"):
             executions = executions.filter(tool__in={tool_named(tool).name for tool in tools})
@@ -190,23 +202,27 @@ class ExecutionsView(APIView):
         return pages.get_paginated_response([_summary(execution) for execution in rows or []])
 
 
-class ExecutionView(APIView):
+class ExecutionView(ApiView):
     """One execution."""
 
-    @extend_schema(operation_id="executions_read", responses={200: ExecutionDetails, **ERRORS})
+    @operation("executions_read", tag="Executions", answers={200: ExecutionDetails}, fails=(404,))
     def get(self, request: Request, id: str) -> Response:
         """Return status, inputs, result, usage, cost, error and trace."""
         principal = principal_of(request)
         return Response(_details(principal, visible_execution(principal, id)))
 
 
-class CancelView(APIView):
+class CancelView(ApiView):
     """Stop an execution."""
 
     required_scope = "read"
 
-    @extend_schema(
-        operation_id="executions_cancel", request=None, responses={200: ExecutionDetails, **ERRORS}
+    @operation(
+        "executions_cancel",
+        tag="Executions",
+        request=None,
+        answers={200: ExecutionDetails},
+        fails=(404,),
     )
     def post(self, request: Request, id: str) -> Response:
         """Cancel the execution; a finished one stays as it is."""
@@ -214,15 +230,18 @@ class CancelView(APIView):
         return Response(_details(principal, cancel(visible_execution(principal, id))))
 
 
-class ExecutionEventsView(APIView):
+class ExecutionEventsView(ApiView):
     """An execution's events."""
 
     content_negotiation_class = AnyAccept
 
-    @extend_schema(
-        operation_id="executions_events",
-        parameters=[OpenApiParameter("after", int), OpenApiParameter("sse_max_bytes", int)],
-        responses={(200, "text/event-stream"): ToolEvent, 204: None, 410: ErrorBody, **ERRORS},
+    @operation(
+        "executions_events",
+        tag="Executions",
+        query=[AFTER, SSE_MAX_BYTES],
+        headers=[LAST_EVENT_ID],
+        answers={(200, "text/event-stream"): ToolEvent, 204: None},
+        fails=(404, 410),
     )
     def get(self, request: Request, id: str) -> HttpResponseBase:
         """Replay the events after `Last-Event-ID` or `?after=`, then follow.

@@ -9,9 +9,10 @@ from uuid import UUID
 import langcodes
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 
-from accounts.errors import NotFound
+from accounts.errors import NotFound, ValidationError
 from accounts.principal import Principal
 from kb.documents import documents_by_id
+from kb.metadata import MAX_FILTER_CHARS, MAX_FILTER_KEYS, MAX_FILTER_VALUES, checked_metadata_filter
 from search.retrieval import Filters, Question
 
 
@@ -48,7 +49,7 @@ Language = Annotated[
     Word, BeforeValidator(lambda value: _language(value) if isinstance(value, str) else value)
 ]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
-SCALAR: dict[str, JsonValue] = {"type": ["string", "number", "boolean"]}
+SCALAR: dict[str, JsonValue] = {"type": ["string", "number", "boolean"], "maxLength": MAX_FILTER_CHARS}
 
 
 class FiltersInput(BaseModel):
@@ -60,10 +61,16 @@ class FiltersInput(BaseModel):
     metadata: dict[str, JsonValue] | None = Field(
         None,
         min_length=1,
-        max_length=100,
+        max_length=MAX_FILTER_KEYS,
         description="Documents whose metadata has each of these keys with this value, or one of these.",
         json_schema_extra={
-            "additionalProperties": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR, "minItems": 1}]}
+            "propertyNames": {"maxLength": MAX_FILTER_CHARS},
+            "additionalProperties": {
+                "anyOf": [
+                    SCALAR,
+                    {"type": "array", "items": SCALAR, "minItems": 1, "maxItems": MAX_FILTER_VALUES},
+                ]
+            },
         },
     )
     created_after: Moment | None = Field(None, description="Documents added then or later.")
@@ -78,9 +85,11 @@ class FiltersInput(BaseModel):
     @field_validator("metadata")
     @classmethod
     def _values(cls, metadata: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-        for key, values in (metadata or {}).items():
-            if values == [] or not all(map(_is_scalar, _listed(values))):
-                raise ValueError(f"“{key}” must be a string, number or boolean, or a list of them")
+        if metadata is not None:
+            try:
+                checked_metadata_filter(metadata)
+            except ValidationError as error:
+                raise ValueError(error.message.removeprefix("metadata: ").removesuffix(".")) from None
         return metadata
 
     def filters(self) -> Filters:
@@ -99,11 +108,6 @@ def _listed(values: JsonValue) -> list[JsonValue]:
     return values if isinstance(values, list) else [values]
 
 
-def _is_scalar(value: JsonValue) -> bool:
-    # JSON's 1e999 becomes an infinity, which PostgreSQL's JSON does not know.
-    return isinstance(value, str | int) or (isinstance(value, float) and abs(value) < float("inf"))
-
-
 class QuestionInput(BaseModel):
     """A question, and to what it is narrowed."""
 
@@ -114,7 +118,7 @@ class QuestionInput(BaseModel):
         None, max_length=1000, description="Search only these documents; an empty list searches nothing."
     )
     workspace_ids: list[UUID] | None = Field(
-        None, max_length=1000, description="Search only these workspaces; by default all you may read."
+        None, max_length=100, description="Search only these workspaces; by default all you may read."
     )
     filters: FiltersInput | None = Field(None, description="Search only documents that meet all of these.")
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any, Literal
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from pydantic import BaseModel, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.auth import principal_of
 from accounts.identity import in_session
+from accounts.operations import ApiView, operation
 from accounts.principal import Principal
 from accounts.validation import validated
 from kb.representations import chunk_json
@@ -34,6 +34,12 @@ class SearchInput(QuestionInput):
     session_id: UUID | None = Field(None, description="Search the documents attached to this session, too.")
     external_user_id: str | None = Field(None, description="Speak for this external user.")
     limit: int = Field(10, ge=1, le=100, strict=True, description="How many chunks to return.")
+    min_score: float | None = Field(
+        None, allow_inf_nan=False, description="Leave out chunks with a lower `score`."
+    )
+    per_document: int | None = Field(
+        None, ge=1, le=100, strict=True, description="At most so many chunks of one document: its best."
+    )
     rerank: bool = Field(True, strict=True, description="Whether the best are compared once more, closely.")
     explain: bool = Field(False, strict=True, description="Add `explanation`: what each stage found and why.")
 
@@ -81,13 +87,13 @@ class SearchResult(BaseModel):
     explanation: Explanation | None = Field(None, description="Only with `explain`.")
 
 
-class SearchView(APIView):
+class SearchView(ApiView):
     """Search without an answer."""
 
     # Asking needs no more than reading.
     required_scope = "read"
 
-    @extend_schema(operation_id="search", request=SearchInput, responses=SearchResult)
+    @operation("search", tag="Search", request=SearchInput, answers={200: SearchResult}, fails=(404,))
     def post(self, request: Request) -> Response:
         """Return the chunks that answer the query best, of all that the caller may search."""
         inputs = validated(SearchInput, request.data)
@@ -100,12 +106,13 @@ def _search(principal: Principal, inputs: SearchInput) -> dict[str, Any]:
     ranking = rank(
         principal,
         inputs.question(),
-        limit=EVERY_CANDIDATE if inputs.explain else inputs.limit,
+        # What is left out makes room for what stands further down.
+        limit=EVERY_CANDIDATE if inputs.explain or inputs.per_document else inputs.limit,
         settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
     )
     result = SearchResult(
         query=inputs.query,
-        results=_hits(ranking.results[: inputs.limit]),
+        results=_hits(_chosen(ranking.results, inputs)),
         total_candidates=ranking.total_candidates,
         reranked=ranking.reranked,
         timings=ranking.timings,
@@ -113,6 +120,18 @@ def _search(principal: Principal, inputs: SearchInput) -> dict[str, Any]:
     if inputs.explain:
         result.explanation = explain(inputs.query, ranking, inputs.limit)
     return result.model_dump(mode="json", exclude=None if inputs.explain else {"explanation"})
+
+
+def _chosen(results: Sequence[Found], inputs: SearchInput) -> list[Found]:
+    """Return the results that are good enough, so many of each document and in all as are wanted."""
+    seen: Counter[UUID] = Counter()
+    chosen = []
+    for found in results:
+        seen[found.chunk.document_id] += 1
+        is_good = inputs.min_score is None or found.score >= inputs.min_score
+        if is_good and seen[found.chunk.document_id] <= (inputs.per_document or len(results)):
+            chosen.append(found)
+    return chosen[: inputs.limit]
 
 
 def _hits(results: Sequence[Found]) -> list[SearchHit]:

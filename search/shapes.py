@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiResponse
 from pydantic import BaseModel, Field, RootModel
 
 from search.events import Event, Failure, RagResult, Usage, WebAnswer, WebPage, WebResults
@@ -56,12 +55,6 @@ class ToolResult(RootModel[RagResult | WebAnswer | WebResults | WebPage]):
 
 class ToolEvent(RootModel[Event]):
     """The `data:` of a Server-Sent Event. Larger ones come in slices, `_delta_sse`."""
-
-
-class ErrorBody(BaseModel):
-    """Why there is no result."""
-
-    error: Failure
 
 
 class Accepted(BaseModel):
@@ -135,27 +128,9 @@ class ToolList(BaseModel):
     """The tools of this deployment."""
 
     results: list[ToolDescription]
-    next: None
-    previous: None
+    next: str | None
+    previous: str | None
 
 
-def _error(description: str) -> OpenApiResponse:
-    return OpenApiResponse(ErrorBody, description)
-
-
-ERRORS = {
-    400: _error("`invalid_json`, `validation_error`, `unknown_field`, `conflict`"),
-    401: _error("`unauthenticated`"),
-    404: _error("`not_found`: unknown, or not visible to the caller"),
-}
-"""What every request may meet."""
-RUN_ERRORS = ERRORS | {
-    402: _error("`budget_exceeded`; `details.limit` tells whose limit it is"),
-    403: _error("`forbidden`, `tool_disabled`"),
-    409: _error("`idempotency_conflict`, `cancelled`"),
-    500: _error("`internal`"),
-    502: _error("`provider_error`; `details.providers` tells how each search engine did"),
-    503: _error("`overloaded`"),
-    504: _error("`timeout`"),
-}
-"""What a run may meet besides."""
+RUN_ERRORS = (402, 404, 409, 500, 502, 504)
+"""What a run may meet besides what any request may."""

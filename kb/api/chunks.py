@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from django.http import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.auth import principal_of
+from accounts.conditional import json_response
+from accounts.errors import ValidationError
+from accounts.operations import IF_NONE_MATCH, LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
-from accounts.rest import LIST_PARAMETERS, CursorLists, refuse_unknown_query
+from accounts.rest import CursorLists
+from kb.api import schemas
 from kb.api.finding import visible_chunk, visible_document
 from kb.models import Chunk
 from kb.representations import chunk_json
@@ -22,13 +25,18 @@ class ReadingOrder(CursorLists):
     ordering = ("ordinal", "id")
 
 
-class DocumentChunksView(APIView):
+class DocumentChunksView(ApiView):
     """A document's chunks."""
 
-    @extend_schema(operation_id="documents_chunks", parameters=LIST_PARAMETERS, responses=OpenApiTypes.OBJECT)
+    @operation(
+        "documents_chunks",
+        tag="Documents",
+        query=LIST_PARAMETERS,
+        answers={200: schemas.ChunkList},
+        fails=(404,),
+    )
     def get(self, request: Request, id: str) -> Response:
         """List the document's live chunks, whole, in reading order."""
-        refuse_unknown_query(request, frozenset())
         principal = principal_of(request)
         document = visible_document(principal, id)
         chunks = Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
@@ -37,22 +45,34 @@ class DocumentChunksView(APIView):
         return pages.get_paginated_response([chunk_json(chunk, document.name) for chunk in rows or []])
 
 
-class ChunkView(APIView):
+class ChunkView(ApiView):
     """One chunk with its exact location; also served at `/chunks/{id}`."""
 
-    @extend_schema(
-        operation_id="chunks_read",
-        parameters=[OpenApiParameter("neighbors", bool, description="Add the ids before and after")],
-        responses=OpenApiTypes.OBJECT,
+    @operation(
+        "chunks_read",
+        tag="Chunks",
+        query=[
+            OpenApiParameter(
+                "neighbors",
+                {"type": "string", "enum": ["0", "1"], "default": "0"},
+                description="1 adds the ids before and after.",
+            )
+        ],
+        headers=[IF_NONE_MATCH],
+        answers={200: schemas.Chunk, 304: None},
+        fails=(404,),
     )
-    def get(self, request: Request, id: str) -> Response:
+    def get(self, request: Request, id: str) -> HttpResponseBase:
         """Return text, page, boxes and times; a replaced chunk says by which."""
         principal = principal_of(request)
         chunk = visible_chunk(principal, id)
         body = chunk_json(chunk, chunk.document.name)
-        if request.query_params.get("neighbors") == "1":
+        neighbors = request.query_params.get("neighbors", "0")
+        if neighbors not in ("0", "1"):
+            raise ValidationError("neighbors must be 0 or 1.", param="neighbors")
+        if neighbors == "1":
             body["neighbors"] = _neighbors(principal, chunk)
-        return Response(body)
+        return json_response(request, body)
 
 
 def _neighbors(principal: Principal, chunk: Chunk) -> dict[str, str | None]:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from accounts.auth import Caller, principal_of
-from accounts.errors import Conflict
+from accounts.conditional import etag_of, json_response, require_unchanged
+from accounts.errors import Conflict, ValidationError
+from accounts.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
 from accounts.rest import StrictSerializer, parsed
+from kb.api import schemas
 from kb.api.finding import changeable_document, visible_document
+from kb.api.uploads import MAX_TAG, MAX_TAGS, checked_external_id, checked_tags
 from kb.changes import Changes, cancel, change
 from kb.deletion import delete_document
-from kb.documents import MAX_NAME, reprocess
+from kb.documents import MAX_EXTERNAL_ID, MAX_NAME, reprocess
 from kb.following import follow_document
+from kb.metadata import checked_metadata
+from kb.models import Document
 from kb.representations import document_json, quality_json
-from kb.sse import AnyAccept, sse_max_bytes, sse_response
-
-MAX_TAG, MAX_TAGS = 100, 100
+from kb.sse import SSE_MAX_BYTES, AnyAccept, sse_max_bytes, sse_response
+from kb.visible_text import one_line
 
 
 class Text(serializers.CharField):
@@ -55,38 +58,70 @@ class DocumentPatch(StrictSerializer):
     name = Text(max_length=MAX_NAME, required=False)
     tags = serializers.ListField(child=Text(max_length=MAX_TAG), max_length=MAX_TAGS, required=False)
     metadata = serializers.DictField(required=False)
+    external_id = Text(max_length=MAX_EXTERNAL_ID, required=False)
     workspace_id = Id(required=False)
     workspace = Id(required=False)
 
 
-class DocumentView(APIView):
+class DocumentView(ApiView):
     """One document."""
 
-    @extend_schema(operation_id="documents_read", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, id: str) -> Response:
+    @operation(
+        "documents_read",
+        tag="Documents",
+        headers=[IF_NONE_MATCH],
+        answers={200: schemas.Document, 304: None},
+        fails=(404,),
+    )
+    def get(self, request: Request, id: str) -> HttpResponseBase:
         """Return the document with its status and progress."""
-        return Response(document_json(visible_document(principal_of(request), id)))
+        return json_response(request, document_json(visible_document(principal_of(request), id)))
 
-    @extend_schema(operation_id="documents_change", request=DocumentPatch, responses=OpenApiTypes.OBJECT)
+    @operation(
+        "documents_change",
+        tag="Documents",
+        headers=[IF_MATCH],
+        request=DocumentPatch,
+        answers={200: schemas.Document},
+        fails=(404, 412),
+    )
     def patch(self, request: Request, id: str) -> Response:
-        """Change title, tags or metadata as a whole, or move the document to another workspace."""
+        """Change title, tags, metadata or external id as a whole, or move it to another workspace."""
         principal = principal_of(request)
         document = changeable_document(principal, id)
-        return Response(document_json(change(principal, document, _changes(request.data))))
+        changed = change(principal, document, _changes(request.data), partial(check_match, request))
+        return Response(document_json(changed))
 
-    @extend_schema(operation_id="documents_delete", responses={200: OpenApiTypes.OBJECT})
+    @operation(
+        "documents_delete",
+        tag="Documents",
+        headers=[IF_MATCH],
+        answers={200: schemas.DeletionReceipt},
+        fails=(404, 412),
+    )
     def delete(self, request: Request, id: str) -> Response:
         """Delete the document with all that was made from it; return a receipt."""
-        return Response(delete_document(changeable_document(principal_of(request), id)).as_json())
+        document = changeable_document(principal_of(request), id)
+        check_match(request, document)
+        return Response(delete_document(document).as_json())
+
+
+def check_match(request: Request, document: Document) -> None:
+    """Raise `PreconditionFailed` if the request's `If-Match` names another state of the document."""
+    if (if_match := request.headers.get("If-Match")) is not None:
+        require_unchanged(if_match, etag_of(document_json(document)))
 
 
 def _changes(body: Any) -> Changes:
     given = parsed(DocumentPatch, body)
-    tags = given.get("tags")
+    tags, metadata, name = given.get("tags"), given.get("metadata"), _one_of(given, "title", "name")
+    if name is not None and not one_line(name):
+        raise ValidationError("A title needs a visible character.", param="title")
     return Changes(
-        name=_one_of(given, "title", "name"),
-        tags=None if tags is None else list(dict.fromkeys(tags)),
-        metadata=given.get("metadata"),
+        name=None if name is None else one_line(name),
+        tags=None if tags is None else checked_tags(tags),
+        metadata=None if metadata is None else checked_metadata(metadata),
+        external_id=checked_external_id(given.get("external_id")),
         workspace_id=_one_of(given, "workspace_id", "workspace"),
     )
 
@@ -98,44 +133,56 @@ def _one_of(given: dict[str, Any], name: str, alias: str) -> Any:
     return given.get(name, given.get(alias))
 
 
-class ReprocessView(APIView):
+class ReprocessView(ApiView):
     """Ingest a document once more."""
 
-    @extend_schema(operation_id="documents_reprocess", request=None, responses={202: OpenApiTypes.OBJECT})
+    @operation(
+        "documents_reprocess", tag="Documents", request=None, answers={202: schemas.Document}, fails=(404,)
+    )
     def post(self, request: Request, id: str) -> Response:
         """Queue the document again; its chunks serve on until new ones replace them."""
         document = changeable_document(principal_of(request), id)
         reprocess(document)
-        return Response(document_json(document), status=202)
+        return accepted(request, document)
 
 
-class CancelView(APIView):
+def accepted(request: Request, document: Document) -> Response:
+    """Return 202 with a document that is to be processed, and where to look after it."""
+    location = request.build_absolute_uri(f"/api/v1/documents/{document.pk}")
+    return Response(document_json(document), status=202, headers={"Location": location})
+
+
+class CancelView(ApiView):
     """Stop a document's ingestion."""
 
-    @extend_schema(operation_id="documents_cancel", request=None, responses=OpenApiTypes.OBJECT)
+    @operation(
+        "documents_cancel", tag="Documents", request=None, answers={200: schemas.Document}, fails=(404,)
+    )
     def post(self, request: Request, id: str) -> Response:
         """Cancel the ingestion; a document that is finished stays as it is."""
         return Response(document_json(cancel(changeable_document(principal_of(request), id))))
 
 
-class QualityView(APIView):
+class QualityView(ApiView):
     """How well a document could be read."""
 
-    @extend_schema(operation_id="documents_quality", responses=OpenApiTypes.OBJECT)
+    @operation("documents_quality", tag="Documents", answers={200: schemas.QualityReport}, fails=(404,))
     def get(self, request: Request, id: str) -> Response:
         """Return the quality report; `unit` and `units` are null until there is one."""
         return Response(quality_json(visible_document(principal_of(request), id)))
 
 
-class DocumentEventsView(APIView):
+class DocumentEventsView(ApiView):
     """The life of a document as it happens."""
 
     content_negotiation_class = AnyAccept
 
-    @extend_schema(
-        operation_id="documents_events",
-        parameters=[OpenApiParameter("sse_max_bytes", int)],
-        responses={(200, "text/event-stream"): str},
+    @operation(
+        "documents_events",
+        tag="Documents",
+        query=[SSE_MAX_BYTES],
+        answers={(200, "text/event-stream"): schemas.DocumentUpdate},
+        fails=(404,),
     )
     def get(self, request: Request, id: str) -> HttpResponseBase:
         """Send `document_update` now and at every change, and `document_end` when nothing more will come."""

@@ -2,45 +2,113 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.http import HttpResponse, HttpResponseBase
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
-from rest_framework.views import APIView
+from rest_framework.response import Response
 
 from accounts.auth import principal_of
+from accounts.conditional import is_unchanged, not_modified, revalidated
 from accounts.errors import NotFound, ValidationError
+from accounts.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
 from accounts.rest import decimal_number
-from kb.api.finding import visible_document
-from kb.documents import original_file, page_cache
+from kb.api import schemas
+from kb.api.document import accepted, check_match
+from kb.api.finding import changeable_document, visible_document
+from kb.api.uploads import REPLACEMENT_SCHEMA, RawFileParser, read_replacement
+from kb.documents import original_file, page_cache, replace_content
 from kb.files import serve_file
 from kb.rendering import page_bytes
+from kb.representations import document_json
 from kb.threads import give_connection_back
 
 MAX_IMAGE_WIDTH = 4000
 DEFAULT_IMAGE_WIDTH = 1200
+# Changes with how pages are drawn: what clients keep is drawn anew then.
+DRAWING = "1"
+RANGE_HEADERS = [
+    OpenApiParameter("Range", str, OpenApiParameter.HEADER, description="One part: `bytes=0-999`."),
+    OpenApiParameter(
+        "If-Range", str, OpenApiParameter.HEADER, description="An `ETag`: the whole file if it has changed."
+    ),
+]
 
 
-class DocumentFileView(APIView):
+class DocumentFileView(ApiView):
     """The original file."""
 
-    @extend_schema(operation_id="documents_file", responses={(200, "application/octet-stream"): bytes})
+    parser_classes = [MultiPartParser, RawFileParser]
+
+    @operation(
+        "documents_file",
+        tag="Documents",
+        headers=[*RANGE_HEADERS, IF_NONE_MATCH],
+        answers={
+            (200, "application/octet-stream"): bytes,
+            (206, "application/octet-stream"): bytes,
+            304: None,
+        },
+        fails=(404, 416),
+    )
     def get(self, request: Request, id: str) -> HttpResponseBase:
         """Return the file, or the part of it that a `Range` header asks for."""
         document = visible_document(principal_of(request), id)
-        return serve_file(
-            original_file(document), document.name, document.mime_type, request.headers.get("Range")
-        )
+        file, etag = original_file(document), f'"{document.sha256}"'
+        if is_unchanged(request, etag):
+            return not_modified(etag)
+        if_range = request.headers.get("If-Range")
+        part = request.headers.get("Range") if if_range in (None, etag) else None
+        return revalidated(serve_file(file, document.name, document.mime_type, part), etag)
+
+    @operation(
+        "documents_replace_file",
+        tag="Documents",
+        headers=[IF_MATCH],
+        request={
+            "multipart/form-data": REPLACEMENT_SCHEMA,
+            "application/octet-stream": {"type": "string", "contentMediaType": "application/octet-stream"},
+        },
+        answers={200: schemas.Document, 202: schemas.Document},
+        fails=(404, 412),
+    )
+    def put(self, request: Request, id: str) -> HttpResponseBase:
+        """Replace the document's content, and process it again; 200 if it has that content already.
+
+        Send the file as the field `file` of a form, or the bytes alone as any other type. The id stays. The
+        old chunks are found until the new ones replace them, and stay readable by their ids.
+        """
+        document = changeable_document(principal_of(request), id)
+        upload, name = read_replacement(request)
+        if not replace_content(document, upload, name, partial(check_match, request)):
+            return Response(document_json(document))
+        document.refresh_from_db()
+        return accepted(request, document)
 
 
-class DocumentPageView(APIView):
+class DocumentPageView(ApiView):
     """A page as an image."""
 
-    @extend_schema(
-        operation_id="documents_page",
-        parameters=[
-            OpenApiParameter("width", int, description="Exact width of the image in pixels, 1..4000")
+    @operation(
+        "documents_page",
+        tag="Documents",
+        query=[
+            OpenApiParameter(
+                "width",
+                {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": MAX_IMAGE_WIDTH,
+                    "default": DEFAULT_IMAGE_WIDTH,
+                },
+                description="Exact width of the image in pixels.",
+            )
         ],
-        responses={(200, "image/png"): bytes},
+        headers=[IF_NONE_MATCH],
+        answers={(200, "image/png"): bytes, 304: None},
+        fails=(404, 504),
     )
     def get(self, request: Request, id: str, number: str) -> HttpResponseBase:
         """Return page `number` as PNG; scale = width / layout_width."""
@@ -51,12 +119,13 @@ class DocumentPageView(APIView):
             raise NotFound("The document has no such page.")
         width = _image_width(request.query_params.get("width"))
         file, cache = original_file(document), page_cache(document)
+        etag = f'"{document.sha256}-{page}-{width}-{DRAWING}"'
+        if is_unchanged(request, etag):
+            return not_modified(etag)
         # To draw may take seconds, and to wait for it too: others need the connection.
         give_connection_back()
         image = page_bytes(file, cache, page, width, asker=principal.user_id)
-        response = HttpResponse(image, content_type="image/png")
-        response["Cache-Control"] = "private, max-age=86400"
-        return response
+        return revalidated(HttpResponse(image, content_type="image/png"), etag)
 
 
 def _image_width(given: str | None) -> int:

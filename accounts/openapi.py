@@ -1,0 +1,58 @@
+"""What the API's schema says beyond its operations: how callers prove who they are, and request shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.contrib.pydantic import PydanticExtension
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.plumbing import ResolvedComponent
+from pydantic.json_schema import model_json_schema
+
+ALIASES = ("/chunks/",)
+"""Addresses that serve an operation of `/api/v1` once more."""
+
+
+class PrincipalScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """A key in either header, or the login's cookie: any one of them."""
+
+    target_class = "accounts.auth.PrincipalAuthentication"
+    name = ["bearerKey", "apiKeyHeader", "sessionCookie"]
+
+    def get_security_definition(self, auto_schema: Any) -> list[dict[str, Any]]:
+        """Return the three schemes."""
+        return [
+            {"type": "http", "scheme": "bearer", "description": "An API key."},
+            {"type": "apiKey", "in": "header", "name": "X-API-KEY", "description": "The same key."},
+            {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": settings.SESSION_COOKIE_NAME,
+                "description": "The login of a browser; what changes anything needs `X-CSRFToken` too.",
+            },
+        ]
+
+    def get_security_requirement(self, auto_schema: Any) -> list[dict[str, list[str]]]:
+        """Return that one of them is enough."""
+        return [{name: []} for name in self.name]
+
+
+class RequestShapes(PydanticExtension):  # type: ignore[no-untyped-call]
+    """Pydantic models as requests may have them: what has a default may be left out."""
+
+    priority = 1
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        """Return the schema of a model for a direction, its parts registered as components."""
+        mode: Any = "validation" if direction == "request" else "serialization"
+        schema = model_json_schema(self.target, ref_template="#/components/schemas/{model}", mode=mode)
+        for name, part in schema.pop("$defs", {}).items():
+            component = ResolvedComponent(name, ResolvedComponent.SCHEMA, part, name)  # type: ignore[no-untyped-call]
+            auto_schema.registry.register_on_missing(component)
+        return schema
+
+
+def without_aliases(endpoints: list[Any]) -> list[Any]:
+    """Keep each operation once: a hook of the schema's generator."""
+    return [endpoint for endpoint in endpoints if not endpoint[0].startswith(ALIASES)]

@@ -65,7 +65,7 @@ class DocumentPage {
 
   async #loadDetails() {
     await this.#attempt(async () => {
-      const [document, workspaces] = await Promise.all([get(`/documents/${this.#id}`), get("/workspaces"), this.#loadFindings()]);
+      const [document, workspaces] = await Promise.all([get(`/documents/${this.#id}`), get("/workspaces", { limit: 200 }), this.#loadFindings()]);
       const parent = document.attached_to ? await get(`/documents/${document.attached_to}`).catch(() => null) : null;
       Object.assign(this.#state, { document, parent });
       this.#state.workspaces = new Map(workspaces.results.map((one) => [one.id, one]));

@@ -55,7 +55,7 @@ class DocumentList {
   }
 
   async #loadWorkspaces() {
-    const { results } = await get("/workspaces");
+    const { results } = await get("/workspaces", { limit: 200 });
     const { workspace, workspaceField } = this.#parts;
     this.#workspaces = new Map(results.map((one) => [one.id, one]));
     workspace.append(...results.map(({ id, name }) => new Option(name, id)));

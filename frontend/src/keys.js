@@ -33,7 +33,7 @@ export async function startKeys(page) {
   }
 
   async function list() {
-    const { results } = await get("/api-keys");
+    const { results } = await get("/api-keys", { limit: 200 });
     all.rows.replaceChildren(...results.map((key) => rowOf(key, workspaces, () => remove(key))));
     all.tableWrap.hidden = !results.length;
     all.empty.hidden = results.length > 0;
@@ -56,7 +56,7 @@ export async function startKeys(page) {
   }
 
   try {
-    const { results } = await get("/workspaces");
+    const { results } = await get("/workspaces", { limit: 200 });
     for (const workspace of results) workspaces.set(workspace.id, workspace.name);
     all.workspaces.append(...results.map(workspaceChoice));
     allowWorkspaces(form);

@@ -35,7 +35,7 @@ export function startScope(parts) {
   }
 
   async function listWorkspaces() {
-    const { results } = await get("/workspaces");
+    const { results } = await get("/workspaces", { limit: 200 });
     scopeWorkspacesField.hidden = results.length < 2;
     scopeWorkspaces.replaceChildren(...results.map((workspace) => choice(workspace, workspaces)));
   }

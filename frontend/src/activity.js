@@ -49,6 +49,15 @@ export function timeLeft(seconds) {
   return `about ${Math.round(seconds / 3600)} h left`;
 }
 
+/** Failures that the same bytes, or the same address, can only meet again. */
+const LASTING = new Set(["blocked_url", "corrupted", "empty", "encrypted", "no_text", "too_large", "too_many_pages", "unsupported_type"]);
+
+/** What may help a document that is not ready: "retry", "replace" its file, or null. */
+export function remedyOf({ status, error, url }) {
+  if (status === "cancelled" || (status === "failed" && !LASTING.has(error?.code))) return "retry";
+  return status === "failed" && !url ? "replace" : null;
+}
+
 const FINDABLE = { words: "Findable by words", full: "Findable by words and meaning" };
 
 /** By what a document can be found although it is not ready; "" where the status says it all. */

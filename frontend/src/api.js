@@ -72,10 +72,10 @@ export function leaveForLogin() {
 }
 
 /** Send a form with files; fetch can't tell how much has gone out, XMLHttpRequest can. */
-export function upload(path, form, onProgress) {
+export function upload(path, form, onProgress, method = "POST") {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();
-    xhr.open("POST", BASE + path);
+    xhr.open(method, BASE + path);
     xhr.setRequestHeader("X-CSRFToken", csrfToken());
     xhr.setRequestHeader("Accept", "application/json");
     xhr.upload.addEventListener("progress", (event) => {

@@ -1,15 +1,16 @@
 // What is known about one document beside its text: how it is doing, how well it was read, and what may be changed.
-import { findableWords, statusOf } from "./activity.js";
+import { findableWords, remedyOf, statusOf } from "./activity.js";
 import { kindOf, progressOf, sizeOf } from "./document-row.js";
 import { h, icon } from "./dom.js";
 import { language, lengthOf } from "./format.js";
 import { qualityNodes } from "./quality-view.js";
+import { replaceButton } from "./replace-file.js";
 import { since } from "./since.js";
 import { tagsField } from "./tags-field.js";
 
 /**
  * Nodes for `{document, quality, workspaces, attachments, renaming}`; `actions` are what the reader may do:
- * onRename(name), onRenaming(open), onTags(tags), onMove(id), onCancel, onReprocess, onDelete, onOpenPage(number).
+ * onRename(name), onRenaming(open), onTags(tags), onMove(id), onCancel, onReprocess, onReplace(file), onDelete, onOpenPage(number).
  */
 export function detailsNodes(state, actions) {
   const { document, quality } = state;
@@ -60,11 +61,16 @@ function statusNodes(document, actions) {
     busy ? progressOf(document) : null,
     document.error ? h("p", { class: "details-error" }, document.error.message) : null,
     document.status === "cancelled" && document.chunk_count ? h("p", { class: "status-note" }, "What was found before stays findable.") : null,
-    actions ? h("div", { class: "details-actions" }, busy ? action("cancel", icon("circle-stop"), "Cancel", actions.onCancel) : action("reprocess", icon("refresh-cw"), again(document), actions.onReprocess)) : null,
+    actions ? h("div", { class: "details-actions" }, busy ? action("cancel", icon("circle-stop"), "Cancel", actions.onCancel) : nextStep(document, actions)) : null,
   ];
 }
 
-const again = ({ status }) => (status === "failed" || status === "cancelled" ? "Try again" : "Process again");
+function nextStep(document, { onReprocess, onReplace }) {
+  const remedy = remedyOf(document);
+  if (remedy === "replace") return replaceButton(document, onReplace);
+  if (document.status === "failed" && !remedy) return null;
+  return action("reprocess", icon("refresh-cw"), remedy === "retry" ? "Try again" : "Process again", onReprocess);
+}
 
 function action(name, symbol, words, onclick) {
   return h("button", { class: "button button-small", type: "button", "data-action": name, onclick }, symbol, words);

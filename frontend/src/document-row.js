@@ -1,6 +1,7 @@
-import { countOf, findableWords, statusOf } from "./activity.js";
+import { countOf, findableWords, remedyOf, statusOf } from "./activity.js";
 import { h, icon } from "./dom.js";
 import { bytes, lengthOf } from "./format.js";
+import { replaceButton } from "./replace-file.js";
 import { since } from "./since.js";
 
 const SHOWN_NOTES = 2;
@@ -24,7 +25,7 @@ export function rowOf(document, workspace, depth, actions) {
     { "data-document": id, class: depth ? "is-attachment" : null },
     h("td", { class: "cell-name" }, nameOf(document, depth)),
     h("td", { "data-label": "Workspace", "data-workspace-column": true }, workspace?.name ?? ""),
-    h("td", { class: "cell-status" }, statusCell(document, mayEdit ? actions.onReprocess : null)),
+    h("td", { class: "cell-status" }, statusCell(document, mayEdit ? actions : null)),
     numberCell("", lengthOf(document)),
     numberCell("Chunks", chunksOf(document)),
     numberCell("Size", sizeOf(document)),
@@ -49,14 +50,14 @@ export function hostOf(url) {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-function statusCell(document, onReprocess) {
+function statusCell(document, actions) {
   const { words, tone, busy } = statusOf(document);
   const findable = findableWords(document);
   return [
     h("p", { class: "status-line" }, h("span", { class: `status status-${tone}` }, words), findable ? h("span", { class: "badge" }, findable) : null),
     busy ? progressOf(document) : null,
     ...notesOf(document),
-    onReprocess && ["failed", "cancelled"].includes(document.status) ? retryButton(document, onReprocess) : null,
+    actions ? remedyButton(document, actions) : null,
   ];
 }
 
@@ -76,6 +77,12 @@ export function progressOf(document) {
   const bar = h("progress", { max: 1, "aria-label": `Progress of ${name}`, "aria-valuetext": words });
   if (status !== "queued") bar.value = progress;
   return h("div", { class: "progressing" }, bar, count ? h("p", { class: "status-count" }, count) : null);
+}
+
+function remedyButton(document, { onReprocess, onReplace }) {
+  const remedy = remedyOf(document);
+  if (remedy === "retry") return retryButton(document, onReprocess);
+  return remedy === "replace" ? replaceButton(document, onReplace) : null;
 }
 
 function retryButton({ name }, onclick) {

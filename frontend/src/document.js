@@ -5,6 +5,7 @@ import { confirm } from "./confirm.js";
 import { detailsNodes } from "./document-details.js";
 import { followDocument } from "./document-events.js";
 import { announce, parts, toast } from "./dom.js";
+import { replaceFile } from "./replace-file.js";
 import { Viewer } from "./viewer.js";
 
 const NARROW = "(max-width: 60rem)";
@@ -126,6 +127,7 @@ class DocumentPage {
       onMove: (workspace) => this.#patch({ workspace_id: workspace }, null, "The document is moved."),
       onCancel: () => this.#attempt(async () => this.#changed(await post(`/documents/${this.#id}/cancel`, {}))),
       onReprocess: () => this.#attempt(() => this.#reprocess()),
+      onReplace: (file) => this.#attempt(() => this.#replace(file)),
       onDelete: () => this.#delete(),
       onOpenPage: (number) => this.#openPage(number),
     };
@@ -162,6 +164,13 @@ class DocumentPage {
     this.#parts.name.textContent = name;
     this.#page.querySelector("h1").textContent = name;
     document.title = `${name} · Locus`;
+  }
+
+  async #replace(file) {
+    this.#state.document = await replaceFile(this.#state.document, file);
+    this.#renamed(this.#state.document.name);
+    this.#show();
+    this.#follow();
   }
 
   async #reprocess() {

@@ -6,6 +6,7 @@ import { announce, parts, toast } from "./dom.js";
 import { startFeed } from "./feed.js";
 import { arranged } from "./arrange.js";
 import { rowOf } from "./document-row.js";
+import { replaceFile } from "./replace-file.js";
 import { debounced } from "./scope.js";
 import { startUploads } from "./uploads.js";
 
@@ -120,6 +121,7 @@ class DocumentList {
       onDelete: () => this.#delete(document),
       onCancel: () => this.#cancel(document),
       onReprocess: () => this.#reprocess(document),
+      onReplace: (file) => this.#replace(document, file),
     });
   }
 
@@ -183,6 +185,10 @@ class DocumentList {
 
   async #reprocess(document) {
     await this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/reprocess`, {})));
+  }
+
+  async #replace(document, file) {
+    await this.#attempt(async () => this.#updated(await replaceFile(document, file)));
   }
 
   async #cancel(document) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countOf, findableWords, statusOf, timeLeft } from "../src/activity.js";
+import { countOf, findableWords, remedyOf, statusOf, timeLeft } from "../src/activity.js";
 
 const busy = { status: "extracting", stage: "extracting", activity: null, page_count: null, duration: null, size: 9, url: null };
 const counted = { done: 12, total: 40, unit: "page", seconds_left: 61 };
@@ -44,4 +44,12 @@ test("what can be found before a document is ready is said, and only then", () =
   assert.equal(findableWords({ status: "cancelled", searchable: "full" }), "Findable by words and meaning");
   assert.equal(findableWords({ status: "ready", searchable: "full" }), "");
   assert.equal(findableWords({ status: "queued", searchable: "none" }), "");
+});
+
+test("another try is offered only where it may help", () => {
+  assert.equal(remedyOf({ status: "failed", error: { code: "timeout" } }), "retry");
+  assert.equal(remedyOf({ status: "cancelled", error: null }), "retry");
+  assert.equal(remedyOf({ status: "failed", error: { code: "encrypted" } }), "replace");
+  assert.equal(remedyOf({ status: "failed", error: { code: "blocked_url" }, url: "http://a.example/" }), null);
+  assert.equal(remedyOf({ status: "ready", error: null }), null);
 });

@@ -9,6 +9,7 @@ from accounts.models import User
 from ingestion.report import Report
 from kb.models import Document, Stage, Status
 from tests.browser import kinds
+from tests.conftest import SAMPLES
 from tests.factories import indexed_document
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -104,3 +105,17 @@ def test_warnings_and_failures_say_what_they_mean(logged_in: Page, reader: User)
         "1 of 40 pages could not be read: 40."
     )
     expect(page.get_by_role("row", name="locked.pdf")).to_contain_text("Remove the password")
+    expect(page.get_by_role("row", name="locked.pdf").get_by_label("Replace the file")).to_be_attached()
+    expect(page.get_by_role("row", name="locked.pdf").get_by_text("Try again")).to_have_count(0)
+
+
+def test_the_file_of_a_failed_document_is_replaced(logged_in: Page, reader: User) -> None:
+    """The same bytes can only fail again: another file takes their place, in the same document."""
+    page = logged_in
+    page.goto("/documents/")
+    page.get_by_label("Upload", exact=True).set_input_files(SAMPLES / "encrypted.pdf")
+    expect(page.get_by_role("row", name="encrypted.pdf").locator(".status")).to_have_text("Failed")
+    replacement = page.get_by_label("Replace the file of encrypted.pdf")
+    replacement.set_input_files(SAMPLES / "report.pdf")
+    expect(page.get_by_role("row", name="report.pdf").locator(".status")).to_have_text("Ready")
+    assert Document.unscoped.count() == 1

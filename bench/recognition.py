@@ -34,7 +34,7 @@ from ingestion.extract import image, media, speech
 from ingestion.extract.base import Element, Extractor, Limits, Request, UnitRead
 from ingestion.extract.ocr import recognise
 from ingestion.extract.sound import recording
-from kb.limits import limit_this_process
+from kb.limits import limit_use
 from kb.locations import Box, Page
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -62,7 +62,7 @@ def main() -> None:
                 [sys.executable, "-m", "bench.recognition", *sys.argv[1:], "--part", part], check=True
             )
         return
-    limit_this_process(MEMORY_BYTES, FAR_OVER)
+    limit_use(MEMORY_BYTES, FAR_OVER)
     with patch.object(media, "hear", partial(speech.hear, model=given.model)):
         if given.dpi:
             resolutions()

@@ -83,9 +83,9 @@ def _height(page_width: float, page_height: float, width: int) -> int:
 
 
 def _main(file: str, number: str, width: str, *edges: str) -> int:
-    limit_this_process(MEMORY_BYTES, TIMEOUT_SECS)
     # Its output is a file: no page may fill the disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_PNG_BYTES, MAX_PNG_BYTES))
+    limit_this_process(MEMORY_BYTES, TIMEOUT_SECS, Path(file))
     try:
         png = draw(Path(file), int(number), int(width), Box(*map(float, edges)) if edges else None)
     except (RuntimeError, ValueError, MemoryError):

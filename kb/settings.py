@@ -183,7 +183,7 @@ STATICFILES_DIRS = [path for path in [BASE_DIR / "frontend" / "dist"] if path.is
 MEDIA_ROOT = DATA_DIR / "files"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "servestatic.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "kb.static_files.StaticStorage"},
 }
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))
 # Images of pages are kept up to so many bytes, and so many days after they were last used.

@@ -18,11 +18,13 @@ from ingestion.extract.base import Limits, Request, UnitRead
 from ingestion.extract.registry import extract
 from ingestion.sandbox.lines import dump_end, dump_error, dump_finding
 from ingestion.sandbox.serving import serve
+from kb.hardening import hide_memory
 from kb.limits import limit_this_process
 
 
 def main() -> None:
     """Extract the file that the arguments name, or those that a worker asks for."""
+    hide_memory()
     arguments: list[str] | None = sys.argv[1:]
     if sys.argv[1] == "--serve":
         with socket.socket(fileno=int(sys.argv[2])) as control:
@@ -36,7 +38,8 @@ def run(arguments: list[str]) -> None:
     given = _parser().parse_args(arguments)
     # Words and boxes by the hundred thousand, none of them in a cycle: looking for cycles takes a tenth.
     gc.set_threshold(100_000)
-    limit_this_process(given.memory_bytes, given.cpu_secs)
+    folders = [given.attachments] if given.attachments else []
+    limit_this_process(given.memory_bytes, given.cpu_secs, given.path, folders)
     with _private_stdout() as out:
         try:
             for finding in extract(given.path, _request(given)):

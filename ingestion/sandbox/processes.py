@@ -30,6 +30,8 @@ PROGRAM = [sys.executable, "-m", "ingestion.sandbox"]
 # Nothing of ours: a parser that a file has taken over finds no keys and no database address.
 ENVIRONMENT = {
     "PATH": os.defpath,
+    # The account's own home folder is none of a reader's business.
+    "HOME": "/nonexistent",
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",
     # Each of its threads reserves address space, of which the child has only so much.
@@ -68,7 +70,7 @@ class Spawned:
             stdout=out,
             stderr=log,
             env=ENVIRONMENT,
-            process_group=0,
+            start_new_session=True,
         )
 
     def kill(self) -> None:
@@ -156,7 +158,7 @@ def _started() -> tuple[socket.socket, subprocess.Popen[bytes]]:
             stdin=subprocess.DEVNULL,
             env=ENVIRONMENT,
             pass_fds=[theirs.fileno()],
-            process_group=0,
+            start_new_session=True,
         )
     return ours, server
 

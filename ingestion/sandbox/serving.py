@@ -60,7 +60,7 @@ def _forked(request: bytes, connection: int, out: int, log: int) -> list[str]:
         os.close(log)
         _keep(child, socket.socket(fileno=connection))
     os.close(connection)
-    os.setpgid(0, 0)
+    os.setsid()
     for ours, standard in ((out, 1), (log, 2)):
         os.dup2(ours, standard)
         os.close(ours)

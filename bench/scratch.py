@@ -32,9 +32,10 @@ def scratch_database() -> Iterator[None]:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["DATA_DIR"] = str(folder)
     if "DATABASE_URL" not in os.environ:
-        from kb.postgres import start_embedded
+        from kb.postgres import allow_databases, start_embedded
 
         os.environ["DATABASE_URL"] = start_embedded(folder)
+        allow_databases(os.environ["DATABASE_URL"])
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
     django.setup()
     from django.db import connection

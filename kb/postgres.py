@@ -28,9 +28,15 @@ from typing import IO
 from urllib.parse import quote
 
 import psutil
+import psycopg
 
 DATABASE = "locus"
+# Sets up, and is used by nobody afterwards: who speaks to it could read files and run programs by SQL.
 SUPERUSER = "postgres"
+# The application's role owns its database and may do nothing else.
+ROLE = "locus"
+# Made by the superuser, for the role may not; in the template too, from which other databases are made.
+EXTENSIONS = ("vector", "pg_trgm")
 # PostgreSQL refuses to run as root, so root (in a container, say) runs it as this account.
 SYSTEM_ACCOUNT = "locus-postgres"
 # Recovery after a crash replays the log first, which may take its time.
@@ -48,6 +54,37 @@ SETTINGS = {
     "random_page_cost": "1.1",
     "jit": "off",
 }
+
+# psql runs each line that a `\gexec` query returns.
+PREPARE = f"""
+SELECT 'CREATE ROLE {ROLE} LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{ROLE}') \\gexec
+SELECT 'CREATE DATABASE {DATABASE}' WHERE NOT EXISTS
+    (SELECT FROM pg_database WHERE datname = '{DATABASE}') \\gexec
+ALTER DATABASE {DATABASE} OWNER TO {ROLE};
+"""  # noqa: S608
+PREPARE_EXTENSIONS = "".join(
+    f"\\connect {database}\n" + "".join(f"CREATE EXTENSION IF NOT EXISTS {name};\n" for name in EXTENSIONS)
+    for database in ("template1", DATABASE)
+)
+# Earlier versions made everything as the superuser.
+HAND_OVER = f"""
+WITH made (class, id, owner, kind, name) AS (
+    SELECT 'pg_class'::regclass, oid, relowner, CASE relkind
+        WHEN 'S' THEN 'SEQUENCE' WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'c' THEN 'TYPE'
+        ELSE 'TABLE' END, oid::regclass::text
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'S', 'v', 'm', 'c')
+    UNION ALL SELECT 'pg_proc'::regclass, oid, proowner, 'ROUTINE', oid::regprocedure::text
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL SELECT 'pg_type'::regclass, oid, typowner, 'TYPE', oid::regtype::text
+    FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype IN ('e', 'd')
+)
+SELECT format('ALTER %s %s OWNER TO {ROLE}', kind, name) FROM made
+WHERE owner = '{SUPERUSER}'::regrole AND NOT EXISTS (
+    -- A part of an extension, or a sequence that goes with its table.
+    SELECT FROM pg_depend WHERE classid = class AND objid = id
+        AND (deptype = 'e' OR deptype IN ('a', 'i') AND kind = 'SEQUENCE')
+) \\gexec
+"""  # noqa: S608
 
 _logger = logging.getLogger(__name__)
 _servers: dict[Path, "Server"] = {}
@@ -71,6 +108,12 @@ def start_embedded(data_dir: Path) -> str:
                 f"The database cannot use {home}: {error.strerror or error}."
             ) from error
     return _servers[home].url
+
+
+def allow_databases(url: str) -> None:
+    """Let the role of an embedded server make databases of its own, as tests do."""
+    with psycopg.connect(url, user=SUPERUSER) as superuser:
+        superuser.execute(f"ALTER ROLE {ROLE} CREATEDB".encode())
 
 
 @dataclass(frozen=True)
@@ -100,7 +143,7 @@ class Server:
     @property
     def url(self) -> str:
         """The address of our database, for libpq and Django."""
-        return f"postgresql://{SUPERUSER}@/{DATABASE}?host={quote(str(self.socket_folder))}"
+        return f"postgresql://{ROLE}@/{DATABASE}?host={quote(str(self.socket_folder))}"
 
     @property
     def socket_folder(self) -> Path:
@@ -120,7 +163,7 @@ class Server:
             self._create_cluster()
             if not self._is_answering():
                 self._start()
-            self._create_database()
+            self._prepare_database()
             users = self._users()
             fcntl.flock(users, fcntl.LOCK_SH)
         atexit.register(self._leave, users, os.getpid())
@@ -213,11 +256,13 @@ class Server:
                 f"database with the Locus that wrote it, and restore the dump in an empty DATA_DIR."
             )
 
-    def _create_database(self) -> None:
-        missing = f"NOT EXISTS (SELECT FROM pg_database WHERE datname = '{DATABASE}')"
-        create = f"SELECT 'CREATE DATABASE {DATABASE}' WHERE {missing} \\gexec"
+    def _prepare_database(self) -> None:
+        """Make database, role and extensions, and give the role what an earlier version made."""
         address = [f"--host={self.socket_folder}", f"--username={SUPERUSER}"]
-        self._run("psql", *address, "--no-psqlrc", "--set=ON_ERROR_STOP=1", given=create)
+        given = PREPARE + PREPARE_EXTENSIONS + HAND_OVER
+        # Quiet: what exists already is a notice each time.
+        given = "SET client_min_messages = warning;\n" + given
+        self._run("psql", *address, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", given=given)
 
     # --- Starting -------------------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ import pytest
 import yaml
 from django.core.management import get_commands
 
+from kb.postgres import EXTENSIONS
+
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
@@ -50,6 +52,18 @@ def test_no_secret_is_written_down_and_only_loopback_is_published() -> None:
     assert "${POSTGRES_PASSWORD:?" in SERVICES["web"]["environment"]["DATABASE_URL"]
     assert SERVICES["web"]["ports"] == ["${HOST:-127.0.0.1}:${PORT:-8000}:8000"]
     assert [name for name, service in SERVICES.items() if "ports" in service] == ["web"]
+
+
+def test_the_role_of_locus_is_no_superuser() -> None:
+    """The image's first user is a superuser; ours is another."""
+    assert "POSTGRES_USER" not in SERVICES["db"]["environment"]
+    [config] = SERVICES["db"]["configs"]
+    made = COMPOSE["configs"][config["source"]]["content"]
+    role = re.match(r"postgresql://(\w+):", SERVICES["web"]["environment"]["DATABASE_URL"])
+    assert role
+    assert f"CREATE ROLE {role[1]} LOGIN PASSWORD '${{POSTGRES_PASSWORD}}';" in made
+    assert f"CREATE DATABASE locus OWNER {role[1]};" in made
+    assert all(f"CREATE EXTENSION {name};" in made for name in EXTENSIONS)
 
 
 def test_volumes_are_declared_and_shared_by_web_and_worker() -> None:

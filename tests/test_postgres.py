@@ -99,12 +99,70 @@ def wait_until_stopped(data_dir: Path) -> None:
 def test_a_database_with_vectors_that_keeps_its_rows(data_dir: Path) -> None:
     with using(data_dir) as user:
         with psycopg.connect(user.url) as connection:
-            connection.execute("CREATE EXTENSION vector")
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
             connection.execute("CREATE TABLE place (at vector(3))")
             connection.execute("INSERT INTO place VALUES ('[1,2,3]')")
         assert ask(user.url, "SELECT lower('ÄÉØ')") == "äéø"
     with using(data_dir) as user:
         assert ask(user.url, "SELECT at <-> '[1,2,5]' FROM place") == 2
+
+
+def test_the_application_is_no_superuser(data_dir: Path) -> None:
+    """By SQL a superuser reads every file of the account and runs programs."""
+    with using(data_dir) as user:
+        assert (
+            ask(
+                user.url, "SELECT rolsuper OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = user"
+            )
+            is False
+        )
+        assert (
+            ask(user.url, "SELECT datdba::regrole::text FROM pg_database WHERE datname = 'locus'") == "locus"
+        )
+        for forbidden in (
+            "COPY (SELECT 1) TO PROGRAM 'true'",
+            "SELECT pg_read_file('PG_VERSION')",
+            "CREATE ROLE x",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                ask(user.url, forbidden)
+
+
+MADE_BY_AN_EARLIER_VERSION = """
+    CREATE TABLE kept (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, number int, old serial, at vector(3));
+    CREATE TABLE parts (id int) PARTITION BY RANGE (id);
+    CREATE TABLE part PARTITION OF parts FOR VALUES FROM (1) TO (2);
+    CREATE SEQUENCE counting;
+    CREATE VIEW seen AS SELECT * FROM kept;
+    CREATE TYPE mood AS ENUM ('well');
+    CREATE TYPE pair AS (a int, b int);
+    CREATE DOMAIN small AS int CHECK (VALUE < 10);
+    CREATE FUNCTION twice(n int) RETURNS int LANGUAGE sql AS 'SELECT 2 * n';
+    INSERT INTO kept (number) VALUES (7);
+"""
+
+
+def test_what_an_earlier_version_made_as_superuser_is_handed_over(data_dir: Path) -> None:
+    with using(data_dir) as user:
+        superuser = user.url.replace("locus@", "postgres@")
+        with psycopg.connect(superuser, autocommit=True) as connection:
+            connection.execute("ALTER DATABASE locus OWNER TO postgres")
+            connection.execute(MADE_BY_AN_EARLIER_VERSION)
+    with using(data_dir) as user:
+        for change in (
+            "ALTER TABLE kept ADD COLUMN word text",
+            "INSERT INTO kept (number) VALUES (8)",
+            "ALTER TABLE part ADD CHECK (id < 2)",
+            "ALTER TYPE mood ADD VALUE 'ill'",
+            "DROP FUNCTION twice",
+            "DROP VIEW seen",
+            "DROP TYPE pair",
+            "DROP DOMAIN small",
+            "DROP SEQUENCE counting",
+            "DROP TABLE parts",
+        ):
+            ask(user.url, change)
+        assert ask(user.url, "SELECT array_agg(number ORDER BY id) FROM kept") == [7, 8]
 
 
 def test_nothing_but_its_own_socket_leads_to_it(data_dir: Path) -> None:
@@ -187,7 +245,7 @@ def test_it_keeps_pages_in_a_part_of_the_memory(gigabytes: float, kept: str) -> 
 
 def test_the_variables_of_another_postgresql_are_not_ours(data_dir: Path) -> None:
     with using(data_dir, PGHOST="db.example.org", PGPORT="6432", PGUSER="nobody", PGDATA="/nowhere") as user:
-        assert user.url.startswith("postgresql://postgres@/locus?host=")
+        assert user.url.startswith("postgresql://locus@/locus?host=")
         assert running(data_dir)
 
 

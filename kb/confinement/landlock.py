@@ -6,6 +6,7 @@ https://docs.kernel.org/userspace-api/landlock.html
 from __future__ import annotations
 
 import ctypes
+import mimetypes
 import os
 import stat
 import sys
@@ -35,16 +36,9 @@ ROOT = Path(__file__).resolve().parents[2]
 # What readers import of ours; beside it lies what they must not read, such as `.env` and `var`.
 OWN = [ROOT / name for name in ("accounts", "kb", "ingestion")]
 SYSTEM = [
-    *(
-        "/lib",
-        "/lib64",
-        "/usr/lib",
-        "/usr/lib64",
-        "/usr/local/lib",
-        "/usr/share/zoneinfo",
-        "/usr/share/fonts",
-    ),
-    *("/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"),
+    *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/nix/store"),
+    *("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl/openssl.cnf", *mimetypes.knownfiles),
+    *("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"),
     # How many cores and how much memory there are; /proc/self is this process alone.
     *("/sys/devices/system", "/sys/fs/cgroup", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
 ]

@@ -7,6 +7,7 @@ stopped at any moment, and run while Locus does.
 from kb.doctor.base import Check, Finding, Result, examine, repair
 from kb.doctor.files import MISSING_FILES, OPEN_FILES, ORPHAN_FILES, STALE_CACHES
 from kb.doctor.index import WRONG_INDEX
+from kb.doctor.protection import Protection, protections
 from kb.doctor.rows import (
     CHUNKS_OF_FAILED,
     MISPLACED_CHUNKS,
@@ -33,4 +34,14 @@ CHECKS = [
     OPEN_FILES,
 ]
 
-__all__ = ["CHECKS", "STALE_CACHES", "Check", "Finding", "Result", "examine", "repair"]
+__all__ = [
+    "CHECKS",
+    "STALE_CACHES",
+    "Check",
+    "Finding",
+    "Protection",
+    "Result",
+    "examine",
+    "protections",
+    "repair",
+]

@@ -20,6 +20,7 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
+from kb.confinement import Walls, offered
 from kb.doctor import CHECKS, examine
 from kb.documents import document_folder, page_cache, reprocess
 from kb.embedding import active_space, embedding_model
@@ -320,7 +321,9 @@ def test_without_repair_nothing_changes(document: Document, capsys: pytest.Captu
 def test_json_says_what_was_found_and_done(document: Document, capsys: pytest.CaptureFixture[str]) -> None:
     change(document, chunk_count=7)
     call_command("doctor", "--repair", "--json")
-    assert json.loads(capsys.readouterr().out) == {
+    said = json.loads(capsys.readouterr().out)
+    del said["protection"]
+    assert said == {
         "findings": [
             {
                 "code": "wrong_count",
@@ -365,3 +368,31 @@ def test_a_fault_that_went_away_meanwhile_is_left_alone(document: Document) -> N
     by_code["missing_files"].repair(finding)
     assert now(document).status == Status.READY
     assert not ProcrastinateJob.objects.exists()
+
+
+def test_it_reports_what_protects_the_installation(db: None, capsys: pytest.CaptureFixture[str]) -> None:
+    call_command("doctor", "--json")
+    protection = {each["code"]: each for each in json.loads(capsys.readouterr().out)["protection"]}
+    walls = offered()
+    assert protection["reading"] == {
+        "code": "reading",
+        "state": f"Files are read behind {walls}.",
+        "missing": walls.missing,
+    }
+    assert "The database's role is " in protection["database_role"]["state"]
+    assert bool(protection["account"]["missing"]) == (os.geteuid() == 0)
+
+
+@pytest.mark.parametrize(
+    ("walls", "named", "gaps"),
+    [
+        (Walls(7, True), "Landlock 7 and seccomp", []),
+        (Walls(0, True), "seccomp", ["No Landlock"]),
+        (Walls(1, False), "Landlock 1", ["Landlock 1 is old", "No seccomp"]),
+        (Walls(0, False), "limits on memory and time alone", ["No Landlock", "No seccomp"]),
+    ],
+)
+def test_a_wall_that_the_kernel_lacks_is_named(walls: Walls, named: str, gaps: list[str]) -> None:
+    assert str(walls) == named
+    assert len(walls.missing) == len(gaps)
+    assert all(map(str.startswith, walls.missing, gaps))

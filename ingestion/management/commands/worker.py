@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import Any
 
 from django.core.management.base import BaseCommand
 
 from ingestion import describing
 from ingestion.jobs import run_worker
+from kb.confinement import offered
 from kb.embedding import start
+
+logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -19,5 +23,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the models once, then work."""
-        self.stdout.write(" ".join(filter(None, ("Worker ready.", start(), describing.start()))))
+        walls = offered()
+        for gap in walls.missing:
+            logger.warning("A parser that a file takes over is not walled in. %s", gap)
+        confined = f"Files are read behind {walls}."
+        self.stdout.write(" ".join(filter(None, ("Worker ready.", start(), describing.start(), confined))))
         asyncio.run(run_worker())

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Column, Table
 
-from kb.doctor import CHECKS, Result, examine, repair
+from kb.doctor import CHECKS, Protection, Result, examine, protections, repair
 
 
 class Command(BaseCommand):
@@ -33,10 +33,16 @@ class Command(BaseCommand):
             remaining = sum(examine(check).count for check in CHECKS)
         found = [result for result in results if result.count]
         if options["json"]:
-            body = {"findings": [_as_json(result) for result in found], "remaining": remaining}
+            body = {
+                "findings": [_as_json(result) for result in found],
+                "remaining": remaining,
+                "protection": [asdict(protection) for protection in protections()],
+            }
             self.stdout.write(json.dumps(body, indent=2, ensure_ascii=False))
         else:
-            _print(Console(soft_wrap=True), found)
+            console = Console(soft_wrap=True)
+            _print(console, found)
+            _print_protections(console, protections())
         if remaining:
             raise CommandError(
                 f"Findings that remain: {remaining}." + ("" if options["repair"] else " See --repair.")
@@ -66,3 +72,8 @@ def _print(console: Console, found: list[Result]) -> None:
         repaired = str(result.repaired or "") + result.refused
         table.add_row(result.check.what, str(result.count), examples, result.check.remedy, repaired)
     console.print(table, markup=False)
+
+
+def _print_protections(console: Console, protections: list[Protection]) -> None:
+    for protection in protections:
+        console.print(" ".join([protection.state, *protection.missing]), markup=False, highlight=False)

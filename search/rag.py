@@ -11,12 +11,16 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
+from functools import partial
 
 from channels.db import database_sync_to_async
 from django.conf import settings
 from pydantic import Field
 
 from accounts.principal import Principal
+from kb.ledger.base import Payer
+from kb.ledger.spending import cost_of_execution
+from kb.threads import in_database
 from search.answer.base import Asked, Context, Spent
 from search.answer.extractive import nothing_found
 from search.answer.registry import answerer
@@ -38,6 +42,7 @@ from search.events import (
 )
 from search.inputs import QuestionInput
 from search.preferences import RagSettings, rag_settings
+from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Found, Ranking, rank
 from search.run import Run
 from search.timing import Clock
@@ -86,14 +91,16 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
     shown = [each for each in contexts if written.was_shown(each.rank)]
     resolved = await asyncio.to_thread(resolve, written.raw, shown, inputs.query, embed)
     clock.lap("verification")
-    yield _trace(ranking, contexts, resolved, written, clock.laps)
+    cost = await _cost(run, wanted, written)
+    yield _trace(ranking, contexts, resolved, written, cost, clock.laps)
     yield ToolEnd(data=_result(run.execution_id, resolved, contexts, written, clock.laps))
 
 
 def _retrieved(principal: Principal, inputs: RagInput, run: Run) -> tuple[RagSettings, Ranking, list[Found]]:
     wanted = rag_settings(principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection)
     steps = replace(FOR_ANSWERS, reranker=wanted.reranker)
-    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=steps)
+    payer = partial(Payer.of, run.workspace_id, run.execution_id)
+    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=steps, payer=payer)
     return wanted, ranking, with_continuations(principal, ranking.results, wanted.contexts)
 
 
@@ -119,6 +126,14 @@ async def _answer(
     async with aclosing(paid_answer(run, chosen, asked)) as pieces:
         async for piece in pieces:
             yield piece
+
+
+async def _cost(run: Run, wanted: RagSettings, written: Written) -> float | None:
+    """Return the US dollars spent, None if unknown; the ledger is asked only where a reranker is paid."""
+    chosen = await asyncio.to_thread(reranker, wanted.reranker)
+    if written.cost is None or chosen is None or not chosen.is_paid:
+        return written.cost
+    return float(await in_database(cost_of_execution, run.execution_id))
 
 
 def _phase(name: str, status: str, *, execution_id: str | None = None, **counts: int) -> ToolUpdate:
@@ -184,11 +199,12 @@ def _trace(
     contexts: Sequence[Context],
     resolved: Resolved,
     written: Written,
+    cost: float | None,
     timings: dict[str, float],
 ) -> Trace:
     return Trace(
         usage=written.usage,
-        cost=written.cost,
+        cost=cost,
         timings=timings | {f"retrieval.{stage}": secs for stage, secs in ranking.timings.items()},
         steps={
             "retrieved": ranking.total_candidates,

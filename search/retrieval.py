@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,6 +30,7 @@ from kb.embedding.base import Vectors
 from kb.index.nearest import best, similarities, worth_comparing
 from kb.index.view import Rows, View, open_view
 from kb.index.words import Word, WordScores, question_words, score_words
+from kb.ledger.base import Payer
 from kb.models import Chunk, Document, EmbeddingSpace
 from search import fusion
 from search.passages import Passage, distinct, read_passages
@@ -146,9 +147,17 @@ class Ranking:
 
 
 def rank(
-    principal: Principal, question: Question, *, limit: int, settings: RankingSettings = DEFAULT
+    principal: Principal,
+    question: Question,
+    *,
+    limit: int,
+    settings: RankingSettings = DEFAULT,
+    payer: Callable[[], Payer] | None = None,
 ) -> Ranking:
-    """Return the chunks that answer a question best, best first; ties are broken by reading order."""
+    """Return the chunks that answer a question best, best first; ties are broken by reading order.
+
+    `payer` is asked who pays for the reranker, if that costs money; without one nothing is recorded.
+    """
     clock = Clock()
     space = active_space()
     view = open_view(
@@ -166,7 +175,7 @@ def rank(
     depth = max(limit if settings.twins else 2 * limit, chosen.passages if chosen else 0)
     passages = read_passages(principal, candidates.best_ids(depth))
     clock.lap("passages")
-    reranked = _reranked(question.text, passages, chosen)
+    reranked = _reranked(question.text, passages, chosen, payer)
     clock.lap("rerank")
     final = candidates.with_reranked(reranked)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
@@ -276,13 +285,19 @@ def _embedded(space: EmbeddingSpace, text: str) -> Vectors | None:
 # --- Reranking ---------------------------------------------------------------------------------------------
 
 
-def _reranked(question: str, passages: Sequence[Passage], chosen: Reranker | None) -> dict[UUID, float]:
+def _reranked(
+    question: str,
+    passages: Sequence[Passage],
+    chosen: Reranker | None,
+    payer: Callable[[], Payer] | None,
+) -> dict[UUID, float]:
     """Return the scores of the first passages, as many as the reranker had time for."""
     if chosen is None:
         return {}
     first = passages[: chosen.passages]
     deadline = time.monotonic() + budget_secs(chosen)
-    scores = chosen.rerank(question, [passage.text for passage in first], deadline=deadline)
+    texts = [passage.text for passage in first]
+    scores = chosen.rerank(question, texts, deadline=deadline, payer=payer)
     return {
         passage.chunk_id: score for passage, score in zip(first, scores, strict=True) if score is not None
     }

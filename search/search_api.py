@@ -13,10 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.auth import principal_of
+from accounts.errors import NotFound
 from accounts.identity import in_session
 from accounts.operations import ApiView, operation
 from accounts.principal import Principal
 from accounts.validation import validated
+from kb.ledger.base import Payer
 from kb.representations import chunk_json
 from search.events import BoxData
 from search.explanation import Explanation, explain
@@ -109,6 +111,7 @@ def _search(principal: Principal, inputs: SearchInput) -> dict[str, Any]:
         # What is left out makes room for what stands further down.
         limit=EVERY_CANDIDATE if inputs.explain or inputs.per_document else inputs.limit,
         settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
+        payer=lambda: Payer.of(_paying(principal)),
     )
     result = SearchResult(
         query=inputs.query,
@@ -132,6 +135,14 @@ def _chosen(results: Sequence[Found], inputs: SearchInput) -> list[Found]:
         if is_good and seen[found.chunk.document_id] <= (inputs.per_document or len(results)):
             chosen.append(found)
     return chosen[: inputs.limit]
+
+
+def _paying(principal: Principal) -> UUID:
+    """Return the workspace that pays for a search: the default one, or of a key without one the first."""
+    try:
+        return principal.default_workspace_id()
+    except NotFound:
+        return min(principal.workspace_ids)
 
 
 def _hits(results: Sequence[Found]) -> list[SearchHit]:

@@ -18,6 +18,12 @@ def price_of(provider: str, model: str, input_tokens: int, output_tokens: int) -
     return cost_of(response) or Decimal(0)
 
 
+def price_at(address: str, model: str, input_tokens: int, output_tokens: int) -> Decimal:
+    """Return the same for a model at an address that may be that of a known provider, or of a gateway."""
+    usage = RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens)
+    return cost_of(ModelResponse([], usage=usage, model_name=model, provider_url=address)) or Decimal(0)
+
+
 def cost_of(response: ModelResponse) -> Decimal | None:
     """Return the US dollars that a response has cost; None if the price of the model is unknown."""
     try:

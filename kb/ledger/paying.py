@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db import transaction
+from django.db import close_old_connections, transaction
 
 from kb.ledger import balances
 from kb.ledger.base import Order, Payer, Reservation
@@ -35,6 +35,22 @@ async def paying(order: Order) -> AsyncIterator[Bill]:
         yield bill
     finally:
         await settle(reservation, order.estimate if bill.cost is None else bill.cost)
+
+
+@contextmanager
+def paying_in_thread(order: Order) -> Iterator[Bill]:
+    """Do the same for callers in a thread that may wait for the database; no connection is held meanwhile."""
+    reservation, bill = Reservation(order), Bill()
+    if order.estimate > 0:
+        balances.reserve(reservation)
+        close_old_connections()
+    try:
+        yield bill
+    finally:
+        cost = order.estimate if bill.cost is None else bill.cost
+        if cost > 0 or order.estimate > 0:
+            balances.settle(reservation, cost)
+            close_old_connections()
 
 
 async def reserve(order: Order) -> Reservation:

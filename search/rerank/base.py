@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from accounts.errors import BudgetExceeded
 from kb.endpoint import EndpointRefusal, EndpointUnavailable
+from kb.ledger.base import Payer
 
 logger = logging.getLogger(__name__)
 
@@ -23,13 +25,23 @@ class Reranker(ABC):
     """How long a search waits for it unless RERANKER_BUDGET_MS says otherwise."""
     passages_per_step: int
     """How many passages are scored at once; between steps the clock is looked at."""
+    is_paid: bool = False
+    """Whether its scores cost money, and it is known how much."""
 
-    def rerank(self, question: str, passages: Sequence[str], *, deadline: float) -> list[float | None]:
+    def rerank(
+        self,
+        question: str,
+        passages: Sequence[str],
+        *,
+        deadline: float,
+        payer: Callable[[], Payer] | None = None,
+    ) -> list[float | None]:
         """Return a score for each passage, higher is better, None for those there was no time for.
 
         Passages come best first, so that a part of the scores is one for the top. A step that would not end
         by `deadline`, seconds of `time.monotonic()`, is not begun. Scores of one question can be compared,
-        not those of two. An endpoint that fails is logged and leaves None.
+        not those of two. An endpoint that fails is logged and leaves None, as does a budget that is used up.
+        `payer` is asked who pays, if somebody has to; without one nothing is recorded.
         """
         scores: list[float | None] = [None] * len(passages)
         longest = 0.0
@@ -39,12 +51,20 @@ class Reranker(ABC):
                 break
             step = passages[start : start + self.passages_per_step]
             try:
-                scores[start : start + len(step)] = self.score(question, step, within=deadline - begun)
-            except (EndpointUnavailable, EndpointRefusal) as error:
+                scores[start : start + len(step)] = self.paid_score(
+                    question, step, within=deadline - begun, payer=payer
+                )
+            except (EndpointUnavailable, EndpointRefusal, BudgetExceeded) as error:
                 logger.warning("not reranked: %s", error)
                 break
             longest = max(longest, time.monotonic() - begun)
         return scores
+
+    def paid_score(
+        self, question: str, passages: Sequence[str], *, within: float, payer: Callable[[], Payer] | None
+    ) -> Sequence[float]:
+        """Return what `score` does; what costs money is paid first, or raises `BudgetExceeded`."""
+        return self.score(question, passages, within=within)
 
     @abstractmethod
     def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:

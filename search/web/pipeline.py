@@ -179,7 +179,8 @@ class _Answering:
         yield phase("RERANKING", "started")
         chosen = await asyncio.to_thread(reranker, self.rag.reranker)
         self.reranked_by = chosen.name if chosen else NONE
-        ranked = await asyncio.to_thread(reranked, query.text, self.sources, chosen, query)
+        payer = self.making.wanted.payer
+        ranked = await asyncio.to_thread(reranked, query.text, self.sources, chosen, query, payer)
         self.kept = await asyncio.to_thread(within_budget, ranked[: self.rag.contexts], query)
         self.clock.lap("reranking")
         count = sum(source.score is not None for source in ranked)

@@ -14,6 +14,7 @@ from uuid import uuid4
 from django.conf import settings
 
 from kb.fetch import web_url
+from kb.ledger.base import Payer
 from kb.models import Chunk
 from kb.sentences import sentence_bounds
 from search.answer.base import Context
@@ -110,7 +111,7 @@ def max_tokens_of_page(query: WebQuery) -> int:
 
 
 def reranked(
-    question: str, sources: Sequence[Source], chosen: Reranker | None, query: WebQuery
+    question: str, sources: Sequence[Source], chosen: Reranker | None, query: WebQuery, payer: Payer
 ) -> list[Source]:
     """Return the sources best first: by the best stretch of each, those of preferred domains further up."""
     if chosen is None:
@@ -124,7 +125,8 @@ def reranked(
         if window is not None
     ]
     deadline = time.monotonic() + budget_secs(chosen)
-    scores = chosen.rerank(question, [window for _, window in turns], deadline=deadline)
+    texts = [window for _, window in turns]
+    scores = chosen.rerank(question, texts, deadline=deadline, payer=lambda: payer)
     best: dict[int, float] = {}
     for (number, _), score in zip(turns, scores, strict=True):
         if score is not None:

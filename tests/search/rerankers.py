@@ -41,6 +41,8 @@ class JudgeEndpoint(LoopbackEndpoint):
 
     path: ClassVar[str] = "/chat/completions"
     wrap: Callable[[list[float]], str] = lambda marks: json.dumps({"scores": marks})
+    usage: dict[str, int] | None = None
+    """How many tokens it says to have read and written."""
 
     def answer(self, body: dict[str, Any]) -> Reply:
         system, user = (message["content"] for message in body["messages"])
@@ -49,7 +51,8 @@ class JudgeEndpoint(LoopbackEndpoint):
         question, *passages = user.split(fence[1] + "\n")[1::2]
         marks = [round(10 * share) for share in DOUBLE.score(question, passages, within=1)]
         message = {"role": "assistant", "content": self.wrap(marks)}
-        return 200, {}, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        reply = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+        return 200, {}, reply | ({"usage": self.usage} if self.usage else {})
 
 
 def make_cross_encoder(folder: Path, labels: int = 1) -> Path:

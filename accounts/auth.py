@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 EXTERNAL_USER_HEADERS = frozenset({b"x-external-user-id", b"x-end-user-id", b"external_user_id"})
+# Names that can only have meant one of them, without dashes and underscores.
+MISSPELT_EXTERNAL_USER = frozenset(
+    {b"externaluserid", b"xexternaluserid", b"enduserid", b"xenduserid", b"externaluser", b"xexternaluser"}
+)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 RawHeaders = Iterable[tuple[bytes, bytes]]
 
@@ -51,7 +55,18 @@ def presented_key(headers: RawHeaders) -> str | None:
 
 
 def external_user_of(headers: RawHeaders) -> str | None:
-    """Return the one external user the headers name; raise `ValidationError` for two or an unusable one."""
+    """Return the one external user the headers name; raise `ValidationError` for two or an unusable one.
+
+    A header whose name is nearly right raises too: ignored, it would mean "no external user".
+    """
+    headers = list(headers)
+    for name, _ in headers:
+        plain = name.lower().replace(b"-", b"").replace(b"_", b"")
+        if plain in MISSPELT_EXTERNAL_USER and name.lower() not in EXTERNAL_USER_HEADERS:
+            raise ValidationError(
+                f"The header {name.decode('latin-1')} is not known: write X-External-User-Id.",
+                param="external_user_id",
+            )
     values = {value for name, value in headers if name in EXTERNAL_USER_HEADERS}
     if not values:
         return None

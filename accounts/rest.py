@@ -20,9 +20,12 @@ from rest_framework.utils.urls import replace_query_param
 
 from accounts import errors
 from accounts.principal import is_clean
+from accounts.request_id import current_request_id
 
 logger = logging.getLogger(__name__)
 MAX_DIGITS = 9
+MAX_DEPTH = 64
+"""How deep JSON may be nested: what is read without recursion must also be written and stored so."""
 API_PREFIXES = ("/api/", "/chunks/")
 
 
@@ -91,8 +94,9 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer what nobody foresaw, without a stack trace."""
     if request.path.startswith(API_PREFIXES):
-        body = {"error": {"code": "internal", "message": "Something went wrong here. It has been logged."}}
-        return JsonResponse(body, status=500)
+        error = {"code": "internal", "message": "Something went wrong here. It has been logged."}
+        details = {"request_id": current_request_id()}
+        return JsonResponse({"error": error | {"details": details}}, status=500)
     from django.views.defaults import server_error as page
 
     return page(request)
@@ -114,18 +118,20 @@ class StrictJSONParser(JSONParser):
         return body
 
 
-def refuse_unclean(value: Any, path: str = "") -> None:
-    """Raise `ValidationError` naming the first string that can't be stored."""
+def refuse_unclean(value: Any, path: str = "", depth: int = 0) -> None:
+    """Raise `ValidationError` naming the first string that can't be stored, or what is nested too deep."""
+    if depth > MAX_DEPTH:
+        raise errors.ValidationError(f"JSON must not be nested deeper than {MAX_DEPTH} levels.", param=path)
     if isinstance(value, str):
         if not is_clean(value):
             raise errors.ValidationError("Text must not contain NUL or lone surrogates.", param=path or None)
     elif isinstance(value, dict):
         for key, item in value.items():
             refuse_unclean(key, path)
-            refuse_unclean(item, f"{path}.{key}" if path else key)
+            refuse_unclean(item, f"{path}.{key}" if path else key, depth + 1)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            refuse_unclean(item, f"{path}[{index}]")
+            refuse_unclean(item, f"{path}[{index}]", depth + 1)
 
 
 class StrictSerializer(serializers.Serializer[Any]):

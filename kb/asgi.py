@@ -7,20 +7,22 @@ import signal
 import sys
 import threading
 
+import django
 from django.conf import settings
-from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
 
 from kb.hardening import harden_this_process
 
 harden_this_process()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
-http = get_asgi_application()
+django.setup(set_prefix=False)
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
+from kb.door.handler import Handler  # noqa: E402
+from kb.door.middleware import Door  # noqa: E402
 from kb.embedding import start  # noqa: E402
 from kb.websocket import DocumentsConsumer, UnknownPath  # noqa: E402
 from search.answer import start as start_answering  # noqa: E402
@@ -39,7 +41,7 @@ websocket = AuthMiddlewareStack(
     )
 )
 
-application = ProtocolTypeRouter({"http": http, "websocket": websocket, "lifespan": lifespan})
+application = Door(ProtocolTypeRouter({"http": Handler(), "websocket": websocket, "lifespan": lifespan}))
 
 logger = logging.getLogger(__name__)
 SWITCH_SECS = 0.0005

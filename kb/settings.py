@@ -84,6 +84,19 @@ TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", [], validate=_refuse_al
     ["127.0.0.0/8", "::1"] if BEHIND_TLS else []
 )
 
+# --- What one client may do to it (kb/door) --------------------------------------------------------------
+
+MAX_CONNECTIONS_PER_ADDRESS = env.int("MAX_CONNECTIONS_PER_ADDRESS", 1000, validate=validate.Range(min=1))
+# For the head of a request, and between two pieces of its body.
+HEADER_TIMEOUT_SECS = env.float("HEADER_TIMEOUT_SECS", 15.0, validate=validate.Range(min=0.1))
+BODY_TIMEOUT_SECS = env.float("BODY_TIMEOUT_SECS", 30.0, validate=validate.Range(min=0.1))
+# Bytes a second, after the first BODY_TIMEOUT_SECS.
+MIN_BODY_RATE = env.int("MIN_BODY_RATE", 4096, validate=validate.Range(min=1))
+MAX_UPLOADS_PER_USER = env.int("MAX_UPLOADS_PER_USER", 8, validate=validate.Range(min=1))
+MAX_STREAMS_PER_USER = env.int("MAX_STREAMS_PER_USER", 200, validate=validate.Range(min=1))
+MAX_SOCKETS_PER_USER = env.int("MAX_SOCKETS_PER_USER", 200, validate=validate.Range(min=1))
+MAX_RUNS_PER_USER = env.int("MAX_RUNS_PER_USER", 100, validate=validate.Range(min=1))
+
 # --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ----------------
 
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=4))
@@ -147,7 +160,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "kb.content_policy.ContentPolicyMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 
@@ -189,6 +202,7 @@ MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Ra
 # Images of pages are kept up to so many bytes, and so many days after they were last used.
 PAGE_CACHE_BYTES = env.int("PAGE_CACHE_BYTES", 2**30, validate=validate.Range(min=0))
 PAGE_CACHE_DAYS = env.float("PAGE_CACHE_DAYS", 7.0, validate=validate.Range(min=0))
+MIN_FREE_DISK_BYTES = env.int("MIN_FREE_DISK_BYTES", 512 * 2**20, validate=validate.Range(min=0))
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 # Django sets modes itself, whatever the umask.
@@ -231,13 +245,19 @@ EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
+# Whether a request came by TLS, the middleware of kb/door reads from trusted proxies.
+SECURE_PROXY_SSL_HEADER = None
+SECURE_SSL_REDIRECT = BEHIND_TLS
+# Asked from inside, by health checks and collectors of metrics.
+SECURE_REDIRECT_EXEMPT = [r"^health$", r"^metrics$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
+# What other hosts below this name speak, and what browsers ship with, is not for Locus to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 CONTENT_SECURITY_POLICY = {
-    # The admin theme and the API browser bring inline scripts of their own; they show no document content.
-    "EXCLUDE_URL_PREFIXES": ["/admin/", "/api/docs"],
+    # What the admin theme and the API browser need besides, kb/content_policy.py adds.
     "DIRECTIVES": {
         "default-src": ["'self'"],
         "img-src": ["'self'", "data:", "blob:"],
@@ -505,8 +525,12 @@ EVENT_RETENTION_HOURS = env.float("EVENT_RETENTION_HOURS", 168.0, validate=valid
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}{request}: {message}", "style": "{"}},
+    "filters": {
+        "request": {"()": "accounts.request_id.RequestIdFilter"},
+        "flood": {"()": "kb.door.log_flood.FloodFilter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         name: {"level": "WARNING"}
@@ -515,7 +539,9 @@ LOGGING = {
             # What they tell in detail holds whole requests, and so documents.
             *("anthropic", "openai", "pydantic_ai"),
         )
-    },
+    }
+    # What anybody on the network can cause.
+    | {name: {"filters": ["flood"]} for name in ("kb.door.middleware", "kb.door.hosts", "uvicorn.error")},
 }
 
 try:

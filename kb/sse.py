@@ -15,8 +15,10 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
+from accounts.auth import principal_of
 from accounts.errors import ValidationError
 from accounts.rest import decimal_number
+from kb.door.per_user import streams
 
 PING = b": ping\n\n"
 MIN_BYTES = 512
@@ -69,6 +71,11 @@ def sse_max_bytes(request: Request) -> int:
             f"sse_max_bytes must be {MIN_BYTES} to {settings.SSE_MAX_EVENT_BYTES}.", param="sse_max_bytes"
         )
     return number
+
+
+def count_stream(request: Request) -> None:
+    """Count a stream that is about to begin; raise `RateLimited` if its user has too many open."""
+    streams.count(principal_of(request).user_id, getattr(request._request, "scope", {}))
 
 
 def sse_response(events: AsyncIterator[Sent | None], max_bytes: int) -> StreamingHttpResponse:

@@ -2,11 +2,12 @@
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from accounts import api as accounts_api
 from accounts import settings_api
 from kb.api import chunks, document, documents, files
+from kb.api.schema import SchemaView
 from kb.health import health
 from kb.metrics import MetricsView
 from search import api as search_api
@@ -43,8 +44,8 @@ api = [
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include(api)),
     path("chunks/<str:id>", chunks.ChunkView.as_view()),
-    path("api/schema", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerView.as_view(url_name="schema")),
+    path("api/schema", SchemaView.as_view(), name="schema"),
+    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
     path("health", health),
     path("metrics", MetricsView.as_view()),
     path("admin/", admin.site.urls),

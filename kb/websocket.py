@@ -6,15 +6,17 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 from uuid import UUID
 
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 
 from accounts.auth import Caller, presented_key
-from accounts.errors import LocusError, NotFound, Unauthenticated, ValidationError
+from accounts.errors import LocusError, NotFound, RateLimited, Unauthenticated, ValidationError
 from accounts.principal import Principal
+from kb.door.hosts import is_allowed_host
+from kb.door.per_user import sockets
 from kb.models import Document
 from kb.notifications import document_topic, listener
 from kb.representations import document_json
@@ -22,6 +24,8 @@ from kb.threads import in_database
 
 logger = logging.getLogger(__name__)
 WHO, ORIGIN, OBJECT = 4401, 4403, 4404
+TRY_AGAIN_LATER = 1013
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 class Refused(Exception):
@@ -39,6 +43,7 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
     """
 
     principal: Principal
+    _is_open = False
 
     async def connect(self) -> None:
         """Accept, identify the caller, and let the subclass open its object."""
@@ -46,9 +51,20 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         try:
             _check_origin(self.scope)
             self.principal = await self._identify()
+            sockets.count(self.principal.user_id, self.scope)
             await self.open()
         except Refused as refused:
             await self.close(refused.code)
+        except RateLimited as error:
+            await self.send_json({"event": "error", "data": error.as_json()["error"]})
+            await self.close(TRY_AGAIN_LATER)
+        else:
+            self._is_open = True
+
+    async def websocket_receive(self, message: Any) -> None:
+        """Handle a message, unless the handshake was refused: the client may have sent it before it knew."""
+        if self._is_open:
+            await super().websocket_receive(message)
 
     async def open(self) -> None:
         """Find what the socket is about; raise `Refused(OBJECT)` if the caller can't see it."""
@@ -74,7 +90,9 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
 
 
 def _check_origin(scope: Mapping[str, Any]) -> None:
-    """A browser's page must come from here or from `CORS_ORIGINS`; programs with a key may have no origin."""
+    """A browser's page must come from here or from a listed origin; programs with a key may have none."""
+    if not is_allowed_host(scope["headers"]):
+        raise Refused(ORIGIN)
     headers = dict(scope["headers"])
     origin = headers.get(b"origin", b"").decode("latin-1")
     if not origin:
@@ -84,10 +102,15 @@ def _check_origin(scope: Mapping[str, Any]) -> None:
             raise Refused(WHO) from None
         if not has_key:
             raise Refused(ORIGIN if scope.get("user") and scope["user"].is_authenticated else WHO)
-    elif origin not in settings.CORS_ORIGINS and urlsplit(origin).netloc != headers.get(b"host", b"").decode(
-        "latin-1"
-    ):
+    elif origin not in {_own_origin(scope), *settings.CORS_ORIGINS, *settings.CSRF_TRUSTED_ORIGINS}:
         raise Refused(ORIGIN)
+
+
+def _own_origin(scope: Mapping[str, Any]) -> str:
+    """Return what a browser calls the origin of the pages that this server shows under the socket's host."""
+    scheme = scope.get("scheme", "ws").replace("ws", "http")
+    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower()
+    return f"{scheme}://{host.removesuffix(DEFAULT_PORTS.get(scheme, ''))}"
 
 
 class DocumentsConsumer(PrincipalConsumer):

@@ -21,7 +21,7 @@ from accounts.operations import LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
 from accounts.rest import CursorLists, SequenceLists, decimal_number, uuid_param
 from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key
-from kb.sse import SSE_MAX_BYTES, AnyAccept, sse_max_bytes, sse_response
+from kb.sse import SSE_MAX_BYTES, AnyAccept, count_stream, sse_max_bytes, sse_response
 from search.calls import Call
 from search.executions import (
     StoredEvent,
@@ -106,6 +106,8 @@ class ToolView(ApiView):
         """Run the tool; `stream: true` answers with Server-Sent Events, else with the result."""
         call = Call.read(principal_of(request), tool_named(name), request.data)
         max_bytes = sse_max_bytes(request)
+        if call.stream:
+            count_stream(request)
         execution = _begun(request, call)
         response = _streamed(call, execution, max_bytes) if call.stream else _answered(call, execution)
         response[HEADER] = execution.pk
@@ -253,6 +255,7 @@ class ExecutionEventsView(ApiView):
         after, max_bytes = _after(request), sse_max_bytes(request)
         if is_at_end(execution, after):
             return HttpResponse(status=204)
+        count_stream(request)
         response = sse_response(_replayed(principal, execution, after), max_bytes)
         response[HEADER] = execution.pk
         return response

@@ -23,6 +23,8 @@ from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
+from kb.management.commands.serve import UVICORN
+
 ROOT = Path(__file__).resolve().parent.parent
 START_SECS = 60
 STOP_SECS = 20
@@ -47,7 +49,8 @@ def start_web(
     port: int, application: str = "kb.asgi:application", **environment: str
 ) -> subprocess.Popen[bytes]:
     """Start the web server, or another application, on a loopback port."""
-    options = ["--port", str(port), "--log-level", "warning", "--timeout-graceful-shutdown", "1"]
+    # As `manage.py serve` does, but in a hurry to stop.
+    options = ["--port", str(port), *UVICORN, "--timeout-graceful-shutdown=1"]
     return _start("web", "-m", "uvicorn", application, *options, **environment)
 
 

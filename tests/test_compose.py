@@ -22,6 +22,7 @@ import pytest
 import yaml
 from django.core.management import get_commands
 
+from kb.management.commands import serve
 from kb.postgres import EXTENSIONS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -77,6 +78,10 @@ def test_our_containers_have_no_privileges() -> None:
     for name in OURS:
         assert SERVICES[name]["cap_drop"] == ["ALL"]
         assert "no-new-privileges:true" in SERVICES[name]["security_opt"]
+
+
+def test_the_web_server_runs_as_it_does_under_serve() -> None:
+    assert SERVICES["web"]["command"][4:] == ["--host=0.0.0.0", "--port=8000", *serve.UVICORN]
 
 
 def test_the_commands_exist() -> None:

@@ -27,7 +27,7 @@ from kb.following import follow_document
 from kb.metadata import checked_metadata
 from kb.models import Document
 from kb.representations import document_json, quality_json
-from kb.sse import SSE_MAX_BYTES, AnyAccept, sse_max_bytes, sse_response
+from kb.sse import SSE_MAX_BYTES, AnyAccept, count_stream, sse_max_bytes, sse_response
 from kb.visible_text import one_line
 
 
@@ -188,4 +188,5 @@ class DocumentEventsView(ApiView):
         """Send `document_update` now and at every change, and `document_end` when nothing more will come."""
         document = visible_document(principal_of(request), id)
         max_bytes = sse_max_bytes(request)
+        count_stream(request)
         return sse_response(follow_document(Caller.of(request), document, settings.SSE_PING_SECS), max_bytes)

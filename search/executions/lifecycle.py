@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.errors import Cancelled, EventsExpired, NotFound
+from accounts.errors import Cancelled, EventsExpired, NotFound, RateLimited
 from accounts.principal import Principal, is_clean
 from kb.notifications import announce
 from search.executions.journal import end_abandoned, failure, store_all
@@ -27,6 +27,7 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
     paying = workspace_id or principal.default_workspace_id()
     principal.require_workspace(paying)
     tool.admit(principal, inputs, paying)
+    _require_room(principal)
     return Execution.unscoped.create(
         tool=tool.name,
         user_id=principal.user_id,
@@ -37,6 +38,16 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
         inputs=inputs.model_dump(mode="json"),
         lease_until=Now() + timedelta(seconds=settings.RUN_LEASE_SECS),
     )
+
+
+def _require_room(principal: Principal) -> None:
+    """Raise `RateLimited` if the user has as many executions running as it may."""
+    running = Execution.unscoped.filter(
+        user_id=principal.user_id, status__in=LIVE, lease_until__gt=Now()
+    ).count()
+    limit = settings.MAX_RUNS_PER_USER
+    if running >= limit:
+        raise RateLimited(f"You have {running} runs in progress. Wait for one, or cancel it.", limit=limit)
 
 
 def visible_execution(principal: Principal, id: str) -> Execution:

@@ -21,7 +21,12 @@ from kb.supervisor import GaveUpError, Supervisor
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
 # Streams stay open for as long as somebody listens: a stop does not wait for them.
 # Messages are short, and compressing them was 2 % of the server's work under hundreds of streams.
+# Who connects through a proxy, `kb.door` finds out. A message may be as long as the body of a request.
 UVICORN = [
+    "--http=kb.door.connections:HttpProtocol",
+    "--no-proxy-headers",
+    f"--ws-max-size={settings.DATA_UPLOAD_MAX_MEMORY_SIZE}",
+    "--no-server-header",
     "--lifespan=on",
     "--log-level=warning",
     "--timeout-graceful-shutdown=5",

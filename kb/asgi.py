@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import resource
 import signal
 import sys
 import threading
@@ -44,6 +45,7 @@ websocket = AuthMiddlewareStack(
 application = Door(ProtocolTypeRouter({"http": Handler(), "websocket": websocket, "lifespan": lifespan}))
 
 logger = logging.getLogger(__name__)
+MAX_OPEN_FILES = 65_536
 SWITCH_SECS = 0.0005
 """How long a thread may keep Python's lock from others: after each of its sends the loop waits for it."""
 
@@ -75,5 +77,14 @@ def keep_pauses_short() -> None:
     sys.setswitchinterval(SWITCH_SECS)
 
 
+def allow_many_connections() -> None:
+    """Raise the limit of open files as far as allowed: each connection is one, and 1024 are soon used up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+allow_many_connections()
 # No request should wait for a model to load.
 threading.Thread(target=load_models, name="load models", daemon=True).start()

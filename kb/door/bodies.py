@@ -70,7 +70,8 @@ async def rule_for(scope: Mapping[str, Any], length: int | None, closing: ExitSt
         return BodyRule(max_bytes)
     user_id = await in_database(_uploader, scope)
     closing.callback(await _turn(user_id))
-    _require_room(length or 0)
+    # It lies there twice for a moment: as a body, and as the files in it.
+    _require_room(2 * (length or 0))
     return BodyRule(max_bytes, user_id)
 
 
@@ -82,7 +83,10 @@ def _is_upload(scope: Mapping[str, Any]) -> bool:
 def _max_bytes(scope: Mapping[str, Any]) -> int:
     if not _is_upload(scope):
         return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-    files = settings.DATA_UPLOAD_MAX_NUMBER_FILES if scope["method"] == "POST" else 1
+    return _upload_bytes(settings.DATA_UPLOAD_MAX_NUMBER_FILES if scope["method"] == "POST" else 1)
+
+
+def _upload_bytes(files: int) -> int:
     return int(settings.MAX_UPLOAD_BYTES) * files + FORM_BYTES
 
 
@@ -118,8 +122,8 @@ async def _turn(user_id: int) -> Callable[[], None]:
 
 
 def _require_room(more: int) -> None:
-    """Raise `Overloaded` unless the disk can hold `more` bytes twice: as a body, and as the files in it."""
-    if shutil.disk_usage(settings.DATA_DIR).free < settings.MIN_FREE_DISK_BYTES + 2 * more:
+    """Raise `Overloaded` unless the disk can hold `more` bytes."""
+    if shutil.disk_usage(settings.DATA_DIR).free < settings.MIN_FREE_DISK_BYTES + more:
         raise Overloaded("The server's disk is too full for this upload.")
 
 
@@ -170,7 +174,7 @@ class LimitedBody:
 
     def _count_upload(self, user_id: int, size: int) -> None:
         _in_flight[user_id] += size
-        if _in_flight[user_id] > self._rule.max_bytes:
+        if _in_flight[user_id] > _upload_bytes(settings.DATA_UPLOAD_MAX_NUMBER_FILES):
             raise RateLimited("Your uploads are too large together. Send one after the other.")
         if self._received - self._looked_at > LOOK_EVERY_BYTES:
             self._looked_at = self._received

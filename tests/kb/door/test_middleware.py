@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,6 +17,7 @@ from accounts.request_id import RequestIdFilter
 from kb.door.log_flood import LINES, FloodFilter
 from kb.door.middleware import Door
 from kb.door.per_user import CLOSING, OpenLimit
+from tests.conftest import Cast
 
 ORIGIN = "https://app.example.org"
 Reply = tuple[int, list[tuple[bytes, bytes]]]
@@ -243,3 +245,33 @@ def test_what_a_user_has_open_is_counted_until_it_ends(settings: Settings) -> No
         assert refused.value.headers["RateLimit-Limit"] == "2"
         limit.count(2, {CLOSING: closing})
     limit.take(1)
+
+
+# --- Room for uploads ------------------------------------------------------------------------------------
+
+
+async def test_an_upload_that_would_fill_the_disk_is_refused(
+    cast: Cast, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing looked at the free space before or while a body was stored."""
+
+    async def alice(function: object, scope: object) -> int:
+        return cast.alice.pk
+
+    monkeypatch.setattr("kb.door.bodies.in_database", alice)
+    free = shutil.disk_usage(settings.DATA_DIR).free
+    for room, status in [(2**20, 200), (free, 503)]:
+        settings.MIN_FREE_DISK_BYTES = room
+        reply = await ask("POST", "/api/v1/documents", Reader(), Content_Length="1000")
+        assert reply.status_code == status
+    assert reply.json()["error"]["code"] == "overloaded"
+    assert int(reply.headers["Retry-After"]) > 0
+
+
+class Reader(Recorder):
+    """An application that reads the body before it answers."""
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await super().__call__(scope, receive, send)

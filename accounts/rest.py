@@ -243,10 +243,3 @@ class SequenceLists(CursorLists):
 def decimal_number(text: str) -> int | None:
     """Read digits; None for anything else, and for more of them than any of our numbers has."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS else None
-
-
-def refuse_unknown_query(request: Request, known: frozenset[str]) -> None:
-    """Raise `UnknownField` for a query parameter the list does not know."""
-    for name in request.query_params:
-        if name not in known | {"limit", "cursor", "session_id"}:
-            raise errors.UnknownField(f"Unknown parameter “{name}”.", param=name)

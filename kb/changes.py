@@ -66,7 +66,13 @@ def change(
             setattr(row, name, value)
         if changes.external_id is not None:
             _refuse_second(row, row.workspace_id)
-        row.save(update_fields=[*fields, "updated_at"])
+        try:
+            with transaction.atomic():
+                row.save(update_fields=[*fields, "updated_at"])
+        except IntegrityError:
+            # An upload took the external id between our look and our update.
+            _refuse_second(row, row.workspace_id)
+            raise
         if target is not None and target != row.workspace_id:
             _move(row, target)
         announce(document_topic(row.workspace_id), str(row.pk))

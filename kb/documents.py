@@ -320,7 +320,13 @@ def _adopt_external_id(principal: Principal, existing: Document, external_id: st
         )
     existing.external_id = external_id
     _refuse_other(principal, existing)
-    existing.save(update_fields=["external_id", "updated_at"])
+    try:
+        with transaction.atomic():
+            existing.save(update_fields=["external_id", "updated_at"])
+    except IntegrityError:
+        # Another upload took it between our look and our update.
+        _refuse_other(principal, existing)
+        raise
 
 
 def _new_document(principal: Principal, details: Details, name: str, identity: str) -> Document:

@@ -16,6 +16,7 @@ MAX_DEPTH = 20
 MAX_FILTER_KEYS = 100
 MAX_FILTER_VALUES = 100
 """For one key. The database compares every document with each of them."""
+MAX_FILTER_VALUES_IN_ALL = 1000
 MAX_FILTER_CHARS = 1000
 """Of a key or a value."""
 
@@ -45,7 +46,10 @@ def checked_metadata_filter(value: Any, param: str = "metadata") -> dict[str, li
         values = given if isinstance(given, list) else [given]
         if problem := _problem(key, values):
             raise ValidationError(f"{param}: “{key[:100]}” {problem}.", param=param)
-    return {key: given if isinstance(given, list) else [given] for key, given in value.items()}
+    listed = {key: given if isinstance(given, list) else [given] for key, given in value.items()}
+    if sum(map(len, listed.values())) > MAX_FILTER_VALUES_IN_ALL:
+        raise ValidationError(f"{param} may have {MAX_FILTER_VALUES_IN_ALL} values in all.", param=param)
+    return listed
 
 
 def metadata_condition(value: Any) -> Q:

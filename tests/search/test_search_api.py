@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -356,6 +357,28 @@ def test_a_bad_filter_is_refused(cast: Cast, filters: Any, code: str, param: str
     response = post(cast, {"query": "a", "filters": filters})
     error = response.json()["error"]
     assert (response.status_code, error["code"], error.get("param")) == (400, code, param)
+
+
+@pytest.mark.parametrize("address", [API, "/api/v1/tools/rag_search"])
+def test_lists_in_filters_have_bounds(cast: Cast, address: str) -> None:
+    """A filter of 140,000 values kept a database connection busy for ten seconds."""
+    ids = [str(uuid4()) for _ in range(1001)]
+    for body, param in [
+        ({"filters": {"metadata": {"k": list(range(101))}}}, "filters.metadata"),
+        ({"filters": {"metadata": {str(key): 1 for key in range(101)}}}, "filters.metadata"),
+        ({"filters": {"metadata": {str(key): list(range(100)) for key in range(11)}}}, "filters.metadata"),
+        ({"filters": {"metadata": {"k" * 1001: 1}}}, "filters.metadata"),
+        ({"filters": {"metadata": {"k": "v" * 1001}}}, "filters.metadata"),
+        ({"filters": {"tags": ["t"] * 101}}, "filters.tags"),
+        ({"filters": {"tags": ["t" * 101]}}, "filters.tags[0]"),
+        ({"filters": {"kinds": ["pdf"] * 101}}, "filters.kinds"),
+        ({"filters": {"languages": ["en"] * 101}}, "filters.languages"),
+        ({"document_ids": ids}, "document_ids"),
+        ({"workspace_ids": ids[:101]}, "workspace_ids"),
+    ]:
+        headers = cast.headers("alice")
+        response = Client().post(address, {"query": "a"} | body, "application/json", headers=headers)
+        assert (response.status_code, response.json()["error"]["param"]) == (400, param), body
 
 
 @pytest.mark.parametrize(

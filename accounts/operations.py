@@ -84,8 +84,8 @@ _DESCRIPTIONS = {
     503: "`overloaded`",
     504: "`timeout`",
 }
-# Any request may meet these.
-_ALWAYS = (400, 401, 403, 429, 503)
+# Any request may meet these: a session it names may be invisible.
+_ALWAYS = (400, 401, 403, 404, 429, 503)
 _WITH_BODY = (413, 415)
 
 

@@ -55,8 +55,7 @@ def test_every_operation_is_whole(schema: Any) -> None:
         assert operation["summary"], name
         assert set(operation["tags"]) <= tags, name
         assert {scheme for one in operation["security"] for scheme in one} == set(schemes), name
-        assert {"400", "401", "403", "429"} <= set(operation["responses"]), name
-        assert ("{" in name) <= ("404" in operation["responses"]), name
+        assert {"400", "401", "403", "404", "429"} <= set(operation["responses"]), name
         good = {status: one for status, one in operation["responses"].items() if status.startswith("2")}
         assert good, name
         for status, response in good.items():
@@ -182,7 +181,7 @@ class Calls:
         kind = response["Content-Type"].partition(";")[0]
         kinds = declared["content"]
         if kind != "application/json":
-            assert kind in kinds or "application/octet-stream" in kinds, (method, address, kind)
+            assert kind in kinds or "*/*" in kinds, (method, address, kind)
             return None
         shape = kinds[kind]["schema"] | {"components": self.schema["components"]}
         told = response.json()

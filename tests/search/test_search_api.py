@@ -363,7 +363,7 @@ def test_a_bad_filter_is_refused(cast: Cast, filters: Any, code: str, param: str
 def test_lists_in_filters_have_bounds(cast: Cast, address: str) -> None:
     """A filter of 140,000 values kept a database connection busy for ten seconds."""
     ids = [str(uuid4()) for _ in range(1001)]
-    for body, param in [
+    bodies: list[tuple[dict[str, Any], str]] = [
         ({"filters": {"metadata": {"k": list(range(101))}}}, "filters.metadata"),
         ({"filters": {"metadata": {str(key): 1 for key in range(101)}}}, "filters.metadata"),
         ({"filters": {"metadata": {str(key): list(range(100)) for key in range(11)}}}, "filters.metadata"),
@@ -375,7 +375,8 @@ def test_lists_in_filters_have_bounds(cast: Cast, address: str) -> None:
         ({"filters": {"languages": ["en"] * 101}}, "filters.languages"),
         ({"document_ids": ids}, "document_ids"),
         ({"workspace_ids": ids[:101]}, "workspace_ids"),
-    ]:
+    ]
+    for body, param in bodies:
         headers = cast.headers("alice")
         response = Client().post(address, {"query": "a"} | body, "application/json", headers=headers)
         assert (response.status_code, response.json()["error"]["param"]) == (400, param), body

@@ -14,6 +14,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm
 
+from accounts.keys import bound_made_keys
 from accounts.models import ApiKey, Membership, Preferences, User, Workspace
 
 # Groups are not used, and an e-mail address is edited with its user.
@@ -132,6 +133,11 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         "created_at",
     ]
     autocomplete_fields = ["workspaces"]
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Save, and take from the keys that this one made what it no longer has."""
+        super().save_related(request, form, formsets, change)
+        bound_made_keys(form.instance)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Refuse: a key made here would have nobody to show its secret to."""

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.auth import principal_of
 from accounts.errors import Forbidden, NotFound, ValidationError
-from accounts.keys import create_key
+from accounts.keys import create_key, keys_within_reach
 from accounts.models import ApiKey, User, Workspace
 from accounts.operations import LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
@@ -167,8 +167,7 @@ class ApiKeysView(ApiView):
     @operation("api_keys_list", tag="API keys", query=LIST_PARAMETERS, answers={200: ApiKeyList})
     def get(self, request: Request) -> Response:
         """List the caller's keys; their secrets can't be had again."""
-        principal = _key_holder(request)
-        keys = ApiKey.objects.filter(user_id=principal.user_id).prefetch_related("workspaces")
+        keys = keys_within_reach(_key_holder(request)).prefetch_related("workspaces")
         pages = CursorLists()
         rows: list[ApiKey] | None = pages.paginate_queryset(keys, request, self)
         return pages.get_paginated_response([_key_json(key) for key in rows or []])
@@ -178,27 +177,37 @@ class ApiKeysView(ApiView):
         """Create a key and return it with its secret, shown this once."""
         principal = _key_holder(request)
         body = parsed(NewKey, request.data)
+        maker = ApiKey.objects.filter(pk=principal.key_id).first()
         if not set(body["scopes"]) <= principal.scopes:
-            raise Forbidden("A key can't have a scope its maker lacks.")
-        if body.get("expires_at") and body["expires_at"] <= timezone.now():
-            raise ValidationError("expires_at must lie in the future.", param="expires_at")
+            raise Forbidden("A key can't have a scope its maker lacks.", param="scopes")
         key, secret = create_key(
             User.objects.get(pk=principal.user_id),
             body["name"],
             scopes=body["scopes"],
-            workspaces=_named_workspaces(principal, body.get("workspace_ids")),
-            expires_at=body.get("expires_at"),
+            workspaces=_named_workspaces(principal, maker, body.get("workspace_ids")),
+            expires_at=_end_of_new_key(maker, body.get("expires_at")),
+            made_by=maker,
         )
         location = request.build_absolute_uri(f"/api/v1/api-keys/{key.pk}")
         return Response(_key_json(key) | {"key": secret}, status=201, headers={"Location": location})
 
 
-def _named_workspaces(principal: Principal, ids: list[UUID] | None) -> list[Workspace] | None:
+def _end_of_new_key(maker: ApiKey | None, wanted: datetime | None) -> datetime | None:
+    """Return when a new key expires; one that a key makes does not outlive it."""
+    if wanted is not None and wanted <= timezone.now():
+        raise ValidationError("expires_at must lie in the future.", param="expires_at")
+    latest = maker.expires_at if maker else None
+    if wanted is not None and latest is not None and wanted > latest:
+        raise Forbidden(f"A key can't outlive its maker, which expires at {latest:%Y-%m-%dT%H:%M:%SZ}.", param="expires_at")
+    return wanted or latest
+
+
+def _named_workspaces(
+    principal: Principal, maker: ApiKey | None, ids: list[UUID] | None
+) -> list[Workspace] | None:
     """Return the workspaces a new key is narrowed to; a narrowed key can't make one that reads more."""
     if ids is None:
-        if principal.key_id is None or not ApiKey.objects.get(pk=principal.key_id).narrowed:
-            return None
-        ids = list(principal.workspace_ids)
+        return list(maker.workspaces.all()) if maker and maker.narrowed else None
     for index, id in enumerate(ids):
         if id not in principal.roles:
             raise NotFound(f"There is no workspace {id} that you can see.", param=f"workspace_ids[{index}]")
@@ -212,8 +221,8 @@ class ApiKeyView(ApiView):
 
     @operation("api_keys_delete", tag="API keys", answers={204: None}, fails=(404,))
     def delete(self, request: Request, id: UUID) -> Response:
-        """Revoke the key at once."""
-        keys = ApiKey.objects.filter(user_id=principal_of(request).user_id, pk=id)
+        """Revoke the key at once, and the keys it has made."""
+        keys = keys_within_reach(principal_of(request)).filter(pk=id)
         if not keys.exists():
             raise NotFound
         _key_holder(request)

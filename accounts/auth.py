@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -14,11 +15,13 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts import keys
+from accounts.client_address import client_address, client_network
 from accounts.errors import Forbidden, Unauthenticated, ValidationError
 from accounts.identity import in_session, principal_of_key, principal_of_user
 from accounts.models import User
 from accounts.principal import Principal, checked_external_user_id
 from accounts.roles import KeyScope
+from accounts.throttling import UNKNOWN_KEYS, Bucket, take
 
 if TYPE_CHECKING:
     # REST framework imports this module while it imports its own views.
@@ -115,6 +118,20 @@ class Caller:
         return identify(self.headers, user, self.session_id)[1]
 
 
+@contextmanager
+def unknown_keys_counted(source: HttpRequest | Mapping[str, Any]) -> Iterator[None]:
+    """Raise `RateLimited` instead of `UnknownKey` for an address that has sent many unknown keys.
+
+    `source` is the request, or the ASGI scope of a handshake. Known keys are never refused, whatever others
+    behind the same address send.
+    """
+    try:
+        yield
+    except keys.UnknownKey:
+        take(Bucket.of(UNKNOWN_KEYS, client_network(client_address(source))))
+        raise
+
+
 def parsed_session_id(value: str) -> UUID:
     """Return the UUID, or raise `ValidationError`."""
     try:
@@ -136,7 +153,8 @@ class PrincipalAuthentication(BaseAuthentication):
             if cookie_user is None:
                 return None
             _enforce_csrf(http)
-        return identify(headers, cookie_user, http.GET.get("session_id"))
+        with unknown_keys_counted(http):
+            return identify(headers, cookie_user, http.GET.get("session_id"))
 
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge that makes REST framework answer 401 rather than 403."""

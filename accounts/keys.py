@@ -10,16 +10,22 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.errors import Unauthenticated
 from accounts.models import ApiKey, User, Workspace
+from accounts.principal import Principal
 from accounts.roles import KeyScope
 
 KEY_MARK = "locus_"
 PREFIX_LENGTH = 10
 # Writing the time at every request would turn each read into a write.
 LAST_USED_RESOLUTION = timedelta(minutes=1)
+
+
+class UnknownKey(Unauthenticated):
+    """A key that nobody has, or no longer."""
 
 
 @transaction.atomic
@@ -30,10 +36,12 @@ def create_key(
     scopes: Iterable[str] = (KeyScope.READ, KeyScope.WRITE),
     workspaces: Iterable[Workspace] | None = None,
     expires_at: datetime | None = None,
+    made_by: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
     """Create a key and return it with its secret, which can't be had again.
 
     `workspaces=None` leaves the key all that its user may read; a list, even an empty one, narrows it.
+    A key that was `made_by` another is revoked with it.
     """
     prefix, secret = secrets.token_hex(PREFIX_LENGTH // 2), secrets.token_urlsafe(32)
     token = f"{KEY_MARK}{prefix}_{secret}"
@@ -45,6 +53,7 @@ def create_key(
         scopes=sorted(set(scopes)),
         narrowed=workspaces is not None,
         expires_at=expires_at,
+        made_by=made_by,
     )
     key.workspaces.set(workspaces or [])
     return key, token
@@ -56,9 +65,34 @@ def authenticate(token: str) -> ApiKey:
     key = ApiKey.objects.select_related("user").filter(prefix=prefix).first() if token.isascii() else None
     known = key is not None and hmac.compare_digest(key.digest, _digest(token))
     if key is None or not known or key.is_expired() or not key.user.is_active:
-        raise Unauthenticated("This API key is unknown, expired or revoked.")
+        raise UnknownKey("This API key is unknown, expired or revoked.")
     _note_use(key)
     return key
+
+
+def keys_within_reach(principal: Principal) -> QuerySet[ApiKey]:
+    """Return the keys that a principal may list and revoke: its user's; for a narrowed key those within it."""
+    own = ApiKey.objects.filter(user_id=principal.user_id)
+    maker = ApiKey.objects.filter(pk=principal.key_id, narrowed=True).first()
+    if maker is None:
+        return own
+    narrowings = ApiKey.workspaces.through.objects
+    outside = narrowings.exclude(workspace__in=maker.workspaces.all()).values("apikey")
+    return own.filter(narrowed=True).exclude(pk__in=outside)
+
+
+def bound_made_keys(maker: ApiKey) -> None:
+    """Take from the keys that a key made, and those they made, what it no longer has itself."""
+    for key in maker.made_keys.all():
+        key.scopes = sorted(set(key.scopes) & set(maker.scopes))
+        ends = [end for end in (key.expires_at, maker.expires_at) if end is not None]
+        key.expires_at = min(ends, default=None)
+        if maker.narrowed:
+            allowed = set(maker.workspaces.all())
+            key.workspaces.set(allowed & set(key.workspaces.all()) if key.narrowed else allowed)
+            key.narrowed = True
+        key.save(update_fields=["scopes", "expires_at", "narrowed"])
+        bound_made_keys(key)
 
 
 def _digest(token: str) -> str:

@@ -16,13 +16,20 @@ from accounts.scope import ScopedModel
 
 
 class EmailUserManager(UserManager["User"]):
-    """Creates users known by their e-mail address, each with a personal workspace."""
+    """Creates users known by their e-mail address, each with a personal workspace.
+
+    It is administrators and their programs that create users here, so their addresses count as verified.
+    """
 
     @transaction.atomic
     def _create_user(self, email: str, password: str | None, **extra: Any) -> User:
-        user = self.model(email=self.normalize_email(email).lower(), **extra)
+        # It imports this module.
+        from accounts.addresses import vouch_for_address
+
+        user = self.model(email=self.normalize_email(email), **extra)
         user.set_password(password)
         user.save(using=self._db)
+        vouch_for_address(user)
         return user
 
     def create_user(  # type: ignore[override]
@@ -56,8 +63,15 @@ class User(AbstractUser):
     def __str__(self) -> str:
         return self.email
 
+    def clean(self) -> None:
+        """Write the address as it is looked up, so that forms find another user who has it."""
+        super().clean()
+        self.email = self.email.lower()
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save, and give a new user the personal workspace that everything else counts on."""
+        # Addresses that differ in case only would be one mailbox and two accounts.
+        self.email = self.email.lower()
         with transaction.atomic():
             is_new = self._state.adding
             super().save(*args, **kwargs)
@@ -153,6 +167,15 @@ class ApiKey(models.Model):
     workspaces: models.ManyToManyField[Workspace, models.Model] = models.ManyToManyField(
         Workspace, blank=True, related_name="+"
     )
+    made_by = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="made_keys",
+        help_text="The key that made this one, and takes it along when it is revoked.",
+    )
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -184,3 +207,18 @@ class Session(ScopedModel):
 
     def __str__(self) -> str:
         return self.title or str(self.id)
+
+
+class AttemptBucket(models.Model):
+    """How many attempts of a kind somebody has made lately (see `accounts.throttling`)."""
+
+    key = models.CharField(max_length=64, primary_key=True, help_text="digest of the limit and who it counts")
+    empty_at = models.DateTimeField(db_index=True, help_text="when nothing of them counts any more")
+
+    def __str__(self) -> str:
+        return self.key
+
+    @classmethod
+    def sweep(cls) -> None:
+        """Remove the buckets that have run empty: none is the same as an empty one."""
+        cls.objects.filter(empty_at__lt=timezone.now()).delete()

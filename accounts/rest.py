@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.core import signing
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404
 from rest_framework import exceptions, serializers
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.parsers import JSONParser
@@ -20,13 +20,11 @@ from rest_framework.utils.urls import replace_query_param
 
 from accounts import errors
 from accounts.principal import is_clean
-from accounts.request_id import current_request_id
 
 logger = logging.getLogger(__name__)
 MAX_DIGITS = 9
 MAX_DEPTH = 64
 """How deep JSON may be nested: what is read without recursion must also be written and stored so."""
-API_PREFIXES = ("/api/", "/chunks/")
 
 
 # --- Errors ----------------------------------------------------------------------------------------------
@@ -80,26 +78,6 @@ def _flatten(detail: Any, path: str = "") -> Iterator[tuple[str, str]]:
                 yield from _flatten(value, f"{path}[{index}]" if nested else path)
     else:
         yield path, str(detail)
-
-
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer an unknown address: JSON for programs, a page for people."""
-    if request.path.startswith(API_PREFIXES):
-        return JsonResponse(errors.NotFound().as_json(), status=404)
-    from django.views.defaults import page_not_found
-
-    return page_not_found(request, exception)
-
-
-def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer what nobody foresaw, without a stack trace."""
-    if request.path.startswith(API_PREFIXES):
-        error = {"code": "internal", "message": "Something went wrong here. It has been logged."}
-        details = {"request_id": current_request_id()}
-        return JsonResponse({"error": error | {"details": details}}, status=500)
-    from django.views.defaults import server_error as page
-
-    return page(request)
 
 
 # --- Reading requests ------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 from environs import Env, EnvValidationError, ValidationError, validate
 from psycopg import ProgrammingError
@@ -128,8 +129,9 @@ except ProgrammingError as error:
 # --- Applications --------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    # Its own site is the base of ours (accounts/admin_site.py).
+    "unfold.apps.BasicAppConfig",
+    "accounts.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -214,7 +216,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
 # --- Who is asking -------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+# Not allauth's, which also finds users by addresses that are not (yet) theirs.
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = ["accounts.hashers.PatientPBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
@@ -223,7 +227,6 @@ AUTH_PASSWORD_VALIDATORS = [
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
-ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
 ADMIN_EMAIL = env.str("ADMIN_EMAIL", "admin@locus.local", validate=validate.Email())
 ADMIN_PASSWORD = env.str("ADMIN_PASSWORD", "")
@@ -231,7 +234,15 @@ SIGNUP_OPEN = env.bool("SIGNUP_OPEN", False)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/accounts/login/"
-ACCOUNT_FORMS = {"login": "accounts.forms.LoginForm"}
+ACCOUNT_FORMS = {
+    "login": "accounts.forms.LoginForm",
+    "signup": "accounts.forms.SignupForm",
+    "change_password": "accounts.forms.ChangePasswordForm",
+    "reset_password": "accounts.forms.ResetPasswordForm",
+    "reset_password_from_key": "accounts.forms.ResetPasswordKeyForm",
+}
+# Those of accounts/throttling.py hold across processes; this one spaces the mails that ask to confirm an address.
+ACCOUNT_RATE_LIMITS = dict.fromkeys(("login", "login_failed", "signup", "reset_password", "change_password"))
 
 EMAIL_HOST = env.str("EMAIL_HOST", "")
 EMAIL_PORT = env.int("EMAIL_PORT", 587, validate=validate.Range(min=1, max=65535))
@@ -239,8 +250,13 @@ EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "locus@localhost")
-# Without a mail server, mails are shown in the log.
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+EMAIL_TIMEOUT = 30
+# Without a mail server nothing is mailed, and nothing that would have been is written into the log.
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'dummy'}.EmailBackend"
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_HOST else "none"
+# Strangers are not mailed to say that they have no account.
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Locus] "
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -281,6 +297,7 @@ UNFOLD = {
     "SITE_HEADER": "Locus",
     "SITE_SUBHEADER": "Administration",
     "SITE_SYMBOL": "my_location",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("favicon.svg")}],
     "SITE_URL": "/",
     "SHOW_HISTORY": True,
     "COLORS": {

@@ -10,6 +10,7 @@ from kb.api import chunks, document, documents, files
 from kb.api.schema import SchemaView
 from kb.health import health
 from kb.metrics import MetricsView
+from kb.views import favicon
 from search import api as search_api
 from search.search_api import SearchView
 
@@ -46,14 +47,17 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("chunks/<str:id>", chunks.ChunkView.as_view()),
     path("api/schema", SchemaView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
+    path("favicon.ico", favicon),
     path("health", health),
     path("metrics", MetricsView.as_view()),
     path("admin/", admin.site.urls),
-    path("accounts/", include("allauth.account.urls")),
+    path("accounts/", include("accounts.login_urls")),
     path("", include("accounts.page_urls")),
     path("", include("kb.page_urls")),
     path("", include("search.page_urls")),
 ]
 
-handler404 = "accounts.rest.not_found"
-handler500 = "accounts.rest.server_error"
+handler400 = "accounts.error_pages.bad_request"
+handler403 = "accounts.error_pages.forbidden"
+handler404 = "accounts.error_pages.not_found"
+handler500 = "accounts.error_pages.server_error"

@@ -4,11 +4,17 @@ from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.templatetags.static import static
 
 from accounts.identity import principal_of_user
 from accounts.models import User
 from kb.models import Document
+
+
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Lead to the icon: browsers ask here on pages that name none, such as a file shown by itself."""
+    return redirect(static("favicon.svg"))
 
 
 @login_required

@@ -122,3 +122,10 @@ def cast(db: None) -> Cast:
 def static_files() -> None:
     """Collect the static files once, as the server does at its start: pages name them by their hashes."""
     call_command("collectstatic", interactive=False, verbosity=0)
+
+
+@pytest.fixture
+def plain_static_files(settings: Settings) -> None:
+    """Name static files without collecting and compressing them first, which takes longer than most tests."""
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}

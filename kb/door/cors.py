@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.rest import API_PREFIXES
+from accounts.error_pages import API_PREFIXES
 
 Headers = list[tuple[bytes, bytes]]
 METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"

@@ -41,7 +41,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return client_address(request)
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
-        """Return the user whose password this is, None if it is nobody's; raise if there were too many tries."""
+        """Return the user whose password this is, or None; raise `TooManyLogins` without looking at it."""
         try:
             with login_attempt(request, str(credentials.get("email", ""))) as succeeded:
                 user = authenticate(request, **credentials)
@@ -62,6 +62,6 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 def _send(mail: EmailMessage) -> None:
     try:
         mail.send()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         # Neither the mail nor the error's own words, which may hold the address, belong into the log.
         logger.error("A mail could not be sent: %s. Check the settings EMAIL_….", type(error).__name__)

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import AdminUserCreationForm
 from django.contrib.auth.models import Group
-from django.db.models import Count, QuerySet
+from django.core.exceptions import ValidationError
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm
+from unfold.forms import (
+    AdminPasswordChangeForm,
+    PaginationInlineFormSet,
+    UserChangeForm,
+    UserCreationForm,
+)
 
+from accounts.addresses import vouch_for_address
+from accounts.admin_deletion import DeletionByName
 from accounts.keys import bound_made_keys
 from accounts.models import ApiKey, Membership, Preferences, User, Workspace
+from accounts.roles import Role
 
 # Groups are not used, and an e-mail address is edited with its user.
 admin.site.unregister(Group)
 admin.site.unregister(EmailAddress)
 
 
-class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]
+class NewUserForm(UserCreationForm):  # type: ignore[misc]
     """A new user has an e-mail address for a name."""
 
     class Meta:
@@ -30,22 +39,59 @@ class NewUserForm(AdminUserCreationForm):  # type: ignore[type-arg]
         fields = ("email",)
 
 
+class MembershipFormSet(PaginationInlineFormSet):  # type: ignore[misc]
+    """Memberships that change together: afterwards each workspace still has an owner."""
+
+    def clean(self) -> None:
+        """Raise `ValidationError` naming the workspaces that would have no owner."""
+        super().clean()
+        if any(self.errors):
+            return
+        if ownerless := [str(workspace) for workspace in self._touched() if not self._has_owner(workspace)]:
+            raise ValidationError(f"A workspace needs an owner: {', '.join(ownerless)}")
+        for form in self.forms:
+            form.instance.is_checked_alone = False
+
+    def _touched(self) -> list[Workspace]:
+        if isinstance(self.instance, Workspace):
+            return [self.instance]
+        ids = {form.instance.workspace_id for form in self._filled()}
+        ids |= {form.initial.get("workspace") for form in self._filled()}
+        return list(Workspace.objects.filter(pk__in=ids))
+
+    def _has_owner(self, workspace: Workspace) -> bool:
+        kept = (form for form in self._filled() if not self._should_delete_form(form))
+        if any(
+            form.instance.role == Role.OWNER and form.instance.workspace_id == workspace.pk for form in kept
+        ):
+            return True
+        shown = [form.instance.pk for form in self.forms if form.instance.pk]
+        owners = Membership.objects.filter(workspace=workspace.pk, role=Role.OWNER)
+        return owners.exclude(pk__in=shown).exists()
+
+    def _filled(self) -> list[Any]:
+        return [form for form in self.forms if form.instance.pk or form.has_changed()]
+
+
 class MembershipInline(TabularInline):  # type: ignore[misc]
     """Who is a member, and with what role."""
 
     model = Membership
+    formset = MembershipFormSet
     extra = 0
     autocomplete_fields = ["user", "workspace"]
 
 
 @admin.register(User)
-class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
+class UserAdmin(DeletionByName, DjangoUserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     """People with a login."""
 
     form = UserChangeForm
     add_form = NewUserForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ["email", "first_name", "last_name", "is_active", "is_staff", "last_login"]
+    list_display = [
+        *("email", "first_name", "last_name", "is_active", "is_staff", "is_address_verified", "last_login")
+    ]
     list_filter = ["is_active", "is_staff"]
     search_fields = ["email", "first_name", "last_name"]
     ordering = ["email"]
@@ -64,9 +110,45 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
         """Show memberships once there is a user to have them."""
         return self.inlines if obj else []
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        """Look up in the same query whose address is verified."""
+        users: QuerySet[User] = super().get_queryset(request)
+        verified = EmailAddress.objects.filter(user=OuterRef("pk"), email=OuterRef("email"), verified=True)
+        return users.annotate(has_verified_address=Exists(verified))
+
+    @admin.display(description="address verified", boolean=True)
+    def is_address_verified(self, user: Any) -> bool:
+        """Tell whether the address is known to be this person's."""
+        return bool(user.has_verified_address)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        """Save; an address that an administrator enters counts as verified."""
+        super().save_model(request, obj, form, change)
+        if not change or "email" in form.changed_data:
+            vouch_for_address(obj)
+
+    def what_goes(self, obj: User) -> tuple[list[UUID], list[int]]:
+        """Return the user; the personal workspace goes along."""
+        return [], [obj.pk]
+
+    def name_of(self, obj: User) -> str:
+        """Return the address."""
+        return obj.email
+
+    def reasons_against(self, request: HttpRequest, obj: User) -> list[str]:
+        """Name the workspaces that nobody else owns, and refuse who would delete themselves."""
+        reasons = [
+            f"{workspace} has no other owner. Make somebody else its owner, or delete it first."
+            for workspace in Workspace.objects.filter(
+                personal_of=None, memberships__user=obj, memberships__role=Role.OWNER
+            )
+            if not workspace.memberships.filter(role=Role.OWNER).exclude(user=obj).exists()
+        ]
+        return reasons + (["This is you."] if obj == request.user else [])
+
 
 @admin.register(Workspace)
-class WorkspaceAdmin(ModelAdmin):  # type: ignore[misc]
+class WorkspaceAdmin(DeletionByName, ModelAdmin):  # type: ignore[misc]
     """Workspaces and their members."""
 
     list_display = ["name", "owner", "members_count", "share_with_external_users", "created_at"]
@@ -91,6 +173,20 @@ class WorkspaceAdmin(ModelAdmin):  # type: ignore[misc]
     def members_count(self, workspace: Any) -> int:
         """Return how many members it has."""
         return int(workspace.members_total)
+
+    def what_goes(self, obj: Workspace) -> tuple[list[UUID], list[int]]:
+        """Return the workspace."""
+        return [obj.pk], []
+
+    def name_of(self, obj: Workspace) -> str:
+        """Return the name."""
+        return obj.name
+
+    def reasons_against(self, request: HttpRequest, obj: Workspace) -> list[str]:
+        """Refuse to take a personal workspace from its person."""
+        if obj.personal_of is None:
+            return []
+        return [f"This is the personal workspace of {obj.personal_of.email}. It is deleted with the user."]
 
 
 @admin.register(Preferences)

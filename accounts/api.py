@@ -198,7 +198,10 @@ def _end_of_new_key(maker: ApiKey | None, wanted: datetime | None) -> datetime |
         raise ValidationError("expires_at must lie in the future.", param="expires_at")
     latest = maker.expires_at if maker else None
     if wanted is not None and latest is not None and wanted > latest:
-        raise Forbidden(f"A key can't outlive its maker, which expires at {latest:%Y-%m-%dT%H:%M:%SZ}.", param="expires_at")
+        raise Forbidden(
+            f"A key can't outlive its maker, which expires at {latest:%Y-%m-%dT%H:%M:%SZ}.",
+            param="expires_at",
+        )
     return wanted or latest
 
 

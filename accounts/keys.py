@@ -71,7 +71,7 @@ def authenticate(token: str) -> ApiKey:
 
 
 def keys_within_reach(principal: Principal) -> QuerySet[ApiKey]:
-    """Return the keys that a principal may list and revoke: its user's; for a narrowed key those within it."""
+    """Return the keys that a principal may list and revoke: of its user, within its narrowing."""
     own = ApiKey.objects.filter(user_id=principal.user_id)
     maker = ApiKey.objects.filter(pk=principal.key_id, narrowed=True).first()
     if maker is None:

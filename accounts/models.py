@@ -11,6 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from django.utils import timezone
 
+from accounts.errors import Conflict
 from accounts.roles import KeyScope, Role
 from accounts.scope import ScopedModel
 
@@ -45,8 +46,11 @@ class EmailUserManager(UserManager["User"]):
         return self._create_user(email, password, is_staff=True, is_superuser=True, **extra)
 
     def get_by_natural_key(self, username: str | None) -> User:
-        """Find a user by e-mail address, whatever its case."""
-        return self.get(email__iexact=username)
+        """Find a user by e-mail address, whatever its case.
+
+        In Python's lower case, as addresses are stored and tries are counted: PostgreSQL folds other letters.
+        """
+        return self.get(email=(username or "").lower())
 
 
 class User(AbstractUser):
@@ -134,8 +138,32 @@ class Membership(models.Model):
             )
         ]
 
+    is_checked_alone: ClassVar[bool] = True
+    """False where several memberships change together, and whoever changes them looks for an owner."""
+
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"
+
+    @transaction.atomic
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save, or raise `Conflict` if the workspace would lose its last owner."""
+        if not self._state.adding and self.role != Role.OWNER:
+            self._refuse_last_owner()
+        super().save(*args, **kwargs)
+
+    @transaction.atomic
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete, or raise `Conflict` if the workspace would lose its last owner."""
+        self._refuse_last_owner()
+        return super().delete(*args, **kwargs)
+
+    def _refuse_last_owner(self) -> None:
+        if not self.is_checked_alone:
+            return
+        owners = Membership.objects.filter(workspace=self.workspace_id, role=Role.OWNER)
+        # Two owners who resign at the same moment wait for each other here.
+        if list(owners.select_for_update().values_list("pk", flat=True)) == [self.pk]:
+            raise Conflict("A workspace needs an owner. Make somebody else its owner first.", param="role")
 
 
 class Preferences(models.Model):

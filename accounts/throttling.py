@@ -61,7 +61,7 @@ class Bucket:
 
     @classmethod
     def of(cls, limit: Limit, *who: str) -> Bucket:
-        """Return the bucket of a limit for somebody; the table holds no address and no account, only digests."""
+        """Return the bucket of a limit for somebody, whom its key does not name."""
         value = "\0".join((limit.name, *who))
         return cls(limit, salted_hmac("accounts.throttling", value, algorithm="sha256").hexdigest())
 

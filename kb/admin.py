@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
-from kb.deletion import delete_document, delete_documents
+from accounts.admin_deletion import in_words
+from kb.deletion import Receipt, delete_document, delete_documents
 from kb.documents import reprocess
 from kb.models import Document, EmbeddingSpace
 
@@ -49,13 +52,24 @@ class DocumentAdmin(ModelAdmin):  # type: ignore[misc]
         """Refuse: documents come in through the product."""
         return False
 
+    def get_deleted_objects(
+        self, objs: Iterable[Document], request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Return names and counts: a list would name each of the documents' chunks and vectors."""
+        documents = list(objs)
+        counts = {"documents": len(documents), "chunks": sum(document.chunk_count for document in documents)}
+        return [document.name for document in documents], counts, set(), []
+
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
         """Delete with everything that belongs to the document, its file included."""
-        delete_document(obj)
+        self._say(request, delete_document(obj))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
         """Delete each with everything that belongs to it."""
-        delete_documents(queryset.values_list("pk", flat=True))
+        self._say(request, delete_documents(queryset.values_list("pk", flat=True)))
+
+    def _say(self, request: HttpRequest, receipt: Receipt) -> None:
+        self.message_user(request, f"Deleted: {in_words(receipt.counts)}.", messages.INFO)
 
     @admin.action(description="Process again")
     def reprocess_selected(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:

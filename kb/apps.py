@@ -20,7 +20,7 @@ class KbConfig(AppConfig):
     def ready(self) -> None:
         """Let no document go halfway, whoever deletes it or what it belongs to."""
         from accounts import deletion as people
-        from kb.deletion import delete_documents_of, withdraw
+        from kb.deletion import count_documents_of, delete_documents_of, withdraw
 
         def withdraw_deleted(instance: Document, **_: object) -> None:
             withdraw(instance)
@@ -29,3 +29,4 @@ class KbConfig(AppConfig):
             withdraw_deleted, self.get_model("Document"), weak=False, dispatch_uid="withdraw_deleted"
         )
         people.removers.append(delete_documents_of)
+        people.counters.append(count_documents_of)

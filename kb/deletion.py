@@ -19,7 +19,7 @@ from uuid import UUID
 from django.conf import settings
 from django.core.files.storage import Storage
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q, QuerySet, Sum
 
 from kb.documents import document_folder, has_file, remove_cache
 from kb.index.segments import Shelf, forget, lock
@@ -94,9 +94,20 @@ def delete_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[in
 
     For `accounts.deletion`, before workspaces and people go; returns what a receipt counts as deleted.
     """
+    return delete_documents(_documents_of(workspace_ids, user_ids).values_list("pk", flat=True)).counts
+
+
+def count_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> Mapping[str, int]:
+    """Count what `delete_documents_of` would delete, by what the documents say of themselves."""
+    totals = _documents_of(workspace_ids, user_ids).aggregate(
+        documents=Count("pk"), chunks=Sum("chunk_count", default=0), bytes=Sum("size", default=0)
+    )
+    return dict(totals)
+
+
+def _documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> QuerySet[Document]:
     going = Q(workspace__in=workspace_ids) | Q(session__workspace__in=workspace_ids)
-    ids = Document.unscoped.filter(going | Q(session__user__in=user_ids)).values_list("pk", flat=True)
-    return delete_documents(ids).counts
+    return Document.unscoped.filter(going | Q(session__user__in=user_ids))
 
 
 def withdraw(document: Document) -> None:

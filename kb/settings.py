@@ -241,7 +241,7 @@ ACCOUNT_FORMS = {
     "reset_password": "accounts.forms.ResetPasswordForm",
     "reset_password_from_key": "accounts.forms.ResetPasswordKeyForm",
 }
-# Those of accounts/throttling.py hold across processes; this one spaces the mails that ask to confirm an address.
+# accounts/throttling.py limits these; allauth goes on to limit the mails that ask to confirm an address.
 ACCOUNT_RATE_LIMITS = dict.fromkeys(("login", "login_failed", "signup", "reset_password", "change_password"))
 
 EMAIL_HOST = env.str("EMAIL_HOST", "")
@@ -388,6 +388,7 @@ SPECTACULAR_SETTINGS = {
 
 PROCRASTINATE_ON_APP_READY = None
 PROCRASTINATE_IMPORT_PATHS = [
+    "accounts.deletion_jobs",
     "ingestion.jobs",
     "kb.housekeeping",
     "kb.embedding.jobs",

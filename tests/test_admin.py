@@ -81,7 +81,7 @@ def test_deleting_a_document_removes_its_file(
 
 
 @pytest.mark.parametrize("name", ["alice", "bob", "charlie"])
-def test_everyone_else_is_sent_away(cast: Cast, name: str) -> None:
+def test_everyone_else_is_sent_away(cast: Cast, name: str, static_files: None) -> None:
     client = Client()
     client.force_login(getattr(cast, name))
-    assert client.get("/admin/kb/document/").status_code == 302
+    assert client.get("/admin/kb/document/").status_code == 403

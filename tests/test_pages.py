@@ -19,8 +19,12 @@ from tests.factories import indexed_document
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["/", "/documents/", "/keys/", "/preferences"]
 OF_ADMINS = ["/workspaces/{}/search-bench", "/workspaces/{}/settings", "/workspaces/{}/web"]
-ENTRANCES = ["/accounts/login/", "/accounts/password/reset/", "/accounts/signup/"]
-ACCOUNT_PAGES = ["/accounts/password/change/", "/accounts/email/", "/accounts/logout/"]
+ENTRANCES = [
+    *("/accounts/login/", "/accounts/signup/", "/accounts/confirm-email/"),
+    *("/accounts/password/reset/", "/accounts/password/reset/done/", "/accounts/password/reset/key/done/"),
+    *("/accounts/password/reset/key/1-nothing/", "/accounts/confirm-email/nothing/"),
+]
+ACCOUNT_PAGES = ["/accounts/password/change/", "/accounts/logout/"]
 PASSWORD = "a long enough password"
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
@@ -71,7 +75,8 @@ def test_pages_hold_no_inline_code(client: Client, ada: User, address: str) -> N
 
 
 @pytest.mark.parametrize("address", ENTRANCES)
-def test_entrances_hold_no_inline_code(client: Client, address: str) -> None:
+def test_entrances_hold_no_inline_code(client: Client, settings: Settings, address: str) -> None:
+    settings.SIGNUP_OPEN, settings.EMAIL_HOST = True, "mail.example.org"
     reply = client.get(address)
     assert reply.status_code == 200
     assert inline_code(reply.content.decode()) == []
@@ -187,3 +192,81 @@ def test_a_new_password_is_offered_only_where_its_mail_would_arrive(
 ) -> None:
     settings.EMAIL_HOST = host
     assert ("/accounts/password/reset/" in client.get("/accounts/login/").content.decode()) is offered
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("/documents", "/documents/"),
+        ("/documents?status=failed&q=a%20b", "/documents/?status=failed&q=a%20b"),
+        ("/keys", "/keys/"),
+        ("/preferences/", "/preferences"),
+        ("/search-bench/?q=x", "/search-bench?q=x"),
+        ("/workspace-settings/", "/workspace-settings"),
+        ("/health/", "/health"),
+        ("/accounts/login?next=/keys/", "/accounts/login/?next=/keys/"),
+        ("/admin", "/admin/"),
+        ("/admin/kb/document", "/admin/kb/document/"),
+    ],
+)
+def test_an_address_with_or_without_its_last_slash_leads_to_the_page(
+    client: Client, address: str, place: str
+) -> None:
+    """`/documents` and `/keys` were “Nothing here that you can see”."""
+    reply = client.get(address)
+    assert (reply.status_code, reply["Location"]) == (308, place)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/nothing", "/nothing/", "//evil.example", "//evil.example/documents", "/admin/nothing/", "/keys//"],
+)
+def test_a_slash_makes_no_page_of_what_is_none(client: Client, address: str) -> None:
+    reply = client.get(address)
+    assert reply.status_code == 404
+    assert "Nothing here that you can see" in reply.content.decode()
+
+
+def test_programs_get_json_whatever_goes_wrong(client: Client) -> None:
+    for address in ("/api/v1/nothing", "/api/v1/documents/x/nothing/", "/api/nothing/"):
+        reply = client.get(address)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
+
+
+def test_an_error_that_nobody_foresaw_has_a_page_that_needs_nothing(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page was bare, white in the dark, and went through the template engine that may have failed."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("the thing nobody foresaw")
+
+    client = Client(raise_request_exception=False)
+    client.force_login(ada)
+    monkeypatch.setattr("django.template.base.Template.render", broken)
+    monkeypatch.setattr("django.template.backends.django.Template.render", broken)
+    page = client.get("/documents/")
+    assert page.status_code == 500
+    html = page.content.decode()
+    assert "Something went wrong" in html and "nobody foresaw" not in html
+    assert inline_code(html) == []
+    assert {"/static/app.css", "/static/theme.js"} <= set(re.findall(r'"(/static/[^"]+)"', html))
+
+
+def test_a_form_from_another_tab_and_a_bad_request_have_pages(ada: User, settings: Settings) -> None:
+    client = Client(enforce_csrf_checks=True)
+    expired = client.post("/accounts/login/", {"login": "a", "password": "b"})
+    assert (expired.status_code, "This form has expired" in expired.content.decode()) == (403, True)
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 2
+    crowded = Client().post("/accounts/login/", {f"f{n}": "x" for n in range(5)})
+    assert (crowded.status_code, "This request can" in crowded.content.decode()) == (400, True)
+    assert inline_code(crowded.content.decode()) == []
+
+
+def test_the_icon_is_found_where_browsers_look(client: Client) -> None:
+    """Every page of the admin panel asked for an icon in vain."""
+    reply = client.get("/favicon.ico")
+    assert reply.status_code == 302
+    assert re.fullmatch(r"/static/favicon(\.[0-9a-f]+)?\.svg", reply["Location"])
+    client.force_login(User.objects.create_superuser("root@example.org"))
+    assert re.search(r'<link[^>]+rel="icon"[^>]+favicon', client.get("/admin/").content.decode())

@@ -37,7 +37,11 @@ def ada() -> User:
 
 
 def log_in(
-    client: Client, password: str, address: str = "192.0.2.1", account: str = "ada@example.org", **headers: str
+    client: Client,
+    password: str,
+    address: str = "192.0.2.1",
+    account: str = "ada@example.org",
+    **headers: str,
 ) -> Any:
     form = {"login": account, "password": password}
     return client.post(LOGIN, form, REMOTE_ADDR=address, headers=headers)
@@ -127,7 +131,9 @@ def test_an_ipv6_network_counts_as_one_address(ada: User) -> None:
 def test_the_table_of_attempts_names_nobody(ada: User) -> None:
     log_in(Client(), "wrong")
     assert AttemptBucket.objects.count() == 3
-    assert all(len(key) == 64 and "ada" not in key for key in AttemptBucket.objects.values_list("key", flat=True))
+    assert all(
+        len(key) == 64 and "ada" not in key for key in AttemptBucket.objects.values_list("key", flat=True)
+    )
 
 
 @pytest.mark.parametrize("account", ["ada@example.org", "nobody@example.org", "off@example.org"])

@@ -1,0 +1,96 @@
+"""Deleting in the admin panel: what goes is counted, a name is typed, a receipt says what went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.admin.utils import unquote
+from django.db import models
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.template.defaultfilters import filesizeformat
+
+from accounts.deletion import count_of, delete_users, delete_workspaces
+from accounts.deletion_jobs import delete_later
+
+# More than this is deleted by the worker.
+MAX_DOCUMENTS, MAX_CHUNKS = 100, 10_000
+WORDS = {
+    "workspaces": ("workspace", "workspaces"),
+    "documents": ("document", "documents"),
+    "chunks": ("chunk", "chunks"),
+    "vectors": ("vector", "vectors"),
+    "files": ("file", "files"),
+}
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Return counts of a deletion as `1 document, 273 chunks, 474 kB`."""
+    parts = [
+        f"{counts[kind]:,} {one if counts[kind] == 1 else many}"
+        for kind, (one, many) in WORDS.items()
+        if counts.get(kind)
+    ]
+    if counts.get("bytes"):
+        parts.append(filesizeformat(counts["bytes"]))
+    return ", ".join(parts) or "nothing else"
+
+
+class DeletionByName:
+    """Part of the admin of workspaces and users, with all that goes along with them."""
+
+    delete_confirmation_template = "admin/delete_by_name.html"
+
+    def what_goes(self, obj: Any) -> tuple[list[UUID], list[int]]:
+        """Return the ids of the workspaces and users that are deleted with `obj`."""
+        raise NotImplementedError
+
+    def reasons_against(self, request: HttpRequest, obj: Any) -> list[str]:
+        """Return why `obj` can't be deleted now, in whole sentences."""
+        raise NotImplementedError
+
+    def name_of(self, obj: Any) -> str:
+        """Return what is to be typed before `obj` is deleted."""
+        raise NotImplementedError
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Delete one at a time: each has a name to type."""
+        actions: dict[str, Any] = super().get_actions(request)  # type: ignore[misc]
+        actions.pop("delete_selected", None)
+        return actions
+
+    def get_deleted_objects(
+        self, objs: Any, request: HttpRequest
+    ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+        """Return counts alone: a list would name each of a hundred thousand chunks."""
+        [obj] = objs
+        return [], {}, set(), self.reasons_against(request, obj)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Ask for the name, and delete once it is the right one."""
+        obj = self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
+        context: dict[str, Any] = dict(extra_context or {})
+        if obj is not None:
+            context |= {"counts": in_words(count_of(*self.what_goes(obj))), "name": self.name_of(obj)}
+            typed = request.POST.get("name", "").strip()
+            if request.method == "POST" and typed != self.name_of(obj).strip():
+                context["is_misspelt"] = True
+                # Django's view takes any form that is sent for a confirmation.
+                request.POST = QueryDict()  # type: ignore[misc, assignment]
+        response: HttpResponse = super().delete_view(request, object_id, context)  # type: ignore[misc]
+        return response
+
+    def delete_model(self, request: HttpRequest, obj: models.Model) -> None:
+        """Delete with everything that belongs to it, or let the worker do so if that is much."""
+        workspaces, users = self.what_goes(obj)
+        counts = count_of(workspaces, users)
+        if counts.get("documents", 0) > MAX_DOCUMENTS or counts.get("chunks", 0) > MAX_CHUNKS:
+            delete_later(workspaces, users)
+            messages.info(request, f"Nobody sees it any more. {in_words(counts)} are being deleted.")
+            return
+        gone = delete_users(users) if users else delete_workspaces(workspaces)
+        messages.info(request, f"Deleted with it: {in_words({**gone, 'workspaces': 0})}.")

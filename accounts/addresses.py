@@ -25,4 +25,4 @@ def vouch_for_address(user: User) -> None:
 
 def is_verified(user: User) -> bool:
     """Tell whether a user's address is verified."""
-    return EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists()
+    return bool(EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists())

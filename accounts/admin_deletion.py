@@ -80,7 +80,7 @@ class DeletionByName:
             if request.method == "POST" and typed != self.name_of(obj).strip():
                 context["is_misspelt"] = True
                 # Django's view takes any form that is sent for a confirmation.
-                request.POST = QueryDict()  # type: ignore[misc, assignment]
+                request.POST = QueryDict()
         response: HttpResponse = super().delete_view(request, object_id, context)  # type: ignore[misc]
         return response
 

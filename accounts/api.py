@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.auth import principal_of
 from accounts.errors import Forbidden, NotFound, ValidationError
-from accounts.keys import create_key, keys_within_reach
+from accounts.keys import create_key, keys_within_reach, maker_of
 from accounts.models import ApiKey, User, Workspace
 from accounts.operations import LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
@@ -177,7 +177,7 @@ class ApiKeysView(ApiView):
         """Create a key and return it with its secret, shown this once."""
         principal = _key_holder(request)
         body = parsed(NewKey, request.data)
-        maker = ApiKey.objects.filter(pk=principal.key_id).first()
+        maker = maker_of(principal)
         if not set(body["scopes"]) <= principal.scopes:
             raise Forbidden("A key can't have a scope its maker lacks.", param="scopes")
         key, secret = create_key(

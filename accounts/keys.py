@@ -73,12 +73,16 @@ def authenticate(token: str) -> ApiKey:
 def keys_within_reach(principal: Principal) -> QuerySet[ApiKey]:
     """Return the keys that a principal may list and revoke: of its user, within its narrowing."""
     own = ApiKey.objects.filter(user_id=principal.user_id)
-    maker = ApiKey.objects.filter(pk=principal.key_id, narrowed=True).first()
-    if maker is None:
+    maker = maker_of(principal)
+    if maker is None or not maker.narrowed:
         return own
-    narrowings = ApiKey.workspaces.through.objects
-    outside = narrowings.exclude(workspace__in=maker.workspaces.all()).values("apikey")
-    return own.filter(narrowed=True).exclude(pk__in=outside)
+    outside = Workspace.objects.exclude(pk__in=maker.workspaces.values("pk"))
+    return own.filter(narrowed=True).exclude(workspaces__in=outside)
+
+
+def maker_of(principal: Principal) -> ApiKey | None:
+    """Return the key that a principal speaks with; None for a person who is logged in."""
+    return None if principal.key_id is None else ApiKey.objects.get(pk=principal.key_id)
 
 
 def bound_made_keys(maker: ApiKey) -> None:

@@ -43,8 +43,10 @@ def login_attempt(request: HttpRequest, account: str) -> Iterator[list[bool]]:
 
     Raise `RateLimited` if there were too many, `Overloaded` if too many passwords are being checked.
     """
-    buckets = login_buckets(request, account)
-    with _one_of_few(network_of(request)):
+    account = account.strip().lower()
+    browser, network = known_browser(request, account), network_of(request)
+    buckets = login_buckets(account, network, browser)
+    with _one_of_few(browser or network):
         take(*buckets)
         succeeded: list[bool] = []
         yield succeeded
@@ -52,14 +54,12 @@ def login_attempt(request: HttpRequest, account: str) -> Iterator[list[bool]]:
             give_back(*buckets)
 
 
-def login_buckets(request: HttpRequest, account: str) -> Sequence[Bucket]:
+def login_buckets(account: str, network: str, browser: str | None) -> Sequence[Bucket]:
     """Return what a try to log in counts against.
 
     A browser that has logged in to the account before is counted alone: nobody else's tries shut it out,
     even if they come from the same address or from everywhere.
     """
-    account, network = _normal(account), network_of(request)
-    browser = _known_browser(request, account)
     if browser is not None:
         return [Bucket.of(LOGIN_OF_BROWSER, browser, account)]
     return [
@@ -73,7 +73,7 @@ def remember_browser(response: HttpResponse, account: str) -> None:
     """Let the browser prove from now on that it has logged in to the account."""
     response.set_cookie(
         BROWSER_COOKIE,
-        _signer(_normal(account)).sign(get_random_string(22)),
+        _signer(account.strip().lower()).sign(get_random_string(22)),
         max_age=BROWSER_AGE,
         path=reverse("account_login"),
         secure=settings.SESSION_COOKIE_SECURE,
@@ -82,7 +82,7 @@ def remember_browser(response: HttpResponse, account: str) -> None:
     )
 
 
-def _known_browser(request: HttpRequest, account: str) -> str | None:
+def known_browser(request: HttpRequest, account: str) -> str | None:
     """Return the id of a browser that has logged in to the account within a year."""
     try:
         return _signer(account).unsign(request.COOKIES.get(BROWSER_COOKIE, ""), max_age=BROWSER_AGE)
@@ -95,22 +95,19 @@ def _signer(account: str) -> signing.TimestampSigner:
     return signing.TimestampSigner(salt=f"accounts.logins {account}")
 
 
-def _normal(account: str) -> str:
-    return account.strip().lower()
-
-
 @contextmanager
-def _one_of_few(network: str) -> Iterator[None]:
+def _one_of_few(who: str) -> Iterator[None]:
+    """Count one more login of an address or known browser that waits, or raise."""
     with _counting:
-        if _waiting[network] >= WAITING_OF_ADDRESS:
+        if _waiting[who] >= WAITING_OF_ADDRESS:
             raise RateLimited("Too many tries at once. Try again in a few seconds.", retry_after=5)
         if _waiting.total() >= WAITING_IN_ALL:
             raise Overloaded("Too many people are logging in. Try again in a few seconds.")
-        _waiting[network] += 1
+        _waiting[who] += 1
     try:
         yield
     finally:
         with _counting:
-            _waiting[network] -= 1
-            if not _waiting[network]:
-                del _waiting[network]
+            _waiting[who] -= 1
+            if not _waiting[who]:
+                del _waiting[who]

@@ -10,7 +10,6 @@ from kb.api import chunks, document, documents, files
 from kb.api.schema import SchemaView
 from kb.health import health
 from kb.metrics import MetricsView
-from kb.views import favicon
 from search import api as search_api
 from search.search_api import SearchView
 
@@ -47,7 +46,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("chunks/<str:id>", chunks.ChunkView.as_view()),
     path("api/schema", SchemaView.as_view(), name="schema"),
     path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
-    path("favicon.ico", favicon),
     path("health", health),
     path("metrics", MetricsView.as_view()),
     path("admin/", admin.site.urls),

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, check_password, make_password
 from django.db import connection
 from django.test import Client
 from pytest_django import Settings
@@ -190,7 +190,7 @@ def test_the_next_page_is_never_another_site(ada: User) -> None:
 def test_passwords_are_hashed_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each costs most of a second of a core: a crowd of logins kept all of them busy."""
     running, most, lock = 0, 0, threading.Lock()
-    real = hashers.PBKDF2PasswordHasher.encode
+    real = PBKDF2PasswordHasher.encode
 
     def counted(*arguments: Any, **named: Any) -> str:
         nonlocal running, most
@@ -204,7 +204,7 @@ def test_passwords_are_hashed_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -
             with lock:
                 running -= 1
 
-    monkeypatch.setattr(hashers.PBKDF2PasswordHasher, "encode", counted)
+    monkeypatch.setattr(PBKDF2PasswordHasher, "encode", counted)
     with ThreadPoolExecutor(8) as pool:
         encoded = list(pool.map(make_password, ["secret"] * 8))
     assert most == hashers.AT_ONCE
@@ -225,7 +225,7 @@ def test_a_crowd_of_logins_is_sent_away_at_once(
 
 
 def test_hashes_of_earlier_versions_are_known(ada: User) -> None:
-    ada.password = hashers.PBKDF2PasswordHasher().encode(PASSWORD, "salt", 1000)
+    ada.password = PBKDF2PasswordHasher().encode(PASSWORD, "salt", 1000)
     ada.save()
     assert log_in(Client(), PASSWORD).status_code == 302
 

@@ -130,7 +130,7 @@ def test_code_does_not_take_the_last_owner_either(cast: Cast) -> None:
 
 def files_left() -> list[Path]:
     """Return the files below the folders of documents and page images."""
-    folders = [Path(settings.MEDIA_ROOT), Path(settings.DATA_DIR) / "cache"]
+    folders = [Path(settings.MEDIA_ROOT), Path(settings.DATA_DIR) / "cache" / "pages"]
     return [path for folder in folders for path in folder.rglob("*") if path.is_file()]
 
 

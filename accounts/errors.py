@@ -13,7 +13,7 @@ LocusError
 ├── TooLarge 413
 ├── UnsupportedMediaType 415
 ├── RangeNotSatisfiable 416
-├── RateLimited 429
+├── RateLimited 429 ── QuotaExceeded
 ├── ProviderError 502
 ├── Overloaded 503
 └── Timeout 504 ── RequestTimeout 408
@@ -201,6 +201,12 @@ class RateLimited(LocusError):
             return {"Retry-After": seconds}
         numbers = {"Limit": str(self.limit), "Remaining": "0", "Reset": seconds}
         return {"Retry-After": seconds} | {f"RateLimit-{name}": value for name, value in numbers.items()}
+
+
+class QuotaExceeded(RateLimited):
+    """More of something than one workspace may have; `Retry-After` says when to come back."""
+
+    code, default_message = "quota_exceeded", "This workspace has reached its limit. Try again later."
 
 
 class ProviderError(LocusError):

@@ -1,15 +1,17 @@
 """Ingestion as a job: taken up by a worker, tried again where that can help, never lost.
 
 `kb.documents` defers `ingest_document` in the transaction that stores the document, under a lock of the
-document's id: two jobs of one document never run at once. Making texts findable by words goes before making
-vectors, whatever was uploaded first.
+document's id: two jobs of one document never run at once. Workspaces take turns (`ingestion.queues`); within
+one, making texts findable by words goes before making vectors, whatever was uploaded first.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from uuid import UUID
 
@@ -21,9 +23,10 @@ from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.jobs import Job
 
 from ingestion.errors import IngestionError, Internal
-from ingestion.pipeline import embed, fail, read
+from ingestion.pipeline import embed, fail, fetch, read
+from ingestion.queues import ONE_MORE, FairJobManager, others_wait
 from ingestion.report import Abandoned, Interrupted
-from kb.jobs import EMBED_TASK, INGEST_TASK, defer_for_document
+from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK, defer_for_document
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,12 @@ class Retries(BaseRetryStrategy):
         return None
 
 
+@app.task(name=FETCH_TASK, pass_context=True, retry=Retries())
+def fetch_document(context: JobContext, document_id: str) -> None:
+    """Fetch the web page that a document is, and queue its reading."""
+    _run(context, UUID(document_id), partial(fetch, and_then=partial(defer_for_document, INGEST_TASK)))
+
+
 @app.task(name=INGEST_TASK, pass_context=True, retry=Retries())
 def ingest_document(context: JobContext, document_id: str) -> None:
     """Make one document findable by words, and queue the rest; what goes wrong is written on the document."""
@@ -54,8 +63,13 @@ def ingest_document(context: JobContext, document_id: str) -> None:
 
 @app.task(name=EMBED_TASK, pass_context=True, retry=Retries())
 def embed_document(context: JobContext, document_id: str) -> None:
-    """Give one document its vectors."""
-    _run(context, UUID(document_id), embed)
+    """Give one document its vectors, or some of them: where others wait, another job goes on later."""
+    step = partial(
+        embed,
+        others_wait=partial(others_wait, context.job.queue, context.job.priority),
+        go_on_later=partial(defer_for_document, EMBED_TASK),
+    )
+    _run(context, UUID(document_id), step)
 
 
 def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]], None]) -> None:
@@ -81,12 +95,15 @@ def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]
 
 async def run_worker() -> None:
     """Work until SIGTERM or SIGINT; a running job is then put back after its current step."""
-    with app.replace_connector(app.connector.get_worker_connector()):  # type: ignore[attr-defined]
+    places = settings.WORKER_CONCURRENCY + ONE_MORE + settings.FETCH_CONCURRENCY
+    # A thread for each job, and some for what else asks for one.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(places + 4))
+    with _fair_queues():
         async with app.open_async():
             rescue = asyncio.create_task(_rescue_stalled_jobs())
             try:
                 await app.run_worker_async(
-                    concurrency=settings.WORKER_CONCURRENCY,
+                    concurrency=places,
                     update_heartbeat_interval=settings.WORKER_HEARTBEAT_SECS,
                     stalled_worker_timeout=settings.WORKER_STALLED_SECS,
                     fetch_job_polling_interval=settings.WORKER_HEARTBEAT_SECS,
@@ -95,6 +112,18 @@ async def run_worker() -> None:
                 )
             finally:
                 rescue.cancel()
+
+
+@contextmanager
+def _fair_queues() -> Iterator[None]:
+    """Let the app take jobs from each workspace in turn, over connections of its own."""
+    connector = app.connector.get_worker_connector()  # type: ignore[attr-defined]
+    with app.replace_connector(connector) as worker_app:
+        usual, worker_app.job_manager = worker_app.job_manager, FairJobManager(connector)
+        try:
+            yield
+        finally:
+            worker_app.job_manager = usual
 
 
 async def _rescue_stalled_jobs() -> None:

@@ -37,6 +37,7 @@ from kb.embedding import embedding_model
 from kb.index.packing import pack_if_due
 from kb.index.segments import Shelf, index_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
+from kb.threads import give_connection_back
 
 # Recognised pages are made searchable so often, and at most for this share of the time.
 PUBLISH_EVERY_SECS = 10.0
@@ -52,8 +53,32 @@ def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None
     more meanwhile or is finished, and `Interrupted` once `interrupted()` is true. Running again after any of
     these, or after a crash, ends in the same chunks.
     """
+    if Document.unscoped.filter(pk=document_id).exclude(url="").exists():
+        fetch(document_id, interrupted)
     read(document_id, interrupted)
     embed(document_id, interrupted)
+
+
+def fetch(
+    document_id: UUID, interrupted: Interruption, and_then: Callable[[UUID], None] = lambda id: None
+) -> None:
+    """Fetch the web page that is the document; `and_then` is called in the transaction that says so.
+
+    No connection is held while the other server takes its time.
+    """
+    report = Report(document_id, interrupted)
+    report.begin(error_code="", error_message="", warnings=[])
+
+    def check() -> None:
+        report.check()
+        give_connection_back()
+
+    document = Document.unscoped.get(pk=document_id)
+    give_connection_back()
+    fetch_document(document, check)
+    with transaction.atomic():
+        report.update()
+        and_then(document_id)
 
 
 def read(
@@ -64,7 +89,7 @@ def read(
     report.begin(error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
     document.text_ready_at = None
-    if document.url:
+    if document.url and not document.file:
         fetch_document(document, report.check)
     with tempfile.TemporaryDirectory() as folder:
         attachments = Path(folder)
@@ -90,16 +115,29 @@ def read(
     reading.close()
 
 
-def embed(document_id: UUID, interrupted: Interruption) -> None:
-    """Give a document's chunks the vectors they lack, and call it done."""
+def embed(
+    document_id: UUID,
+    interrupted: Interruption,
+    others_wait: Callable[[], bool] = lambda: False,
+    go_on_later: Callable[[UUID], None] = lambda id: None,
+) -> None:
+    """Give a document's chunks the vectors they lack, and call it done.
+
+    After each batch `others_wait` is asked; if they do, `go_on_later` is called, and that is all for now.
+    """
     report = Report(document_id, interrupted)
     document = Document.unscoped.filter(pk=document_id, status=Status.INDEXING).first()
     if document is None:
         raise Abandoned
     vectors = MissingVectors(document_id)
     vectors.find()
-    while vectors.embed_next(partial(report.progress, Stage.EMBEDDING, unit="chunk")):
-        pass
+    note = partial(report.progress, Stage.EMBEDDING, unit="chunk", before=vectors.found)
+    while vectors.embed_next(note):
+        if vectors.are_missing and others_wait():
+            with transaction.atomic():
+                report.update()
+                go_on_later(document_id)
+            return
     report.update(
         status=Status.PARTIAL if is_partial(document.warnings) else Status.READY,
         stage=Stage.DONE,

@@ -91,10 +91,10 @@ class Report:
         self._begun = time.monotonic()
         self.update(stage=stage, progress=self._shares[stage][0], activity=None, **values)
 
-    def progress(self, stage: Stage, done: int, total: int, unit: str) -> None:
-        """Say how much of a stage is done, counted in `unit`s."""
+    def progress(self, stage: Stage, done: int, total: int, unit: str, before: int = 0) -> None:
+        """Say how much of a stage is done, counted in `unit`s; so many were done `before` this run."""
         start, end = self._shares[stage]
-        seconds_left = (time.monotonic() - self._begun) * (total - done) / max(done, 1)
+        seconds_left = (time.monotonic() - self._begun) * (total - done) / max(done - before, 1)
         self.update(
             progress=start + (end - start) * done / max(total, 1),
             activity={"done": done, "total": total, "unit": unit, "seconds_left": round(seconds_left, 1)},

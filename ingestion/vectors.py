@@ -24,22 +24,31 @@ class MissingVectors:
         self._document_id = document_id
         self._missing: list[tuple[EmbeddingSpace, UUID]] = []
         self._done = 0
+        self.found = 0
+        """So many vectors were there when `find` looked."""
+
+    @property
+    def are_missing(self) -> bool:
+        """Whether there is more to embed."""
+        return self._done < len(self._missing)
 
     def find(self) -> None:
         """Look for live chunks without a vector, in each space that is to be filled."""
         live = Chunk.unscoped.filter(document_id=self._document_id, replaced_by=None).order_by("ordinal")
+        spaces = list(spaces_to_fill())
         self._missing = [
             (space, id)
-            for space in spaces_to_fill()
+            for space in spaces
             for id in live.exclude(vectors__space=space).values_list("pk", flat=True)
         ]
+        self.found = live.count() * len(spaces) - len(self._missing)
         self._done = 0
 
     def embed_next(self, note: Callable[[int, int], None]) -> bool:
         """Embed the next batch; return whether there was one.
 
-        `note` is told how many of how many are done, in the transaction that stores the vectors: it must
-        update the document, so that a deletion waits.
+        `note` is told how many of how many are there by then, in the transaction that stores the vectors: it
+        must update the document, so that a deletion waits.
         """
         batch = self._missing[self._done : self._done + BATCH]
         if not batch:
@@ -48,7 +57,7 @@ class MissingVectors:
             _embedded(space, [id for _, id in group]) for space, group in groupby(batch, key=itemgetter(0))
         ]
         with transaction.atomic():
-            note(self._done + len(batch), len(self._missing))
+            note(self.found + self._done + len(batch), self.found + len(self._missing))
             for space, ids, vectors in embedded:
                 _store(self._document_id, space, ids, vectors)
         self._done += len(batch)

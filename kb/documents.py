@@ -21,7 +21,7 @@ from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
 from kb.fetch import name_of_url, web_url
-from kb.jobs import INGEST_TASK, defer_for_document
+from kb.jobs import FETCH_TASK, INGEST_TASK, defer_for_document
 from kb.models import Document, Searchable, Stage, Status
 from kb.notifications import announce, document_topic
 from kb.visible_text import one_line
@@ -378,5 +378,5 @@ def _update_fetched(document: Document) -> bool:
 
 
 def _queue_ingestion(document: Document) -> None:
-    defer_for_document(INGEST_TASK, document.pk)
+    defer_for_document(FETCH_TASK if document.url else INGEST_TASK, document.pk)
     announce(document_topic(document.workspace_id), str(document.pk))

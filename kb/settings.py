@@ -398,8 +398,17 @@ PROCRASTINATE_IMPORT_PATHS = [
     "search.executions.jobs",
     "search.web.cache",
 ]
-# One document is read while another is embedded.
+# One document is read while another is embedded. One more runs for a workspace that has none under way.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 2, validate=validate.Range(min=1))
+# Web pages fetched at once by a worker, and for one workspace: these wait for others, and cost little.
+FETCH_CONCURRENCY = env.int("FETCH_CONCURRENCY", 8, validate=validate.Range(min=1))
+FETCHES_PER_WORKSPACE = env.int("FETCHES_PER_WORKSPACE", 3, validate=validate.Range(min=1))
+MAX_FILES_PER_REQUEST = env.int("MAX_FILES_PER_REQUEST", 100, validate=validate.Range(min=1))
+MAX_URLS_PER_REQUEST = env.int("MAX_URLS_PER_REQUEST", 100, validate=validate.Range(min=1))
+# Documents of a workspace that may wait for the worker.
+MAX_WAITING_DOCUMENTS = env.int("MAX_WAITING_DOCUMENTS", 10_000, validate=validate.Range(min=1))
+# With one more, so that it is we who refuse.
+DATA_UPLOAD_MAX_NUMBER_FILES = MAX_FILES_PER_REQUEST + 1
 WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
 # A job whose worker has been silent for this long is taken up by another.
 WORKER_STALLED_SECS = env.float("WORKER_STALLED_SECS", 20.0, validate=validate.Range(min=0.5))

@@ -17,6 +17,7 @@ from accounts.principal import Principal
 from accounts.rest import StrictJSONParser
 from kb.api import schemas
 from kb.api.filtering import DOCUMENT_FILTERS, DocumentLists, filtered_documents
+from kb.api.limits import refuse_beyond_quota
 from kb.api.uploads import UPLOAD_SCHEMA, read_upload
 from kb.documents import add_document, add_url
 from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key, once
@@ -60,6 +61,7 @@ class DocumentsView(ApiView):
         key = idempotency_key(request, upload.principal, upload.fingerprint)
 
         def add() -> list[JsonValue]:
+            refuse_beyond_quota(upload.details.workspace_id, len(upload.files) + len(upload.urls))
             added = [add_document(upload.principal, file, upload.details) for file in upload.files]
             added += [add_url(upload.principal, url, upload.details) for url in upload.urls]
             return [[str(document.pk), duplicate] for document, duplicate in added]

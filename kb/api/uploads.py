@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import TooManyFilesSent
 from django.core.files.base import ContentFile, File
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
@@ -21,6 +22,7 @@ from accounts.identity import in_session
 from accounts.principal import Principal
 from accounts.rest import json_param, refuse_unclean, uuid_param
 from accounts.validation import validated
+from kb.api.limits import refuse_too_many, too_many
 from kb.api.schemas import NewText
 from kb.documents import MAX_EXTERNAL_ID, Details, sha256_of
 from kb.fetch import InvalidUrl, web_url
@@ -100,8 +102,12 @@ def read_upload(request: Request) -> UploadRequest:
         return _from_json(principal_of(request), request.data)
     if request.content_type and not is_form(request):
         raise ValidationError("Send the files as multipart/form-data, or a text as JSON.", param="files")
+    try:
+        data = request.data
+    except TooManyFilesSent:
+        raise too_many("files", settings.MAX_FILES_PER_REQUEST) from None
     # Without a body there is no form.
-    form = request.data if isinstance(request.data, QueryDict) else QueryDict()
+    form = data if isinstance(data, QueryDict) else QueryDict()
     return _from_form(principal_of(request), form, request.FILES)
 
 
@@ -136,7 +142,9 @@ def _from_form(principal: Principal, form: QueryDict, given: Any) -> UploadReque
     _check_fields(form)
     principal = _speaking_for(principal, form.get("external_user_id"), form.get("session_id"))
     files = given.getlist("files") + given.getlist("files[]")
-    urls = _urls(form.getlist("urls") + form.getlist("urls[]"))
+    named = form.getlist("urls") + form.getlist("urls[]")
+    refuse_too_many(files, named)
+    urls = _urls(named)
     if not files and not urls:
         raise ValidationError("Send at least one file or URL.", param="files")
     for file in files:

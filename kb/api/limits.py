@@ -1,0 +1,39 @@
+"""How much one request may bring, and how much of one workspace may wait."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts.errors import QuotaExceeded, ValidationError
+from kb.jobs import waiting_jobs
+
+RETRY_AFTER_SECS = 60
+
+
+def refuse_too_many(files: Sized, urls: Sized) -> None:
+    """Raise `ValidationError` for more files or URLs than one request may bring."""
+    for what, given, most in (
+        ("files", files, settings.MAX_FILES_PER_REQUEST),
+        ("urls", urls, settings.MAX_URLS_PER_REQUEST),
+    ):
+        if len(given) > most:
+            raise too_many(what, most)
+
+
+def too_many(what: str, most: int) -> ValidationError:
+    """Return the error for more than so many `files` or `urls`."""
+    return ValidationError(f"At most {most} {what} in one request.", param=what)
+
+
+def refuse_beyond_quota(workspace_id: UUID, more: int) -> None:
+    """Raise `QuotaExceeded` if so many `more` documents of a workspace may not wait for the worker."""
+    most = settings.MAX_WAITING_DOCUMENTS
+    if waiting_jobs(workspace_id, most) + more > most:
+        raise QuotaExceeded(
+            f"At most {most} documents of a workspace may wait. Send more when some of them are done.",
+            retry_after=RETRY_AFTER_SECS,
+            limit=most,
+        )

@@ -61,7 +61,7 @@ class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):  # type: ignore[misc]
 
 
 def _name_address(field: Any) -> None:
-    field.label = "E-mail address"
+    field.label = "Email address"
     _without_placeholder(field)
 
 

@@ -39,6 +39,7 @@ def principal_of_key(key: ApiKey, external_user_id: str | None = None) -> Princi
         principal,
         roles={id: role for id, role in principal.roles.items() if id in narrowed_to},
         open_workspace_ids=principal.open_workspace_ids & narrowed_to,
+        narrowed=True,
     )
 
 

@@ -30,6 +30,8 @@ class Principal:
     scopes: frozenset[str] = ALL_SCOPES
     key_id: UUID | None = None
     personal_workspace_id: UUID | None = None
+    narrowed: bool = False
+    """Whether the key reads only some of its user's workspaces."""
 
     @property
     def workspace_ids(self) -> frozenset[UUID]:

@@ -1,9 +1,9 @@
 """Deleting documents: one way for the API, the admin panel, and workspaces and people that go.
 
-    lock the rows ─ scrub what others made from them ─ chunks, vectors, index, rows ─ after the commit: files
+    lock the rows ─ index, chunks, vectors, rows ─ scrub what others made of them ─ after the commit: files
 
 What apps above this one made from documents, such as stored answers, they scrub themselves: they append a
-function to `scrubbers`, which is called inside the transaction, before the rows go.
+function to `scrubbers`, which is called inside the transaction.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
 from kb.documents import document_folder, has_file, remove_cache
+from kb.index.purging import purge_if_due
 from kb.index.segments import Shelf, forget, lock
 from kb.models import Chunk, ChunkVector, Document
 from kb.notifications import WITHDRAWN, announce, document_topic
@@ -116,6 +117,7 @@ def withdraw(document: Document) -> None:
     The signal of deletions that do not come through `delete_documents` calls this.
     """
     _withdraw([document])
+    _scrub([document.pk])
 
 
 def _with_attachments(ids: Iterable[UUID]) -> list[UUID]:
@@ -137,7 +139,7 @@ def _delete(ids: Sequence[UUID]) -> Receipt:
         return Receipt()
     ids = [document.pk for document in documents]
     with_files = [document for document in documents if has_file(document)]
-    scrubbed = _withdraw(documents)
+    _withdraw(documents)
     # Not `delete()`: it would read all chunks first, and send the signal of those who don't come this way.
     vectors = ChunkVector.objects.filter(chunk__document__in=ids)._raw_delete("default")
     chunks = Chunk.unscoped.filter(document__in=ids)._raw_delete("default")
@@ -149,23 +151,29 @@ def _delete(ids: Sequence[UUID]) -> Receipt:
         vectors=vectors,
         files=len(with_files),
         bytes=sum(document.size for document in with_files),
-        scrubbed=scrubbed,
+        # Last, since it locks rows of answers that are being written.
+        scrubbed=_scrub(ids),
     )
 
 
-def _withdraw(documents: Sequence[Document]) -> Mapping[str, int]:
-    """Take documents out of the index and out of what was made from them; return the counts of that."""
+def _scrub(ids: Collection[UUID]) -> Mapping[str, int]:
+    return _sum(scrub(ids) for scrub in scrubbers)
+
+
+def _withdraw(documents: Sequence[Document]) -> None:
+    """Take documents out of the index, tell who looks at them, and remove their files after the commit."""
     ids = [document.pk for document in documents]
     # Whoever merges their segments meanwhile would bring them back.
-    for shelf in sorted({Shelf.of(document) for document in documents}, key=str):
+    shelves = sorted({Shelf.of(document) for document in documents}, key=str)
+    for shelf in shelves:
         lock(shelf)
     forget(ids)
-    scrubbed = _sum(scrub(ids) for scrub in scrubbers)
+    for shelf in shelves:
+        purge_if_due(shelf)
     for document in documents:
         announce(document_topic(document.workspace_id), str(document.pk))
         announce(WITHDRAWN, str(document.pk))
         _remove_after_commit(document)
-    return scrubbed
 
 
 def _remove_after_commit(document: Document) -> None:

@@ -32,10 +32,12 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The key a request came with, private to its user and external user, and a digest of what it asks."""
+    """The key a request came with, private to who sends it, and a digest of what it asks."""
 
     user_id: int
     external_user_id: str | None
+    narrowing: str
+    """A digest of the workspaces that the API key is narrowed to, empty if it is not."""
     key: str
     fingerprint: str
 
@@ -53,7 +55,14 @@ def idempotency_key(request: Request, principal: Principal, asked: Callable[[], 
     session = str(principal.session_id) if principal.session_id else None
     whole = json.dumps([request.method, request.path, session, asked()], sort_keys=True)
     fingerprint = hashlib.sha256(whole.encode()).hexdigest()
-    return Key(principal.user_id, principal.external_user_id, key, fingerprint)
+    return Key(principal.user_id, principal.external_user_id, _narrowing(principal), key, fingerprint)
+
+
+def _narrowing(principal: Principal) -> str:
+    """Return what tells narrowed keys of a user apart: none gets the reply to one that may see more."""
+    if not principal.narrowed:
+        return ""
+    return hashlib.sha256(b"".join(sorted(id.bytes for id in principal.workspace_ids))).hexdigest()
 
 
 @transaction.atomic
@@ -63,7 +72,12 @@ def once(key: Key, act: Callable[[], JsonValue]) -> tuple[JsonValue, bool]:
     `act` is part of the transaction: if it raises, the key is unused. The same request sent twice at once
     waits here for the first. Raise `IdempotencyConflict` if the key came with another request.
     """
-    same = {"user_id": key.user_id, "external_user_id": key.external_user_id, "key": key.key}
+    same = {
+        "user_id": key.user_id,
+        "external_user_id": key.external_user_id,
+        "narrowing": key.narrowing,
+        "key": key.key,
+    }
     IdempotentRequest.objects.filter(**same, created_at__lt=timezone.now() - KEPT).delete()
     new = IdempotentRequest(**same, fingerprint=key.fingerprint)
     IdempotentRequest.objects.bulk_create([new], ignore_conflicts=True)

@@ -300,6 +300,9 @@ class Segment(DocumentScoped):
     dead = ArrayField(
         models.IntegerField(), default=list, help_text="positions of chunks that are no longer found"
     )
+    purged = models.PositiveIntegerField(
+        default=0, help_text="of how many dead chunks a packed segment no longer holds the words"
+    )
     terms = models.TextField(blank=True, help_text="of a loose segment: kb.index.postings")
     postings = models.BinaryField(default=bytes, help_text="of a loose segment")
 
@@ -360,6 +363,9 @@ class IdempotentRequest(models.Model):
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     external_user_id = models.CharField(max_length=255, null=True)
+    narrowing = models.CharField(
+        max_length=64, default="", help_text="digest of the workspaces that the API key is narrowed to"
+    )
     key = models.CharField(max_length=255)
     fingerprint = models.CharField(max_length=64, help_text="SHA-256 of what was asked")
     outcome = models.JSONField(null=True, help_text="what the same reply is made from")
@@ -368,7 +374,9 @@ class IdempotentRequest(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["user", "external_user_id", "key"], name="one_idempotency_key", nulls_distinct=False
+                fields=["user", "external_user_id", "narrowing", "key"],
+                name="one_idempotency_key",
+                nulls_distinct=False,
             )
         ]
 

@@ -393,9 +393,11 @@ PROCRASTINATE_IMPORT_PATHS = [
     "kb.housekeeping",
     "kb.embedding.jobs",
     "kb.index.packing",
+    "kb.index.purging",
     "kb.ledger.balances",
     "kb.idempotency",
     "search.executions.jobs",
+    "search.executions.scrubbing",
     "search.web.cache",
 ]
 # One document is read while another is embedded. One more runs for a workspace that has none under way.

@@ -28,10 +28,14 @@ from search.executions import (
     cancel,
     ended,
     follow,
+    hidden_documents,
     is_at_end,
     require_events,
+    shown_inputs,
+    shown_result,
     visible_execution,
-    without_invisible,
+    withheld,
+    withheld_trace,
 )
 from search.models import Execution, ExecutionStatus
 from search.shapes import (
@@ -142,7 +146,7 @@ def _answered(call: Call, execution: Execution) -> Response:
     finished = async_to_sync(ended)(execution.pk)
     if finished.error:
         return Response({"error": finished.error}, status=status_of(finished.error["code"]))
-    return Response(without_invisible(call.principal, finished.result))
+    return Response(shown_result(call.principal, finished))
 
 
 class ExecuteView(ApiView):
@@ -196,12 +200,13 @@ class ExecutionsView(ApiView):
     )
     def get(self, request: Request) -> Response:
         """List the caller's executions, newest first: those of the tools that are named, or all."""
-        executions = Execution.objects.restricted_to(principal_of(request))
+        principal = principal_of(request)
+        executions = Execution.objects.restricted_to(principal)
         if tools := request.query_params.getlist("tool"):
             executions = executions.filter(tool__in={tool_named(tool).name for tool in tools})
         pages = CursorLists()
         rows = pages.paginate_queryset(executions, request, self)
-        return pages.get_paginated_response([_summary(execution) for execution in rows or []])
+        return pages.get_paginated_response([_summary(principal, execution) for execution in rows or []])
 
 
 class ExecutionView(ApiView):
@@ -272,22 +277,23 @@ def _after(request: Request) -> int:
 
 
 def _details(principal: Principal, execution: Execution) -> dict[str, Any]:
-    return _summary(execution) | {
-        "result": without_invisible(principal, execution.result),
+    hidden = hidden_documents(principal, execution.read_documents)
+    return _summary(principal, execution) | {
+        "result": withheld(execution.result, hidden),
         "usage": execution.usage,
         "cost": execution.cost,
         "error": execution.error,
-        "trace": execution.trace,
+        "trace": withheld_trace(execution.trace, hidden),
     }
 
 
-def _summary(execution: Execution) -> dict[str, Any]:
+def _summary(principal: Principal, execution: Execution) -> dict[str, Any]:
     return {
         "id": execution.pk,
         "execution_id": execution.pk,
         "tool": execution.tool,
         "status": execution.status,
-        "inputs": execution.inputs,
+        "inputs": shown_inputs(principal, execution),
         "workspace_id": str(execution.workspace_id),
         "external_user_id": execution.external_user_id,
         "session_id": str(execution.session_id) if execution.session_id else None,

@@ -9,9 +9,10 @@ class SearchConfig(AppConfig):
     name = "search"
 
     def ready(self) -> None:
-        """Make the settings of the tools known, and what operators can see of them."""
+        """Make the tools' settings known, what operators see of them, and what a deletion must reach."""
         from accounts.preferences import declare
-        from kb import metrics
+        from kb import deletion, metrics
+        from search.executions.scrubbing import scrub_documents
         from search.preferences import RAG
         from search.web.metrics import BreakerStates
         from search.web.preferences import WEB_SEARCH
@@ -19,3 +20,4 @@ class SearchConfig(AppConfig):
         declare(RAG)
         declare(WEB_SEARCH)
         metrics.shared.append(BreakerStates())
+        deletion.scrubbers.append(scrub_documents)

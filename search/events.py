@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import operator
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -347,11 +348,21 @@ class Trace(_Strict):
     steps: dict[str, JsonValue] = Field(description="what each step of the pipeline got and left")
 
 
+class DocumentsRead(_Strict):
+    """The documents whose text a run has read: those of its contexts. Kept with the execution, not streamed.
+
+    It comes before the first event that holds any of their words. Candidates that only the reranker saw are
+    not among them: nothing that is stored comes from their text.
+    """
+
+    documents: list[UUID]
+
+
 Event = Annotated[ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError, Field(discriminator="event")]
 TERMINAL = frozenset({"tool_end", "error"})
 
-Yielded = ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError | Trace
-"""What a pipeline yields: the events of its stream, and before the last one how it came about."""
+Yielded = ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError | DocumentsRead | Trace
+"""What a pipeline yields: its stream's events, what it has read, and before the end how that came about."""
 
 
 def event_data(event: ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils import timezone
 
@@ -51,6 +53,14 @@ class Execution(ScopedModel):
     external_user_id = models.CharField(max_length=255, null=True, blank=True)
     session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
     inputs = models.JSONField()
+    read_workspaces = ArrayField(
+        models.UUIDField(), default=list, help_text="the workspaces whose documents it searched"
+    )
+    read_documents = ArrayField(
+        models.UUIDField(),
+        default=list,
+        help_text="the documents whose text it used, those deleted since too",
+    )
     status = models.CharField(max_length=10, choices=ExecutionStatus.choices, default=ExecutionStatus.QUEUED)
     result = models.JSONField(null=True)
     error = models.JSONField(null=True, help_text="{code, message}")
@@ -71,6 +81,7 @@ class Execution(ScopedModel):
             models.Index(fields=["finished_at"], name="execution_finished"),
             # Without the lease, which changes all the time.
             models.Index(fields=["id"], name="execution_live", condition=models.Q(status__in=LIVE)),
+            GinIndex(fields=["read_documents"], name="execution_read"),
         ]
 
     def __str__(self) -> str:

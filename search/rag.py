@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
 from functools import partial
+from uuid import UUID
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -20,6 +21,7 @@ from pydantic import Field
 from accounts.principal import Principal
 from kb.ledger.base import Payer
 from kb.ledger.spending import cost_of_execution
+from kb.models import Document
 from kb.threads import in_database
 from search.answer.base import Asked, Context, Spent
 from search.answer.extractive import nothing_found
@@ -32,6 +34,7 @@ from search.events import (
     BoxData,
     ContextData,
     Contexts,
+    DocumentsRead,
     FilePlace,
     Phase,
     RagResult,
@@ -63,6 +66,14 @@ class RagInput(QuestionInput):
     )
 
 
+def searched_workspaces(principal: Principal, inputs: RagInput) -> set[UUID]:
+    """Return the workspaces whose documents a search looks through."""
+    if inputs.document_ids is not None:
+        named = Document.objects.addressable_by(principal).filter(pk__in=inputs.document_ids)
+        return set(named.values_list("workspace_id", flat=True))
+    return set(principal.workspace_ids if inputs.workspace_ids is None else inputs.workspace_ids)
+
+
 async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncIterator[Yielded]:
     """Yield the events of one search: its phases, contexts and text, how it came about, its result."""
     clock = Clock()
@@ -79,6 +90,7 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
         reranked_count=ranking.reranked_count,
         kept_count=len(contexts),
     )
+    yield DocumentsRead(documents=list(dict.fromkeys(context.chunk.document_id for context in contexts)))
     yield ToolUpdate(data=Contexts(contexts=[_context_data(context) for context in contexts]))
 
     yield _phase("COMPILING_RESULTS", "started")

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
-from search.events import Event, Failure, RagResult, Usage, WebAnswer, WebPage, WebResults
+from search.events import ContextData, Event, Failure, RagResult, Usage, WebAnswer, WebPage, WebResults
 from search.models import ExecutionStatus
 from search.rag import RagInput
 from search.web.inputs import WebSearchInput
@@ -49,11 +49,70 @@ class Execute(BaseModel):
     session_id: UUID | None = None
 
 
-class ToolResult(RootModel[RagResult | WebAnswer | WebResults | WebPage]):
+class WithheldContext(BaseModel):
+    """A context of a document that the reader no longer sees."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rank: int
+    document_id: str
+    text_preview: None
+    quote: None
+    quotes: None
+    bbox: None
+    unavailable: Literal[True]
+
+
+class WithheldResult(BaseModel):
+    """A result of `rag_search` of which the reader no longer sees every document that was read for it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    response: None
+    contexts: list[ContextData | WithheldContext]
+    sources_used: list[int]
+    model: str
+    execution_id: str
+    answered: bool
+    citations_removed: int
+    usage: Usage
+    timings: dict[str, float]
+    unavailable: Literal[True]
+
+
+class WithheldText(BaseModel):
+    """A piece of such a response."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: None
+    output_key: Literal["response"]
+    unavailable: Literal[True]
+
+
+class WithheldContexts(BaseModel):
+    """Contexts, of which the reader no longer sees some."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    contexts: list[ContextData | WithheldContext]
+    output_key: Literal["contexts"]
+
+
+class WithheldEvent(BaseModel):
+    """An event of which the reader no longer sees all."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    event: Literal["tool_update", "tool_partial_update", "tool_end"]
+    data: WithheldContexts | WithheldText | WithheldResult
+
+
+class ToolResult(RootModel[RagResult | WithheldResult | WebAnswer | WebResults | WebPage]):
     """What a tool has found."""
 
 
-class ToolEvent(RootModel[Event]):
+class ToolEvent(RootModel[Event | WithheldEvent]):
     """The `data:` of a Server-Sent Event. Larger ones come in slices, `_delta_sse`."""
 
 
@@ -92,8 +151,9 @@ class ExecutionList(BaseModel):
 class PartialResult(BaseModel):
     """What an execution had said when it was ended."""
 
-    response: str
+    response: str | None = Field(description="null with `unavailable`: made of documents no longer seen")
     partial: Literal[True]
+    unavailable: Literal[True] | None = None
 
 
 class ExecutionTrace(BaseModel):
@@ -101,12 +161,13 @@ class ExecutionTrace(BaseModel):
 
     timings: dict[str, float] = Field(description="Seconds by stage.")
     steps: dict[str, Any] = Field(description="What each step got and left.")
+    unavailable: Literal[True] | None = Field(None, description="The answer's statements are withheld.")
 
 
 class ExecutionDetails(ExecutionSummary):
     """One run of a tool, with all that is known of it."""
 
-    result: RagResult | WebAnswer | WebResults | WebPage | PartialResult | None
+    result: RagResult | WithheldResult | WebAnswer | WebResults | WebPage | PartialResult | None
     usage: Usage | None
     cost: float | None = Field(description="US dollars; null where a price is unknown.")
     error: Failure | None

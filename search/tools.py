@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
@@ -16,7 +16,7 @@ from kb.fetch import MAX_URL
 from search.events import Yielded
 from search.inputs import MOST_QUERY_CHARS
 from search.preferences import MAX_CONTEXTS
-from search.rag import RagInput, rag_search
+from search.rag import RagInput, rag_search, searched_workspaces
 from search.run import Run
 from search.web import web_fetch
 from search.web.inputs import MOST_DOMAINS, WebSearchInput
@@ -50,6 +50,8 @@ class Tool:
     run: Callable[[Principal, Any, Run], AsyncIterator[Yielded]]
     limits: Mapping[str, int]
     """How much of what a call may give."""
+    searched_workspaces: Callable[[Principal, Any], Collection[UUID]] = lambda principal, inputs: ()
+    """The workspaces whose documents a call looks through."""
     admit: Callable[[Principal, Any, UUID], None] = _admit
     """Raises what keeps inputs from being run for a workspace, before a stream starts."""
     enabled: Callable[[Principal, UUID], bool] = lambda principal, workspace_id: True
@@ -93,6 +95,7 @@ TOOLS = {
             RagInput,
             rag_search,
             {"query_chars": MOST_QUERY_CHARS, "limit": MAX_CONTEXTS},
+            searched_workspaces,
         ),
         Tool(
             "web_search",

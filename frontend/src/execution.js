@@ -43,7 +43,7 @@ const REDUCERS = {
     return { ...state, phases: { ...state.phases, [data.phase]: { status: data.status, ...data.data } } };
   },
   tool_partial_update(state, data) {
-    return data.output_key === "response" ? { ...state, text: state.text + data.content } : state;
+    return data.output_key === "response" ? { ...state, text: state.text + (data.content ?? "") } : state;
   },
   tool_end(state, data) {
     return { ...state, status: COMPLETED, result: data, ...shownOf(data) };

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import nsmallest
 from itertools import groupby
 from typing import Any
 from uuid import UUID
@@ -45,8 +46,10 @@ SIMILAR = """
     )
     SELECT text, likeness FROM alike
     WHERE EXISTS (SELECT FROM kb_segmentterm WHERE segment_id = ANY(%(packed)s) AND term = text)
-    LIMIT 1
+    LIMIT %(most)s
 """
+MOST_SIMILAR = 32
+"""So many similar terms are looked at: of chunks that were deleted, merged segments may still hold some."""
 
 Rows = NDArray[np.intp]
 """Numbers of chunks in a view: those of its first segment come first."""
@@ -172,14 +175,21 @@ class View:
         return found
 
     def similar_term(self, term: str, least: float) -> tuple[str, float] | None:
-        """Return the term that shares most trigrams with `term`, and how many: `least` to 1."""
+        """Return the term of these rows that shares most trigrams with `term`, and how many: `least` to 1."""
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', %s, true)", [str(least)])
-            cursor.execute(SIMILAR, {"packed": self._ids(loose=False), "term": term})
+            packed = self._ids(loose=False)
+            cursor.execute(SIMILAR, {"packed": packed, "term": term, "most": MOST_SIMILAR})
             found = cursor.fetchall()
         # Those of loose segments are in memory, and in no index.
         found += similar(term, self._loose_terms, least)
-        return min(found, key=lambda each: (-each[1], each[0]), default=None)
+        best = nsmallest(MOST_SIMILAR, found, key=lambda each: (-each[1], each[0]))
+        postings = self.postings({name for name, _ in best})
+        return next((each for each in best if self._stands(postings[each[0]])), None)
+
+    def _stands(self, lists: Iterable[tuple[int, PostingList]]) -> bool:
+        """Tell whether a term, by its lists, stands in any row that may be found."""
+        return any(self.alive[begin + each.positions.astype(np.intp)].any() for begin, each in lists)
 
     @cached_property
     def comparable(self) -> NDArray[np.bool_]:

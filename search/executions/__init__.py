@@ -7,17 +7,26 @@
         a server that is told to stop ends its runs first                                    stopping.py
     follow ─ reads stored events after a sequence number and waits for more                  following.py
     cancel ─ stores the terminal event; the process that runs the tool hears of it and stops lifecycle.py
+    withhold ─ what comes from documents that a reader no longer sees is not shown           withholding.py
+    scrub ─ what comes from deleted documents does not stay                                  scrubbing.py
     jobs ─ end what nobody runs any more, delete events that are past their time             jobs.py
 
 The stored events are the only truth: news between processes carry numbers, never text. A terminal event is
 stored under a row lock and exactly once, so that a cancel and the last event of the tool can't both win.
 """
 
-from search.executions.following import ended, follow, without_invisible
+from search.executions.following import ended, follow
 from search.executions.journal import StoredEvent
 from search.executions.lifecycle import begin, cancel, is_at_end, require_events, visible_execution
 from search.executions.running import launch
 from search.executions.stopping import lifespan
+from search.executions.withholding import (
+    hidden_documents,
+    shown_inputs,
+    shown_result,
+    withheld,
+    withheld_trace,
+)
 
 __all__ = [
     "StoredEvent",
@@ -25,10 +34,14 @@ __all__ = [
     "cancel",
     "ended",
     "follow",
+    "hidden_documents",
     "is_at_end",
     "launch",
     "lifespan",
     "require_events",
+    "shown_inputs",
+    "shown_result",
     "visible_execution",
-    "without_invisible",
+    "withheld",
+    "withheld_trace",
 ]

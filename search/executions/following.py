@@ -5,18 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 
 from accounts.principal import Principal
-from kb.models import Document
-from kb.notifications import listener
+from kb.notifications import WITHDRAWN, listener
 from kb.threads import in_database
 from search.executions.journal import StoredEvent, Wanted, read, topic
+from search.executions.withholding import MADE_OF_ALL, hidden_documents, withheld
 from search.models import Execution
 
-HIDDEN = {"text_preview": None, "quote": None, "quotes": None, "bbox": None, "unavailable": True}
 LAST = 2**31 - 1
 
 
@@ -25,14 +24,20 @@ async def follow(
 ) -> AsyncIterator[StoredEvent | None]:
     """Yield the events with a sequence number above `after` until the terminal one; None when all is quiet.
 
-    The caller has decided that the principal may see the execution; what it no longer sees of the contexts'
-    documents is blanked here, whether the events are new or replayed.
+    The caller has decided that the principal may see the execution; what comes from documents that it no
+    longer sees is withheld here, whether the events are new or replayed.
     """
-    async with listener().subscribe(topic(execution_id)) as news:
+    sight = Sight(principal, execution_id)
+    async with (
+        listener().subscribe(topic(execution_id)) as news,
+        listener().subscribe(WITHDRAWN) as withdrawn,
+    ):
         while True:
             found = await read(Wanted(execution_id, after))
+            while not withdrawn.empty():
+                sight.forget(withdrawn.get_nowait())
             for event in found.events:
-                yield await _as_seen_by(principal, event)
+                yield await sight.shown(event)
                 after = event.seq
             if found.is_over or (found.events and found.events[-1].is_terminal):
                 return
@@ -60,27 +65,29 @@ async def _is_news(news: asyncio.Queue[str], seq: int, secs: float) -> bool:
     return True
 
 
-async def _as_seen_by(principal: Principal, event: StoredEvent) -> StoredEvent:
-    if not event.data.get("contexts"):
-        return event
-    return replace(event, data=await in_database(without_invisible, principal, event.data))
+class Sight:
+    """What one reader sees of an execution while its events come: looked up once, and when told to again."""
 
+    def __init__(self, principal: Principal, execution_id: str) -> None:
+        self._principal, self._execution_id = principal, execution_id
+        self._read: frozenset[str] | None = None
+        self._hidden: frozenset[str] = frozenset()
 
-def without_invisible(principal: Principal, data: Any) -> Any:
-    """Return an event's data or a result with the contexts blanked whose document the reader no longer sees.
+    def forget(self, document_id: str) -> None:
+        """Look again before the next text: this document was withdrawn, or any if it is an empty string."""
+        if not document_id or (self._read and document_id in self._read):
+            self._read = None
 
-    They keep `rank` and `document_id` (contract §2).
-    """
-    if not data or not data.get("contexts"):
-        return data
-    named = {context["document_id"] for context in data["contexts"]}
-    documents = Document.objects.addressable_by(principal).filter(pk__in=named)
-    seen = {str(pk) for pk in documents.values_list("pk", flat=True)}
-    contexts = [
-        context if context["document_id"] in seen else _blanked(context) for context in data["contexts"]
-    ]
-    return data | {"contexts": contexts}
+    async def shown(self, event: StoredEvent) -> StoredEvent:
+        """Return the event as the reader may see it."""
+        if not event.data.keys() & {"contexts", *MADE_OF_ALL}:
+            return event
+        if self._read is None:
+            # What was read is stored before the first event that comes of it.
+            self._read, self._hidden = await in_database(self._look)
+        return replace(event, data=withheld(event.data, self._hidden)) if self._hidden else event
 
-
-def _blanked(context: dict[str, Any]) -> dict[str, Any]:
-    return {"rank": context["rank"], "document_id": context["document_id"], **HIDDEN}
+    def _look(self) -> tuple[frozenset[str], frozenset[str]]:
+        rows = Execution.unscoped.filter(pk=self._execution_id).values_list("read_documents", flat=True)
+        read: list[UUID] = rows.first() or []
+        return frozenset(map(str, read)), hidden_documents(self._principal, read)

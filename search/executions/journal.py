@@ -15,10 +15,13 @@ from django.utils import timezone
 from accounts.errors import Cancelled
 from kb.notifications import announcing
 from kb.threads import Gathered
-from search.events import TERMINAL, Failure, ToolError, Trace, Yielded, event_data
+from search.events import TERMINAL, DocumentsRead, Failure, ToolError, Trace, Yielded, event_data
+from search.executions.scrubbing import scrub_ended
 from search.models import LIVE, Execution, ExecutionEvent, ExecutionStatus
 
 TOPIC = "execution:"
+NOT_STREAMED = (Trace, DocumentsRead)
+"""What is stored with the execution alone."""
 
 # One statement each: with hundreds of streams it is the ways to the database and back that take the time.
 # The locks are taken in an order that lets no two writers wait for each other.
@@ -91,6 +94,8 @@ def store_all(writes: Sequence[Write]) -> list[bool]:
         for execution_id, item in outcomes:
             if execution_id in live:
                 _store_outcome(execution_id, item)
+        if ended := [id for id, item in outcomes if id in live and not isinstance(item, NOT_STREAMED)]:
+            scrub_ended(ended)
     return [write.execution_id in live for write in writes]
 
 
@@ -98,7 +103,7 @@ store = Gathered(store_all)
 
 
 def _is_outcome(item: Yielded) -> bool:
-    return isinstance(item, Trace) or item.event in TERMINAL
+    return isinstance(item, NOT_STREAMED) or item.event in TERMINAL
 
 
 def _stored(writes: Sequence[Write]) -> set[str]:
@@ -107,7 +112,7 @@ def _stored(writes: Sequence[Write]) -> set[str]:
         (write.execution_id, item.event, json.dumps(event_data(item)))
         for write in writes
         for item in write.items
-        if not isinstance(item, Trace)
+        if not isinstance(item, NOT_STREAMED)
     ]
     columns = map(list, zip(*events, strict=True)) if events else ([], [], [])
     with connection.cursor() as cursor:
@@ -121,6 +126,8 @@ def _store_outcome(execution_id: str, item: Yielded) -> None:
     if isinstance(item, Trace):
         trace = item.model_dump(mode="json")
         row.update(usage=trace.pop("usage"), cost=trace.pop("cost"), trace=trace)
+    elif isinstance(item, DocumentsRead):
+        row.update(read_documents=item.documents)
     elif item.event == "tool_end":
         row.update(status=ExecutionStatus.COMPLETED, finished_at=timezone.now(), result=event_data(item))
     elif isinstance(item, ToolError):

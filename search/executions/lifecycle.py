@@ -36,6 +36,7 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
         external_user_id=principal.external_user_id,
         session_id=principal.session_id,
         inputs=inputs.model_dump(mode="json"),
+        read_workspaces=list(tool.searched_workspaces(principal, inputs)),
         lease_until=Now() + timedelta(seconds=settings.RUN_LEASE_SECS),
     )
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from django.db import connection
 from django.test import override_settings
+from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.identity import principal_of_user
 from accounts.models import Workspace
@@ -26,7 +27,8 @@ from kb.index.analysis import terms
 from kb.index.codes import distances, encoder, estimates
 from kb.index.nearest import nearest
 from kb.index.packing import forget_terms, is_due, pack
-from kb.index.postings import Postings
+from kb.index.postings import PostingList, Postings
+from kb.index.purging import purge, purge_all, purge_segments
 from kb.index.segments import Shelf, complete, index_document
 from kb.index.spelling import similar
 from kb.index.view import View, open_view
@@ -262,6 +264,43 @@ def test_a_deleted_document_is_not_found_and_leaves_nothing_when_packed(
     delete_document(documents[4])
     pack(shelf(cast.team))
     assert not Segment.unscoped.exists()
+
+
+def test_the_words_of_a_deleted_document_leave_the_index(cast: Cast, documents: list[Document]) -> None:
+    """Until a quarter of it was dead, a merged segment kept them, and misspelt words were read as them."""
+    gone = indexed_document(cast.team, "The qwyzzlethorp of the herring lighthouse.")
+    index_document(gone.pk)
+    pack(shelf(cast.team))
+    before = by_words(view_of(cast), "herring lighthouse")
+    [misspelt] = score_words(view_of(cast), question_words("qwyzzlethorqe", {"en"})).words
+    assert misspelt.read_as == "qwyzzlethorp"
+    merged = Segment.unscoped.get()
+    place = [chunk.hex for chunk in view_of(cast).chunk_ids(np.arange(merged.size))].index(
+        Chunk.unscoped.get(document=gone).pk.hex
+    )
+    delete_document(gone)
+    [misspelt] = score_words(view_of(cast), question_words("qwyzzlethorqe", {"en"})).words
+    assert misspelt.read_as is None
+
+    [job] = ProcrastinateJob.objects.filter(task_name="purge_segments")
+    purge_segments(**job.args)
+    assert not SegmentTerm.objects.filter(term="qwyzzlethorp").exists()
+    assert not Term.objects.filter(text="qwyzzlethorp").exists()
+    for row in SegmentTerm.objects.all():
+        assert place not in PostingList.load(row.postings).positions.tolist()
+    codes = SegmentCodes.objects.get()
+    assert not np.frombuffer(codes.codes, np.uint64).reshape(merged.size, -1)[place].any()
+    after = by_words(view_of(cast), "herring lighthouse")
+    assert after.keys() < before.keys()
+    assert len(after) == len(before) - 1
+    assert not examine(WRONG_INDEX).count
+    purge_all(0)
+    assert ProcrastinateJob.objects.filter(task_name="purge_segments").count() == 1
+    for document in documents:
+        delete_document(document)
+    purge(shelf(cast.team))
+    assert not Segment.unscoped.exists()
+    assert not Term.objects.exists()
 
 
 def test_a_change_of_chunks_is_found_at_once(cast: Cast, documents: list[Document]) -> None:

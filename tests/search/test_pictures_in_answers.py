@@ -22,7 +22,7 @@ from kb.pictures import Picture
 from search.answer.base import MOST_CROPS
 from search.answer.llm import ATTEMPTS
 from search.continuations import runs_on
-from search.executions.following import without_invisible
+from search.executions import hidden_documents, withheld
 from search.models import Execution
 from tests.conformance.streaming import validator
 from tests.conftest import Cast, make_cast
@@ -238,7 +238,8 @@ async def test_who_no_longer_sees_the_document_sees_no_picture_of_it(
     chunk = await sync_to_async(pictured)(people.team, described=True)
     result = await ask(people)
     charlie = await sync_to_async(_principal)(people)
-    [context] = (await sync_to_async(without_invisible)(charlie, result))["contexts"]
+    hidden = await sync_to_async(hidden_documents)(charlie, [chunk.document_id])
+    [context] = withheld(result, hidden)["contexts"]
     assert str(chunk.pk) not in json.dumps(context)
     assert not {"picture", "machine_made"} & {key for key, value in context.items() if value}
 

@@ -1,0 +1,136 @@
+"""Purging: the words of dead chunks leave the merged segments that held them.
+
+A deleted chunk is dead in its merged segment at once, and found by nothing. What its segment says of it goes
+minutes later, in a job: the posting lists are read whole, and those written again that name dead chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models.functions import Coalesce
+from numpy.typing import NDArray
+from procrastinate.contrib.django import app
+from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.exceptions import AlreadyEnqueued
+from procrastinate.jobs import JobDeferrer
+from procrastinate.manager import JobManager
+
+from kb.index.postings import PostingList
+from kb.index.segments import Shelf, codes_of, encoded_spaces, lock, store_codes
+from kb.models import Segment, SegmentTerm, Term
+
+TASK = "purge_segments"
+PRIORITY = -5
+AFTER_SECS = 20
+"""So long a job waits: who deletes one document often deletes more."""
+READ_AT_ONCE = 5000
+REWRITE = """
+    UPDATE kb_segmentterm SET postings = new.postings
+    FROM unnest(%s::text[], %s::bytea[]) AS new (term, postings)
+    WHERE segment_id = %s AND kb_segmentterm.term = new.term
+"""
+
+
+def purge_if_due(shelf: Shelf) -> None:
+    """Queue the purging of a shelf whose merged segments still hold the words of dead chunks."""
+    if not _on(shelf).exists():
+        return
+    arguments = {field: value and str(value) for field, value in shelf._asdict().items()}
+    name = f"purge {tuple(arguments.values())}"
+    task = app.configure_task(
+        TASK, lock=name, queueing_lock=name, priority=PRIORITY, schedule_in={"seconds": AFTER_SECS}
+    )
+    try:
+        with transaction.atomic():
+            manager = JobManager(DjangoConnector(alias="default"))
+            JobDeferrer(job=task.job, job_manager=manager).defer(**arguments)
+    except AlreadyEnqueued:
+        pass
+
+
+@app.task(name=TASK)
+def purge_segments(workspace_id: str, external_user_id: str | None, session_id: str | None) -> None:
+    """Purge a shelf in the background."""
+    purge(Shelf(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
+
+
+def purge(shelf: Shelf) -> None:
+    """Remove what dead chunks said from the merged segments of a shelf, and terms that nothing says now."""
+    for id in list(_on(shelf).order_by("pk").values_list("pk", flat=True)):
+        with transaction.atomic():
+            lock(shelf)
+            segment = _on(shelf).select_for_update().filter(pk=id).first()
+            gone = _purged(segment) if segment else []
+        forget_terms_among(gone)
+
+
+@transaction.atomic
+def forget_terms_among(terms: Sequence[str]) -> None:
+    """Delete those of the terms that are in no merged segment any more."""
+    if not terms:
+        return
+    with connection.cursor() as cursor:
+        # Until whoever is adding terms has committed what holds them.
+        cursor.execute("LOCK TABLE kb_term IN SHARE ROW EXCLUSIVE MODE")
+    held = SegmentTerm.objects.filter(term=OuterRef("text"))
+    Term.objects.filter(text__in=terms).exclude(Exists(held)).delete()
+
+
+@app.periodic(cron="27 * * * *")
+@app.task(name="purge_all_segments", queueing_lock="purge_all_segments")
+def purge_all(timestamp: int) -> None:
+    """Queue what nobody has queued: chunks also die when a document is processed again."""
+    for shelf in {Shelf.of(segment) for segment in _due().defer("chunk_ids", "document_of", "lengths")}:
+        purge_if_due(shelf)
+
+
+def _on(shelf: Shelf) -> QuerySet[Segment]:
+    return _due().filter(**shelf._asdict())
+
+
+def _due() -> QuerySet[Segment]:
+    """Return the merged segments that still hold the words of dead chunks."""
+    merged = Segment.unscoped.filter(document=None)
+    return merged.alias(dead_count=Coalesce(F("dead__len"), 0)).filter(dead_count__gt=F("purged"))
+
+
+def _purged(segment: Segment) -> list[str]:
+    """Purge one segment, or delete it if nothing in it lives; return the terms that it no longer holds."""
+    if len(segment.dead) == segment.size:
+        terms = list(SegmentTerm.objects.filter(segment=segment).values_list("term", flat=True))
+        segment.delete()
+        return terms
+    alive = np.ones(segment.size, np.bool_)
+    alive[segment.dead] = False
+    gone = _rewrite_postings(segment, alive)
+    for space in encoded_spaces([segment]):
+        row = codes_of(segment, space)
+        # They stay marked as present: what lacks a code is looked for again and again.
+        row.codes[~alive] = 0
+        store_codes(segment, space, row)
+    Segment.unscoped.filter(pk=segment.pk).update(purged=len(segment.dead))
+    return gone
+
+
+def _rewrite_postings(segment: Segment, alive: NDArray[np.bool_]) -> list[str]:
+    changed: dict[str, bytes] = {}
+    gone: list[str] = []
+    rows = SegmentTerm.objects.filter(segment=segment).values_list("term", "postings")
+    for term, stored in rows.iterator(chunk_size=READ_AT_ONCE):
+        found = PostingList.load(stored)
+        stays = alive[found.positions]
+        if stays.all():
+            continue
+        if stays.any():
+            changed[term] = PostingList(found.positions[stays], found.counts[stays]).dump()
+        else:
+            gone.append(term)
+    with connection.cursor() as cursor:
+        cursor.execute(REWRITE, [list(changed), list(changed.values()), segment.pk])
+    SegmentTerm.objects.filter(segment=segment, term__in=gone).delete()
+    return gone

@@ -7,12 +7,15 @@ from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent
 ENV_FILE = BASE_DIR / ".env"
+SERVING = {"serve", "worker", "setup"}
 NEED_NO_DATABASE = {"", "help", "version", "--help", "-h", "--version", "collectstatic"}
 
 
 def main(arguments: list[str]) -> None:
     """Run one management command."""
     read_env_file()
+    if os.geteuid() == 0 and needs_database(arguments) and not is_on(os.environ.get("ALLOW_ROOT", "")):
+        leave_root(arguments[1])
     prepare_this_process()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
     if needs_database(arguments) and not os.environ.get("DATABASE_URL"):
@@ -37,6 +40,27 @@ def read_env_file() -> None:
             load_dotenv(name, override=False)
     except (OSError, UnicodeDecodeError) as error:
         sys.exit(f"{name} can't be read: {error}")
+
+
+def is_on(value: str) -> bool:
+    """Read a yes or no as the settings do."""
+    return value.lower() in {"1", "true", "t", "yes", "y", "on", "ok"}
+
+
+def leave_root(command: str) -> None:
+    """Go on as an account without powers; what serves refuses to start as root where that is impossible."""
+    from kb.account import NAME, RootError
+    from kb.account import leave_root as become_account
+
+    serves = command in SERVING
+    try:
+        become_account(data_dir(), reads_roots_files=not serves)
+    except RootError as error:
+        if serves:
+            sys.exit(
+                f"Locus does not serve as root, and can't go on as {NAME}: {error}. "
+                "Start it as another account, or set ALLOW_ROOT=on."
+            )
 
 
 def prepare_this_process() -> None:

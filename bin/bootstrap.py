@@ -30,8 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "requirements.lock"
+OUR_PACKAGES = ("accounts", "kb", "ingestion", "search")
 FRONTEND = ROOT / "frontend"
-LOGS = ROOT / "var" / "log"
+# Not in `var`, which belongs to the account that Locus runs as: a link there could lead root anywhere.
+OWN = ROOT / ".bootstrap"
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_NODE = 20
@@ -81,6 +83,7 @@ def ready() -> Path:
         with alone():
             install_packages()
             build_frontend()
+            compile_our_packages()
     except BootstrapError as error:
         sys.exit(f"Locus cannot start: {error}")
     except OSError as error:
@@ -147,6 +150,13 @@ def torch_source() -> list[str]:
     names = {line.split("=")[0].rpartition(".")[2] for line in configured.splitlines()}
     plain_linux = sys.platform == "linux" and names.isdisjoint(PIP_SOURCES)
     return ["--index-url", TORCH_FOR_CPU] if plain_linux else []
+
+
+def compile_our_packages() -> None:
+    """Where root starts us: the account that goes on can't, and would compile all at each start."""
+    packages = [str(ROOT / name) for name in OUR_PACKAGES if (ROOT / name).is_dir()]
+    if os.geteuid() == 0 and packages:
+        subprocess.run([str(PYTHON), "-m", "compileall", "-q", *packages], check=False)
 
 
 # --- Front end ---------------------------------------------------------------------------------------------
@@ -245,8 +255,8 @@ def run(
     variables: dict[str, str] | None = None,
 ) -> str:
     """Run a command as one announced step, keep its output in a log and return it."""
-    LOGS.mkdir(parents=True, exist_ok=True)
-    log = LOGS / (what.lower().replace(" ", "-") + ".log")
+    OWN.mkdir(mode=0o700, exist_ok=True)
+    log = OWN / (what.lower().replace(" ", "-") + ".log")
     environment = {**os.environ, **(variables or {})}
     with step(what), log.open("w") as output:
         done = subprocess.run(
@@ -303,8 +313,8 @@ def turn(done: threading.Event) -> None:
 @contextmanager
 def alone() -> Iterator[None]:
     """Wait for another start in the same checkout, so that two do not write the same files."""
-    (ROOT / "var").mkdir(mode=0o711, exist_ok=True)
-    with (ROOT / "var" / "bootstrap.lock").open("a") as lock:
+    OWN.mkdir(mode=0o700, exist_ok=True)
+    with (OWN / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -30,6 +30,15 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
+from kb.account import NAME, RootError, find_or_make
+
+ROOT = Path(__file__).resolve().parent.parent
+# Last on the path: nothing of ours may stand in for the standard library's.
+WATCH = (
+    "import sys; sys.path.append(sys.argv[1]); from pathlib import Path; from kb.postgres import Server; "
+    "Server(Path(sys.argv[2])).watch(int(sys.argv[3]))"
+)
+
 DATABASE = "locus"
 # Sets up, and is used by nobody afterwards: who speaks to it could read files and run programs by SQL.
 SUPERUSER = "postgres"
@@ -37,8 +46,6 @@ SUPERUSER = "postgres"
 ROLE = "locus"
 # Made by the superuser, for the role may not; in the template too, from which other databases are made.
 EXTENSIONS = ("vector", "pg_trgm")
-# PostgreSQL refuses to run as root, so root (in a container, say) runs it as this account.
-SYSTEM_ACCOUNT = "locus-postgres"
 # Recovery after a crash replays the log first, which may take its time.
 START_TIMEOUT = 300
 STOP_TIMEOUT = 60
@@ -329,8 +336,7 @@ class Server:
         """Start a process of its own session that outlives us, even if we are killed."""
         running = self.postmaster()
         if running:
-            # Without -P, modules beside this file could stand in for the standard library's.
-            command = [sys.executable, "-P", __file__, str(self.home), str(running.pid)]
+            command = [sys.executable, "-P", "-c", WATCH, str(ROOT), str(self.home), str(running.pid)]
             silent = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
             os.posix_spawn(sys.executable, command, _environment(), file_actions=silent, setsid=True)
 
@@ -399,17 +405,11 @@ def _environment() -> dict[str, str]:
 
 def _system_account() -> pwd.struct_passwd:
     try:
-        return pwd.getpwnam(SYSTEM_ACCOUNT)
-    except KeyError:
-        command = ["useradd", "--system", "--no-create-home", "--shell=/bin/false", SYSTEM_ACCOUNT]
-    try:
-        subprocess.run(command, check=True, capture_output=True)  # noqa: S603
-    except (OSError, subprocess.CalledProcessError) as error:
+        return find_or_make()
+    except RootError as error:
         raise EmbeddedServerError(
-            "PostgreSQL does not run as root, and no account could be made for it: "
-            "start Locus as another user, or set DATABASE_URL."
+            f"PostgreSQL does not run as root, and {error}: start Locus as another user, or set DATABASE_URL."
         ) from error
-    return pwd.getpwnam(SYSTEM_ACCOUNT)
 
 
 def _let_pass(folders: list[Path]) -> None:
@@ -418,10 +418,4 @@ def _let_pass(folders: list[Path]) -> None:
         mode = folder.stat().st_mode
         if not mode & stat.S_IXOTH:
             folder.chmod(mode | stat.S_IXOTH)
-            _logger.warning(
-                "Locus runs as root: the account %s may now pass through %s.", SYSTEM_ACCOUNT, folder
-            )
-
-
-if __name__ == "__main__":
-    Server(Path(sys.argv[1])).watch(int(sys.argv[2]))
+            _logger.warning("Locus runs as root: the account %s may now pass through %s.", NAME, folder)

@@ -57,6 +57,8 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+# Read by manage.py, before anything else.
+ALLOW_ROOT = env.bool("ALLOW_ROOT", False)
 DEBUG = env.bool("DEBUG", False)
 LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
 

@@ -15,6 +15,8 @@ DATA_DIR = Path(tempfile.mkdtemp(prefix="locus-tests-"))
 (DATA_DIR / "static").mkdir()
 
 os.umask(0o077)
+# What root's tests write, the processes that they start have to read.
+os.environ["ALLOW_ROOT"] = "true"
 # What a developer keeps in `.env` must not decide how a test ends.
 os.environ["ENV_FILE"] = ""
 os.environ["DATA_DIR"] = str(DATA_DIR)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -22,6 +23,8 @@ import psutil
 import pytest
 from django.core.management import call_command
 
+import manage
+from kb import account as account_of_root
 from kb import supervisor
 from kb.management.commands import serve
 from kb.supervisor import GaveUpError, Supervisor
@@ -238,6 +241,86 @@ def test_nothing_survives_a_killed_parent(installation: Installation) -> None:
     assert len(installation.processes()) > 3
     installation.end(signal.SIGKILL)
     wait_for(lambda: not installation.processes(), 30)
+
+
+# --- Started by root -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def roots_installation() -> Iterator[Installation]:
+    """An installation that root ran as root, as earlier versions did."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another account")
+    installation = Installation(Path(tempfile.mkdtemp(prefix="locus-")))
+    command = installation.command(ALLOW_ROOT="true")
+    setup = [*command["args"][:2], "setup"]
+    subprocess.run(**command | {"args": setup}, check=True, capture_output=True, timeout=120)
+    yield installation
+    if installation.is_running:
+        installation.end(signal.SIGTERM)
+    wait_for(lambda: not installation.processes(), 60)
+    shutil.rmtree(installation.data_dir, ignore_errors=True)
+
+
+def test_what_root_starts_runs_as_an_account_of_its_own(
+    roots_installation: Installation, tmp_path: Path
+) -> None:
+    """Web server and worker had root's powers over the machine; now none of the processes has."""
+    data_dir = roots_installation.data_dir
+    assert (data_dir / "uploads").stat().st_uid == 0
+    roots_installation.start(ALLOW_ROOT="")
+    account = pwd.getpwnam(account_of_root.NAME)
+    wait_for(lambda: roots_installation.health["worker"] == "ok")
+    processes = roots_installation.processes()
+    assert len(processes) > 3
+    assert {uid for process in processes for uid in process.uids()} == {account.pw_uid}
+
+    # A command that root gives reads what root may read; what it stores belongs to the account.
+    private = tmp_path / "private.txt"
+    private.write_text("The beacon of Ushant is lit at dusk.")
+    private.chmod(0o600)
+    command = roots_installation.command(ALLOW_ROOT="")
+    ingest = ["ingest", str(private), "--workspace", "Personal", "--user", "admin@locus.local"]
+    done = subprocess.run(
+        **command | {"args": [*command["args"][:2], *ingest]}, capture_output=True, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    strangers = [path for path in data_dir.rglob("*") if path.lstat().st_uid != account.pw_uid]
+    assert strangers == []
+    assert {process.uids().effective for process in roots_installation.processes()} == {account.pw_uid}
+
+
+def test_what_serves_refuses_root_where_it_cant_become_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise account_of_root.RootError("the account can't be made")
+
+    monkeypatch.setattr(account_of_root, "leave_root", refuse)
+    for command in ("serve", "worker"):
+        with pytest.raises(
+            SystemExit, match=r"does not serve as root, .* the account can't be made\. .*ALLOW_ROOT"
+        ):
+            manage.leave_root(command)
+    manage.leave_root("doctor")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root lets others pass")
+def test_only_the_account_may_pass_a_closed_folder(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    (closed / "checkout").mkdir(parents=True)
+    (closed / "checkout").chmod(0o755)
+    closed.chmod(0o700)
+    account = account_of_root.find_or_make()
+    account_of_root._let_pass([closed / "checkout"], account)
+    account_of_root._let_pass([closed / "checkout"], account)
+
+    def enters(uid: int, folder: Path) -> bool:
+        return not subprocess.run(
+            ["ls", str(folder)], user=uid, extra_groups=[], capture_output=True
+        ).returncode
+
+    assert enters(account.pw_uid, closed / "checkout")
+    assert not enters(account.pw_uid, closed)
+    assert not enters(65534, closed / "checkout")
 
 
 # --- The supervisor alone --------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ to any account: `landlock` for files, `seccomp` for system calls. Neither can be
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from collections.abc import Sequence
@@ -15,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kb.confinement import landlock, seccomp
-from kb.confinement.kernel import prctl, syscall
+from kb.confinement.kernel import prctl, set_capabilities
 from kb.hardening import hide_memory
 
 PR_SET_NO_NEW_PRIVS = 38  # linux/prctl.h
-CAPSET = {"x86_64": 126, "aarch64": 91}
-CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +65,10 @@ def confine(readable: Sequence[Path] = (), writable: Sequence[Path] = ()) -> Non
     walls = offered()
     hide_memory()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
-    _drop_capabilities()
+    if os.geteuid() == 0:
+        # Root's powers would reach past file modes and signals.
+        set_capabilities(0)
     if walls.landlock:
         landlock.restrict(walls.landlock, readable, writable)
     if walls.seccomp:
         seccomp.restrict()
-
-
-def _drop_capabilities() -> None:
-    """Keep none of root's powers, where root runs us: they would reach past file modes and signals."""
-    number = CAPSET.get(os.uname().machine)
-    if number and os.geteuid() == 0:
-        header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
-        syscall(number, ctypes.byref(header), ctypes.byref((ctypes.c_uint32 * 6)()))

@@ -105,9 +105,10 @@ def _let_pass(places: Iterable[Path], account: pwd.struct_passwd) -> None:
 
 def _let_one_pass(folder: Path, account: pwd.struct_passwd) -> None:
     entries = _entries(folder)
-    if (USER, account.pw_uid) in entries:
+    # A later change of the folder's mode takes the right out of the mask, and leaves the entry.
+    if entries.get((USER, account.pw_uid), 0) & entries.get((MASK, NOBODY), 0) & PASS:
         return
-    entries[USER, account.pw_uid] = PASS
+    entries[USER, account.pw_uid] = entries.get((USER, account.pw_uid), 0) | PASS
     # The mask bounds what all but owner and others may do.
     entries[MASK, NOBODY] = entries.get((MASK, NOBODY), entries[GROUP, NOBODY]) | PASS
     packed = (ACL_ENTRY.pack(tag, bits, id) for (tag, id), bits in sorted(entries.items()))

@@ -311,6 +311,7 @@ def test_only_the_account_may_pass_a_closed_folder(tmp_path: Path) -> None:
     closed.chmod(0o700)
     account = account_of_root.find_or_make()
     account_of_root._let_pass([closed / "checkout"], account)
+    closed.chmod(0o700)
     account_of_root._let_pass([closed / "checkout"], account)
 
     def enters(uid: int, folder: Path) -> bool:

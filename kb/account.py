@@ -129,13 +129,12 @@ def _entries(folder: Path) -> dict[tuple[int, int], int]:
 
 def _check_access(account: pwd.struct_passwd) -> None:
     """Refuse to become an account that can't read Python, its packages or our code."""
-    needed = [sys.executable, os.__file__, *sys.path, ROOT / "manage.py", ROOT / "kb" / "asgi.py"]
+    packages = [Path(entry) for entry in sys.path if entry and Path(entry).exists()]
+    needed = [Path(sys.executable), Path(os.__file__), *packages, ROOT / "manage.py", ROOT / "kb" / "asgi.py"]
     child = os.fork()
     if child == 0:
         _become(account)
-        missing = [path for path in needed if path and Path(path).exists() and not os.access(path, os.R_OK)]
-        unseen = [path for path in (ROOT / "manage.py", Path(os.__file__)) if not os.access(path, os.R_OK)]
-        os._exit(1 if missing or unseen else 0)
+        os._exit(0 if all(os.access(path, os.R_OK) for path in needed) else 1)
     _, status = os.waitpid(child, 0)
     if status:
         raise RootError(f"{NAME} can't read {ROOT} or the Python that runs it")

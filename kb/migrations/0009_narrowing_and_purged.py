@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('kb', '0007_external_ids'),
+        ('kb', '0008_job_queues'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

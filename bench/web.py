@@ -35,6 +35,7 @@ TIMES = 100
 PROVIDER_SECS = 0.2
 PAGES = 10
 PAGE_SECS = 1.0
+LONG_PAGE_CHARS = 200_000
 FETCH_SECS = 4.0
 ENGINE_TIMEOUT_SECS = 5.0
 FAILING = 0.3
@@ -65,13 +66,14 @@ def engines() -> Iterator[dict[str, Any]]:
 
 
 class SlowPage(BaseHTTPRequestHandler):
-    """Answers after a second, `/never` not at all."""
+    """Answers after a second, `/never` not at all, `/long` with a book's chapter."""
 
     def do_GET(self) -> None:
         """Send a page, or for `/robots.txt` that there are no rules."""
         is_page = self.path != "/robots.txt"
         time.sleep(FETCH_SECS * 3 if self.path == "/never" else PAGE_SECS if is_page else 0)
-        body = f"<html><body><p>{WORDS * 40}</p></body></html>".encode()
+        paragraphs = LONG_PAGE_CHARS // (5 * len(WORDS)) if self.path == "/long" else 8
+        body = f"<html><body>{f'<p>{WORDS * 5}</p>' * paragraphs}</body></html>".encode()
         # Who was to wait for ever has left.
         with suppress(ConnectionError):
             self.send_response(200 if is_page else 404)
@@ -287,11 +289,13 @@ def _one_after_the_other(http: httpx.Client, brave: Any, addresses: Sequence[str
     print(f"Added to a search: {added(http, brave, 'results')}")
     print(f"Added to an answer: {added(http, brave, 'answer')}")
     http.patch(settings, json={"web_search": {"scraping": True}}).raise_for_status()
-    for last in ("/page", "/never"):
-        paths = ["/page"] * (PAGES - 1) + [last]
+    for paths, what in (
+        (["/page"] * PAGES, "each after 1 s"),
+        (["/long"] * PAGES, f"each after 1 s and of {LONG_PAGE_CHARS:,} characters"),
+        (["/page"] * (PAGES - 1) + ["/never"], f"one of them never (limit {FETCH_SECS:.0f} s)"),
+    ):
         urls = [f"http://{address}{path}" for address, path in zip(addresses, paths, strict=True)]
         read, secs = scraped(http, brave, urls)
-        what = "each after 1 s" if last == "/page" else f"one of them never (limit {FETCH_SECS:.0f} s)"
         print(f"{PAGES} pages, {what}: {read} read in {secs:.1f} s")
     http.patch(settings, json={"web_search": {"scraping": False}}).raise_for_status()
 

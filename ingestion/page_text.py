@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from ingestion.errors import IngestionError, NoText, UnsupportedType
-from ingestion.extract.base import Element, Finding, Kind, Opened
+from ingestion.extract.base import Element, Finding, Kind, Opened, UnitRead
 from ingestion.sandbox.parent import SandboxLimits, extract
 from kb.page_text import PageText, Unreadable
 
@@ -49,7 +49,9 @@ def _text(findings: Iterator[Finding], max_chars: int, enough_at: float) -> Page
             case Element(kind) if kind not in NOT_CONTENT:
                 parts.append(f"- {finding.text}" if kind is Kind.LIST_ITEM else finding.text)
                 chars += len(finding.text)
-        if chars >= max_chars or (chars and time.monotonic() >= enough_at):
+            case UnitRead() if chars and time.monotonic() >= enough_at:
+                break
+        if chars >= max_chars:
             break
     if not chars:
         raise NoText

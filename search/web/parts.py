@@ -14,7 +14,7 @@ import re
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -44,6 +44,19 @@ Bounds = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """What the words of a question are worth in a text: the rarer there, the more."""
+
+    weights: Mapping[str, float]
+    language: str | None
+
+    def share(self, text: str) -> float:
+        """Return the share of the question's weight that a text has, 0 to 1."""
+        found = self.weights.keys() & terms(text, self.language)
+        return sum(self.weights[term] for term in found) / (sum(self.weights.values()) or 1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class RankedText:
     """A text, where its parts stand in it, and how near to the question each is."""
 
@@ -56,22 +69,34 @@ class RankedText:
     """The share of the question's words, weighted by how rare they are here, that each part has: 0 to 1."""
     meaning: tuple[float | None, ...]
     """The cosine of question and part, where there was time for it."""
+    scale: Scale
 
     def nearest(self, max_tokens: int) -> tuple[str, int]:
         """Return what of the text is nearest to the question, in reading order, and its tokens.
 
-        The whole text if it fits, else whole parts; of a best part that is too large the beginning.
+        The whole text if it fits, else whole parts; of a best part that is too large its best sentences.
         """
-        left, chosen = max_tokens, []
-        for number in self.order:
-            if self.tokens[number] <= left:
-                chosen.append(number)
-                left -= self.tokens[number]
-        if chosen:
-            return _joined(self.text, [self.parts[number] for number in sorted(chosen)]), max_tokens - left
-        if not self.parts:
+        order = self.order
+        if not order:
             return "", 0
-        return cut(self.part(self.order[0]), max_tokens)
+        if self.tokens[order[0]] > max_tokens:
+            return self._sentences(order[0], max_tokens)
+        chosen, taken = _fitting(order, self.tokens, max_tokens)
+        return _joined(self.text, [self.parts[number] for number in chosen]), taken
+
+    def _sentences(self, number: int, max_tokens: int) -> tuple[str, int]:
+        """Return what of a part is nearest to the question by its words."""
+        start, end = self.parts[number]
+        bounds = [
+            (start + first, start + last) for first, last in sentence_bounds(self.text[start:end], None)
+        ]
+        texts = [self.text[first:last] for first, last in bounds]
+        order = sorted(range(len(texts)), key=lambda at: -self.scale.share(texts[at]))
+        tokens = tokens_of(texts)
+        if not order or tokens[order[0]] > max_tokens:
+            return cut(texts[order[0]] if order else self.part(number), max_tokens)
+        chosen, taken = _fitting(order, tokens, max_tokens)
+        return _joined(self.text, [bounds[at] for at in chosen]), taken
 
     def part(self, number: int) -> str:
         """Return a part's text."""
@@ -95,12 +120,11 @@ def ranked_by_words(question: str, text: str, language: str | None) -> RankedTex
     parts = tuple(_parts(text))
     texts = [text[start:end] for start, end in parts]
     asked = frozenset(terms(question, language))
-    has = [asked.intersection(terms(each, language)) for each in texts]
-    having = Counter(term for found in has for term in found)
+    having = Counter(term for each in texts for term in asked.intersection(terms(each, language)))
     weights = {term: math.log(1 + (len(parts) - having[term] + 0.5) / (having[term] + 0.5)) for term in asked}
-    whole = sum(weights.values()) or 1.0
-    words = tuple(sum(weights[term] for term in found) / whole for found in has)
-    return RankedText(text, parts, tuple(tokens_of(texts)), words, (None,) * len(parts))
+    scale = Scale(weights, language)
+    words = tuple(map(scale.share, texts))
+    return RankedText(text, parts, tuple(tokens_of(texts)), words, (None,) * len(parts), scale)
 
 
 def ranked_by_meaning(question: str, texts: Sequence[RankedText]) -> list[RankedText]:
@@ -172,6 +196,16 @@ def _worth_embedding(text: RankedText) -> list[int]:
     step = max(1, len(text.parts) // MOST_EMBEDDED)
     spread = [number for number in range(0, len(text.parts), step) if not text.words[number]]
     return [*with_words, *spread]
+
+
+def _fitting(order: Sequence[int], tokens: Sequence[int], most: int) -> tuple[list[int], int]:
+    """Return which of the best fit together, in reading order, and how many tokens they have."""
+    chosen, taken = [], 0
+    for number in order:
+        if taken + tokens[number] <= most:
+            chosen.append(number)
+            taken += tokens[number]
+    return sorted(chosen), taken
 
 
 def _joined(text: str, chosen: Sequence[Bounds]) -> str:

@@ -93,11 +93,10 @@ async def with_pages(sources: Sequence[Source], count: int, query: WebQuery) -> 
 def _by_meaning(pages: Sequence[LongPage | PageFailed], query: WebQuery) -> list[LongPage | PageFailed]:
     """Rank the parts of pages by meaning too, but for those that are read whole."""
     most = max_tokens_of_page(query)
-    long = {
-        number: page.ranked
-        for number, page in enumerate(pages)
-        if isinstance(page, LongPage) and sum(page.ranked.tokens) > most
-    }
+    read = {number: page.ranked for number, page in enumerate(pages) if isinstance(page, LongPage)}
+    tokens = {number: sum(ranked.tokens) for number, ranked in read.items()}
+    is_tight = query.max_tokens is not None and sum(tokens.values()) > query.max_tokens
+    long = {number: ranked for number, ranked in read.items() if is_tight or tokens[number] > most}
     ranked = dict(zip(long, ranked_by_meaning(query.text, list(long.values())), strict=True))
     return [
         replace(page, ranked=ranked[number]) if isinstance(page, LongPage) and number in ranked else page

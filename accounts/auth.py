@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -20,6 +20,7 @@ from accounts.errors import Forbidden, Unauthenticated, ValidationError
 from accounts.identity import in_session, principal_of_key, principal_of_user
 from accounts.models import User
 from accounts.principal import Principal, checked_external_user_id
+from accounts.rights import still_hold
 from accounts.roles import KeyScope
 from accounts.throttling import UNKNOWN_KEYS, Bucket, take
 
@@ -81,8 +82,13 @@ def external_user_of(headers: RawHeaders) -> str | None:
         raise ValidationError("external_user_id must be UTF-8.", param="external_user_id") from None
 
 
-def identify(headers: RawHeaders, user: User | None, session_id: str | None) -> tuple[User, Principal]:
-    """Return who is asking: the key in the headers, else the logged-in `user`; raise if there is neither."""
+def identify(
+    headers: RawHeaders, user: User | None, session_id: str | None, login: str | None = None
+) -> tuple[User, Principal]:
+    """Return who is asking: the key in the headers, else the logged-in `user`; raise if there is neither.
+
+    `login` is the key of the browser's session that `user` is logged in with, where it is known.
+    """
     headers = list(headers)
     external_user_id = external_user_of(headers)
     token = presented_key(headers)
@@ -90,7 +96,7 @@ def identify(headers: RawHeaders, user: User | None, session_id: str | None) -> 
         key = keys.authenticate(token)
         user, principal = key.user, principal_of_key(key, external_user_id)
     elif user is not None:
-        principal = principal_of_user(user, external_user_id)
+        principal = replace(principal_of_user(user, external_user_id), login=login)
     else:
         raise Unauthenticated
     return user, principal if session_id is None else in_session(principal, parsed_session_id(session_id))
@@ -103,19 +109,18 @@ class Caller:
     headers: RawHeaders
     user_id: int | None
     session_id: str | None
-
-    @classmethod
-    def of(cls, request: Request) -> Caller:
-        """Return who made an API request."""
-        http = request._request
-        return cls(raw_headers(http), request.user.pk, http.GET.get("session_id"))
+    login: str | None = None
+    """The key of the browser's session, where it is known."""
 
     def identify(self) -> Principal:
         """Return who is asking, as of now: a key, membership or login may have been taken away since."""
         user = None
         if self.user_id is not None:
             user = User.objects.filter(pk=self.user_id, is_active=True).first()
-        return identify(self.headers, user, self.session_id)[1]
+        principal = identify(self.headers, user, self.session_id, self.login)[1]
+        if principal.login is not None and not still_hold([principal])[0]:
+            raise Unauthenticated
+        return principal
 
 
 @contextmanager
@@ -154,7 +159,8 @@ class PrincipalAuthentication(BaseAuthentication):
                 return None
             _enforce_csrf(http)
         with unknown_keys_counted(http):
-            return identify(headers, cookie_user, http.GET.get("session_id"))
+            login = getattr(getattr(http, "session", None), "session_key", None)
+            return identify(headers, cookie_user, http.GET.get("session_id"), login)
 
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge that makes REST framework answer 401 rather than 403."""

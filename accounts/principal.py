@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from accounts.errors import Forbidden, NotFound, ValidationError
@@ -32,6 +32,8 @@ class Principal:
     personal_workspace_id: UUID | None = None
     narrowed: bool = False
     """Whether the key reads only some of its user's workspaces."""
+    login: str | None = field(default=None, repr=False)
+    """The key of the browser's session, where somebody is logged in: a logout ends what is open by it."""
 
     @property
     def workspace_ids(self) -> frozenset[UUID]:

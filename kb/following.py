@@ -6,14 +6,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 from uuid import UUID
 
-from accounts.auth import Caller
-from accounts.errors import LocusError
+from accounts.principal import Principal
 from kb.models import FINISHED, Document
 from kb.notifications import document_topic, listener
 from kb.representations import document_json
+from kb.rights import require_right, watched
 from kb.threads import in_database
 
 UPDATE, END = "document_update", "document_end"
@@ -29,16 +30,17 @@ class DocumentEvent:
 
 
 async def follow_document(
-    caller: Caller, document: Document, ping_secs: float
+    principal: Principal, document: Document, ping_secs: float
 ) -> AsyncIterator[DocumentEvent | None]:
     """Yield the document at once and after every change until it is finished; None when all is quiet.
 
-    The stream also ends when the document is deleted or the caller no longer sees it: the two must not be
-    told apart. Between two looks no database connection is held.
+    The stream also ends when the document is deleted or moved out of the reader's sight: the two must not be
+    told apart. Raise `Unauthenticated` within seconds when the principal's right ends. Between two looks no
+    database connection is held.
     """
     seq = 0
     last: dict[str, Any] | None = None
-    async for looked, state in _looks(caller, document.pk, document.workspace_id, ping_secs):
+    async for looked, state in _looks(principal, document.pk, document.workspace_id, ping_secs):
         if looked is Reason.QUIET:
             yield None
         if state and state != last:
@@ -58,16 +60,19 @@ class Reason(Enum):
 
 
 async def _looks(
-    caller: Caller, id: UUID, workspace_id: UUID, ping_secs: float
+    principal: Principal, id: UUID, workspace_id: UUID, ping_secs: float
 ) -> AsyncIterator[tuple[Reason, dict[str, Any] | None]]:
-    """Yield what the caller sees of the document: now, at its news, and when there was none for a while."""
+    """Yield what the reader sees of the document: now, at its news, and when there was none for a while."""
     while True:
-        async with listener().subscribe(document_topic(workspace_id)) as news:
-            reason, state = Reason.NEWS, await _look(caller, id)
+        async with (
+            listener().subscribe(document_topic(workspace_id)) as news,
+            watched(principal, partial(news.put_nowait, "")),
+        ):
+            reason, state = Reason.NEWS, await _look(principal, id)
             yield reason, state
             while state and state["workspace_id"] == str(workspace_id):
                 reason = await _wait(id, news, ping_secs)
-                state = await _look(caller, id)
+                state = await _look(principal, id)
                 yield reason, state
         if not state:
             return
@@ -88,14 +93,11 @@ async def _wait(id: UUID, news: asyncio.Queue[str], secs: float) -> Reason:
     return Reason.NEWS
 
 
-async def _look(caller: Caller, id: UUID) -> dict[str, Any] | None:
-    return await in_database(_read, caller, id)
+async def _look(principal: Principal, id: UUID) -> dict[str, Any] | None:
+    return await in_database(_read, principal, id)
 
 
-def _read(caller: Caller, id: UUID) -> dict[str, Any] | None:
-    try:
-        principal = caller.identify()
-    except LocusError:
-        return None
+def _read(principal: Principal, id: UUID) -> dict[str, Any] | None:
+    require_right(principal)
     found = Document.objects.addressable_by(principal).filter(pk=id).first()
     return document_json(found) if found else None

@@ -16,7 +16,7 @@ from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
 from accounts.auth import principal_of
-from accounts.errors import ValidationError
+from accounts.errors import LocusError, ValidationError
 from accounts.rest import decimal_number
 from kb.door.per_user import streams
 
@@ -89,12 +89,16 @@ def sse_response(events: AsyncIterator[Sent | None], max_bytes: int) -> Streamin
 
 
 async def _frames(events: AsyncIterator[Sent | None], max_bytes: int) -> AsyncIterator[bytes]:
-    async for event in events:
-        if event is None:
-            yield PING
-            continue
-        for frame in frames(event, max_bytes):
-            yield frame
+    try:
+        async for event in events:
+            if event is None:
+                yield PING
+                continue
+            for frame in frames(event, max_bytes):
+                yield frame
+    except LocusError as error:
+        # It is about this connection, not an event of what is followed: it has no number.
+        yield _frame("error", compact({"event": "error", "data": error.as_json()["error"]}), None)
 
 
 def frames(event: Sent, max_bytes: int) -> Iterator[bytes]:

@@ -15,11 +15,13 @@ from django.conf import settings
 from accounts.auth import Caller, presented_key
 from accounts.errors import LocusError, NotFound, RateLimited, Unauthenticated, ValidationError
 from accounts.principal import Principal
+from accounts.rights import covers
 from kb.door.hosts import is_allowed_host
 from kb.door.per_user import sockets
 from kb.models import Document
 from kb.notifications import document_topic, listener
 from kb.representations import document_json
+from kb.rights import Right, right_ended, watch
 from kb.threads import in_database
 
 logger = logging.getLogger(__name__)
@@ -44,6 +46,8 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
 
     principal: Principal
     _is_open = False
+    _right: Right | None = None
+    _ending: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         """Accept, identify the caller, and let the subclass open its object."""
@@ -60,6 +64,35 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
             await self.close(TRY_AGAIN_LATER)
         else:
             self._is_open = True
+            self._right = Right(self.principal, self.end_soon)
+            watch().add(self._right)
+
+    async def websocket_disconnect(self, message: Any) -> None:
+        """Clean up."""
+        if self._right is not None:
+            watch().remove(self._right)
+        await super().websocket_disconnect(message)
+
+    async def end(self, code: int) -> None:
+        """Close an open socket; one whose right has ended is told so before."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        await self.disconnect(code)
+        if code == WHO:
+            await self.send_json({"event": "error", "data": right_ended().as_json()["error"]})
+        await self.close(code)
+
+    def end_soon(self, code: int = WHO) -> None:
+        """Do so in a task of its own, since it cancels those that send."""
+        self._ending = asyncio.get_running_loop().create_task(self.end(code))
+
+    async def identify_again(self) -> None:
+        """Identify the caller as of now; raise `Refused` if its right has ended or is less than it was."""
+        principal = await self._identify()
+        if not covers(principal, self.principal):
+            raise Refused(WHO)
+        self.principal = principal
 
     async def websocket_receive(self, message: Any) -> None:
         """Handle a message, unless the handshake was refused: the client may have sent it before it knew."""
@@ -79,7 +112,8 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
 
     async def _identify(self) -> Principal:
         user: Any = self.scope.get("user")
-        caller = Caller(self.scope["headers"], getattr(user, "pk", None), self.query("session_id"))
+        login = getattr(self.scope.get("session"), "session_key", None)
+        caller = Caller(self.scope["headers"], getattr(user, "pk", None), self.query("session_id"), login)
         try:
             principal = await in_database(caller.identify)
         except (Unauthenticated, ValidationError):
@@ -146,9 +180,9 @@ class DocumentsConsumer(PrincipalConsumer):
                     changed.add(news.get_nowait())
                 try:
                     # A membership or key may have been taken away since the handshake.
-                    self.principal = await self._identify()
+                    await self.identify_again()
                 except Refused as refused:
-                    await self.close(refused.code)
+                    self.end_soon(refused.code)
                     return
                 for id in changed - {""}:
                     await self._tell(id, seen)

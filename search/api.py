@@ -21,6 +21,7 @@ from accounts.operations import LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
 from accounts.rest import CursorLists, SequenceLists, decimal_number, uuid_param
 from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key
+from kb.rights import require_right
 from kb.sse import SSE_MAX_BYTES, AnyAccept, count_stream, sse_max_bytes, sse_response
 from search.calls import Call
 from search.executions import (
@@ -144,6 +145,7 @@ def _answered(call: Call, execution: Execution) -> Response:
     # Others can use the view's connection while a model writes.
     close_old_connections()
     finished = async_to_sync(ended)(execution.pk)
+    require_right(call.principal)
     if finished.error:
         return Response({"error": finished.error}, status=status_of(finished.error["code"]))
     return Response(shown_result(call.principal, finished))

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field
 
-from accounts.errors import InvalidJson, LocusError, NotFound, ValidationError
+from accounts.errors import InvalidJson, LocusError, NotFound, Unauthenticated, ValidationError
 from accounts.rest import refuse_unclean
 from accounts.roles import KeyScope
 from accounts.validation import validated
@@ -83,11 +83,11 @@ class ToolConsumer(PrincipalConsumer):
         """Handle one message; a bad one gets an `error` event and the socket stays open."""
         try:
             # A membership or key may have been taken away since the last message.
-            self.principal = await self._identify()
+            await self.identify_again()
             self.principal.require_scope(KeyScope.READ)
             await self._handle(_parsed(text_data))
         except Refused as refused:
-            await self.close(refused.code)
+            await self.end(refused.code)
         except LocusError as error:
             await self.send_json({"event": "error", "data": error.as_json()["error"]})
 
@@ -145,6 +145,8 @@ class ToolConsumer(PrincipalConsumer):
         except OSError:
             # The client has left.
             return
+        except Unauthenticated:
+            self.end_soon()
         except Exception:
             # Of a task nobody awaits. A client whose socket closes comes back and resumes.
             logger.exception("Execution %s could not be followed", execution_id)

@@ -12,7 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.auth import Caller, principal_of
+from accounts.auth import principal_of
 from accounts.conditional import etag_of, json_response, require_unchanged
 from accounts.errors import Conflict, ValidationError
 from accounts.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
@@ -186,7 +186,8 @@ class DocumentEventsView(ApiView):
     )
     def get(self, request: Request, id: str) -> HttpResponseBase:
         """Send `document_update` now and at every change, and `document_end` when nothing more will come."""
-        document = visible_document(principal_of(request), id)
+        principal = principal_of(request)
+        document = visible_document(principal, id)
         max_bytes = sse_max_bytes(request)
         count_stream(request)
-        return sse_response(follow_document(Caller.of(request), document, settings.SSE_PING_SECS), max_bytes)
+        return sse_response(follow_document(principal, document, settings.SSE_PING_SECS), max_bytes)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
 
 from accounts.principal import Principal
 from kb.notifications import WITHDRAWN, listener
+from kb.rights import watched
 from kb.threads import in_database
 from search.executions.journal import StoredEvent, Wanted, read, topic
 from search.executions.withholding import MADE_OF_ALL, hidden_documents, withheld
@@ -25,18 +27,22 @@ async def follow(
     """Yield the events with a sequence number above `after` until the terminal one; None when all is quiet.
 
     The caller has decided that the principal may see the execution; what comes from documents that it no
-    longer sees is withheld here, whether the events are new or replayed.
+    longer sees is withheld here, whether the events are new or replayed. Raise `Unauthenticated` within
+    seconds when the principal's right ends.
     """
     sight = Sight(principal, execution_id)
     async with (
         listener().subscribe(topic(execution_id)) as news,
         listener().subscribe(WITHDRAWN) as withdrawn,
+        watched(principal, partial(news.put_nowait, "")) as right,
     ):
         while True:
+            right.require()
             found = await read(Wanted(execution_id, after))
             while not withdrawn.empty():
                 sight.forget(withdrawn.get_nowait())
             for event in found.events:
+                right.require()
                 yield await sight.shown(event)
                 after = event.seq
             if found.is_over or (found.events and found.events[-1].is_terminal):

@@ -130,19 +130,26 @@ def revoke_key(cast: Cast, document: Document) -> None:
     Report(document.pk, lambda: False).update(progress=0.5)
 
 
-def delete(cast: Cast, document: Document) -> None:
-    delete_document(document)
+async def test_it_ends_when_the_document_goes(people: Cast, busy: Document) -> None:
+    stream = await opened(people, busy, "bob")
+    await stream.event()
+    await sync_to_async(delete_document)(busy)
+    assert await stream.event() == (2, "document_end", {"id": str(busy.pk), "status": None})
+    assert await stream.is_over()
 
 
-@pytest.mark.parametrize("happening", [delete, take_membership_away, revoke_key])
-async def test_it_ends_alike_when_the_document_goes_or_is_seen_no_more(
+@pytest.mark.parametrize("happening", [take_membership_away, revoke_key])
+async def test_it_ends_with_an_error_when_the_right_to_it_does(
     people: Cast, busy: Document, happening: Any
 ) -> None:
-    id = str(busy.pk)
     stream = await opened(people, busy, "bob")
     await stream.event()
     await sync_to_async(happening)(people, busy)
-    assert await stream.event() == (2, "document_end", {"id": id, "status": None})
+    name, data = (await stream.frame()).decode().strip().split("\n")
+    assert (name, json.loads(data.removeprefix("data: "))["data"]["code"]) == (
+        "event: error",
+        "unauthenticated",
+    )
     assert await stream.is_over()
 
 

@@ -1,8 +1,9 @@
 """From elements to chunks: the units of retrieval.
 
 A chunk keeps to one section, fits the embedding model's window together with its heading path, and is
-packed from whole sentences; a sentence longer than the window is cut between words. Its text is the
-document's own words, so that every character keeps its place.
+packed from whole sentences; a sentence longer than the window is cut between words, and a word of more than
+60 characters anywhere. However few tokens a tokenizer makes of a text, no chunk is longer than `MOST_CHARS`.
+Its text is the document's own words, so that every character keeps its place.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import groupby, takewhile
 from typing import Protocol
 
 from ingestion.extract.base import Element, Kind, Pictured
+from kb.chunk_size import MOST_CHARS
 from kb.locations import LocatedText
 from kb.pictures import Picture
 from kb.sentences import sentence_bounds
@@ -22,6 +24,10 @@ from kb.tables import without_marks
 # Longer chunks blur what a vector stands for, also where the model could read more.
 LARGEST = 256
 SPECIAL_TOKENS = 2
+# Tokenizers make one token of any unbroken run, and none of blanks: a token counts as so many characters.
+CHARS_PER_TOKEN = MOST_CHARS // LARGEST
+# In running text no more blanks stand between two words; what is further apart is parted.
+MOST_BLANK = 4 * CHARS_PER_TOKEN
 # A section so short (in characters) is read together with the subsection that follows.
 SHORT_SECTION = 200
 HEADINGS_SHARE = 0.25
@@ -152,7 +158,7 @@ def _is_short(section: Section) -> bool:
 
 def _fitting(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tuple[str, ...], int]:
     """Return the innermost headings that fit into `room` tokens, and how many they take."""
-    counts = tokenizer.count_tokens([f"{heading} >" for heading in path])
+    counts = _counted([f"{heading} >" for heading in path], tokenizer)
     taken = 0
     for kept, count in enumerate(reversed(counts)):
         if taken + count > room:
@@ -175,7 +181,10 @@ def _measured(
     ]
     counts = _counted([element.text[start:end] for element, start, end in cuts], tokenizer)
     # One token more for the separator, which some tokenizers count.
-    pieces = [Piece(*cut, count + 1) for cut, count in zip(cuts, counts, strict=True)]
+    pieces = [
+        Piece(*cut, max(count + 1, _least_tokens(behind - cut[1])))
+        for cut, count, behind in zip(cuts, counts, _ends_with_blanks(cuts), strict=True)
+    ]
     # A heading that is left alone in a chunk says nothing: what follows must fit in beside it.
     beside = max(room - _leading_headings(elements, pieces), room // 2)
     for _, of_element in groupby(pieces, key=lambda piece: id(piece.element)):
@@ -196,18 +205,36 @@ def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
         return
     words = list(WORD.finditer(piece.element.text, piece.start, piece.end))
     counts = _counted([word[0] for word in words], tokenizer)
-    start, used = piece.start, 1
+    start, end, used = piece.start, piece.start, 1
     for word, count in zip(words, counts, strict=True):
-        if used + count > room and word.start() > start:
-            yield Piece(piece.element, start, word.start(), used)
+        is_far = word.start() - end > MOST_BLANK
+        size = max(count, _least_tokens(word.end() - (word.start() if is_far else end)))
+        if (used + size > room or is_far) and word.start() > start:
+            yield Piece(piece.element, start, end, used)
             start, used = word.start(), 1
-        used += count
-    yield Piece(piece.element, start, piece.end, used)
+        used += size
+        end = word.end()
+    yield Piece(piece.element, start, end, used)
+
+
+def _ends_with_blanks(cuts: Sequence[tuple[LocatedText, int, int]]) -> Iterator[int]:
+    """Yield where each sentence ends, with the blanks behind it unless they part it from the next."""
+    for (element, _, end), following in zip(cuts, [*cuts[1:], None], strict=True):
+        is_near = following and following[0] is element and following[1] - end <= MOST_BLANK
+        yield following[1] if following and is_near else end
+
+
+def _least_tokens(chars: int) -> int:
+    """Return as how many tokens so many characters count at least."""
+    return -(-chars // CHARS_PER_TOKEN)
 
 
 def _counted(texts: list[str], tokenizer: Tokenizer) -> list[int]:
-    batches = (texts[at : at + COUNTED_AT_ONCE] for at in range(0, len(texts), COUNTED_AT_ONCE))
-    return [count for batch in batches for count in tokenizer.count_tokens(batch)]
+    """Return the tokens of each text; what is longer than a chunk is not shown to the tokenizer."""
+    short = [text for text in texts if len(text) <= MOST_CHARS]
+    batches = (short[at : at + COUNTED_AT_ONCE] for at in range(0, len(short), COUNTED_AT_ONCE))
+    counts = (count for batch in batches for count in tokenizer.count_tokens(batch))
+    return [max(next(counts) if len(text) <= MOST_CHARS else 0, _least_tokens(len(text))) for text in texts]
 
 
 # --- Tables ------------------------------------------------------------------------------------------------
@@ -219,7 +246,7 @@ def _table_drafts(
     """Yield a table whole, or else as groups of rows that each begin with its header."""
     texts = [without_marks(table.text[start:end]) for start, end in table.rows]
     rows = [
-        Piece(table.located, start, end, count + 1)
+        Piece(table.located, start, end, max(count, _least_tokens(end - start)) + 1)
         for (start, end), count in zip(table.rows, _counted(texts, tokenizer), strict=True)
     ]
     header = rows[0] if rows[0].tokens <= room * HEADER_SHARE and len(rows) > 1 else None
@@ -257,12 +284,23 @@ def _pictured(draft: Draft, pieces: Sequence[Piece], picture: Pictured, elements
     return replace(draft, picture=shown)
 
 
+def _runs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """Yield what stands together in an element; long stretches of blanks are left out."""
+    run: list[Piece] = []
+    for piece in pieces:
+        if run and (piece.element is not run[-1].element or piece.start - run[-1].end > MOST_BLANK):
+            yield run
+            run = []
+        run.append(piece)
+    if run:
+        yield run
+
+
 def _draft(pieces: list[Piece], headings: tuple[str, ...]) -> Draft:
     parts: list[LocatedText] = []
     sentences: list[tuple[int, int]] = []
     at = 0
-    for _, group in groupby(pieces, key=lambda piece: id(piece.element)):
-        run = list(group)
+    for run in _runs(pieces):
         part = run[0].element.slice(run[0].start, run[-1].end)
         sentences += [(at + p.start - run[0].start, at + p.end - run[0].start) for p in run]
         parts.append(part)

@@ -29,6 +29,7 @@ from kb.websocket import DocumentsConsumer, UnknownPath  # noqa: E402
 from search.answer import start as start_answering  # noqa: E402
 from search.executions import lifespan  # noqa: E402
 from search.rerank import start as start_reranking  # noqa: E402
+from search.text_processes import text_processes  # noqa: E402
 from search.web.providers.registry import start as start_searching  # noqa: E402
 from search.websocket import ToolConsumer  # noqa: E402
 
@@ -55,6 +56,7 @@ def load_models() -> None:
     try:
         # First: an answer asks for it without a thread, and must find it there.
         start_answering()
+        text_processes.start()
         start()
         start_reranking()
         if settings.WEB_TOOLS:

@@ -521,6 +521,7 @@ GENERATION_BASE_URL = env.str("GENERATION_BASE_URL", "", validate=_refuse_all_bu
 GENERATION_API_KEY = env.str("GENERATION_API_KEY", "")
 GENERATION_FALLBACKS: list[str] = env.list("GENERATION_FALLBACKS", [])
 # How long to wait for the first words, and for more of them.
+ANSWER_TEXT_SECS = env.float("ANSWER_TEXT_SECS", 20.0, validate=validate.Range(min=0.1))
 GENERATION_TIMEOUT_SECS = env.float("GENERATION_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
 GENERATION_MAX_TOKENS = env.int("GENERATION_MAX_TOKENS", 4000, validate=validate.Range(min=1))
 GENERATION_CONTEXT_TOKENS = env.int("GENERATION_CONTEXT_TOKENS", 6000, validate=validate.Range(min=500))

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.principal import Principal
+from kb.chunk_size import shorten
 from kb.models import Chunk
 from search.retrieval import Found, Scores
 
@@ -59,7 +60,7 @@ def _neighbours(principal: Principal, chunks: Sequence[Chunk]) -> dict[Place, Ch
         for chunk in chunks
     ]
     live = Chunk.objects.restricted_to(principal).filter(reduce(or_, beside), replaced_by=None)
-    return {_place(chunk): chunk for chunk in live.select_related("document")}
+    return {_place(chunk): shorten(chunk) for chunk in live.select_related("document")}
 
 
 def _place(chunk: Chunk) -> Place:

@@ -8,8 +8,11 @@ from functools import cached_property
 from uuid import UUID
 
 from accounts.principal import Principal
+from kb.chunk_size import MOST_CHARS, MOST_HEADING_CHARS
 from kb.models import Chunk
 
+MOST_PASSAGE_CHARS = MOST_CHARS + MOST_HEADING_CHARS
+"""No chunk is longer but those that earlier releases have stored."""
 TWIN_SHARE = 0.95
 """Two passages are twins if they have so much of their words in common."""
 
@@ -31,7 +34,7 @@ def read_passages(principal: Principal, ids: Sequence[UUID]) -> list[Passage]:
     """Return the passages of these chunks in their order; those the principal can't find are left out."""
     live = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
     texts = {chunk.pk: chunk.text_to_embed for chunk in live.only("pk", "headings", "text", "modality")}
-    return [Passage(id, texts[id]) for id in ids if id in texts]
+    return [Passage(id, texts[id][:MOST_PASSAGE_CHARS]) for id in ids if id in texts]
 
 
 def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:

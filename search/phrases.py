@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from django.db.models.functions import Left
 
 from accounts.principal import Principal
+from kb.chunk_size import MOST_CHARS
 from kb.index.analysis import terms
 from kb.index.view import Rows, View
 from kb.index.words import holding_all
@@ -34,7 +36,7 @@ def narrowed_to_phrases(principal: Principal, view: View, question: str) -> View
     chunks = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
     texts = {
         id: fold(with_headings(headings, text))
-        for id, headings, text in chunks.values_list("pk", "headings", "text")
+        for id, headings, text in chunks.values_list("pk", "headings", Left("text", MOST_CHARS))
     }
     held = [all(phrase in texts.get(id, "") for phrase in phrases) for id in ids]
     return view.narrowed(rows[held]) if any(held) else view

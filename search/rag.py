@@ -27,7 +27,8 @@ from search.answer.base import Asked, Context, Spent
 from search.answer.extractive import nothing_found
 from search.answer.registry import answerer
 from search.answering import Pieces, Written, embed, paid_answer
-from search.citations.resolve import Resolved, resolve
+from search.citations.resolve import Resolved
+from search.citations.verifying import verified
 from search.continuations import with_continuations
 from search.crops import crops_of
 from search.events import (
@@ -101,7 +102,7 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
             yield partial
     clock.lap("generation")
     shown = [each for each in contexts if written.was_shown(each.rank)]
-    resolved = await asyncio.to_thread(resolve, written.raw, shown, inputs.query, embed)
+    resolved = await asyncio.to_thread(verified, written.raw, shown, inputs.query, embed)
     clock.lap("verification")
     cost = await _cost(run, wanted, written)
     yield _trace(ranking, contexts, resolved, written, cost, clock.laps)

@@ -25,6 +25,7 @@ from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from accounts.principal import Principal
+from kb.chunk_size import shorten
 from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
 from kb.index.nearest import best, similarities, worth_comparing
@@ -316,7 +317,7 @@ def _state(
 
 def _read(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
     live = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
-    chunks = {chunk.pk: chunk for chunk in live.select_related("document")}
+    chunks = {chunk.pk: shorten(chunk) for chunk in live.select_related("document")}
     return [chunks[id] for id in ids if id in chunks]
 
 

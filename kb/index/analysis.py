@@ -67,6 +67,9 @@ LONGEST_REMEMBERED = 24
 LONGEST_TERM = 64
 """What is longer, in characters, is no word that anybody asks for: encoded data, rules of dashes."""
 
+LONGEST_WORD = 4 * LONGEST_TERM
+"""No stemmer makes a term of a longer word, nor is it asked to."""
+
 # Letters that Unicode does not take apart, as PostgreSQL's `unaccent` writes them.
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 # Accents, the vowel points of Hebrew and Arabic, and what is never seen; marks of other scripts are vowels.
@@ -130,7 +133,8 @@ def _analysers(language: str) -> tuple[Analyser, Analyser]:
 
     def analyse(piece: str) -> tuple[str, ...]:
         folded = normalized("NFKC", piece).casefold()
-        found = map(term_of, chain.from_iterable(map(_candidates, _TOKEN.findall(folded))))
+        candidates = chain.from_iterable(map(_candidates, _TOKEN.findall(folded)))
+        found = (term_of(word) for word in candidates if len(word) <= LONGEST_WORD)
         return tuple(term for term in found if term and len(term) <= LONGEST_TERM)
 
     return analyse, lru_cache(REMEMBERED)(analyse)

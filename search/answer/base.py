@@ -38,6 +38,22 @@ class Context:
         """The chunk's text with its places."""
         return self.chunk.located
 
+    def portable(self, *, with_places: bool = True) -> Context:
+        """Return a copy that is quick to send to another process: nothing of the document but its name."""
+        chunk = self.chunk
+        own = Chunk(
+            pk=chunk.pk,
+            text=chunk.text,
+            headings=chunk.headings,
+            spans=chunk.spans if with_places else [],
+            sentences=chunk.sentences,
+            page_number=chunk.page_number,
+            modality=chunk.modality,
+            language=chunk.language,
+            picture=chunk.picture,
+        )
+        return Context(self.rank, own, self.document_name, self.score, self.rerank_score)
+
     @cached_property
     def sentences(self) -> list[Sentence]:
         """The chunk's sentences, or its whole text if none are known."""

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from search.answer.base import Context
 
+_WORD = re.compile(r"\S{1,60}")
+"""An unbroken run is cut as well."""
+
 Size = Callable[[Context, str], int]
 """How many tokens it takes to show a context with this much of its text."""
 
@@ -32,7 +35,7 @@ def pack(contexts: Sequence[Context], budget: int, size: Size) -> list[Excerpt]:
         if (needed := size(context, text)) > budget:
             begun = _cut(context, [sentence.end for sentence in context.sentences], budget, size)
             if not begun and not packed:
-                begun = _cut(context, [word.end() for word in re.finditer(r"\S+", text)], budget, size)
+                begun = _cut(context, [word.end() for word in _WORD.finditer(text)], budget, size)
             return [*packed, Excerpt(context, begun)] if begun else packed
         packed.append(Excerpt(context, text))
         budget -= needed

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ ANSWER = "answer.v1"
 REFLECTION = "reflection.v1"
 NO_REFLECTION = "no_reflection.v1"
 CROPS = "crops.v1"
+MOST_BYTES_PER_TOKEN = 6
+"""Of UTF-8. Running text has four or five; so the budget bounds the request in characters, too."""
+_RUN = re.compile(r"\S{50}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,9 @@ def compose(asked: Asked, budget: int) -> Prompt:
     more in English, and twice as many in Japanese (ADR 16); no provider tells without being asked.
     """
     fence = Fence.new()
-    count = embedding_model().count_tokens
 
     def size(context: Context, text: str) -> int:
-        return count([fence.source(context, text)])[0]
+        return tokens_of(fence.source(context, text))
 
     excerpts = pack(asked.contexts, budget, size)
     parts = [*_sources(fence, excerpts, asked.crops), fence.question(asked.question)]
@@ -66,6 +69,16 @@ def compose(asked: Asked, budget: int) -> Prompt:
         instructions = f"{instructions}\n\n{render(CROPS)}"
     read = frozenset(excerpt.context.rank for excerpt in excerpts)
     return Prompt(instructions, _joined(parts), read)
+
+
+def tokens_of(text: str) -> int:
+    """Return how many tokens a text has, long runs without blanks as language models count them.
+
+    Our tokenizer makes one token of any run of more than a hundred characters, and of emoji; who is paid by
+    the token does not.
+    """
+    (count,) = embedding_model().count_tokens([_RUN.sub(r"\g<0> ", text)])
+    return max(count, len(text.encode("utf-8", "replace")) // MOST_BYTES_PER_TOKEN)
 
 
 def _sources(fence: Fence, excerpts: Sequence[Excerpt], crops: Sequence[Crop]) -> Iterator[str | Crop]:

@@ -25,7 +25,8 @@ _GROUP = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?![\sa-zß-öø-ÿ])|\n+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 
-Outcome = Literal["held", "moved", "unsupported", "unknown", "repeated"]
+Outcome = Literal["held", "moved", "unsupported", "unknown", "repeated", "unchecked"]
+"""`unchecked`: there was no time to verify it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class Resolved:
 
     @property
     def removed(self) -> int:
-        """How many markers named no source, or one that does not say that."""
-        return sum(verdict.outcome in ("unknown", "unsupported") for verdict in self.verdicts)
+        """How many markers named no source, or one that does not say that or could not be checked."""
+        return sum(verdict.outcome in ("unknown", "unsupported", "unchecked") for verdict in self.verdicts)
 
     @property
     def sources_used(self) -> list[int]:
@@ -107,6 +108,13 @@ def resolve(
     for rank, statement in cited:
         quotes[rank].append(_quote(verifier, rank, statement, _moved(edits, statement.start)))
     return Resolved(_edited(raw, edits), dict(quotes), verdicts)
+
+
+def unverified(raw: str) -> Resolved:
+    """Return the response without any of its markers: what is not verified is not cited."""
+    groups = list(_GROUP.finditer(raw))
+    verdicts = [Verdict("", rank, None, "unchecked") for group in groups for rank in _ranks(group)]
+    return Resolved(_edited(raw, [_edit(group, []) for group in groups]), {}, verdicts)
 
 
 # --- Statements --------------------------------------------------------------------------------------------

@@ -21,7 +21,8 @@ from search.answer.base import Asked, Context, Corpus, Spent
 from search.answer.extractive import nothing_found
 from search.answer.registry import answerer
 from search.answering import Pieces, Written, embed, paid_answer
-from search.citations.resolve import Resolved, resolve
+from search.citations.resolve import Resolved
+from search.citations.verifying import verified
 from search.events import (
     RerankedResults,
     SearchCompleted,
@@ -256,4 +257,4 @@ def _resolved(
         return f'<web_citation url="{url}" title="{title}">[{context.rank}]</web_citation>'
 
     shown = [context for context in contexts if written.was_shown(context.rank)]
-    return resolve(written.raw, shown, making.inputs.query, embed, cite)
+    return verified(written.raw, shown, making.inputs.query, embed, cite)

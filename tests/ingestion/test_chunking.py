@@ -8,9 +8,10 @@ import pytest
 
 from ingestion.chunking import Draft, Tokenizer, chunked
 from ingestion.extract.base import Element, Kind
+from kb.chunk_size import MOST_CHARS
 from kb.embedding import embedding_model
 from kb.embedding.hashing import HashingModel
-from kb.locations import LocatedText
+from kb.locations import InFile, LocatedText, Span
 from kb.models import with_headings
 from kb.sentences import sentence_bounds
 
@@ -110,3 +111,55 @@ def test_sentences_cover_the_text_in_order() -> None:
 )
 def test_sentence_bounds(text: str, sentences: list[str]) -> None:
     assert [text[start:end] for start, end in sentence_bounds(text, None)] == sentences
+
+
+UNBROKEN = {
+    "digits": "9" * 300_000,
+    "base64": "QmFzZTYx" * 40_000,
+    "one letter": "a" * 300_000,
+    "blanks": f"Begin.{' ' * 300_000}End.",
+    "blanks between words": ("word" + " " * 70) * 4000,
+    "emoji": "😀" * 100_000,
+    "combining marks": "a" + "\u0301\u0327" * 100_000,
+    "quotation marks": "“" * 100_000,
+    "words": "word and " * 30_000,
+}
+
+
+@pytest.mark.parametrize("text", UNBROKEN.values(), ids=UNBROKEN)
+@pytest.mark.parametrize("kind", [Kind.PARAGRAPH, Kind.HEADING, Kind.TABLE])
+def test_no_chunk_is_longer_than_its_bound_in_characters(kind: Kind, text: str) -> None:
+    """A run without blanks is one token of any length, and was one chunk of a million characters."""
+    text = text.strip()
+    rows = ((0, len(text)),) if kind is Kind.TABLE else ()
+    found = chunks(Element(kind, LocatedText(text), 1, rows=rows), paragraph(2), model=embedding_model())
+    texts = [with_headings(list(chunk.headings), chunk.located.text) for chunk in found]
+    assert max(map(len, texts)) <= MOST_CHARS
+    assert "".join("".join(c.located.text.split()) for c in found).startswith("".join(text.split()))
+    assert all(chunk.sentences for chunk in found)
+
+
+def test_the_pieces_of_an_unbroken_run_keep_their_places() -> None:
+    """A run that is cut keeps the places of its words: here one of 30,000 characters among others."""
+    text = f"{'short ' * 50}{'9' * 30_000} {'short ' * 50}".strip()
+    at, spans = 0, []
+    for number, word in enumerate(text.split()):
+        spans.append(Span(at, at + len(word), InFile(lines=(number + 1, number + 1))))
+        at += len(word) + 1
+    found = chunks(Element(Kind.PARAGRAPH, LocatedText.of_spans(text, spans)), model=embedding_model())
+    runs = [chunk for chunk in found if "9" * 60 in chunk.located.text]
+    assert len(runs) > 5
+    for chunk in runs:
+        at = chunk.located.text.index("9" * 60)
+        assert chunk.located.files(at, at + 60) == [InFile(lines=(51, 51))]
+    last = found[-1].located
+    assert last.files(len(last.text) - 5) == [InFile(lines=(101, 101))]
+
+
+def test_a_table_of_empty_cells_is_cut() -> None:
+    """Cells without words have no tokens, and their marks were never counted."""
+    row = "|" + "  |" * 50_000
+    table = Element(
+        Kind.TABLE, LocatedText(f"{row}\n{row}"), rows=((0, len(row)), (len(row) + 1, 2 * len(row) + 1))
+    )
+    assert max(len(chunk.located.text) for chunk in chunks(table)) <= MOST_CHARS

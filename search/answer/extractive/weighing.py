@@ -12,11 +12,12 @@ docs/adr/0018-extractive-answers.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
 
 from kb.embedding import embedding_model
+from kb.embedding.base import Vectors
 from kb.index.analysis import terms
 from search.answer.base import Context
 from search.answer.extractive.expected import expected_by
@@ -41,13 +42,29 @@ class Evidence:
     score: float
 
 
-def weigh(question: str, contexts: Sequence[Context]) -> list[Evidence]:
+Similarity = Callable[[Sequence[str]], Vectors]
+"""Returns the cosine of each text with the question, of shape (texts,)."""
+
+
+def similarity_to(question: str) -> Similarity:
+    """Return what compares texts with a question, by the resident model in one batch."""
+
+    def similarity(texts: Sequence[str]) -> Vectors:
+        model = embedding_model()
+        cosines: Vectors = model.embed_documents(texts) @ model.embed_query(question)
+        return cosines
+
+    return similarity
+
+
+def weigh(
+    question: str, contexts: Sequence[Context], similarity_of: Similarity | None = None
+) -> list[Evidence]:
     """Weigh all that the contexts state; the model reads it in one batch."""
     found = list(statements(question, contexts))
     if not found:
         return []
-    model = embedding_model()
-    similarity = model.embed_documents([each.text for each in found]) @ model.embed_query(question)
+    similarity = (similarity_of or similarity_to(question))([each.text for each in found])
     said = [_terms(each.text, each.context) for each in found]
     scale, holds = _Scale(question, contexts, said), expected_by(question)
     evidence = []

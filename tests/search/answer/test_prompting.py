@@ -9,7 +9,7 @@ import pytest
 from kb.fencing import harmless
 from search.answer.base import Asked, Context, Corpus
 from search.answer.fencing import Fence
-from search.answer.prompting import compose, render
+from search.answer.prompting import MOST_BYTES_PER_TOKEN, compose, render, tokens_of
 from search.citations.markers import MarkerStream
 from tests.search.contexts import context
 
@@ -137,3 +137,18 @@ def test_the_web_is_not_called_documents() -> None:
 def test_a_prompt_with_a_missing_value_is_not_sent() -> None:
     with pytest.raises(KeyError, match="reflection"):
         render("answer.v1", fence="x", corpus="x")
+
+
+@pytest.mark.parametrize(
+    "text", ["9" * 500_000, "QmFzZTYx" * 60_000, "😀" * 200_000, "=" * 500_000, " \n" * 200_000 + "x"]
+)
+def test_the_budget_bounds_the_request_in_characters(text: str) -> None:
+    """A run without blanks was one token: 6,000 tokens sent a provider 800,000 characters."""
+    prompt = compose(Asked("What?", [placed(1, text), placed(2, text)]), 1000)
+    assert 200 < len(prompt.message) < 1000 * MOST_BYTES_PER_TOKEN + 1000
+
+
+def test_long_runs_are_counted_as_models_count_them() -> None:
+    """What is reserved for an answer is the price of the budget, so the budget must hold for hostile text."""
+    assert tokens_of("QmFzZTYx" * 1000) > 2000
+    assert tokens_of("The keeper climbs the stairs and lights the lamp.") == 10

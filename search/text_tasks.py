@@ -1,0 +1,21 @@
+"""What is done with text in processes of its own: functions that take `embed` last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from search.answer.base import Context
+from search.answer.extractive import extract
+from search.citations.resolve import Resolved, resolve
+from search.citations.support import Embed
+
+
+def verify(
+    raw: str, contexts: Sequence[Context], question: str, citations: Mapping[int, str], embed: Embed
+) -> Resolved:
+    """Return what `resolve` does; `citations` are how a response cites each rank."""
+    return resolve(raw, contexts, question, embed, lambda context: citations[context.rank])
+
+
+TASKS: dict[str, Callable[..., Any]] = {"extract": extract, "verify": verify}

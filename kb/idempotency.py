@@ -91,6 +91,11 @@ def once(key: Key, act: Callable[[], JsonValue]) -> tuple[JsonValue, bool]:
     return row.outcome, True
 
 
+def forget_outcome(user_id: int, outcome: JsonValue) -> None:
+    """Let keys be used anew whose outcome is no longer there."""
+    IdempotentRequest.objects.filter(user_id=user_id, outcome=outcome).delete()
+
+
 @app.periodic(cron="17 * * * *")
 @app.task(name="delete_idempotency_keys", queueing_lock="delete_idempotency_keys")
 def delete_idempotency_keys(timestamp: int) -> None:

@@ -27,6 +27,8 @@ from search.calls import Call
 from search.executions import (
     StoredEvent,
     cancel,
+    cost_of,
+    delete_execution,
     ended,
     follow,
     hidden_documents,
@@ -42,6 +44,7 @@ from search.models import Execution, ExecutionStatus
 from search.shapes import (
     RUN_ERRORS,
     Accepted,
+    DeletedExecution,
     Execute,
     ExecutionDetails,
     ExecutionList,
@@ -214,11 +217,19 @@ class ExecutionsView(ApiView):
 class ExecutionView(ApiView):
     """One execution."""
 
+    # Who asks may also delete what was answered.
+    required_scope = "read"
+
     @operation("executions_read", tag="Executions", answers={200: ExecutionDetails}, fails=(404,))
     def get(self, request: Request, id: str) -> Response:
         """Return status, inputs, result, usage, cost, error and trace."""
         principal = principal_of(request)
         return Response(_details(principal, visible_execution(principal, id)))
+
+    @operation("executions_delete", tag="Executions", answers={200: DeletedExecution}, fails=(404,))
+    def delete(self, request: Request, id: str) -> Response:
+        """Delete the execution with its events, cancelled first if it is running; return a receipt."""
+        return Response({"deleted": delete_execution(visible_execution(principal_of(request), id))})
 
 
 class CancelView(ApiView):
@@ -283,7 +294,7 @@ def _details(principal: Principal, execution: Execution) -> dict[str, Any]:
     return _summary(principal, execution) | {
         "result": withheld(execution.result, hidden),
         "usage": execution.usage,
-        "cost": execution.cost,
+        "cost": cost_of(execution),
         "error": execution.error,
         "trace": withheld_trace(execution.trace, hidden),
     }

@@ -169,9 +169,24 @@ class ExecutionDetails(ExecutionSummary):
 
     result: RagResult | WithheldResult | WebAnswer | WebResults | WebPage | PartialResult | None
     usage: Usage | None
-    cost: float | None = Field(description="US dollars; null where a price is unknown.")
+    cost: float | None = Field(
+        description="US dollars; null where a price is unknown. Of a run that ended early: so far."
+    )
     error: Failure | None
     trace: ExecutionTrace | None
+
+
+class DeletedRows(BaseModel):
+    """How many of what is gone."""
+
+    executions: int
+    events: int
+
+
+class DeletedExecution(BaseModel):
+    """The receipt of a deletion."""
+
+    deleted: DeletedRows
 
 
 class ToolDescription(BaseModel):

@@ -147,6 +147,9 @@ class ToolConsumer(PrincipalConsumer):
             return
         except Unauthenticated:
             self.end_soon()
+        except LocusError as error:
+            ending = {"event": "error", "data": error.as_json()["error"], "execution_id": execution_id}
+            await self.send_json(ending)
         except Exception:
             # Of a task nobody awaits. A client whose socket closes comes back and resumes.
             logger.exception("Execution %s could not be followed", execution_id)

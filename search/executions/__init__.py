@@ -17,7 +17,15 @@ stored under a row lock and exactly once, so that a cancel and the last event of
 
 from search.executions.following import ended, follow
 from search.executions.journal import StoredEvent
-from search.executions.lifecycle import begin, cancel, is_at_end, require_events, visible_execution
+from search.executions.lifecycle import (
+    begin,
+    cancel,
+    cost_of,
+    delete_execution,
+    is_at_end,
+    require_events,
+    visible_execution,
+)
 from search.executions.running import launch
 from search.executions.stopping import lifespan
 from search.executions.withholding import (
@@ -32,6 +40,8 @@ __all__ = [
     "StoredEvent",
     "begin",
     "cancel",
+    "cost_of",
+    "delete_execution",
     "ended",
     "follow",
     "hidden_documents",

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from accounts.errors import Cancelled
 from accounts.principal import Principal
 from kb.notifications import WITHDRAWN, listener
 from kb.rights import watched
@@ -36,6 +37,7 @@ async def follow(
         listener().subscribe(WITHDRAWN) as withdrawn,
         watched(principal, partial(news.put_nowait, "")) as right,
     ):
+        was_live = False
         while True:
             right.require()
             found = await read(Wanted(execution_id, after))
@@ -45,8 +47,13 @@ async def follow(
                 right.require()
                 yield await sight.shown(event)
                 after = event.seq
-            if found.is_over or (found.events and found.events[-1].is_terminal):
+            if found.events and found.events[-1].is_terminal:
                 return
+            if found.is_over:
+                if was_live:
+                    raise Cancelled("The execution was deleted.")
+                return
+            was_live = True
             if not await _is_news(news, after, ping_secs):
                 yield None
 

@@ -12,10 +12,12 @@ from django.utils import timezone
 
 from accounts.errors import Cancelled, EventsExpired, NotFound, RateLimited
 from accounts.principal import Principal, is_clean
+from kb.idempotency import forget_outcome
+from kb.ledger.spending import cost_of_execution
 from kb.notifications import announce
 from search.executions.journal import end_abandoned, failure, store_all
 from search.executions.leases import CANCELLED
-from search.models import LIVE, Execution
+from search.models import LIVE, Execution, ExecutionStatus
 from search.tools import Tool, ToolInput
 
 
@@ -70,6 +72,26 @@ def cancel(execution: Execution) -> Execution:
         announce(CANCELLED, execution.pk)
     execution.refresh_from_db()
     return execution
+
+
+def delete_execution(execution: Execution) -> dict[str, int]:
+    """Delete an execution with its events; return how many of what is gone.
+
+    A live one is cancelled before, which those who follow still hear. What it has cost stays in the ledger.
+    """
+    cancel(execution)
+    with transaction.atomic():
+        forget_outcome(execution.user_id, execution.pk)
+        events, _ = execution.events.all().delete()
+        Execution.unscoped.filter(pk=execution.pk).delete()
+    return {"executions": 1, "events": events}
+
+
+def cost_of(execution: Execution) -> float | None:
+    """Return what an execution has cost, in US dollars; of one that was ended early what the ledger holds."""
+    if execution.cost is None and execution.status in (ExecutionStatus.FAILED, ExecutionStatus.CANCELLED):
+        return float(cost_of_execution(execution.pk))
+    return execution.cost
 
 
 def is_at_end(execution: Execution, after: int) -> bool:

@@ -53,6 +53,7 @@ def test_only_these_modules_work_outside_a_scope() -> None:
         "kb/doctor/files.py",
         "kb/doctor/rows.py",
         "kb/doctor/index.py",
+        "kb/jobs.py",  # tells a job's queue the workspace of its document
         "kb/index/segments.py",  # writes what the document's own rows say
         "kb/index/packing.py",  # joins segments of one scope
         "kb/index/purging.py",  # removes what those hold of dead chunks

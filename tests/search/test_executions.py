@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -16,7 +17,11 @@ from django.utils import timezone
 
 from accounts.errors import Overloaded
 from accounts.identity import principal_of_user
+from accounts.keys import create_key
 from kb.idempotency import KEPT, delete_idempotency_keys
+from kb.ledger.balances import book
+from kb.ledger.base import Order, Payer, Reservation
+from kb.ledger.models import Purpose
 from kb.models import IdempotentRequest
 from kb.threads import Gathered
 from search.calls import Call
@@ -31,7 +36,7 @@ from search.events import (
     Usage,
     Yielded,
 )
-from search.executions import begin, jobs, running
+from search.executions import begin, cancel, jobs, running
 from search.executions.running import joined
 from search.models import Execution, ExecutionEvent
 from search.tools import TOOLS
@@ -395,3 +400,53 @@ async def test_gathered_calls_fail_alone() -> None:
     assert results[0::2] == [1, 0.5]
     assert isinstance(results[1], ZeroDivisionError)
     assert results[3] == 0.25
+
+
+class TestDeletion:
+    async def test_it_goes_with_its_events_and_its_key_can_be_used_anew(
+        self, people: Cast, play: Any
+    ) -> None:
+        """There was no way to delete an execution."""
+        key = {"Idempotency-Key": "1"}
+        id = (await post(people, QUESTION, **key))["X-Execution-Id"]
+        events = await ExecutionEvent.objects.acount()
+        address = f"/api/v1/executions/{id}"
+        for name, status in (("bob", 404), ("alice", 200), ("alice", 404)):
+            reply: Any = await AsyncClient().delete(address, headers=people.headers(name))
+            assert reply.status_code == status
+            if status == 200:
+                assert reply.json() == {"deleted": {"executions": 1, "events": events}}
+        assert not await ExecutionEvent.objects.aexists()
+        assert (await post(people, QUESTION, **key))["X-Execution-Id"] != id
+
+    async def test_a_running_one_is_cancelled_first_and_who_follows_hears_it(
+        self, people: Cast, play: Any
+    ) -> None:
+        play(endless)
+        stream = await post(people, {**QUESTION, "stream": True})
+        blocks = aiter(stream.streaming_content)
+        assert b"tool_partial_update" in await anext(blocks)
+        _, reading = await asyncio.to_thread(create_key, people.alice, "reading", scopes=["read"])
+        reply: Any = await AsyncClient().delete(
+            f"/api/v1/executions/{stream['X-Execution-Id']}", headers={"Authorization": f"Bearer {reading}"}
+        )
+        assert (reply.status_code, reply.json()["deleted"]["events"]) == (200, 2)
+        async with asyncio.timeout(30):
+            heard = b"".join([block async for block in blocks])
+        assert heard.count(b"event: error") == 1
+        assert b'"code":"cancelled"' in heard
+
+    async def test_one_that_was_cancelled_tells_what_it_has_cost(self, people: Cast) -> None:
+        """It said null, although its search was paid and stood in the ledger."""
+
+        def cancelled() -> Execution:
+            principal = principal_of_user(people.alice)
+            execution = Call.read(principal, TOOLS["rag_search"], QUESTION).begin()[0]
+            payer = Payer(execution.workspace_id, None, execution.pk)
+            order = Order(payer, Purpose.SEARCH, "brave", Decimal("0.005"))
+            book(Reservation(order), Decimal("0.005"), is_spent=True)
+            return cancel(execution)
+
+        execution = await sync_to_async(cancelled)()
+        told = await details(people, execution.pk)
+        assert (told["status"], told["cost"]) == ("cancelled", 0.005)

@@ -21,7 +21,7 @@ from django.contrib.auth import get_user
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.asgi import ASGIRequest
 
-from accounts.auth import Caller
+from accounts.auth import Caller, unknown_keys_counted
 from accounts.errors import (
     LocusError,
     Overloaded,
@@ -104,7 +104,8 @@ def _uploader(scope: Mapping[str, Any]) -> int:
     request.session = SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     user = get_user(request)
     caller = Caller(scope["headers"], user.pk if isinstance(user, User) else None, session_id)
-    principal = caller.identify()
+    with unknown_keys_counted(scope):
+        principal = caller.identify()
     principal.require_scope(KeyScope.WRITE)
     return principal.user_id
 

@@ -11,6 +11,7 @@ from django.conf import settings
 
 from accounts.keys import create_key
 from accounts.roles import KeyScope
+from accounts.throttling import UNKNOWN_KEYS
 from tests.conftest import Cast
 from tests.kb.door import raw
 from tests.kb.door.conftest import Limited
@@ -64,6 +65,21 @@ def test_nobody_uploads_without_a_key_that_may(limited: Limited, cast: Cast) -> 
             reply = raw.ask(limited.port, raw.head(method, path, Content_Length=str(50 * MIB), **headers))
             assert reply is not None
             assert (reply.status, reply.error()["code"]) == (status, code), headers
+
+
+def test_uploads_are_no_way_to_guess_keys(limited: Limited, cast: Cast) -> None:
+    """An address that sends many unknown keys is refused here as anywhere else; a known key is not."""
+
+    def status(key: str) -> int:
+        with raw.connect(limited.port, "127.0.0.11") as connection:
+            connection.sendall(raw.head("POST", UPLOAD, Content_Length="0", X_API_KEY=key))
+            reply = raw.answer(connection)
+        assert reply is not None
+        return reply.status
+
+    seen = [status(f"locus_{number:010}_wrong") for number in range(2 * UNKNOWN_KEYS.burst)]
+    assert (seen[0], seen[-1]) == (401, 429)
+    assert status(cast.keys["alice"]) == 400
 
 
 def test_an_upload_above_the_limit_is_refused_though_its_sender_is_known(

@@ -9,7 +9,7 @@ import { rankOf, removedNote, sourceSections } from "./source-list.js";
 export const documentSources = ({ onCite }) => ({
   listed: (state) => state.contexts,
   nodes: (state) => sourceSections(state, state.contexts, { noun: "chunk", item: sourceItem }),
-  notes: (state) => [removedNote(state.result ?? {})].filter(Boolean),
+  notes: (state) => [withheldNote(state.result), removedNote(state.result ?? {})].filter(Boolean),
   dress(chip, state) {
     const context = contextOf(state, Number(chip.dataset.rank));
     const quote = context ? quoteOf(context, occurrence(chip)) : null;
@@ -23,6 +23,12 @@ export const documentSources = ({ onCite }) => ({
     if (context) onCite(context, quoteOf(context, occurrence(button)), button);
   },
 });
+
+/** Says why a stored answer has no text. */
+function withheldNote(result) {
+  const words = "This answer can no longer be shown: you can't see a document that it was made from.";
+  return result?.unavailable ? h("p", { class: "notice" }, words) : null;
+}
 
 /** Which citation of its source a chip is, from 0: each has a quote of its own. */
 function occurrence(button) {

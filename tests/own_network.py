@@ -16,7 +16,7 @@ COUNTERS = {"snmp": ("Ip OutNoRoutes", "Udp NoPorts"), "snmp6": ("Ip6OutNoRoutes
 
 def counted() -> dict[str, int]:
     """Return how many packets of this network had no way to go."""
-    counts = {}
+    counts: dict[str, int] = {}
     lines = Path("/proc/net/snmp").read_text().splitlines()
     for names, values in zip(lines[::2], lines[1::2], strict=True):
         kind = names.split(":")[0]

@@ -23,7 +23,7 @@ import json, os, signal, subprocess, sys, time, urllib.request
 from tests.own_network import counted
 serve = subprocess.Popen([sys.executable, "manage.py", "serve"], stdout=subprocess.DEVNULL)
 try:
-    deadline, health = time.monotonic() + 120, {}
+    deadline, health = time.monotonic() + 240, {}
     while health.get("worker") != "ok" and time.monotonic() < deadline:
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{os.environ['PORT']}/health", timeout=5) as reply:
@@ -48,7 +48,7 @@ def run_alone(program: str, *arguments: str, **environment: str) -> subprocess.C
         preexec_fn=enter_a_network_of_its_own,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=400,
     )
 
 

@@ -28,7 +28,6 @@ from typing import IO
 from urllib.parse import quote
 
 import psutil
-import psycopg
 
 from kb.account import NAME, RootError, find_or_make
 
@@ -119,6 +118,9 @@ def start_embedded(data_dir: Path) -> str:
 
 def allow_databases(url: str) -> None:
     """Let the role of an embedded server make databases of its own, as tests do."""
+    # Here, because the watcher of a server needs it not, and should start quickly.
+    import psycopg
+
     with psycopg.connect(url, user=SUPERUSER) as superuser:
         superuser.execute(f"ALTER ROLE {ROLE} CREATEDB".encode())
 

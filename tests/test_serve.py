@@ -159,7 +159,7 @@ def test_the_first_start_and_a_clean_end(installation: Installation) -> None:
 
     assert installation.end(signal.SIGTERM) == 0
     assert installation.output.rstrip().endswith("Locus has stopped.")
-    assert installation.processes() == []
+    wait_for(lambda: not installation.processes(), 10)
     assert not (installation.data_dir / "postgres" / "cluster" / "postmaster.pid").exists()
 
 
@@ -232,7 +232,7 @@ def test_a_killed_child_is_started_again(installation: Installation) -> None:
 def test_ctrl_c_ends_it_cleanly(installation: Installation) -> None:
     installation.start()
     assert installation.end(signal.SIGINT) == 0
-    assert installation.processes() == []
+    wait_for(lambda: not installation.processes(), 10)
     assert "Traceback" not in installation.output
 
 

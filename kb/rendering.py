@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +31,6 @@ PATIENCE_SECS = 20.0
 """How long a request waits for its turn to draw."""
 MOST_WAITING = 16
 """So many drawings of one user may wait; what comes beyond is refused at once."""
-TOO_SLOW = "This page takes too long to draw."
 KILLED = (-signal.SIGKILL, -signal.SIGXCPU)
 FAILURE_SECS = 600.0
 MOST_FAILURES = 10_000
@@ -146,28 +145,38 @@ def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: tuple[int, int
 def _run(drawing: _Drawing, output: int) -> None:
     arguments = (drawing.file, drawing.number, drawing.width, *(drawing.box or ()))
     command = [sys.executable, "-m", "kb.drawing", *map(str, arguments)]
-    try:
-        # An empty environment: a page that takes the renderer over must find no secrets there.
-        done = subprocess.run(  # noqa: S603
-            command,
-            cwd=ROOT,
-            # One thread: the linear algebra of NumPy reserves address space for each core, for nothing.
-            env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", **SWITCHES},
-            stdin=subprocess.DEVNULL,
-            # A file, whose size the child's limits bound; libraries print to nobody.
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-            timeout=TIMEOUT_SECS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise Timeout(TOO_SLOW) from None
-    if done.returncode in KILLED:  # its processor time is limited, too
-        raise Timeout(TOO_SLOW)
-    if done.returncode == NO_SUCH_PAGE:
+    status = _exit_status(command, output)
+    if status in KILLED:
+        raise Timeout("This page takes too long to draw.")
+    if status == NO_SUCH_PAGE:
         raise NotFound("The document has no such page.")
-    if done.returncode:
+    if status:
         raise ValidationError("This page can't be drawn at this width.", param="width")
+
+
+def _exit_status(command: Sequence[str], output: int) -> int:
+    """Run the child, and kill it when its time is up; return its exit status.
+
+    Not by a wait with a limit, which looks every 50 ms.
+    """
+    # An empty environment: a page that takes the renderer over must find no secrets there.
+    process = subprocess.Popen(  # noqa: S603
+        command,
+        cwd=ROOT,
+        # One thread: the linear algebra of NumPy reserves address space for each core, for nothing.
+        env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", **SWITCHES},
+        stdin=subprocess.DEVNULL,
+        # A file, whose size the child's limits bound; libraries print to nobody.
+        stdout=output,
+        stderr=subprocess.DEVNULL,
+    )
+    clock = threading.Timer(TIMEOUT_SECS, process.kill)
+    clock.daemon = True
+    clock.start()
+    try:
+        return process.wait()
+    finally:
+        clock.cancel()
 
 
 # --- Turns -------------------------------------------------------------------------------------------------

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -73,18 +72,19 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """What is drawn: how many children ran when each started, itself included; none draws longer than 1 s."""
     started: list[int] = []
     running: set[int] = set()
-    run = subprocess.run
+    run = rendering._exit_status
+    monkeypatch.setattr(rendering, "TIMEOUT_SECS", 1.0)
 
-    def counted(*args: Any, **options: Any) -> Any:
+    def counted(command: Sequence[str], output: int) -> int:
         number = len(started)
         running.add(number)
         started.append(len(running))
         try:
-            return run(*args, **options | {"timeout": 1.0})
+            return run(command, output)
         finally:
             running.discard(number)
 
-    monkeypatch.setattr(subprocess, "run", counted)
+    monkeypatch.setattr(rendering, "_exit_status", counted)
     return started
 
 
@@ -146,12 +146,10 @@ def test_what_the_child_writes_is_bounded(
         f"import kb.drawing as d; d.MAX_PNG_BYTES = 2**20; d.draw = lambda *_: exec({endless!r}); "
         "d._main('', '1', '1')"
     )
-    command = subprocess.run
-
-    def run(arguments: list[str], **options: Any) -> Any:
-        return command([arguments[0], "-c", program], **options)
-
-    monkeypatch.setattr(subprocess, "run", run)
+    run = rendering._exit_status
+    monkeypatch.setattr(
+        rendering, "_exit_status", lambda command, output: run([command[0], "-c", program], output)
+    )
     with pytest.raises(Exception, match=r"can't be drawn|too long"):
         page_png(SAMPLES / "report.pdf", tmp_path / "pages", 1, 300)
     assert list((tmp_path / "pages").iterdir()) == []
@@ -216,13 +214,13 @@ def test_no_connection_is_held_while_a_page_is_drawn(monkeypatch: pytest.MonkeyP
     cast = make_cast()
     document = indexed_document(cast.team)
     held: list[Any] = []
-    run = subprocess.run
+    run = rendering._exit_status
 
-    def watched(*args: Any, **options: Any) -> Any:
+    def watched(command: Sequence[str], output: int) -> int:
         held.append(connection.connection)
-        return run(*args, **options)
+        return run(command, output)
 
-    monkeypatch.setattr(subprocess, "run", watched)
+    monkeypatch.setattr(rendering, "_exit_status", watched)
     response = Client().get(f"/api/v1/documents/{document.pk}/pages/1?width=90", headers=cast.headers("bob"))
     assert (response.status_code, held) == (200, [None])
 
@@ -317,17 +315,17 @@ def test_a_page_that_is_drawn_while_its_document_is_deleted_leaves_nothing(
         cast.team, "slow.pdf", pdf_of("Words."), file_type="pdf", mime_type="application/pdf", page_count=1
     )
     folder = cache_of(document)
-    run = subprocess.run
+    run = rendering._exit_status
 
-    def deleting(*args: Any, **options: Any) -> Any:
+    def deleting(command: Sequence[str], output: int) -> int:
         if moment == "while it is drawn":
             delete_document(Document.unscoped.get(pk=document.pk))
-            return run(*args, **options)
-        done = run(*args, **options)
+            return run(command, output)
+        done = run(command, output)
         delete_document(Document.unscoped.get(pk=document.pk))
         return done
 
-    monkeypatch.setattr(subprocess, "run", deleting)
+    monkeypatch.setattr(rendering, "_exit_status", deleting)
     response = Client().get(f"/api/v1/documents/{document.pk}/pages/1", headers=cast.headers("bob"))
     assert response.status_code == 404
     assert not folder.exists()

@@ -289,7 +289,10 @@ def test_an_engine_is_asked_again_once_its_trouble_is_forgotten(staff: Client) -
 
 def test_a_workspace_that_has_spent_can_be_deleted(staff: Client, cast: Cast) -> None:
     charge(cast.team, "0.75", at=timezone.now())
-    reply = staff.post(reverse("admin:accounts_workspace_delete", args=[cast.team.pk]), {"post": "yes"})
+    reply = staff.post(
+        reverse("admin:accounts_workspace_delete", args=[cast.team.pk]),
+        {"post": "yes", "name": cast.team.name},
+    )
     assert reply.status_code == 302
     assert not Workspace.objects.filter(pk=cast.team.pk).exists()
     assert Charge.unscoped.get().workspace is None

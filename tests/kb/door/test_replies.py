@@ -189,6 +189,8 @@ def test_json_may_be_nested(client: Client, cast: Cast) -> None:
     assert reply.status_code == 200
 
 
+# What is run commits on connections of its own.
+@pytest.mark.django_db(transaction=True)
 def test_runs_of_one_user_are_limited(client: Client, cast: Cast, settings: Settings) -> None:
     """80 executions of one viewer were accepted in 6 s; nothing limited them."""
     settings.MAX_RUNS_PER_USER = 2

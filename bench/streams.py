@@ -111,7 +111,9 @@ class Client:
             source.response.raise_for_status()
             self.execution_id = source.response.headers["X-Execution-Id"]
             async for event in source.aiter_sse():
-                yield int(event.id), event.json()
+                # A ping: httpx-sse takes the blank line behind the comment for an event without data.
+                if event.data:
+                    yield int(event.id), event.json()
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.key}"}

@@ -18,6 +18,8 @@ MAX_OPEN_FILES = 256
 MAX_TASKS = 4096
 # Beside the file itself: what is written are attachments, which it contains, and lines for the log.
 WRITTEN_BYTES = 64 * 2**20
+# One process at normal priority weighs as much as three of these.
+NICENESS = 5
 
 
 def limit_this_process(
@@ -35,6 +37,14 @@ def limit_this_process(
         _limit(resource.RLIMIT_NPROC, MAX_TASKS)
         _die_with_parent()
     confine([file] if file else [], writable)
+
+
+def give_way() -> None:
+    """Leave the processor to the web server's loop where both want it; its children inherit this.
+
+    Streams and health checks of everybody wait for that loop, only one document or answer for this process.
+    """
+    os.nice(NICENESS)
 
 
 def limit_use(memory_bytes: int, cpu_secs: int) -> None:

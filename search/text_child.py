@@ -11,6 +11,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from kb.hardening import harden_this_process
+from kb.limits import give_way
 
 GRACE_SECS = 5.0
 """The parent ends what takes too long. Should it have died meanwhile, the kernel does a little later."""
@@ -48,6 +49,7 @@ def serve(connection: Connection[Any, Any]) -> None:
 def main() -> None:
     """Load what tasks need, and serve the descriptor that is named."""
     harden_this_process()
+    give_way()
     # Ctrl-C is for the web process, which ends its children when it has answered.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")

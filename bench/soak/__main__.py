@@ -30,6 +30,8 @@ from bench.soak.watching import Watcher, thirds
 from bench.upload import new_key, server
 
 ATTACKERS = 10
+REFUSALS = ("503", "504")
+"""Typed answers to who asks too much: `overloaded`, and `timeout` for a page that can't be drawn in time."""
 SETTLE_SECS = 20.0
 """How long the honest user goes on alone afterwards."""
 
@@ -98,8 +100,8 @@ def report(honest: Honest, replies: dict[str, Counter[str]], watcher: Watcher) -
     for name, counts in replies.items():
         print(f"  {name}: {', '.join(f'{code} {count}×' for code, count in sorted(counts.items()))}")
     everything = sum(replies.values(), Counter[str]())
-    faults = {code: n for code, n in everything.items() if code.startswith("5") and code != "503"}
-    print(f"Server errors (5xx but 503 `overloaded`): {faults or 'none'}")
+    faults = {code: n for code, n in everything.items() if code.startswith("5") and code not in REFUSALS}
+    print(f"Server errors (5xx but {' and '.join(REFUSALS)}): {faults or 'none'}")
     for name, sizes in watcher.memory.items():
         middle, last = thirds(sizes)
         words = f"median of the second third {_mb(middle)}, of the last {_mb(last)}"

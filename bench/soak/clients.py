@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -242,7 +243,11 @@ def clients(port: int, keys: list[str], site: int) -> list[tuple[Client, Attack]
 
 
 def attack(port: int, keys: list[str], site: int, secs: float) -> dict[str, Counter[str]]:
-    """Let all clients attack at once for some seconds; return what each kind was answered."""
+    """Let all clients attack at once for some seconds; return what each kind was answered.
+
+    Elsewhere they would have processors of their own: here they take those that the server leaves.
+    """
+    os.nice(10)
     return asyncio.run(_attack(clients(port, keys, site), site, secs))
 
 

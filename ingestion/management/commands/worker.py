@@ -12,6 +12,7 @@ from ingestion import describing
 from ingestion.jobs import run_worker
 from kb.confinement import offered
 from kb.embedding import start
+from kb.limits import give_way
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the models once, then work."""
+        give_way()
         walls = offered()
         for gap in walls.missing:
             logger.warning("A parser that a file takes over is not walled in. %s", gap)

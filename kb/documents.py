@@ -182,8 +182,10 @@ def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool
     except BaseException:
         storage.delete(document.file.name or "")
         raise
-    superseded = old if is_there else document.file.name
-    if superseded:
+    new = document.file.name
+    superseded = old if is_there else new
+    # A file that was lost and the new one have one name.
+    if superseded and not (is_there and superseded == new):
         storage.delete(superseded)
     remove_cache(page_cache(document))
     return is_there

@@ -218,6 +218,15 @@ class TestFetching:
         assert list(path.parent.iterdir()) == [path]
         assert not page_cache(document).exists()
 
+    def test_a_page_whose_file_was_lost_has_one_again(self, web: Web, add: Callable[[str], Document]) -> None:
+        """The new file gets the name of the lost one, and was deleted in its place."""
+        document = add(web.page("/a", b"words"))
+        fetch_document(document)
+        path = Path(now(document).file.path)
+        path.unlink()
+        fetch_document(now(document))
+        assert path.read_bytes() == b"words"
+
     def test_a_failed_fetch_leaves_the_old_file(self, web: Web, add: Callable[[str], Document]) -> None:
         document = add(web.page("/a", b"old"))
         fetch_document(document)

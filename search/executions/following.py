@@ -20,6 +20,9 @@ from search.executions.withholding import MADE_OF_ALL, hidden_documents, withhel
 from search.models import Execution
 
 LAST = 2**31 - 1
+TEXTS = frozenset({"contexts", *MADE_OF_ALL})
+"""Fields of an event that hold what comes from documents."""
+NONE: frozenset[str] = frozenset()
 
 
 async def follow(
@@ -31,7 +34,7 @@ async def follow(
     longer sees is withheld here, whether the events are new or replayed. Raise `Unauthenticated` within
     seconds when the principal's right ends.
     """
-    sight = Sight(principal, execution_id)
+    sight = Sight(principal)
     async with (
         listener().subscribe(topic(execution_id)) as news,
         listener().subscribe(WITHDRAWN) as withdrawn,
@@ -40,12 +43,14 @@ async def follow(
         was_live = False
         while True:
             right.require()
-            found = await read(Wanted(execution_id, after))
+            found = await read(Wanted(execution_id, after, with_documents=sight.is_unknown))
             while not withdrawn.empty():
                 sight.forget(withdrawn.get_nowait())
+            if sight.is_unknown and found.documents is None:
+                continue
             for event in found.events:
                 right.require()
-                yield await sight.shown(event)
+                yield await sight.shown(event, found.documents)
                 after = event.seq
             if found.events and found.events[-1].is_terminal:
                 return
@@ -81,26 +86,27 @@ async def _is_news(news: asyncio.Queue[str], seq: int, secs: float) -> bool:
 class Sight:
     """What one reader sees of an execution while its events come: looked up once, and when told to again."""
 
-    def __init__(self, principal: Principal, execution_id: str) -> None:
-        self._principal, self._execution_id = principal, execution_id
-        self._read: frozenset[str] | None = None
-        self._hidden: frozenset[str] = frozenset()
+    def __init__(self, principal: Principal) -> None:
+        self._principal = principal
+        self._read: frozenset[UUID] = frozenset()
+        self._hidden: frozenset[str] | None = None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the next text needs a look, and for that the documents that the run has read."""
+        return self._hidden is None
 
     def forget(self, document_id: str) -> None:
         """Look again before the next text: this document was withdrawn, or any if it is an empty string."""
-        if not document_id or (self._read and document_id in self._read):
-            self._read = None
+        if not document_id or UUID(document_id) in self._read:
+            self._hidden = None
 
-    async def shown(self, event: StoredEvent) -> StoredEvent:
-        """Return the event as the reader may see it."""
-        if not event.data.keys() & {"contexts", *MADE_OF_ALL}:
+    async def shown(self, event: StoredEvent, read: frozenset[UUID] | None) -> StoredEvent:
+        """Return the event as the reader may see it; `read` came with it if it was unknown."""
+        if event.data.keys().isdisjoint(TEXTS):
             return event
-        if self._read is None:
+        if self._hidden is None:
             # What was read is stored before the first event that comes of it.
-            self._read, self._hidden = await in_database(self._look)
+            self._read = read or frozenset()
+            self._hidden = await in_database(hidden_documents, self._principal, self._read) if read else NONE
         return replace(event, data=withheld(event.data, self._hidden)) if self._hidden else event
-
-    def _look(self) -> tuple[frozenset[str], frozenset[str]]:
-        rows = Execution.unscoped.filter(pk=self._execution_id).values_list("read_documents", flat=True)
-        read: list[UUID] = rows.first() or []
-        return frozenset(map(str, read)), hidden_documents(self._principal, read)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -27,7 +29,7 @@ NOT_STREAMED = (Trace, DocumentsRead)
 # The locks are taken in an order that lets no two writers wait for each other.
 STORE = f"""
     WITH live AS (
-        SELECT id, last_seq FROM search_execution
+        SELECT id, last_seq, read_documents <> '{{}}' AS has_read FROM search_execution
         WHERE id = ANY(%s) AND status = ANY(%s) ORDER BY id FOR UPDATE
     ), numbered AS (
         SELECT live.id, new.event, new.data,
@@ -43,11 +45,13 @@ STORE = f"""
         WHERE search_execution.id = last.id
         RETURNING {announcing(f"'{TOPIC}' || last.id", "last.seq")}
     )
-    SELECT id FROM live
+    SELECT id, has_read FROM live
 """  # noqa: S608
 READ = """
-    SELECT wanted.number, run.status = ANY(%s), run.lease_until < now(), stored.seq, stored.event, stored.data
-    FROM unnest(%s::text[], %s::int[]) WITH ORDINALITY AS wanted (id, after, number)
+    SELECT wanted.number, run.status = ANY(%s), run.lease_until < now(),
+        CASE WHEN wanted.documents THEN array_to_string(run.read_documents, ' ') END,
+        stored.seq, stored.event, stored.data
+    FROM unnest(%s::text[], %s::int[], %s::bool[]) WITH ORDINALITY AS wanted (id, after, documents, number)
     LEFT JOIN search_execution run USING (id)
     LEFT JOIN search_executionevent stored ON stored.execution_id = wanted.id AND stored.seq > wanted.after
     ORDER BY wanted.number, stored.seq
@@ -91,11 +95,15 @@ def store_all(writes: Sequence[Write]) -> list[bool]:
     # A statement alone is a transaction of its own.
     with transaction.atomic() if outcomes else nullcontext():
         live = _stored(writes)
+        changes: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for execution_id, item in outcomes:
             if execution_id in live:
-                _store_outcome(execution_id, item)
-        if ended := [id for id, item in outcomes if id in live and not isinstance(item, NOT_STREAMED)]:
-            scrub_ended(ended)
+                changes[execution_id] |= _outcome(execution_id, item)
+        for execution_id, change in changes.items():
+            Execution.unscoped.filter(pk=execution_id).update(**change)
+        ended = [id for id, change in changes.items() if "finished_at" in change]
+        if read := [id for id in ended if live[id] or changes[id].get("read_documents")]:
+            scrub_ended(read)
     return [write.execution_id in live for write in writes]
 
 
@@ -106,8 +114,8 @@ def _is_outcome(item: Yielded) -> bool:
     return isinstance(item, NOT_STREAMED) or item.event in TERMINAL
 
 
-def _stored(writes: Sequence[Write]) -> set[str]:
-    """Store and announce the events of those that are not over, and return these."""
+def _stored(writes: Sequence[Write]) -> dict[str, bool]:
+    """Store and announce the events of what is not over; return by id whether each has read documents."""
     events = [
         (write.execution_id, item.event, json.dumps(event_data(item)))
         for write in writes
@@ -118,26 +126,25 @@ def _stored(writes: Sequence[Write]) -> set[str]:
     with connection.cursor() as cursor:
         ids = list({write.execution_id for write in writes})
         cursor.execute(STORE, [ids, list(LIVE), *columns, ExecutionStatus.RUNNING])
-        return {id for (id,) in cursor}
+        return dict(cursor)
 
 
-def _store_outcome(execution_id: str, item: Yielded) -> None:
-    row = Execution.unscoped.filter(pk=execution_id)
+def _outcome(execution_id: str, item: Yielded) -> dict[str, Any]:
+    """Return what an item changes in the row of its execution."""
     if isinstance(item, Trace):
         trace = item.model_dump(mode="json")
-        row.update(usage=trace.pop("usage"), cost=trace.pop("cost"), trace=trace)
-    elif isinstance(item, DocumentsRead):
-        row.update(read_documents=item.documents)
-    elif item.event == "tool_end":
-        row.update(status=ExecutionStatus.COMPLETED, finished_at=timezone.now(), result=event_data(item))
-    elif isinstance(item, ToolError):
+        return {"usage": trace.pop("usage"), "cost": trace.pop("cost"), "trace": trace}
+    if isinstance(item, DocumentsRead):
+        return {"read_documents": item.documents}
+    if isinstance(item, ToolError):
         was_cancelled = item.data.code == Cancelled.code
-        row.update(
-            status=ExecutionStatus.CANCELLED if was_cancelled else ExecutionStatus.FAILED,
-            finished_at=timezone.now(),
-            result=_text_so_far(execution_id),
-            error=event_data(item),
-        )
+        return {
+            "status": ExecutionStatus.CANCELLED if was_cancelled else ExecutionStatus.FAILED,
+            "finished_at": timezone.now(),
+            "result": _text_so_far(execution_id),
+            "error": event_data(item),
+        }
+    return {"status": ExecutionStatus.COMPLETED, "finished_at": timezone.now(), "result": event_data(item)}
 
 
 def _text_so_far(execution_id: str) -> dict[str, Any]:
@@ -167,10 +174,11 @@ def end_abandoned(ids: Collection[str] | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The events of an execution with a number above `after`."""
+    """The events of an execution with a number above `after`, if told so with the documents it has read."""
 
     execution_id: str
     after: int
+    with_documents: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +187,8 @@ class Found:
 
     events: Sequence[StoredEvent]
     is_over: bool
+    documents: frozenset[UUID] | None = None
+    """Those read up to the last of these events; None if they were not wanted."""
 
 
 def read_all(wishes: Sequence[Wanted]) -> list[Found]:
@@ -188,26 +198,35 @@ def read_all(wishes: Sequence[Wanted]) -> list[Found]:
     """
     different = list(dict.fromkeys(wishes))
     events: dict[Wanted, list[StoredEvent]] = {wish: [] for wish in different}
+    documents: dict[Wanted, frozenset[UUID] | None] = {}
     live: set[str] = set()
     expired: set[str] = set()
-    for number, is_live, is_expired, *event in _read(different):
+    for number, is_live, is_expired, read_documents, *event in _read(different):
         wish = different[number - 1]
+        if wish not in documents:
+            documents[wish] = _parsed(read_documents) if wish.with_documents else None
         if is_live:
             (expired if is_expired else live).add(wish.execution_id)
         if event[0] is not None:
             events[wish].append(StoredEvent(wish.execution_id, *event))
     if expired:
         end_abandoned(expired)
-    return [Found(events[wish], wish.execution_id not in live | expired) for wish in wishes]
+    return [Found(events[wish], wish.execution_id not in live | expired, documents[wish]) for wish in wishes]
 
 
 read = Gathered(read_all)
 
 
-def _read(wishes: Sequence[Wanted]) -> Iterator[tuple[int, bool | None, bool | None, int, str, Any]]:
-    """Yield number, whether it is live, whether its lease has expired, then an event or None thrice."""
+def _parsed(read_documents: str | None) -> frozenset[UUID]:
+    return frozenset(map(UUID, (read_documents or "").split()))
+
+
+def _read(
+    wishes: Sequence[Wanted],
+) -> Iterator[tuple[int, bool | None, bool | None, str | None, int, str, Any]]:
+    """Yield number, whether it is live, whether its lease has expired, documents, an event or None thrice."""
+    columns = zip(*((wish.execution_id, wish.after, wish.with_documents) for wish in wishes), strict=True)
     with connection.cursor() as cursor:
-        ids, after = [wish.execution_id for wish in wishes], [wish.after for wish in wishes]
-        cursor.execute(READ, [list(LIVE), ids, after])
+        cursor.execute(READ, [list(LIVE), *map(list, columns)])
         for *standing, data in cursor:
             yield (*standing, data and json.loads(data))

@@ -45,14 +45,9 @@ def scrub_documents(ids: Collection[UUID]) -> Mapping[str, int]:
 
 def scrub_ended(ids: Collection[str]) -> None:
     """Scrub those of these executions, locked by the caller, that have read what is no longer there."""
-    reading = list(
-        Execution.unscoped.filter(pk__in=ids).exclude(read_documents=[]).values_list("pk", flat=True)
-    )
-    if not reading:
-        return
     gone: defaultdict[str, set[str]] = defaultdict(set)
     with connection.cursor() as cursor:
-        cursor.execute(GONE, [reading])
+        cursor.execute(GONE, [list(ids)])
         for id, document in cursor:
             gone[id].add(str(document))
     if gone:

@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> None:
     if os.geteuid() == 0 and needs_database(arguments) and not is_on(os.environ.get("ALLOW_ROOT", "")):
         leave_root(arguments[1])
     prepare_this_process()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     if needs_database(arguments) and not os.environ.get("DATABASE_URL"):
         use_embedded_server()
     from django.core.management import execute_from_command_line
@@ -49,8 +49,8 @@ def is_on(value: str) -> bool:
 
 def leave_root(command: str) -> None:
     """Go on as an account without powers; what serves refuses to start as root where that is impossible."""
-    from kb.account import NAME, RootError
-    from kb.account import leave_root as become_account
+    from locus.serve.account import NAME, RootError
+    from locus.serve.account import leave_root as become_account
 
     serves = command in SERVING
     try:
@@ -65,8 +65,8 @@ def leave_root(command: str) -> None:
 
 def prepare_this_process() -> None:
     """Keep to ourselves what we write and what we know, before any setting is read."""
-    from kb.file_modes import tighten
-    from kb.hardening import harden_this_process
+    from core.process.file_modes import tighten
+    from core.process.hardening import harden_this_process
 
     harden_this_process()
     if data_dir().is_dir():
@@ -86,7 +86,7 @@ def needs_database(arguments: list[str]) -> bool:
 
 def use_embedded_server() -> None:
     """Start or join the embedded server and tell Django where it listens."""
-    from kb.postgres import EmbeddedServerError, start_embedded
+    from locus.serve.postgres import EmbeddedServerError, start_embedded
 
     try:
         os.environ["DATABASE_URL"] = start_embedded(data_dir())

@@ -6,10 +6,13 @@ link that was mailed to it, or by an administrator who entered it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from allauth.account.models import EmailAddress
 from django.db import transaction
 
-from accounts.models import User
+if TYPE_CHECKING:
+    from accounts.models import User
 
 
 @transaction.atomic

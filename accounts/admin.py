@@ -20,9 +20,9 @@ from unfold.forms import (
     UserCreationForm,
 )
 
+from accounts.access.keys import bound_made_keys
 from accounts.addresses import vouch_for_address
 from accounts.admin_deletion import DeletionByName
-from accounts.keys import bound_made_keys
 from accounts.models import ApiKey, Membership, Preferences, User, Workspace
 from accounts.roles import Role
 

@@ -12,8 +12,8 @@ from django.db import models
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.defaultfilters import filesizeformat
 
-from accounts.deletion import count_of, delete_users, delete_workspaces
-from accounts.deletion_jobs import delete_later
+from accounts.people.deletion import count_of, delete_users, delete_workspaces
+from accounts.people.deletion_jobs import delete_later
 
 # More than this is deleted by the worker.
 MAX_DOCUMENTS, MAX_CHUNKS = 100, 10_000

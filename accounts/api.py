@@ -12,14 +12,14 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.auth import principal_of
-from accounts.errors import Forbidden, NotFound, ValidationError
-from accounts.keys import create_key, keys_within_reach, maker_of
+from accounts.access.auth import principal_of
+from accounts.access.keys import create_key, keys_within_reach, maker_of
 from accounts.models import ApiKey, User, Workspace
-from accounts.operations import LIST_PARAMETERS, ApiView, operation
 from accounts.principal import Principal
-from accounts.rest import CursorLists, StrictSerializer, parsed
 from accounts.roles import KeyScope, Role
+from core.api.operations import LIST_PARAMETERS, ApiView, operation
+from core.api.rest import CursorLists, StrictSerializer, parsed
+from core.errors import Forbidden, NotFound, ValidationError
 
 
 class WorkspaceShape(BaseModel):

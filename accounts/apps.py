@@ -1,7 +1,6 @@
-"""Django's view of the app, and of the admin panel."""
+"""Django's view of the app."""
 
 from django.apps import AppConfig
-from django.contrib.admin import apps as django_admin
 
 
 class AccountsConfig(AppConfig):
@@ -9,11 +8,7 @@ class AccountsConfig(AppConfig):
 
     name = "accounts"
     verbose_name = "People"
-    default = True
 
-
-class AdminConfig(django_admin.AdminConfig):
-    """The admin panel with a site of our own."""
-
-    default_site = "accounts.admin_site.LocusAdminSite"
-    default = False
+    def ready(self) -> None:
+        """Make the schema of the API know the ways to authenticate."""
+        from accounts.access import openapi  # noqa: F401

@@ -8,10 +8,10 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 
-from accounts.errors import Forbidden, NotFound
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import User, Workspace
 from accounts.roles import Role
+from core.errors import Forbidden, NotFound
 
 
 def administered(request: HttpRequest, id: UUID) -> tuple[Workspace, QuerySet[Workspace]]:

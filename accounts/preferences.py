@@ -15,11 +15,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
 
 from accounts.models import Preferences, Workspace
 from accounts.principal import Principal
-from accounts.validation import validated
+from core.api.validation import validated
 
 Values = dict[str, dict[str, Any]]
 
@@ -107,10 +107,25 @@ def settings_of(workspace_id: UUID) -> Values:
     return accepted(Source.WORKSPACE, stored or {})
 
 
-def setting_in(workspace_id: UUID, section: str, field: str) -> Any:
-    """Return what counts in a workspace, whoever asks there."""
-    own = Layer(Source.WORKSPACE, settings_of(workspace_id)[section])
-    return resolve(section, [own])[field].value
+@dataclass(frozen=True, slots=True)
+class WorkspaceSetting:
+    """One field of a section that an app below the section's own needs: it is declared there."""
+
+    section: str
+    field: str
+    shape: Any
+    """Its type, as the section's model annotates it."""
+    deployment: Callable[[], Any]
+
+    def value_in(self, workspace_id: UUID) -> Any:
+        """Return what counts in a workspace, whoever asks there."""
+        path = f"settings__{self.section}__{self.field}"
+        given = Workspace.objects.filter(pk=workspace_id).values_list(path, flat=True).first()
+        try:
+            value = TypeAdapter(self.shape).validate_python(given)
+        except ValidationError:
+            value = None
+        return self.deployment() if value is None else value
 
 
 def accepted(level: Source, stored: Values) -> Values:

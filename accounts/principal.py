@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from accounts.errors import Forbidden, NotFound, ValidationError
 from accounts.roles import KeyScope, Role
+from core.errors import Forbidden, NotFound, ValidationError
+from core.text.storable import is_storable
 
 ALL_SCOPES = frozenset(KeyScope.values)
 MAX_EXTERNAL_USER_ID = 255
@@ -77,14 +78,9 @@ class Principal:
 
 def checked_external_user_id(value: str) -> str:
     """Return `value`, or raise `ValidationError` if it is blank, too long or not storable."""
-    if not value.strip() or len(value) > MAX_EXTERNAL_USER_ID or not is_clean(value):
+    if not value.strip() or len(value) > MAX_EXTERNAL_USER_ID or not is_storable(value):
         raise ValidationError(
             f"external_user_id must be 1 to {MAX_EXTERNAL_USER_ID} visible characters.",
             param="external_user_id",
         )
     return value
-
-
-def is_clean(text: str) -> bool:
-    """Whether PostgreSQL can store `text`: no NUL, no lone surrogate."""
-    return not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text)

@@ -13,9 +13,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.auth import principal_of
-from accounts.errors import NotFound
-from accounts.operations import ApiView, operation
+from accounts.access.auth import principal_of
 from accounts.preferences import (
     Layer,
     Source,
@@ -29,8 +27,10 @@ from accounts.preferences import (
     settings_of,
 )
 from accounts.principal import Principal
-from accounts.rest import uuid_param
 from accounts.roles import KeyScope, Role
+from core.api.operations import ApiView, operation
+from core.api.rest import uuid_param
+from core.errors import NotFound
 
 WORKSPACE = OpenApiParameter(
     "workspace_id", UUID, description="Whose settings are inherited; the workspace of questions without one"

@@ -21,7 +21,7 @@ from rich.progress import track
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from search.answer.base import Context
+    from search.generation.base import Context
 
 CONTEXTS = 5
 
@@ -33,9 +33,9 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 def as_context(rank: int, passage: dict[str, Any], score: float) -> Context:
     """Return a passage as the answerer would get it, cut into sentences."""
+    from core.text.sentences import sentence_bounds
     from kb.models import Chunk
-    from kb.sentences import sentence_bounds
-    from search.answer.base import Context
+    from search.generation.base import Context
 
     text = passage["text"]
     sentences = [list(bounds) for bounds in sentence_bounds(text, "en")]
@@ -49,10 +49,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--questions", type=int, default=150)
     arguments = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     django.setup()
     from kb.embedding import embedding_model
-    from search.answer.extractive.weighing import weigh
+    from search.generation.extractive.weighing import weigh
 
     passages = read(arguments.folder / "passages.jsonl")
     title_of = {p["passage_id"]: p["title"] for p in passages}

@@ -116,7 +116,7 @@ def question_in(row: dict[str, Any]) -> Asked:
 
 def ingested(folder: Path) -> Principal:
     """Ingest the documents of a folder, and forget all others; return who sees them."""
-    from accounts.identity import principal_of_user
+    from accounts.access.identity import principal_of_user
     from accounts.models import User
     from kb.models import Document
 

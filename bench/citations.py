@@ -31,8 +31,8 @@ from bench.scratch import both_steps, scratch_database, stored
 
 if TYPE_CHECKING:
     from accounts.principal import Principal
-    from search.answer.base import Context
     from search.events import BoxData, RagResult
+    from search.generation.base import Context
 
 CITATION_RUN = re.compile(r'(?:\s*<citation id="[^"]*">\[\d+\]</citation>)+')
 ENOUGH = 0.9
@@ -124,7 +124,7 @@ def questions_of(file: Path) -> list[str]:
 
 def ingested(folder: Path) -> tuple[Principal, dict[str, Path]]:
     """Ingest the PDFs of a folder in a workspace of their own; return who sees them, and the files by id."""
-    from accounts.identity import principal_of_user
+    from accounts.access.identity import principal_of_user
     from accounts.models import User
     from kb.models import Document, Status
 
@@ -148,9 +148,10 @@ def ingested(folder: Path) -> tuple[Principal, dict[str, Path]]:
 
 def asked(principal: Principal, question: str) -> RagResult:
     """Return the result of `rag_search`."""
-    from search.events import RagResult, ToolEnd
+    from runs.context import Run
+    from runs.events import ToolEnd
+    from search.events import RagResult
     from search.rag import RagInput, rag_search
-    from search.run import Run
 
     run = Run("bench", principal.default_workspace_id())
 
@@ -189,7 +190,7 @@ def check(result: RagResult, files: dict[str, Path], figures: Figures) -> None:
 
 def sentences(response: str) -> Iterator[tuple[str, bool]]:
     """Yield each sentence of a response, and whether a citation follows it."""
-    from kb.sentences import sentence_bounds
+    from core.text.sentences import sentence_bounds
 
     for line in response.splitlines():
         *cited, rest = CITATION_RUN.split(line)
@@ -259,7 +260,7 @@ def number_of(text: str) -> set[str]:
 def contexts_of(result: RagResult) -> list[Context]:
     """Return the contexts as the verifier takes them."""
     from kb.models import Chunk
-    from search.answer.base import Context
+    from search.generation.base import Context
 
     chunks = Chunk.unscoped.in_bulk([context.chunk_id for context in result.contexts])
     by_id = {str(id): chunk for id, chunk in chunks.items()}

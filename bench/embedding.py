@@ -69,7 +69,7 @@ def main() -> None:
     questions = [" ".join(text.split()[:QUESTION_WORDS]) for text in texts][:QUESTIONS]
     with TemporaryDirectory(prefix="locus-bench-") as folder:
         os.environ["DATA_DIR"] = folder
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
         django.setup()
         console = Console()
         measured = available(console)

@@ -29,13 +29,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ingestion.errors import IngestionError
-from ingestion.extract import image, media, speech
-from ingestion.extract.base import Element, Extractor, Limits, Request, UnitRead
-from ingestion.extract.ocr import recognise
-from ingestion.extract.sound import recording
-from kb.limits import limit_use
-from kb.locations import Box, Page
+from core.confinement.limits import limit_use
+from core.locations import Box, Page
+from extract.base import Element, Extractor, Limits, Request, UnitRead
+from extract.errors import IngestionError
+from extract.media import reader as media
+from extract.media import speech
+from extract.media.sound import recording
+from extract.ocr import image
+from extract.ocr.recognition import recognise
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 REPORT = Path(__file__).resolve().parents[1] / "tests" / "samples" / "report.pdf"
@@ -110,7 +112,7 @@ def overlap(one: Box, other: Box) -> float:
 
 def resolutions() -> None:
     """Print, for several resolutions, how much of the report is read wrongly and how long a page takes."""
-    from kb.mupdf import pymupdf
+    from extract.pdf.mupdf import pymupdf
 
     table = Table("dpi", "characters wrong", "seconds a page", title="Resolution")
     with pymupdf.open(REPORT) as pdf:

@@ -42,17 +42,17 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--user", help="an e-mail address; by default the first user")
     arguments = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     if not os.environ.get("DATABASE_URL"):
         use_embedded_server()
     django.setup()
-    from accounts.identity import principal_of_user
+    from accounts.access.identity import principal_of_user
     from accounts.models import User
     from kb.embedding import embedding_model
     from kb.models import Chunk
+    from runs.context import Run
     from search.rag import RagInput, rag_search
     from search.retrieval import Question, rank
-    from search.run import Run
 
     users = User.objects.order_by("pk")
     user = users.get(email=arguments.user) if arguments.user else users[0]

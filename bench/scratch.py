@@ -34,11 +34,11 @@ def scratch_database() -> Iterator[None]:
     # Where root measures, all processes are root: one that became another could not read the others' files.
     os.environ.setdefault("ALLOW_ROOT", "true")
     if "DATABASE_URL" not in os.environ:
-        from kb.postgres import allow_databases, start_embedded
+        from locus.serve.postgres import allow_databases, start_embedded
 
         os.environ["DATABASE_URL"] = start_embedded(folder)
         allow_databases(os.environ["DATABASE_URL"])
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     django.setup()
     from django.db import connection
     from django.test.utils import setup_databases, teardown_databases

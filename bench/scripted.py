@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from accounts.principal import Principal
-    from search.events import Yielded
+    from runs.context import Run
+    from runs.events import Yielded
     from search.rag import RagInput
-    from search.run import Run
 
 WAIT_SECS = float(os.environ.get("SCRIPT_WAIT_SECS", "0.05"))
 PIECES = int(os.environ.get("SCRIPT_PIECES", "100"))
@@ -44,17 +44,8 @@ def pieces(query: str) -> list[str]:
 
 async def scripted(principal: Principal, inputs: RagInput, run: Run) -> AsyncIterator[Yielded]:
     """Yield the events of `rag_search` as if documents and a model stood behind them."""
-    from search.events import (
-        Contexts,
-        PartialText,
-        Phase,
-        RagResult,
-        ToolEnd,
-        ToolPartialUpdate,
-        ToolUpdate,
-        Trace,
-        Usage,
-    )
+    from runs.events import PartialText, ToolEnd, ToolPartialUpdate, ToolUpdate, Trace, Usage
+    from search.events import Contexts, Phase, RagResult
 
     yield ToolUpdate(data=Phase(execution_id=run.execution_id, phase="SEARCH_PREPARATION", status="started"))
     await asyncio.sleep(WAIT_SECS)
@@ -88,8 +79,8 @@ def __getattr__(name: str) -> object:
     """Make the application when the server asks for it: who only wants the text needs no Django."""
     if name != "application":
         raise AttributeError(name)
-    from kb.asgi import application
-    from search.tools import TOOLS
+    from locus.asgi import application
+    from runs.registry import TOOLS
 
     TOOLS["rag_search"] = replace(TOOLS["rag_search"], run=scripted)
     return application

@@ -124,15 +124,15 @@ class PeakMemory(Thread):
 
 
 @contextmanager
-def server(application: str = "kb.asgi:application") -> Iterator[tuple[int, psutil.Process]]:
+def server(application: str = "locus.asgi:application") -> Iterator[tuple[int, psutil.Process]]:
     """Run the web server on a free port of loopback, as `manage.py serve` does."""
-    from kb.management.commands.serve import commands
+    from locus.management.commands.serve import commands
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
     usual = commands("127.0.0.1", port)["web"]
-    command = [application if word == "kb.asgi:application" else word for word in usual]
+    command = [application if word == "locus.asgi:application" else word for word in usual]
     process = subprocess.Popen(command, env=environment())
     try:
         wait_until_ready(port)
@@ -155,7 +155,7 @@ def wait_until_ready(port: int) -> None:
 
 def new_user_key() -> str:
     """Return an API key of a new user."""
-    from accounts.keys import create_key
+    from accounts.access.keys import create_key
     from accounts.models import User
 
     return create_key(User.objects.create_user("bench@example.org"), "bench")[1]
@@ -163,7 +163,7 @@ def new_user_key() -> str:
 
 def new_key() -> str:
     """Ingest the sample report and return an API key of its owner."""
-    from accounts.keys import create_key
+    from accounts.access.keys import create_key
 
     document = stored(SAMPLE)
     for step in both_steps():

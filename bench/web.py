@@ -234,7 +234,7 @@ def ledger() -> dict[str, Decimal]:
     """Return what was charged for each engine; `unsettled` what is left over, which must be nothing."""
     from django.db.models import Sum
 
-    from kb.ledger.models import Charge
+    from accounts.models.ledger import Charge
 
     charges = Charge.unscoped.order_by()
     sums = dict(charges.values_list("provider").annotate(Sum("amount")))
@@ -302,7 +302,7 @@ def _one_after_the_other(http: httpx.Client, brave: Any, addresses: Sequence[str
 
 def _admin() -> tuple[str, str]:
     """Return a key that may change settings, and the workspace of its user."""
-    from accounts.keys import create_key
+    from accounts.access.keys import create_key
     from accounts.models import User, Workspace
     from accounts.roles import KeyScope
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.base import File
 
-from ingestion.extract.base import Attached, Warned
+from extract.base import Attached, Warned
 from kb.documents import attach
 from kb.models import Document
 

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from django.conf import settings
 
-from ingestion.errors import IngestionError
-from ingestion.extract.base import Element, UnitRead
-from ingestion.sandbox.lines import dump_finding
-from ingestion.sandbox.wire import Untrue, read_line
+from extract.base import Element, UnitRead
+from extract.errors import IngestionError
+from extract.sandbox.lines import dump_finding
+from extract.sandbox.wire import Untrue, read_line
 
 # Raise it when extractors yield something else for the same file.
 VERSION = 1

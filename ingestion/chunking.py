@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import Protocol
 
-from ingestion.extract.base import Element, Kind, Pictured
+from core.locations import LocatedText
+from core.text.sentences import sentence_bounds
+from core.text.tables import without_marks
+from extract.base import Element, Kind, Pictured
 from kb.chunk_size import MOST_CHARS
-from kb.locations import LocatedText
 from kb.pictures import Picture
-from kb.sentences import sentence_bounds
-from kb.tables import without_marks
 
 # Longer chunks blur what a vector stands for, also where the model could read more.
 LARGEST = 256

@@ -8,10 +8,10 @@ from dataclasses import replace
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile
 
-from ingestion.errors import BY_CODE
-from ingestion.report import Abandoned
+from core.fetch import FetchError, default_limits, fetch_blocking
+from extract.errors import BY_CODE
+from ingestion.progress import Abandoned
 from kb.documents import store_fetched
-from kb.fetch import FetchError, default_limits, fetch_blocking
 from kb.models import Document
 
 

@@ -22,10 +22,10 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.jobs import Job
 
-from ingestion.errors import IngestionError, Internal
+from extract.errors import IngestionError, Internal
 from ingestion.pipeline import embed, fail, fetch, read
+from ingestion.progress import Abandoned, Interrupted
 from ingestion.queues import ONE_MORE, FairJobManager, others_wait
-from ingestion.report import Abandoned, Interrupted
 from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK, defer_for_document
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import py3langid
 
-from ingestion.extract.base import Element
+from extract.base import Element
 
 SAMPLE_CHARS = 10_000
 FEWEST_LETTERS = 20

@@ -11,10 +11,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ingestion.extract.base import Element, Kind, Pictured
-from ingestion.extract.labels import are_labels, is_caption
-from ingestion.extract.lines import around
-from kb.locations import Box, LocatedText, OnPage, PageBox, Span
+from core.locations import Box, LocatedText, OnPage, PageBox, Span
+from extract.base import Element, Kind, Pictured
+from extract.labels import are_labels, is_caption
+from extract.pdf.lines import around
 
 # A picture that comes back on so many pages is furniture.
 REPEATED = 3

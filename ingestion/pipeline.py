@@ -19,25 +19,25 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from core.threads import give_connection_back
+from extract.base import Element
+from extract.errors import IngestionError, NoText
 from ingestion.attachments import add_attachments
+from ingestion.captioning import describe_pictures, describer
 from ingestion.chunking import Draft, chunked
-from ingestion.describing import describe_pictures, describer
-from ingestion.errors import IngestionError, NoText
-from ingestion.extract.base import Element
+from ingestion.extraction import Reading
 from ingestion.fetching import fetch_document
 from ingestion.language import language_of
 from ingestion.pictures import pictures_in, with_pictures
+from ingestion.progress import UNDER_WAY, Abandoned, Report, announce_document
 from ingestion.quality import is_partial, quality_of, warnings_of
-from ingestion.reading import Reading
-from ingestion.report import UNDER_WAY, Abandoned, Report, announce_document
 from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
 from kb.embedding import embedding_model
-from kb.index.packing import pack_if_due
+from kb.index.merging import pack_if_due
 from kb.index.segments import Shelf, index_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
-from kb.threads import give_connection_back
 
 # Recognised pages are made searchable so often, and at most for this share of the time.
 PUBLISH_EVERY_SECS = 10.0

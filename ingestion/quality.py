@@ -8,9 +8,9 @@ from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
-from ingestion.errors import Corrupted, NoText
-from ingestion.extract.base import Kind, Source, UnitRead, Warned
-from ingestion.reading import Reading
+from extract.base import Kind, Source, UnitRead, Warned
+from extract.errors import Corrupted, NoText
+from ingestion.extraction import Reading
 
 NAMED = 10
 LISTED, EXCERPT_CHARS = 100, 80

@@ -15,10 +15,10 @@ from uuid import UUID, uuid5
 import orjson
 from django.db import connection, transaction
 
+from core.locations import LocatedText, PageLine
 from ingestion.chunking import Draft
-from ingestion.report import Abandoned
+from ingestion.progress import Abandoned
 from kb.index.segments import index_document
-from kb.locations import LocatedText, PageLine
 from kb.models import Chunk, ChunkVector, Document, Modality
 
 BATCH = 500

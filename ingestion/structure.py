@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self
 
-from ingestion.extract.base import Element, Kind
-from kb.locations import Box, OnPage
+from core.locations import Box, OnPage
+from extract.base import Element, Kind
 
 # Running heads and feet stand in this share of the page's height, at the same height within so many points,
 # on so many pages: at least FEWEST, and PAGES_SHARE of all of them up to ENOUGH.

@@ -19,7 +19,7 @@ class KbConfig(AppConfig):
 
     def ready(self) -> None:
         """Let no document go halfway, whoever deletes it or what it belongs to."""
-        from accounts import deletion as people
+        from accounts.people import deletion as people
         from kb.deletion import count_documents_of, delete_documents_of, withdraw
 
         def withdraw_deleted(instance: Document, **_: object) -> None:

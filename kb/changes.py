@@ -15,12 +15,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from procrastinate.contrib.django import app as jobs
 
-from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
+from core.errors import Conflict, NotFound
+from core.pubsub import WITHDRAWN, announce, document_topic
 from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
-from kb.notifications import WITHDRAWN, announce, document_topic
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kb.locations import LocatedText
+from core.locations import LocatedText
 
 if TYPE_CHECKING:
     from kb.models import Chunk

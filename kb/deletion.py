@@ -21,11 +21,11 @@ from django.core.files.storage import Storage
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
+from core.pubsub import WITHDRAWN, announce, document_topic
 from kb.documents import document_folder, has_file, remove_cache
 from kb.index.purging import purge_if_due
 from kb.index.segments import Shelf, forget, lock
 from kb.models import Chunk, ChunkVector, Document
-from kb.notifications import WITHDRAWN, announce, document_topic
 
 AT_ONCE = 200
 """So many documents are deleted in one transaction."""
@@ -93,7 +93,7 @@ def delete_documents(ids: Iterable[UUID]) -> Receipt:
 def delete_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> Mapping[str, int]:
     """Delete the documents of workspaces, and those attached to conversations of users or of workspaces.
 
-    For `accounts.deletion`, before workspaces and people go; returns what a receipt counts as deleted.
+    For `accounts.people.deletion`, before workspaces and people go; returns what a receipt counts as deleted.
     """
     return delete_documents(_documents_of(workspace_ids, user_ids).values_list("pk", flat=True)).counts
 

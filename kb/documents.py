@@ -17,14 +17,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from accounts.errors import Conflict, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
-from kb.fetch import name_of_url, web_url
+from core.errors import Conflict, NotFound
+from core.fetch import name_of_url, web_url
+from core.pubsub import announce, document_topic
+from core.text.visible_text import one_line
 from kb.jobs import FETCH_TASK, INGEST_TASK, defer_for_document
 from kb.models import Document, Searchable, Stage, Status
-from kb.notifications import announce, document_topic
-from kb.visible_text import one_line
 
 MAX_NAME = 500
 MAX_EXTERNAL_ID = 255
@@ -66,7 +66,7 @@ def add_document(principal: Principal, upload: File[bytes], details: Details) ->
 def add_url(principal: Principal, url: str, details: Details) -> tuple[Document, bool]:
     """Queue the fetching and ingestion of a web page; return as `add_document` does.
 
-    Raise `kb.fetch.InvalidUrl` if it is none. What only the fetch can tell becomes the document's error.
+    Raise `core.fetch.InvalidUrl` if it is none. What only the fetch can tell becomes the document's error.
     """
     principal.require_workspace(details.workspace_id, Role.EDITOR)
     normal = str(web_url(url))

@@ -10,8 +10,8 @@ from pathlib import Path
 from django.http import HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
-from accounts.errors import RangeNotSatisfiable
-from kb.visible_text import one_line
+from core.errors import RangeNotSatisfiable
+from core.text.visible_text import one_line
 
 BLOCK_BYTES = 256 * 1024
 BEYOND_ANY_FILE = 10**18

@@ -6,8 +6,8 @@ import logging
 
 from procrastinate.contrib.django import app
 
-from kb import page_cache
 from kb.doctor import STALE_CACHES, examine, repair
+from kb.page_images import cache as page_cache
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from accounts.errors import ValidationError
-from kb.visible_text import labels
+from core.errors import ValidationError
+from core.text.visible_text import labels
 
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 20

@@ -14,30 +14,9 @@ from pgvector.django import HalfVectorField
 from accounts.models import Session, User, Workspace
 from accounts.principal import Principal
 from accounts.scope import ScopedModel, document_rule, document_rule_by_id
-from kb.ledger.models import Balance, Charge
-from kb.locations import LocatedText, PageBox
+from core.locations import LocatedText, PageBox
+from core.text.tables import without_marks
 from kb.pictures import Picture
-from kb.tables import without_marks
-
-__all__ = [
-    "FINISHED",
-    "Balance",
-    "Charge",
-    "Chunk",
-    "ChunkVector",
-    "Document",
-    "DocumentScoped",
-    "EmbeddingSpace",
-    "IdempotentRequest",
-    "Modality",
-    "Searchable",
-    "Segment",
-    "SegmentCodes",
-    "SegmentTerm",
-    "Stage",
-    "Status",
-    "Term",
-]
 
 
 class Status(models.TextChoices):
@@ -189,7 +168,7 @@ class Chunk(DocumentScoped):
     ordinal = models.PositiveIntegerField(help_text="place in reading order, from 0")
     text = models.TextField(help_text="the document's own words and nothing else")
     headings = ArrayField(models.TextField(), default=list, help_text="the heading path, outermost first")
-    spans = models.JSONField(default=list, help_text="where each word stands: kb.locations")
+    spans = models.JSONField(default=list, help_text="where each word stands: core.locations")
     sentences = ArrayField(
         ArrayField(models.IntegerField(), size=2),
         default=list,
@@ -356,29 +335,3 @@ class SegmentCodes(models.Model):
 
     def __str__(self) -> str:
         return f"{self.segment_id} in {self.space_id}"
-
-
-class IdempotentRequest(models.Model):
-    """What came of a request with an `Idempotency-Key`. Reached only through `kb.idempotency`."""
-
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    external_user_id = models.CharField(max_length=255, null=True)
-    narrowing = models.CharField(
-        max_length=64, default="", help_text="digest of the workspaces that the API key is narrowed to"
-    )
-    key = models.CharField(max_length=255)
-    fingerprint = models.CharField(max_length=64, help_text="SHA-256 of what was asked")
-    outcome = models.JSONField(null=True, help_text="what the same reply is made from")
-    created_at = models.DateTimeField(auto_now_add=True, db_index=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["user", "external_user_id", "narrowing", "key"],
-                name="one_idempotency_key",
-                nulls_distinct=False,
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.key

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
-from accounts.preferences import setting_in
-from kb.locations import Box, Page, PageBox
+from django.conf import settings
+from pydantic import Field
+
+from accounts.preferences import WorkspaceSetting
+from core.locations import Box, Page, PageBox
+
+Multimodal = Annotated[
+    bool | None,
+    Field(
+        strict=True, description="Whether pictures in documents are found, and shown to models that can see."
+    ),
+]
+MULTIMODAL = WorkspaceSetting("rag", "multimodal", Multimodal, lambda: settings.RAG_MULTIMODAL)
 
 
 def is_multimodal(workspace_id: UUID) -> bool:
-    """Tell whether the pictures in a workspace's documents count: section `rag`, field `multimodal`."""
-    return bool(setting_in(workspace_id, "rag", "multimodal"))
+    """Tell whether the pictures in a workspace's documents count."""
+    return bool(MULTIMODAL.value_in(workspace_id))
 
 
 @dataclass(frozen=True, slots=True)

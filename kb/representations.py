@@ -6,7 +6,7 @@ from typing import Any
 
 import langcodes
 
-from kb.locations import InFile
+from core.locations import InFile
 from kb.models import Chunk, Document, Status
 
 

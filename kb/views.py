@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import User
 from kb.models import Document
 

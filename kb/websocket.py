@@ -1,150 +1,17 @@
-"""Websocket handshakes, and live news of documents at `/ws/documents?workspace=`."""
+"""Live changes of documents over a websocket: `/ws/documents?workspace=`."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qs
 from uuid import UUID
 
-from channels.generic.websocket import AsyncJsonWebsocketConsumer
-from django.conf import settings
-
-from accounts.auth import Caller, presented_key
-from accounts.errors import LocusError, NotFound, RateLimited, Unauthenticated, ValidationError
-from accounts.principal import Principal
-from accounts.rights import covers
-from kb.door.hosts import is_allowed_host
-from kb.door.per_user import sockets
+from accounts.access.sockets import OBJECT, PrincipalConsumer, Refused
+from core.errors import NotFound
+from core.pubsub import document_topic, listener
+from core.threads import in_database
 from kb.models import Document
-from kb.notifications import document_topic, listener
 from kb.representations import document_json
-from kb.rights import Right, right_ended, watch
-from kb.threads import in_database
-
-logger = logging.getLogger(__name__)
-WHO, ORIGIN, OBJECT = 4401, 4403, 4404
-TRY_AGAIN_LATER = 1013
-DEFAULT_PORTS = {"http": ":80", "https": ":443"}
-
-
-class Refused(Exception):
-    """The handshake fails; `code` closes the socket (contract §7)."""
-
-    def __init__(self, code: int) -> None:
-        self.code = code
-        super().__init__(code)
-
-
-class PrincipalConsumer(AsyncJsonWebsocketConsumer):
-    """A websocket that knows who is asking before anything else happens.
-
-    It accepts, then closes with 4401, 4403 or 4404: a close before the accept reaches clients as a bare 403.
-    """
-
-    principal: Principal
-    _is_open = False
-    _right: Right | None = None
-    _ending: asyncio.Task[None] | None = None
-
-    async def connect(self) -> None:
-        """Accept, identify the caller, and let the subclass open its object."""
-        await self.accept()
-        try:
-            _check_origin(self.scope)
-            self.principal = await self._identify()
-            sockets.count(self.principal.user_id, self.scope)
-            await self.open()
-        except Refused as refused:
-            await self.close(refused.code)
-        except RateLimited as error:
-            await self.send_json({"event": "error", "data": error.as_json()["error"]})
-            await self.close(TRY_AGAIN_LATER)
-        else:
-            self._is_open = True
-            self._right = Right(self.principal, self.end_soon)
-            watch().add(self._right)
-
-    async def websocket_disconnect(self, message: Any) -> None:
-        """Clean up."""
-        if self._right is not None:
-            watch().remove(self._right)
-        await super().websocket_disconnect(message)
-
-    async def end(self, code: int) -> None:
-        """Close an open socket; one whose right has ended is told so before."""
-        if not self._is_open:
-            return
-        self._is_open = False
-        await self.disconnect(code)
-        if code == WHO:
-            await self.send_json({"event": "error", "data": right_ended().as_json()["error"]})
-        await self.close(code)
-
-    def end_soon(self, code: int = WHO) -> None:
-        """Do so in a task of its own, since it cancels those that send."""
-        self._ending = asyncio.get_running_loop().create_task(self.end(code))
-
-    async def identify_again(self) -> None:
-        """Identify the caller as of now; raise `Refused` if its right has ended or is less than it was."""
-        principal = await self._identify()
-        if not covers(principal, self.principal):
-            raise Refused(WHO)
-        self.principal = principal
-
-    async def websocket_receive(self, message: Any) -> None:
-        """Handle a message, unless the handshake was refused: the client may have sent it before it knew."""
-        if self._is_open:
-            await super().websocket_receive(message)
-
-    async def open(self) -> None:
-        """Find what the socket is about; raise `Refused(OBJECT)` if the caller can't see it."""
-
-    async def receive_json(self, content: Any, **kwargs: Any) -> None:
-        """Ignore what clients say unless a subclass listens."""
-
-    def query(self, name: str) -> str | None:
-        """Return a parameter of the socket's address."""
-        values = parse_qs(self.scope["query_string"].decode("latin-1")).get(name)
-        return values[0] if values else None
-
-    async def _identify(self) -> Principal:
-        user: Any = self.scope.get("user")
-        login = getattr(self.scope.get("session"), "session_key", None)
-        caller = Caller(self.scope["headers"], getattr(user, "pk", None), self.query("session_id"), login)
-        try:
-            principal = await in_database(caller.identify)
-        except (Unauthenticated, ValidationError):
-            raise Refused(WHO) from None
-        except NotFound:
-            raise Refused(OBJECT) from None
-        return principal
-
-
-def _check_origin(scope: Mapping[str, Any]) -> None:
-    """A browser's page must come from here or from a listed origin; programs with a key may have none."""
-    if not is_allowed_host(scope["headers"]):
-        raise Refused(ORIGIN)
-    headers = dict(scope["headers"])
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    if not origin:
-        try:
-            has_key = presented_key(scope["headers"]) is not None
-        except LocusError:
-            raise Refused(WHO) from None
-        if not has_key:
-            raise Refused(ORIGIN if scope.get("user") and scope["user"].is_authenticated else WHO)
-    elif origin not in {_own_origin(scope), *settings.CORS_ORIGINS, *settings.CSRF_TRUSTED_ORIGINS}:
-        raise Refused(ORIGIN)
-
-
-def _own_origin(scope: Mapping[str, Any]) -> str:
-    """Return what a browser calls the origin of the pages that this server shows under the socket's host."""
-    scheme = scope.get("scheme", "ws").replace("ws", "http")
-    host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower()
-    return f"{scheme}://{host.removesuffix(DEFAULT_PORTS.get(scheme, ''))}"
 
 
 class DocumentsConsumer(PrincipalConsumer):
@@ -204,11 +71,3 @@ class DocumentsConsumer(PrincipalConsumer):
     def _read(self, id: str) -> dict[str, Any] | None:
         document = Document.objects.restricted_to(self.principal).filter(pk=id).first()
         return document_json(document) if document else None
-
-
-class UnknownPath(PrincipalConsumer):
-    """Any other address."""
-
-    async def open(self) -> None:
-        """Refuse."""
-        raise Refused(OBJECT)

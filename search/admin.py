@@ -1,4 +1,4 @@
-"""Executions, and what the web costs and how its search engines do, in the admin panel."""
+"""What the web costs and how its search engines do, in the admin panel."""
 
 from __future__ import annotations
 
@@ -12,46 +12,11 @@ from django.utils import timezone
 from unfold.admin import ModelAdmin
 
 from accounts.models import Workspace
-from kb.ledger.models import Balance, Charge
-from search.models import Execution
+from accounts.models.ledger import Balance, Charge
+from search.models import Breaker
 from search.web.breaker import state_of
-from search.web.models import Breaker
-from search.web_use.health import healths, unconfigured
-from search.web_use.spent import USUAL, Spent, limit_of
-
-
-@admin.register(Execution)
-class ExecutionAdmin(ModelAdmin):  # type: ignore[misc]
-    """Who ran what, when and how it ended; questions and answers stay with those who asked."""
-
-    list_display = [
-        "id",
-        "tool",
-        "user",
-        "workspace",
-        "external_user_id",
-        "status",
-        "created_at",
-        "finished_at",
-    ]
-    list_filter = ["tool", "status"]
-    search_fields = ["id", "user__email", "workspace__name", "external_user_id"]
-    list_select_related = ["user", "workspace", "workspace__personal_of"]
-    fields = list_display
-    readonly_fields = list_display
-    show_full_result_count = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Execution]:
-        """Return executions of every tenant: the admin panel is for staff."""
-        return Execution.unscoped.order_by("-created_at", "id")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: executions are made by running tools."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
-        """Refuse: a record of what happened is not edited."""
-        return False
+from search.web.usage.health import healths, unconfigured
+from search.web.usage.spent import USUAL, Spent, limit_of
 
 
 @admin.register(Charge)

@@ -6,17 +6,17 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from decimal import Decimal
 
-from accounts.errors import LocusError
+from accounts.ledger.base import Order, Payer
+from accounts.ledger.paying import paying
+from accounts.models.ledger import Purpose
+from core.errors import LocusError
+from core.threads import in_database
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
-from kb.ledger.base import Order, Payer
-from kb.ledger.models import Purpose
-from kb.ledger.paying import paying
-from kb.threads import in_database
-from search.answer.base import Answerer, Asked, Spent
+from runs.context import Run
+from runs.events import PartialText, ToolPartialUpdate, Usage
 from search.citations.markers import MarkerStream
-from search.events import PartialText, ToolPartialUpdate, Usage
-from search.run import Run
+from search.generation.base import Answerer, Asked, Spent
 
 Pieces = AsyncGenerator[str | Spent, None]
 """What answerers yield."""

@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from pathlib import Path
 
-from accounts.errors import LocusError
+from core.errors import LocusError
+from core.locations import Box, PageBox
+from core.threads import in_database
 from kb.documents import original_file, page_cache
-from kb.locations import Box, PageBox
 from kb.models import Document
+from kb.page_images.rendering import crop_png
 from kb.pictures import is_multimodal
-from kb.rendering import crop_png
-from kb.threads import in_database
-from search.answer.base import MOST_CROPS, Context, Crop
+from search.generation.base import MOST_CROPS, Context, Crop
 
 LONGEST_SIDE = 1024
 """Pixels."""

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, Field
 
-from kb.index.analysis import terms
+from core.text.analysis import terms
 from kb.index.words import Word
 from kb.models import Chunk, with_headings
 from search.phrases import phrases_in

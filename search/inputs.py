@@ -9,8 +9,8 @@ from uuid import UUID
 import langcodes
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 
-from accounts.errors import NotFound, ValidationError
 from accounts.principal import Principal
+from core.errors import NotFound, ValidationError
 from kb.documents import documents_by_id
 from kb.metadata import MAX_FILTER_CHARS, MAX_FILTER_KEYS, MAX_FILTER_VALUES, checked_metadata_filter
 from search.retrieval import Filters, Question

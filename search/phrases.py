@@ -8,12 +8,12 @@ import numpy as np
 from django.db.models.functions import Left
 
 from accounts.principal import Principal
+from core.text.analysis import terms
+from core.text.normalizing import normalized
 from kb.chunk_size import MOST_CHARS
-from kb.index.analysis import terms
 from kb.index.view import Rows, View
 from kb.index.words import holding_all
 from kb.models import Chunk, with_headings
-from kb.normalizing import normalized
 
 PHRASE = re.compile(r'"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»')
 MOST_READ = 2000

@@ -12,10 +12,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accounts.preferences import Layer, Section, Source, preferences_of, resolve, settings_of
 from accounts.principal import Principal
-from search.answer.registry import choices
+from kb.pictures import MULTIMODAL, Multimodal
+from search.generation.registry import choices
 from search.rerank.registry import offered_rerankers
 
-NAME = "rag"
+NAME = MULTIMODAL.section
 MAX_CONTEXTS = 20
 
 
@@ -70,7 +71,7 @@ def _deployment() -> Mapping[str, Any]:
         "reranker": settings.RERANKER,
         "contexts": settings.RAG_CONTEXTS,
         "reflection": settings.RAG_REFLECTION,
-        "multimodal": settings.RAG_MULTIMODAL,
+        MULTIMODAL.field: MULTIMODAL.deployment(),
     }
 
 
@@ -106,11 +107,7 @@ class RagPreferences(BaseModel):
 class RagWorkspaceSettings(RagPreferences):
     """What workspaces may set besides: what is made of their documents, for everybody."""
 
-    multimodal: bool | None = Field(
-        None,
-        strict=True,
-        description="Whether pictures in documents are found, and shown to models that can see.",
-    )
+    multimodal: Multimodal = None
 
 
 RAG = Section(

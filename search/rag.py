@@ -18,37 +18,26 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from pydantic import Field
 
+from accounts.ledger.base import Payer
+from accounts.ledger.spending import cost_of_execution
 from accounts.principal import Principal
-from kb.ledger.base import Payer
-from kb.ledger.spending import cost_of_execution
+from core.threads import in_database
 from kb.models import Document
-from kb.threads import in_database
-from search.answer.base import Asked, Context, Spent
-from search.answer.extractive import nothing_found
-from search.answer.registry import answerer
+from runs.context import Run
+from runs.events import DocumentsRead, ToolEnd, ToolUpdate, Trace, Yielded
 from search.answering import Pieces, Written, embed, paid_answer
 from search.citations.resolve import Resolved
 from search.citations.verifying import verified
 from search.continuations import with_continuations
 from search.crops import crops_of
-from search.events import (
-    BoxData,
-    ContextData,
-    Contexts,
-    DocumentsRead,
-    FilePlace,
-    Phase,
-    RagResult,
-    ToolEnd,
-    ToolUpdate,
-    Trace,
-    Yielded,
-)
+from search.events import BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
+from search.generation.base import Asked, Context, Spent
+from search.generation.extractive import nothing_found
+from search.generation.registry import answerer
 from search.inputs import QuestionInput
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Found, Ranking, rank
-from search.run import Run
 from search.timing import Clock
 
 PREVIEW_CHARS = 300

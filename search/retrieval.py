@@ -24,6 +24,7 @@ import numpy as np
 from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
+from accounts.ledger.base import Payer
 from accounts.principal import Principal
 from kb.chunk_size import shorten
 from kb.embedding import ModelUnavailable, active_space, model_of
@@ -31,7 +32,6 @@ from kb.embedding.base import Vectors
 from kb.index.nearest import best, similarities, worth_comparing
 from kb.index.view import Rows, View, open_view
 from kb.index.words import Word, WordScores, question_words, score_words
-from kb.ledger.base import Payer
 from kb.models import Chunk, Document, EmbeddingSpace
 from search import fusion
 from search.passages import Passage, distinct, read_passages

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
-from kb.hardening import harden_this_process
-from kb.limits import give_way
+from core.confinement.limits import give_way
+from core.process.hardening import harden_this_process
 
 GRACE_SECS = 5.0
 """The parent ends what takes too long. Should it have died meanwhile, the kernel does a little later."""
@@ -52,7 +52,7 @@ def main() -> None:
     give_way()
     # Ctrl-C is for the web process, which ends its children when it has answered.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "kb.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     import django
 
     django.setup()

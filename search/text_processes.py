@@ -26,7 +26,7 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.errors import Timeout
+from core.errors import Timeout
 
 Embed = Callable[[Sequence[str]], Any]
 """Returns an array for texts: what it holds is between the task and its caller."""

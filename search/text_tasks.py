@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from search.answer.base import Context
-from search.answer.extractive import extract
 from search.citations.resolve import Resolved, resolve
 from search.citations.support import Embed
+from search.generation.base import Context
+from search.generation.extractive import extract
 
 
 def verify(

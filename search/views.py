@@ -8,14 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import User, Workspace
+from accounts.models.ledger import Balance, Charge
 from accounts.pages import administered
 from accounts.roles import Role
-from kb.ledger.models import Balance, Charge
 from search.web.preferences import are_web_tools_offered, is_enabled, web_search_settings
-from search.web_use.health import healths
-from search.web_use.spent import PERIODS, Spent, limit_of, period
+from search.web.usage.health import healths
+from search.web.usage.spent import PERIODS, Spent, limit_of, period
 
 
 @dataclass(frozen=True, slots=True)

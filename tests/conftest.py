@@ -19,7 +19,7 @@ from hypothesis import settings as hypothesis
 from pytest_django import Settings
 from pytest_socket import socket_allow_hosts
 
-from accounts.keys import create_key
+from accounts.access.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import KeyScope, Role
 from search.rerank import registry as reranking

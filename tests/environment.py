@@ -29,7 +29,7 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
 
 if "DATABASE_URL" not in os.environ:
-    from kb.postgres import allow_databases, start_embedded
+    from locus.serve.postgres import allow_databases, start_embedded
 
     os.environ["DATABASE_URL"] = start_embedded(DATA_DIR)
     allow_databases(os.environ["DATABASE_URL"])

@@ -11,9 +11,9 @@ import pymupdf
 from django.core.files.base import ContentFile
 
 from accounts.models import Session, Workspace
+from core.locations import Box, LocatedText, OnPage, Page
 from kb.embedding import active_space, embedding_model
 from kb.index.segments import index_document
-from kb.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 
 TEXT = "The solar farm in Almería produced 42 gigawatt hours in 2023. Its owner is the town itself."

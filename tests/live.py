@@ -23,7 +23,7 @@ from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
-from kb.management.commands.serve import UVICORN
+from locus.management.commands.serve import UVICORN
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECS = 60
@@ -46,7 +46,7 @@ class LiveServer:
 
 
 def start_web(
-    port: int, application: str = "kb.asgi:application", **environment: str
+    port: int, application: str = "locus.asgi:application", **environment: str
 ) -> subprocess.Popen[bytes]:
     """Start the web server, or another application, on a loopback port."""
     # As `manage.py serve` does, but in a hurry to stop.
@@ -106,7 +106,7 @@ def environment() -> dict[str, str]:
     database = connection.settings_dict
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
     conninfo = make_conninfo(**{key: str(database[name]) for key, name in names.items() if database[name]})
-    return os.environ | {"DATABASE_URL": conninfo, "DJANGO_SETTINGS_MODULE": "kb.settings"}
+    return os.environ | {"DATABASE_URL": conninfo, "DJANGO_SETTINGS_MODULE": "locus.settings"}
 
 
 def _log(name: str) -> Path:

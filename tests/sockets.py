@@ -18,6 +18,6 @@ class Socket(WebsocketCommunicator):
 
 def socket(path: str, headers: list[tuple[bytes, bytes]]) -> Socket:
     """Return a socket to `path`; `connect()` opens it."""
-    from kb.asgi import application
+    from locus.asgi import application
 
     return Socket(application, path, headers=headers)

@@ -9,11 +9,11 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import Preferences, User
 from kb.models import Document
-from search.executions import begin
-from search.tools import tool_named
+from runs.lifecycle import begin
+from runs.registry import tool_named
 from tests.conftest import Cast
 from tests.factories import indexed_document
 

@@ -22,8 +22,8 @@ import pytest
 import yaml
 from django.core.management import get_commands
 
-from kb.management.commands import serve
-from kb.postgres import EXTENSIONS
+from locus.management.commands import serve
+from locus.serve.postgres import EXTENSIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -134,7 +134,7 @@ def running(name: str, port: int, environment: dict[str, str]) -> Iterator[subpr
 def external_server() -> Iterator[str]:
     """The URL of a database that some other process runs, as a container would."""
     folder = tempfile.mkdtemp(prefix="locus-")
-    hold = "import sys; from pathlib import Path; from kb.postgres import start_embedded as start; "
+    hold = "import sys; from pathlib import Path; from locus.serve.postgres import start_embedded as start; "
     hold += "print(start(Path(sys.argv[1])), flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", hold, folder]
     with subprocess.Popen(

@@ -20,10 +20,10 @@ from types import ModuleType
 from typing import Any
 
 from kb.index import spelling
-from search.answer.extractive import expected
+from search.generation.extractive import expected
 from tests import pattern_times
 
-APPS = ("kb", "ingestion", "search", "accounts")
+APPS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
 ROOT = Path(__file__).parent.parent
 PROCESSES = 2
 DEADLINE_SECS = 300
@@ -48,7 +48,7 @@ class Tried:
 BUILT: dict[str, Callable[[], re.Pattern[Any]]] = {
     "kb/index/spelling.py": lambda: spelling._sharing(spelling.trigrams("extraordinary"), 0.3),
     "search/explanation.py": lambda: re.compile("|".join(["東京", "京都", "都"])),
-    "search/answer/extractive/expected.py": lambda: expected._cue("when|how many", at_start=True),
+    "search/generation/extractive/expected.py": lambda: expected._cue("when|how many", at_start=True),
 }
 """What functions build from words."""
 

@@ -17,14 +17,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from kb import postgres
-from kb.postgres import EmbeddedServerError, Server, caches, start_embedded
+from locus.serve import postgres
+from locus.serve.postgres import EmbeddedServerError, Server, caches, start_embedded
 
 ROOT = Path(__file__).resolve().parent.parent
 HOLD = """
 import sys
 from pathlib import Path
-from kb.postgres import start_embedded
+from locus.serve.postgres import start_embedded
 print(start_embedded(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """

@@ -14,10 +14,10 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 
-from ingestion.sandbox.processes import ENVIRONMENT, PROGRAM
+from core.process.file_modes import tighten, too_open
+from extract.sandbox.processes import ENVIRONMENT, PROGRAM
 from kb.doctor import examine
 from kb.doctor.files import OPEN_FILES
-from kb.file_modes import tighten, too_open
 from tests.conftest import SAMPLES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,7 +82,7 @@ def test_stored_files_are_private_whatever_the_umask(tmp_path: Path) -> None:
     ("command", "probe"),
     [
         (["manage.py", "shell", "--no-imports", "--command"], ""),
-        (["-c"], "import django; import kb.asgi\n"),
+        (["-c"], "import django; import locus.asgi\n"),
     ],
     ids=["manage.py", "web"],
 )

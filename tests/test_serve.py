@@ -24,10 +24,10 @@ import pytest
 from django.core.management import call_command
 
 import manage
-from kb import account as account_of_root
-from kb import supervisor
-from kb.management.commands import serve
-from kb.supervisor import GaveUpError, Supervisor
+from locus.management.commands import serve
+from locus.serve import account as account_of_root
+from locus.serve import supervisor
+from locus.serve.supervisor import GaveUpError, Supervisor
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def load_settings(**environment: str) -> subprocess.CompletedProcess[str]:
     """Import the settings in a fresh process."""
-    command = [sys.executable, "-c", "import kb.settings"]
+    command = [sys.executable, "-c", "import locus.settings"]
     return subprocess.run(
         command,
         cwd=ROOT,
@@ -29,7 +29,7 @@ def load_settings(**environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_every_setting_is_documented() -> None:
     reader = r'(?:env\.\w+|_provider_\w+)\(\s*"([A-Z_]+)"'
-    read = set(re.findall(reader, (ROOT / "kb/settings.py").read_text()))
+    read = set(re.findall(reader, (ROOT / "locus/settings.py").read_text()))
     documented = set(re.findall(r"`([A-Z_]{3,})`", (ROOT / "docs/reference/settings.md").read_text()))
     assert len(read) > 20
     assert read - documented == set()
@@ -73,8 +73,8 @@ def test_good_values_load() -> None:
 def test_an_empty_variable_is_one_that_is_not_set() -> None:
     """Compose files make empty variables of settings that nobody has given: each keeps its default."""
     reader = r'(?:env\.\w+|_provider_\w+)\(\s*"([A-Z_]+)"'
-    names = set(re.findall(reader, (ROOT / "kb/settings.py").read_text())) - {"DATA_DIR", "SECRET_KEY"}
-    tell = f"import kb.settings as s; print([(n, getattr(s, n, None)) for n in {sorted(names)}])"
+    names = set(re.findall(reader, (ROOT / "locus/settings.py").read_text())) - {"DATA_DIR", "SECRET_KEY"}
+    tell = f"import locus.settings as s; print([(n, getattr(s, n, None)) for n in {sorted(names)}])"
     unset = {name: value for name, value in os.environ.items() if name not in names}
     told = [
         subprocess.run(
@@ -88,7 +88,7 @@ def test_an_empty_variable_is_one_that_is_not_set() -> None:
 
 
 def test_an_empty_address_leaves_the_one_that_is_given() -> None:
-    tell = "import kb.settings as s; print(s.SEARXNG_BASE_URL)"
+    tell = "import locus.settings as s; print(s.SEARXNG_BASE_URL)"
     environment = os.environ | {"SEARXNG_URL": "https://search.example.org", "SEARXNG_BASE_URL": ""}
     done = subprocess.run(
         [sys.executable, "-c", tell], cwd=ROOT, env=environment, capture_output=True, text=True, check=False

@@ -49,7 +49,7 @@ def main() -> None:
 def build(chunks: int, material: Material) -> Corpus:
     """Store and index a corpus of so many chunks; print how long it took."""
     from accounts.models import User, Workspace
-    from kb.index.packing import pack
+    from kb.index.merging import pack
     from kb.index.segments import Shelf, index_document
     from kb.models import Segment
 

@@ -81,7 +81,7 @@ def _replace_all(
 def _replaced(maker: Maker, owner: Owner, size: int) -> Corpus:
     """Delete a document and add one of its size, as deletion and ingestion do."""
     from kb.deletion import delete_document
-    from kb.index.packing import is_due, pack
+    from kb.index.merging import is_due, pack
     from kb.index.segments import Shelf, index_document
     from kb.models import Document
 

@@ -61,7 +61,7 @@ def main() -> None:
 
 def attacker_keys() -> list[str]:
     """Return the keys of people of whom each has a workspace of their own."""
-    from accounts.keys import create_key
+    from accounts.access.keys import create_key
     from accounts.models import User
 
     # Whose password one of them guesses.
@@ -73,7 +73,7 @@ def attacker_keys() -> list[str]:
 @contextmanager
 def worker() -> Iterator[psutil.Process]:
     """Run the worker as `manage.py serve` does."""
-    from kb.management.commands.serve import commands
+    from locus.management.commands.serve import commands
 
     process = subprocess.Popen(commands("127.0.0.1", 0)["worker"], env=environment())
     try:

@@ -7,12 +7,12 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.auth import principal_of
-from accounts.conditional import json_response
-from accounts.errors import ValidationError
-from accounts.operations import IF_NONE_MATCH, LIST_PARAMETERS, ApiView, operation
+from accounts.access.auth import principal_of
 from accounts.principal import Principal
-from accounts.rest import CursorLists
+from core.api.conditional import json_response
+from core.api.operations import IF_NONE_MATCH, LIST_PARAMETERS, ApiView, operation
+from core.api.rest import CursorLists
+from core.errors import ValidationError
 from kb.api import schemas
 from kb.api.finding import visible_chunk, visible_document
 from kb.models import Chunk

@@ -12,23 +12,23 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.auth import principal_of
-from accounts.conditional import etag_of, json_response, require_unchanged
-from accounts.errors import Conflict, ValidationError
-from accounts.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
-from accounts.rest import StrictSerializer, parsed
+from accounts.access.auth import principal_of
+from core.api.conditional import etag_of, json_response, require_unchanged
+from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
+from core.api.rest import StrictSerializer, parsed
+from core.api.sse import SSE_MAX_BYTES, AnyAccept, count_stream, sse_max_bytes, sse_response
+from core.errors import Conflict, ValidationError
+from core.text.visible_text import one_line
 from kb.api import schemas
 from kb.api.finding import changeable_document, visible_document
 from kb.api.uploads import MAX_TAG, MAX_TAGS, checked_external_id, checked_tags
 from kb.changes import Changes, cancel, change
 from kb.deletion import delete_document
+from kb.document_events import follow_document
 from kb.documents import MAX_EXTERNAL_ID, MAX_NAME, reprocess
-from kb.following import follow_document
 from kb.metadata import checked_metadata
 from kb.models import Document
 from kb.representations import document_json, quality_json
-from kb.sse import SSE_MAX_BYTES, AnyAccept, count_stream, sse_max_bytes, sse_response
-from kb.visible_text import one_line
 
 
 class Text(serializers.CharField):
@@ -189,5 +189,5 @@ class DocumentEventsView(ApiView):
         principal = principal_of(request)
         document = visible_document(principal, id)
         max_bytes = sse_max_bytes(request)
-        count_stream(request)
+        count_stream(request, principal.user_id)
         return sse_response(follow_document(principal, document, settings.SSE_PING_SECS), max_bytes)

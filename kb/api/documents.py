@@ -11,16 +11,16 @@ from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.auth import principal_of
-from accounts.operations import ApiView, operation
+from accounts.access.auth import principal_of
+from accounts.idempotency import IDEMPOTENCY_KEY, idempotency_key, once
 from accounts.principal import Principal
-from accounts.rest import StrictJSONParser
+from core.api.operations import ApiView, operation
+from core.api.rest import StrictJSONParser
 from kb.api import schemas
 from kb.api.filtering import DOCUMENT_FILTERS, DocumentLists, filtered_documents
 from kb.api.limits import refuse_beyond_quota
 from kb.api.uploads import UPLOAD_SCHEMA, read_upload
 from kb.documents import add_document, add_url
-from kb.idempotency import IDEMPOTENCY_KEY, idempotency_key, once
 from kb.models import Document
 from kb.representations import document_json
 

@@ -10,20 +10,20 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.auth import principal_of
-from accounts.conditional import is_unchanged, not_modified, revalidated
-from accounts.errors import NotFound, ValidationError
-from accounts.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
-from accounts.rest import decimal_number
+from accounts.access.auth import principal_of
+from core.api.conditional import is_unchanged, not_modified, revalidated
+from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
+from core.api.rest import decimal_number
+from core.errors import NotFound, ValidationError
+from core.threads import give_connection_back
 from kb.api import schemas
 from kb.api.document import accepted, check_match
 from kb.api.finding import changeable_document, visible_document
 from kb.api.uploads import REPLACEMENT_SCHEMA, RawFileParser, read_replacement
 from kb.documents import original_file, page_cache, replace_content
 from kb.files import serve_file
-from kb.rendering import page_bytes
+from kb.page_images.rendering import page_bytes
 from kb.representations import document_json
-from kb.threads import give_connection_back
 
 MAX_IMAGE_WIDTH = 4000
 DEFAULT_IMAGE_WIDTH = 1200

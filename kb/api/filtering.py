@@ -13,10 +13,10 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from accounts.errors import Conflict, NotFound, ValidationError
-from accounts.operations import LIST_PARAMETERS
 from accounts.principal import Principal
-from accounts.rest import CursorLists, json_param, uuid_param
+from core.api.operations import LIST_PARAMETERS
+from core.api.rest import CursorLists, json_param, uuid_param
+from core.errors import Conflict, NotFound, ValidationError
 from kb.documents import documents_by_id
 from kb.metadata import metadata_condition
 from kb.models import Document, Status

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from accounts.errors import Forbidden, NotFound
 from accounts.principal import Principal
 from accounts.roles import Role
+from core.errors import Forbidden, NotFound
 from kb.models import Chunk, Document
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from accounts.errors import QuotaExceeded, ValidationError
+from core.errors import QuotaExceeded, ValidationError
 from kb.jobs import waiting_jobs
 
 RETRY_AFTER_SECS = 60

@@ -16,18 +16,18 @@ from pydantic import JsonValue
 from rest_framework.parsers import FileUploadParser
 from rest_framework.request import Request
 
-from accounts.auth import parsed_session_id, principal_of
-from accounts.errors import TooLarge, UnknownField, ValidationError
-from accounts.identity import in_session
+from accounts.access.auth import parsed_session_id, principal_of
+from accounts.access.identity import in_session
 from accounts.principal import Principal
-from accounts.rest import json_param, refuse_unclean, uuid_param
-from accounts.validation import validated
+from core.api.rest import json_param, refuse_unclean, uuid_param
+from core.api.validation import validated
+from core.errors import TooLarge, UnknownField, ValidationError
+from core.fetch import InvalidUrl, web_url
+from core.text.visible_text import one_line
 from kb.api.limits import refuse_too_many, too_many
 from kb.api.schemas import NewText
 from kb.documents import MAX_EXTERNAL_ID, Details, sha256_of
-from kb.fetch import InvalidUrl, web_url
 from kb.metadata import checked_metadata
-from kb.visible_text import one_line
 
 MAX_TAG, MAX_TAGS = 100, 100
 NAMELESS = "file"

@@ -15,12 +15,12 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
+from core.process.file_modes import close, too_open
+from core.pubsub import announce, document_topic
 from kb.doctor.base import Check, Finding, Unrepairable, locked
 from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
-from kb.file_modes import close, too_open
 from kb.index.segments import index_document
 from kb.models import Chunk, Document, Searchable, Stage, Status
-from kb.notifications import announce, document_topic
 
 BATCH = 1000
 # A file is stored before its row: what is younger may be an upload in progress.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from kb.confinement import offered
+from core.confinement import offered
 
 
 @dataclass(frozen=True, slots=True)

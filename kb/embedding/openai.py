@@ -12,9 +12,9 @@ import numpy as np
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from core.endpoint import Endpoint, EndpointUnavailable
 from kb.embedding.base import EmbeddingModel, Vectors, no_vectors, normalised
 from kb.embedding.weights import PACKAGED, model_location
-from kb.endpoint import Endpoint, EndpointUnavailable
 
 REVISION = "endpoint"
 """What revisions of such spaces begin with: an endpoint doesn't tell the revision of its weights."""

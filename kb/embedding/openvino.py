@@ -14,12 +14,12 @@ import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 from numpy.typing import NDArray
 
+from core.process.telemetry import switch_off
 from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalised, token_vectors
 from kb.embedding.batching import batches_by_length
 from kb.embedding.conversion import Graph, graph_of
 from kb.embedding.counting import WordCounter
 from kb.embedding.weights import model_location, weights_revision
-from kb.telemetry import switch_off
 
 if TYPE_CHECKING:
     import openvino

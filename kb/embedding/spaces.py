@@ -2,7 +2,7 @@
 
 The active space is searched and filled. When the settings name another model, its space is the wanted one:
 it is filled beside the active one and takes its place once no live chunk lacks a vector
-(`kb.embedding.reembedding`). Search goes on in the active space, with that space's model, until then.
+(`kb.reembedding.filling`). Search goes on in the active space, with that space's model, until then.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from django.db import connection, transaction
 from django.db.models import F, Func, IntegerField, QuerySet, Value
 from numpy.typing import ArrayLike, NDArray
 
+from core.text.analysis import terms
 from kb.embedding.base import Vectors
-from kb.index.analysis import terms
 from kb.index.codes import Codes, encoder
 from kb.index.postings import LARGEST_SEGMENT, POSITION, Postings
 from kb.models import Chunk, Document, EmbeddingSpace, Segment, SegmentCodes, with_headings

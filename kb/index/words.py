@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kb.index.analysis import terms
+from core.text.analysis import terms
 from kb.index.postings import PostingList
 from kb.index.view import Rows, View, joined
 

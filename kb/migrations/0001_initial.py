@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
                 ('ordinal', models.PositiveIntegerField(help_text='place in reading order, from 0')),
                 ('text', models.TextField(help_text="the document's own words and nothing else")),
                 ('headings', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(), default=list, help_text='the heading path, outermost first', size=None)),
-                ('spans', models.JSONField(default=list, help_text='where each word stands: kb.locations')),
+                ('spans', models.JSONField(default=list, help_text='where each word stands: core.locations')),
                 ('sentences', django.contrib.postgres.fields.ArrayField(base_field=django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), size=2), default=list, help_text='start and end of each sentence in `text`', size=None)),
                 ('page_number', models.PositiveIntegerField(null=True)),
                 ('start_time', models.FloatField(help_text='seconds', null=True)),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from kb.index.analysis import terms
+from core.text.analysis import terms
 
 Terms = frozenset[str]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from search.events import MAX_PARTIAL_BYTES, escaped_bytes
+from runs.events import MAX_PARTIAL_BYTES, escaped_bytes
 
 MARKER = re.compile(r"(?<!\\)<source_(\d{1,4})>")
 """Behind a backslash it is only talked about."""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kb.index.analysis import terms
+from core.text.analysis import terms
 
 ENOUGH_WORDS = 0.6
 """A clause with so many of another's words is about the same."""

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from search.answer.base import Context, Sentence
 from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Verifier
 from search.events import BoxData, FilePlace, Header, Quote
+from search.generation.base import Context, Sentence
 
 CERTAIN = 0.5
 """From this share of the statement's words on, a sentence surely is the one that supports it."""

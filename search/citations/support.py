@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from kb.embedding.base import Vectors
-from search.answer.base import Context, Sentence
 from search.citations.claims import Terms, Text, cover, lacks_name, lacks_number
 from search.citations.polarity import Clause, clauses_of, is_contrary
+from search.generation.base import Context, Sentence
 
 ENOUGH_WORDS = 0.6
 """A sentence, or two that follow each other, with so many of a claim's words says what it says."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from accounts.errors import Timeout
-from search.answer.base import Context
+from core.errors import Timeout
 from search.citations.resolve import Resolved, citation, resolve, unverified
 from search.citations.support import Embed
+from search.generation.base import Context
 from search.text_processes import text_processes
 
 logger = logging.getLogger(__name__)

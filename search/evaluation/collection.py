@@ -20,9 +20,9 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateWorker
 
 from accounts.principal import Principal
+from core.locations import InFile, PageLine
 from kb.documents import Details, add_document
 from kb.embedding import embedding_model
-from kb.locations import InFile, PageLine
 from kb.models import FINISHED, Chunk, Document, Status
 from search.evaluation.datasets import BadDataset, Dataset, Judgement, Source, listed
 

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.manager
-import search.models
+import runs.models
 from django.conf import settings
 from django.db import migrations, models
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Execution',
             fields=[
-                ('id', models.CharField(default=search.models.new_execution_id, editable=False, max_length=40, primary_key=True, serialize=False)),
+                ('id', models.CharField(default=runs.models.new_execution_id, editable=False, max_length=40, primary_key=True, serialize=False)),
                 ('tool', models.CharField(max_length=50)),
                 ('external_user_id', models.CharField(blank=True, max_length=255, null=True)),
                 ('inputs', models.JSONField()),

@@ -7,9 +7,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
-from accounts.errors import BudgetExceeded
-from kb.endpoint import EndpointRefusal, EndpointUnavailable
-from kb.ledger.base import Payer
+from accounts.ledger.base import Payer
+from core.endpoint import EndpointRefusal, EndpointUnavailable
+from core.errors import BudgetExceeded
 
 logger = logging.getLogger(__name__)
 

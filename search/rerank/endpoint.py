@@ -16,7 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from kb.endpoint import Endpoint, EndpointRefusal
+from core.endpoint import Endpoint, EndpointRefusal
 from search.rerank.base import Reranker
 
 # How servers refuse a body of the wrong shape.

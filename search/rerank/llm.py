@@ -12,12 +12,12 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from kb.chat.prices import price_at
-from kb.endpoint import Endpoint, EndpointRefusal
-from kb.fencing import Fence
-from kb.ledger.base import Order, Payer
-from kb.ledger.models import Purpose
-from kb.ledger.paying import paying_in_thread
+from accounts.ledger.base import Order, Payer
+from accounts.ledger.paying import paying_in_thread
+from accounts.models.ledger import Purpose
+from core.endpoint import Endpoint, EndpointRefusal
+from core.llm.fencing import Fence
+from core.llm.prices import price_at
 from search.rerank.base import Reranker
 
 PROMPT = Path(__file__).with_name("judge.md").read_text("utf-8")

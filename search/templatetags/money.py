@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from search.web_use.money import dollars
+from search.web.usage.money import dollars
 
 register = template.Library()
 register.filter("dollars", dollars)

@@ -26,9 +26,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from kb.threads import in_database_within
+from core.threads import in_database_within
+from search.models import Breaker
 from search.web.base import Outcome, ProviderFailed
-from search.web.models import Breaker
 
 FAILURES = 5
 SUCCESSES = 2

@@ -23,9 +23,9 @@ from django.utils import timezone
 from procrastinate.contrib.django import app
 from pydantic import TypeAdapter
 
-from kb.threads import in_database_within
+from core.threads import in_database_within
+from search.models import CachedSearch
 from search.web.base import Found, WebQuery
-from search.web.models import CachedSearch
 
 # To be raised when queries or what is found take another shape.
 SCHEMA_VERSION = 2

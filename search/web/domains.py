@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 import httpx2
 
-from kb.fetch.urls import HOST
+from core.fetch.urls import HOST
 
 # Not longer than any host with a path that somebody would type, and nobody's name before the host.
 _ENTRY = re.compile(

@@ -23,8 +23,8 @@ from pydantic import (
     model_validator,
 )
 
-from accounts.errors import Conflict, ValidationError
 from accounts.principal import Principal
+from core.errors import Conflict, ValidationError
 from search.inputs import QueryText
 from search.web.base import DateRange, Location, Recency, WebQuery
 from search.web.domains import DomainRule

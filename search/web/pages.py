@@ -3,7 +3,7 @@
     url ──lists, manners, guard──▶ bytes ──sandbox──▶ text ──no wall?──▶ its beginning, or its parts ranked
 
 Lists of domains hold for each address on the way, redirects included: what they refuse is never asked for.
-What a page says is data, and hostile: it is shown to models between fences (`search/answer/fencing.py`).
+What a page says is data, and hostile: it is shown to models between fences (`search/generation/fencing.py`).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from typing import IO, TypeVar
 import httpx2
 from django.conf import settings
 
-from kb.fetch import DeniedUrl, Fetched, FetchError, UnreachableUrl, fetch, name_of_url
-from kb.fetch.robots import Manners
-from kb.page_text import PageText, Unreadable, read_page
+from core.fetch import DeniedUrl, Fetched, FetchError, UnreachableUrl, fetch, name_of_url
+from core.fetch.robots import Manners
+from extract.page_text import PageText, Unreadable, read_page
 from search.web.base import Refusal
+from search.web.challenges import LOOKED_AT_BYTES, is_refusal, is_wall
 from search.web.parts import CHARS_PER_TOKEN, RankedText, cut, ranked_by_words
 from search.web.sanitise import TITLE_BYTES, clean_text
-from search.web.walls import LOOKED_AT_BYTES, is_refusal, is_wall
 
 WHOLE_PAGE_CHARS = 500_000
 """Of a page of which the nearest parts are wanted, so much is looked at: a book of 200 pages."""

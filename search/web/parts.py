@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from core.endpoint import EndpointRefusal, EndpointUnavailable
+from core.text.analysis import terms
+from core.text.sentences import sentence_bounds
 from kb.embedding import embedding_model
-from kb.endpoint import EndpointRefusal, EndpointUnavailable
-from kb.index.analysis import terms
-from kb.sentences import sentence_bounds
 
 CHARS_PER_TOKEN = 12
 """More than a token takes in any language; a tokenizer may see one token in an unbroken run of any length."""

@@ -13,35 +13,31 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, field
 from html import escape
 
+from accounts.ledger.base import Payer
+from accounts.ledger.spending import cost_of_execution
 from accounts.principal import Principal
-from kb.ledger.base import Payer
-from kb.ledger.spending import cost_of_execution
-from kb.threads import in_database
-from search.answer.base import Asked, Context, Corpus, Spent
-from search.answer.extractive import nothing_found
-from search.answer.registry import answerer
+from core.threads import in_database
+from runs.context import Run
+from runs.events import ToolEnd, ToolUpdate, Trace, Usage, Yielded
 from search.answering import Pieces, Written, embed, paid_answer
 from search.citations.resolve import Resolved
 from search.citations.verifying import verified
-from search.events import (
-    RerankedResults,
-    SearchCompleted,
-    Sources,
-    ToolEnd,
-    ToolUpdate,
-    Trace,
-    Usage,
-    WebAnswer,
-    WebPhase,
-    WebResults,
-    Yielded,
-)
+from search.generation.base import Asked, Context, Corpus, Spent
+from search.generation.extractive import nothing_found
+from search.generation.registry import answerer
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import NONE, reranker
-from search.run import Run
 from search.timing import Clock
+from search.web.events import RerankedResults, SearchCompleted, Sources, WebAnswer, WebPhase, WebResults
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
+from search.web.presentation import (
+    phase,
+    ranked_sources,
+    steps_of,
+    web_result,
+    web_sources,
+)
 from search.web.searching import Searched, Wanted, search
 from search.web.sources import (
     EXPANDED,
@@ -53,13 +49,6 @@ from search.web.sources import (
     reranked,
     with_pages,
     within_budget,
-)
-from search.web.telling import (
-    phase,
-    ranked_sources,
-    steps_of,
-    web_result,
-    web_sources,
 )
 
 

@@ -14,15 +14,15 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from accounts.errors import NotFound, ToolDisabled
+from accounts.ledger.base import MAX_COST, MaxCost
 from accounts.preferences import Layer, Section, Source, resolve, settings_of
 from accounts.principal import Principal
+from core.errors import NotFound, ToolDisabled
 from search.web.providers.registry import AUTO, offered
 
-NAME = "web_search"
+NAME = MAX_COST.section
 MOST_HITS = 20
 LONGEST_TTL_SECS = 86_400
-MOST_COST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _deployment() -> Mapping[str, Any]:
         "cache_ttl_secs": 600,
         "expand_default": False,
         "scraping": False,
-        "max_cost": None,
+        MAX_COST.field: MAX_COST.deployment(),
     }
 
 
@@ -130,14 +130,7 @@ class WebSearchSection(BaseModel):
     scraping: bool | None = Field(
         None, strict=True, description="Whether answers are written from the pages found, not only snippets."
     )
-    max_cost: float | None = Field(
-        None,
-        ge=0,
-        le=MOST_COST,
-        strict=True,
-        allow_inf_nan=False,
-        description="What the workspace may spend on searches and models, in US dollars, from the first on.",
-    )
+    max_cost: MaxCost = None
 
 
 WEB_SEARCH = Section(

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from accounts.errors import LocusError, ProviderError, Timeout
+from accounts.ledger.base import Payer
+from accounts.ledger.paying import require_room
 from accounts.principal import Principal
-from kb.ledger.base import Payer
-from kb.ledger.paying import require_room
+from core.errors import LocusError, ProviderError, Timeout
 from search.web import metrics
-from search.web.attempt import attempt
 from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
 from search.web.cache import Answer, is_kept, keep, key_of, look_up
 from search.web.inputs import WebSearchInput
 from search.web.preferences import WebSearchSettings, enabled_settings
 from search.web.prices import estimate_of
+from search.web.provider_call import attempt
 from search.web.providers.registry import AUTO, candidates
 
 

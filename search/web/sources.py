@@ -13,11 +13,11 @@ from uuid import uuid4
 
 from django.conf import settings
 
-from kb.fetch import web_url
-from kb.ledger.base import Payer
+from accounts.ledger.base import Payer
+from core.fetch import web_url
+from core.text.sentences import sentence_bounds
 from kb.models import Chunk
-from kb.sentences import sentence_bounds
-from search.answer.base import Context
+from search.generation.base import Context
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs
 from search.web.base import Hit, WebQuery

@@ -10,12 +10,13 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from accounts.errors import LocusError, ProviderError, Timeout, ValidationError
 from accounts.principal import Principal
-from kb.fetch import MAX_URL, DeniedUrl, InvalidUrl, web_url
-from search.events import ToolEnd, ToolUpdate, WebPage, WebPhase, Yielded
-from search.run import Run
+from core.errors import LocusError, ProviderError, Timeout, ValidationError
+from core.fetch import MAX_URL, DeniedUrl, InvalidUrl, web_url
+from runs.context import Run
+from runs.events import ToolEnd, ToolUpdate, Yielded
 from search.web.base import Refusal
+from search.web.events import WebPage, WebPhase
 from search.web.filters import allowed_here
 from search.web.pages import MayRead, Page, PageDenied, PageFailed, fetch_page
 from search.web.preferences import enabled_settings

@@ -19,10 +19,11 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import hashers, login_urls
+from accounts.access import hashers
+from accounts.access.throttling import Limit, throttled
 from accounts.addresses import is_verified
 from accounts.models import User
-from accounts.throttling import Limit, throttled
+from accounts.people import login_urls
 
 PASSWORD = "a long enough password"
 NEW_PASSWORD = "another fine password"
@@ -161,7 +162,7 @@ def test_somebody_without_a_password_has_none_to_change(ada: User) -> None:
 
 def test_without_a_mail_server_no_mail_is_written_anywhere() -> None:
     """Links to set passwords stood in the log."""
-    configured = import_module("kb.settings")
+    configured = import_module("locus.settings")
     assert configured.EMAIL_HOST == ""
     assert configured.EMAIL_BACKEND == "django.core.mail.backends.dummy.EmailBackend"
 

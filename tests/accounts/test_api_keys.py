@@ -11,7 +11,7 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from accounts.keys import bound_made_keys, create_key
+from accounts.access.keys import bound_made_keys, create_key
 from accounts.models import ApiKey, User
 from tests.conftest import Cast
 

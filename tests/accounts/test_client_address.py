@@ -6,7 +6,7 @@ import pytest
 from django.test import RequestFactory
 from pytest_django import Settings
 
-from accounts.client_address import client_address, client_network, forwarded_scheme
+from core.http.client_address import client_address, client_network, forwarded_scheme
 
 PROXIES = ["10.0.0.0/8", "2001:db8:1::/48", "192.0.2.7"]
 

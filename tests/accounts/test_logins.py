@@ -13,10 +13,10 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import auth, hashers, logins, throttling
-from accounts.errors import RateLimited
+from accounts.access import auth, hashers, logins, throttling
+from accounts.access.throttling import Bucket, Limit, take
 from accounts.models import AttemptBucket, User
-from accounts.throttling import Bucket, Limit, take
+from core.errors import RateLimited
 from tests.conftest import Cast
 
 PASSWORD = "a long enough password"

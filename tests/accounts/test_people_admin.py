@@ -15,13 +15,14 @@ from django.urls import reverse
 from procrastinate.contrib.django.models import ProcrastinateJob
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from accounts import admin_deletion, deletion_jobs
+from accounts import admin_deletion
 from accounts.addresses import is_verified
 from accounts.admin import NewUserForm
 from accounts.admin_deletion import in_words
-from accounts.errors import Conflict
 from accounts.models import Membership, User, Workspace
+from accounts.people import deletion_jobs
 from accounts.roles import Role
+from core.errors import Conflict
 from kb.documents import page_cache
 from kb.models import Chunk, Document
 from tests.conftest import Cast

@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.keys import create_key
+from accounts.access.keys import create_key
 from accounts.models import Membership, Preferences, User, Workspace
-from accounts.preferences import setting_in
 from accounts.roles import Role
+from kb.pictures import is_multimodal
 from tests.conftest import Cast
 
 OWN = "/api/v1/preferences"
@@ -120,12 +120,12 @@ def test_pictures_are_the_workspaces_alone_to_decide(cast: Cast, settings: Setti
     refused = patch(OWN, headers, {"rag": {"multimodal": True}})
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "unknown_field")
     assert patch(of_team(cast), headers, {"rag": {"multimodal": True}}).json()["rag"]["multimodal"] is True
-    assert setting_in(cast.team.pk, "rag", "multimodal") is True
-    assert setting_in(cast.alice.personal_workspace.pk, "rag", "multimodal") is False
+    assert is_multimodal(cast.team.pk) is True
+    assert is_multimodal(cast.alice.personal_workspace.pk) is False
     settings.RAG_MULTIMODAL = True
-    assert setting_in(cast.alice.personal_workspace.pk, "rag", "multimodal") is True
+    assert is_multimodal(cast.alice.personal_workspace.pk) is True
     patch(of_team(cast), headers, {"rag": {"multimodal": False}})
-    assert setting_in(cast.team.pk, "rag", "multimodal") is False
+    assert is_multimodal(cast.team.pk) is False
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from accounts.identity import in_session, principal_of_key, principal_of_user
+from accounts.access.identity import in_session, principal_of_key, principal_of_user
 from accounts.models import ApiKey, Membership, Session, Workspace
 from accounts.principal import Principal
 from accounts.scope import ScopedModel, ScopeError
@@ -45,7 +45,8 @@ def test_only_these_modules_work_outside_a_scope() -> None:
     """A new module here means that somebody thought about whose data it touches."""
     allowed = {
         "kb/admin.py",  # staff, audited
-        "accounts/rights.py",  # whether the conversations of principals are still there
+        "accounts/access/rights.py",  # whether the conversations of principals are still there
+        "runs/admin.py",
         "search/admin.py",
         "kb/documents.py",  # changes what a scoped query found
         "kb/deletion.py",  # deletes what a scoped query, or the deletion of its workspace, found
@@ -55,25 +56,29 @@ def test_only_these_modules_work_outside_a_scope() -> None:
         "kb/doctor/index.py",
         "kb/jobs.py",  # tells a job's queue the workspace of its document
         "kb/index/segments.py",  # writes what the document's own rows say
-        "kb/index/packing.py",  # joins segments of one scope
+        "kb/index/merging.py",  # joins segments of one scope
         "kb/index/purging.py",  # removes what those hold of dead chunks
         "kb/changes.py",  # locks and changes what a scoped query found
-        "search/executions/lifecycle.py",  # begins what a principal may, ends what it found
-        "search/executions/journal.py",  # writes and reads what a scoped query found
-        "search/executions/leases.py",
-        "search/executions/following.py",
-        "search/executions/scrubbing.py",  # removes the words of documents that are deleted
-        "search/executions/jobs.py",
-        "kb/ledger/balances.py",  # books for the workspace that a scoped run pays with
-        "kb/ledger/spending.py",
+        "runs/lifecycle.py",  # begins what a principal may, ends what it found
+        "runs/journal.py",  # writes and reads what a scoped query found
+        "runs/leases.py",
+        "runs/following.py",
+        "runs/scrubbing.py",  # removes the words of documents that are deleted
+        "runs/jobs.py",
+        "accounts/ledger/balances.py",  # books for the workspace that a scoped run pays with
+        "accounts/ledger/spending.py",
         "ingestion/pipeline.py",  # jobs act on the document that their uploader was allowed to add
-        "ingestion/report.py",
+        "ingestion/progress.py",
         "ingestion/store.py",
         "ingestion/vectors.py",
         "ingestion/attachments.py",
-        "kb/embedding/reembedding.py",  # the operator's change of model concerns everybody's chunks
+        "kb/reembedding/filling.py",  # the operator's change of model concerns everybody's chunks
     }
-    files = [p for app in ("accounts", "kb", "ingestion", "search") for p in (ROOT / app).rglob("*.py")]
+    files = [
+        p
+        for app in ("core", "accounts", "kb", "runs", "ingestion", "search", "locus")
+        for p in (ROOT / app).rglob("*.py")
+    ]
     using = {
         str(path.relative_to(ROOT))
         for path in files
@@ -149,7 +154,7 @@ class TestSessions:
 
 
 def test_a_narrowed_key_stays_narrow_when_its_workspace_is_gone(cast: Cast) -> None:
-    from accounts.keys import authenticate, create_key
+    from accounts.access.keys import authenticate, create_key
 
     other = Workspace.create_for(cast.alice, name="Other")
     _, secret = create_key(cast.alice, "narrow", workspaces=[other])

@@ -12,13 +12,13 @@ from asgiref.sync import sync_to_async
 from django.test import Client
 from django.urls import URLPattern
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import ApiKey, Workspace
 from kb.models import Document
-from kb.urls import api, urlpatterns
-from search.executions import begin
-from search.models import Execution
-from search.tools import tool_named
+from locus.urls import api, urlpatterns
+from runs.lifecycle import begin
+from runs.models import Execution
+from runs.registry import tool_named
 from tests.conftest import Cast, make_cast
 from tests.factories import chunk_id, indexed_document
 from tests.sockets import socket
@@ -172,7 +172,7 @@ def bearer(cast: Cast, name: str) -> list[tuple[bytes, bytes]]:
 
 
 def test_the_walk_covers_the_sockets() -> None:
-    from kb.asgi import websocket
+    from locus.asgi import websocket
 
     application: Any = websocket
     while not hasattr(application, "routes"):
@@ -218,7 +218,7 @@ class TestSockets:
         await opened.disconnect()
 
     async def test_news_of_documents_reaches_only_those_who_see_them(self) -> None:
-        from kb.notifications import announce, document_topic
+        from core.pubsub import announce, document_topic
 
         cast = await sync_to_async(make_cast)()
         path = f"/ws/documents?workspace={cast.team.pk}"

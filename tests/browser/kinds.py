@@ -11,7 +11,7 @@ from typing import Any
 import pymupdf
 
 from accounts.models import Workspace
-from kb.locations import Box, InFile, InTime, LocatedText, OnPage, Page, Span
+from core.locations import Box, InFile, InTime, LocatedText, OnPage, Page, Span
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 from tests.factories import indexed_document, stored_document
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
-from ingestion.report import Report
+from ingestion.progress import Report
 from kb.models import Chunk, Document, Stage
 from tests.browser import kinds
 from tests.browser.conftest import DESKTOP, PHONE

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User
-from ingestion.report import Report
+from ingestion.progress import Report
 from kb.models import Document, Stage, Status
 from tests.browser import kinds
 from tests.conftest import SAMPLES

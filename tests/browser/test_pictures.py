@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accounts.models import User, Workspace
+from extract.base import Element, Limits, Pictured, Request
+from extract.registry import extract
 from ingestion.chunking import chunked
-from ingestion.extract.base import Element, Limits, Pictured, Request
-from ingestion.extract.registry import extract
 from ingestion.pictures import Description, with_pictures
 from ingestion.store import swap_chunks
 from ingestion.structure import structured

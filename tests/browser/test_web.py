@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, WebSocketRoute, expect
 
-from accounts.keys import create_key
+from accounts.access.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
 from tests.browser.conftest import DESKTOP, PHONE

@@ -10,8 +10,8 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import User, Workspace
-from kb.ledger.models import Purpose
-from search.web.models import Breaker
+from accounts.models.ledger import Purpose
+from search.models import Breaker
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.test_accessibility import violations
 from tests.browser.web import ask_web, brave, engines, let_search

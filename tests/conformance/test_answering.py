@@ -9,9 +9,9 @@ from contextlib import ExitStack, aclosing
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from search.answer.base import Answerer, Asked, Choice, Spent
-from search.answer.registry import ANSWERERS, load
 from search.citations.markers import MARKER
+from search.generation.base import Answerer, Asked, Choice, Spent
+from search.generation.registry import ANSWERERS, load
 from tests.search.answer.providers import KEY, AnthropicProvider, OpenAiProvider
 from tests.search.contexts import context
 

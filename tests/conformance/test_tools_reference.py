@@ -12,10 +12,11 @@ import pytest
 from django.test import Client
 from jsonschema import Draft202012Validator
 
-from accounts import errors
-from search.events import Phase, PhaseName
+from core import errors
+from runs.transports.websocket import BusyError
+from search.events import Phase
 from search.web.base import Outcome
-from search.websocket import BusyError
+from search.web.events import PhaseName
 from tests.conformance.streaming import validator
 
 TEXT = (Path(__file__).parents[2] / "docs/reference/tools.md").read_text("utf-8")

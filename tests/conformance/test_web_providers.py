@@ -16,7 +16,7 @@ from django.test.utils import override_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.errors import ValidationError
+from core.errors import ValidationError
 from search.web.base import DateRange, Found, Location, Outcome, Provider, ProviderFailed, Recency, WebQuery
 from search.web.domains import DomainRule
 from search.web.filters import SPANS

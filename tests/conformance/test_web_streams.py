@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from httpx_sse import connect_sse
 
-from kb.ledger.models import Charge
+from accounts.models.ledger import Charge
 from tests.conformance.streaming import (
     Server,
     Stream,

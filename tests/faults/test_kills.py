@@ -23,7 +23,7 @@ import psycopg
 import pymupdf
 import pytest
 
-from kb.postgres import Server
+from locus.serve.postgres import Server
 from tests.conftest import SAMPLES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from bench.streams import storm
-from search.models import Execution, ExecutionEvent
+from runs.models import Execution, ExecutionEvent
 from tests.conftest import Cast, make_cast
 from tests.live import answers, free_port, start_web, stop, wait_until
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.core.files.base import ContentFile
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import Workspace
 from kb.documents import Details, add_document
 from kb.models import Document

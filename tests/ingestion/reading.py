@@ -7,9 +7,9 @@ import zipfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ingestion.extract.base import Attached, Element, Kind, Limits, Opened, Request, UnitRead, Warned
-from ingestion.extract.registry import extract
-from kb.locations import InFile
+from core.locations import InFile
+from extract.base import Attached, Element, Kind, Limits, Opened, Request, UnitRead, Warned
+from extract.registry import extract
 
 REQUEST = Request(Limits(100))
 

@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import pytest
 
+from core.locations import InFile, LocatedText, Span
+from core.text.sentences import sentence_bounds
+from extract.base import Element, Kind
 from ingestion.chunking import Draft, Tokenizer, chunked
-from ingestion.extract.base import Element, Kind
 from kb.chunk_size import MOST_CHARS
 from kb.embedding import embedding_model
 from kb.embedding.hashing import HashingModel
-from kb.locations import InFile, LocatedText, Span
 from kb.models import with_headings
-from kb.sentences import sentence_bounds
 
 SENTENCE = "The keeper climbs the stairs and lights the lamp before the sun has gone."
 

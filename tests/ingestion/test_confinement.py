@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from ingestion.sandbox import processes
-from ingestion.sandbox.child import SandboxLimits
-from ingestion.sandbox.parent import extract
-from kb.confinement import landlock, offered
+from core.confinement import landlock, offered
+from extract.sandbox import processes
+from extract.sandbox.child import SandboxLimits
+from extract.sandbox.parent import extract
 from tests.conftest import SAMPLES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
@@ -138,7 +138,7 @@ def run_taken_over(given: dict[str, Any], prepare: str) -> list[str]:
 
 
 WALLED_IN = textwrap.dedent("""
-    from kb.limits import limit_this_process
+    from core.confinement.limits import limit_this_process
     limit_this_process(1 << 30, 30, Path(given["file"]), [Path(given["folder"])])
 """)
 
@@ -229,7 +229,7 @@ def statuses() -> list[dict[str, str]]:
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if b"ingestion.sandbox" in (folder / "cmdline").read_bytes():
+            if b"extract.sandbox" in (folder / "cmdline").read_bytes():
                 lines = (folder / "status").read_text().splitlines()
                 found.append(
                     {
@@ -245,7 +245,7 @@ def statuses() -> list[dict[str, str]]:
 def test_it_works_without_the_kernels_help(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]) -> None:
     """A kernel without the walls is no reason not to read."""
     without = (
-        "from kb.confinement import landlock, seccomp\n"
+        "from core.confinement import landlock, seccomp\n"
         "landlock.version = lambda: 0\nseccomp.is_offered = lambda: False\n"
     )
     given["attempts"] = {"read": "open(given['file'], 'rb').read()", "see": "open('/etc/passwd').read()"}
@@ -256,6 +256,6 @@ def test_it_works_without_the_kernels_help(monkeypatch: pytest.MonkeyPatch, give
 def test_older_versions_of_landlock_are_used_as_far_as_they_go(known: int, given: dict[str, Any]) -> None:
     if landlock.version() < known:
         pytest.skip("this kernel is older")
-    older = f"from kb.confinement import landlock\nlandlock.version = lambda: {known}\n"
+    older = f"from core.confinement import landlock\nlandlock.version = lambda: {known}\n"
     given["attempts"] = {"read": "open(given['file'], 'rb').read()", "see": "open(given['secret']).read()"}
     assert run_taken_over(given, older + WALLED_IN) == ["read"]

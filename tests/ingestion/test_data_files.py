@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.errors import Corrupted, Empty, TooLarge
-from ingestion.extract import grids
-from ingestion.extract.base import Kind
+from extract import grids
+from extract.base import Kind
+from extract.errors import Corrupted, Empty, TooLarge
 from tests.ingestion.reading import read_bytes, simply
 from tests.ingestion.test_kinds import PYTHON
 

@@ -19,14 +19,14 @@ from django.test import Client
 from PIL import Image
 from pytest_django import Settings
 
-from accounts.identity import principal_of_user
-from ingestion import describing
-from ingestion.describing.model import LONGEST_DESCRIPTION
-from kb.chat.prices import price_of
+from accounts.access.identity import principal_of_user
+from accounts.ledger.base import Payer
+from accounts.models.ledger import Balance, Charge, Purpose
+from core.llm.prices import price_of
+from ingestion import captioning as describing
+from ingestion.captioning.model import LONGEST_DESCRIPTION
 from kb.deletion import delete_document
 from kb.documents import reprocess
-from kb.ledger.base import Payer
-from kb.ledger.models import Balance, Charge, Purpose
 from kb.models import Chunk, Document, Modality, Status
 from search.retrieval import Question, rank
 from tests.conftest import Cast

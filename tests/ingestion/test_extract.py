@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.errors import UnsupportedType
-from ingestion.extract.base import Element, Kind, Limits, Opened, Request
-from ingestion.extract.registry import extract, sniff
+from extract.base import Element, Kind, Limits, Opened, Request
+from extract.errors import UnsupportedType
+from extract.registry import extract, sniff
 from tests.conftest import SAMPLES
 
 UMLAUTS = "Der Leuchtturmwärter heißt Jörg, und täglich grüßt die Möwe über den Dünen von Sylt."

@@ -12,11 +12,11 @@ from django.test import Client
 from docx import Document as Word
 from docx.shared import RGBColor
 
+from core.locations import Box, LocatedText, OnPage, Page
+from extract.base import Element, Kind
+from extract.invisible import without_invisible
+from extract.pdf.visible_lines import LOOKED_BESIDE
 from ingestion.chunking import sections
-from ingestion.extract.base import Element, Kind
-from ingestion.extract.invisible import without_invisible
-from ingestion.extract.pdf_lines import LOOKED_BESIDE
-from kb.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk, Document, Status
 from tests.conftest import SAMPLES, Cast
 from tests.ingestion.conftest import Upload

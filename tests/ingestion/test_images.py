@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ingestion.errors import Corrupted, IngestionError, TooLarge, TooManyPages
-from ingestion.extract.base import Element, Finding, Limits, Opened, Request, Source, UnitRead, Warned
-from ingestion.extract.image import extract
+from extract.base import Element, Finding, Limits, Opened, Request, Source, UnitRead, Warned
+from extract.errors import Corrupted, IngestionError, TooLarge, TooManyPages
+from extract.ocr.image import extract
 from tests.conftest import SAMPLES
 from tests.samples.make import BODY, CHAPTERS
 

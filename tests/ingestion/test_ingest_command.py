@@ -14,11 +14,11 @@ from django.db import connection
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import Workspace
+from extract.errors import IngestionError
 from ingestion import bulk, pipeline
 from ingestion.bulk import Followed, Outcome, Skipped, Summary, walk
-from ingestion.errors import IngestionError
 from ingestion.management.commands import ingest as command
 from kb.documents import add_document
 from kb.models import Document, Status

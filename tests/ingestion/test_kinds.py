@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.errors import Corrupted, Empty, Encrypted, UnsupportedType
-from ingestion.extract.kinds import KINDS, Modality, is_misnamed, promised_type
-from ingestion.extract.registry import sniff
+from extract.errors import Corrupted, Empty, Encrypted, UnsupportedType
+from extract.kinds import KINDS, Modality, is_misnamed, promised_type
+from extract.registry import sniff
 from tests.conftest import SAMPLES
 from tests.ingestion.reading import stored, zipped
 
@@ -188,7 +188,7 @@ def test_the_table_of_kinds_is_whole() -> None:
 )
 def test_a_kind_does_not_load_the_libraries_of_others(kind: str, unwanted: tuple[str, ...]) -> None:
     code = (
-        "import sys; from ingestion.extract.registry import extractor_for;"
+        "import sys; from extract.registry import extractor_for;"
         f"extractor_for({kind!r}); print([name for name in {unwanted!r} if name in sys.modules])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ingestion.extract.base import Element, Kind
+from core.locations import LocatedText
+from extract.base import Element, Kind
 from ingestion.language import language_of
-from kb.locations import LocatedText
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ import numpy as np
 import pymupdf
 import pytest
 
+from core.locations import LocatedText, PageBox
+from extract.base import Element
+from extract.sandbox.parent import SandboxLimits, extract
 from ingestion.chunking import Draft, chunked
-from ingestion.extract.base import Element
-from ingestion.sandbox.parent import SandboxLimits, extract
 from ingestion.structure import structured
 from kb.embedding import embedding_model
-from kb.locations import LocatedText, PageBox
 from tests.conftest import SAMPLES
 from tests.ingestion.truth import folded, holds, text_clipped, text_inside, words_of
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.errors import Empty, TooLarge
-from ingestion.extract.base import Kind
-from ingestion.extract.mail import letter
-from ingestion.extract.mail.letter import safe_name
+from extract.base import Kind
+from extract.errors import Empty, TooLarge
+from extract.mail import letter
+from extract.mail.letter import safe_name
 from tests.ingestion.reading import REQUEST, Read, read, read_bytes
 
 

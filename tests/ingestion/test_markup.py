@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.errors import Corrupted, Empty, Encrypted
-from ingestion.extract.base import Element, Kind, Limits, Request, Source
-from ingestion.extract.markup import html
+from extract.base import Element, Kind, Limits, Request, Source
+from extract.errors import Corrupted, Empty, Encrypted
+from extract.markup import html
 from tests.ingestion.reading import read, read_bytes, simply, stored, zipped
 
 PAGE = """<!DOCTYPE html><html><head><title> Gull

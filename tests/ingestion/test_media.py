@@ -14,13 +14,13 @@ import av
 import numpy as np
 import pytest
 
-from ingestion.errors import Corrupted, TooLarge
-from ingestion.extract import media
-from ingestion.extract.base import Element, Finding, Limits, Opened, Request, Source, UnitRead, Warned
-from ingestion.extract.media import UNIT_SECS, extract, stretches
-from ingestion.extract.sound import recording
-from ingestion.extract.speech import RATE, Samples, hear
-from kb.locations import InTime
+from core.locations import InTime
+from extract.base import Element, Finding, Limits, Opened, Request, Source, UnitRead, Warned
+from extract.errors import Corrupted, TooLarge
+from extract.media import reader as media
+from extract.media.reader import UNIT_SECS, extract, stretches
+from extract.media.sound import recording
+from extract.media.speech import RATE, Samples, hear
 from tests.conftest import SAMPLES
 
 LIMITS = Limits(10)
@@ -245,8 +245,8 @@ def test_recognition_fits_into_the_limited_child(name: str, sources: str) -> Non
     script = (
         "import sys, resource; resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
         "from pathlib import Path\n"
-        "from ingestion.extract.base import Limits, Request, UnitRead\n"
-        "from ingestion.extract.registry import extract\n"
+        "from extract.base import Limits, Request, UnitRead\n"
+        "from extract.registry import extract\n"
         "findings = extract(Path(sys.argv[1]), Request(Limits(10), deep=True))\n"
         "print(*(finding.source.value for finding in findings if isinstance(finding, UnitRead)))"
     )

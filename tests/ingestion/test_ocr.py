@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from ingestion.extract.ocr import OCR_DPI, Recognised, recognise
-from ingestion.extract.ocr_layout import LineShape, paragraphs
-from kb.locations import Box, Page
-from kb.mupdf import pymupdf
+from core.locations import Box, Page
+from extract.ocr.layout import LineShape, paragraphs
+from extract.ocr.recognition import OCR_DPI, Recognised, recognise
+from extract.pdf.mupdf import pymupdf
 from tests.conftest import SAMPLES
 from tests.samples.make import BODY, CHAPTERS
 

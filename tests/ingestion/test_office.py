@@ -18,9 +18,9 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from ingestion.errors import IngestionError, TooLarge, TooManyPages
-from ingestion.extract.base import Kind, Limits, Request, Source
-from ingestion.extract.office.shown import shown
+from extract.base import Kind, Limits, Request, Source
+from extract.errors import IngestionError, TooLarge, TooManyPages
+from extract.office.shown import shown
 from tests.ingestion.reading import REQUEST, read, read_bytes, simply, zipped
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

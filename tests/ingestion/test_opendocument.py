@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.errors import TooLarge
-from ingestion.extract.base import Kind
+from extract.base import Kind
+from extract.errors import TooLarge
 from tests.ingestion.reading import read_bytes, simply, zipped
 
 SHORT = {"office": "office", "text": "text", "table": "table", "draw": "drawing", "pr": "presentation"}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from extract.base import Element, Kind, Limits, Request, Source, UnitRead
+from extract.pdf import reader as pdf
 from ingestion.chunking import chunked
-from ingestion.extract import pdf
-from ingestion.extract.base import Element, Kind, Limits, Request, Source, UnitRead
 from kb.embedding.hashing import HashingModel
 from tests.conftest import SAMPLES
 from tests.ingestion.truth import folded, text_inside, words_of

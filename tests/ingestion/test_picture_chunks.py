@@ -10,11 +10,11 @@ import pymupdf
 import pytest
 from django.test import Client
 
-from accounts.identity import principal_of_user
-from ingestion.errors import OutOfMemory
-from ingestion.sandbox import parent
+from accounts.access.identity import principal_of_user
+from core.locations import Box
+from extract.errors import OutOfMemory
+from extract.sandbox import parent
 from kb.documents import reprocess
-from kb.locations import Box
 from kb.models import Chunk, Document, Modality, Status
 from search.retrieval import Question, rank
 from tests.conftest import SAMPLES, Cast
@@ -186,7 +186,7 @@ def test_pictures_that_kill_their_reader_cost_no_text(
             raise OutOfMemory
         return real(*args, **options)
 
-    monkeypatch.setattr("ingestion.reading.extract", extract)
+    monkeypatch.setattr("ingestion.extraction.extract", extract)
     document = ingested(upload("report.pdf", report))
     assert document.status == Status.READY
     assert [warning["code"] for warning in document.warnings] == ["pictures_unread"]

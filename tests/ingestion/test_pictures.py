@@ -10,12 +10,12 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from ingestion.extract.base import Element, Kind, Limits, Pictured, Request, Source, UnitRead
-from ingestion.extract.labels import is_caption
-from ingestion.extract.registry import extract
+from core.locations import Box, LocatedText, OnPage, Page, PageBox
+from extract.base import Element, Kind, Limits, Pictured, Request, Source, UnitRead
+from extract.labels import is_caption
+from extract.registry import extract
 from ingestion.pictures import Description, pictures_in, with_pictures
 from ingestion.structure import structured
-from kb.locations import Box, LocatedText, OnPage, Page, PageBox
 from tests.conftest import SAMPLES
 from tests.ingestion import pictured as sample
 

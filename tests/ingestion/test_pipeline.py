@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
+from extract.base import Warned
+from extract.errors import IngestionError, NoText
 from ingestion import pipeline
-from ingestion.errors import IngestionError, NoText
-from ingestion.extract.base import Warned
-from ingestion.report import Abandoned, Interrupted
+from ingestion.progress import Abandoned, Interrupted
 from kb.changes import cancel
 from kb.documents import reprocess
 from kb.embedding import active_space

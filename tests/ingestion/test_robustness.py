@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from ingestion.errors import Corrupted, Encrypted, IngestionError, TooLarge
-from ingestion.extract import archives
-from ingestion.extract.base import Element, Opened, Request, UnitRead
-from ingestion.sandbox.parent import SandboxLimits, extract
+from extract import archives
+from extract.base import Element, Opened, Request, UnitRead
+from extract.errors import Corrupted, Encrypted, IngestionError, TooLarge
+from extract.sandbox.parent import SandboxLimits, extract
 from tests.conftest import SHARED_DATA
 from tests.ingestion.reading import REQUEST, read_bytes, simply, zipped
 from tests.ingestion.test_kinds import PYTHON

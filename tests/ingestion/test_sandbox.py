@@ -14,8 +14,8 @@ from typing import Any
 import psutil
 import pytest
 
-from ingestion.errors import IngestionError, OutOfMemory
-from ingestion.extract.base import (
+from core.locations import Box, InFile, InTime, LocatedText, OnPage, Page, PageBox
+from extract.base import (
     Attached,
     Element,
     Finding,
@@ -28,12 +28,12 @@ from ingestion.extract.base import (
     UnitRead,
     Warned,
 )
-from ingestion.sandbox import child, parent, processes
-from ingestion.sandbox.child import Child
-from ingestion.sandbox.lines import dump_error, dump_finding
-from ingestion.sandbox.parent import SandboxLimits
-from ingestion.sandbox.wire import Untrue, read_line
-from kb.locations import Box, InFile, InTime, LocatedText, OnPage, Page, PageBox
+from extract.errors import IngestionError, OutOfMemory
+from extract.sandbox import child, parent, processes
+from extract.sandbox.child import Child
+from extract.sandbox.lines import dump_error, dump_finding
+from extract.sandbox.parent import SandboxLimits
+from extract.sandbox.wire import Untrue, read_line
 from tests.conftest import SAMPLES
 
 PAGE = Page(1, 200.0, 100.0)
@@ -65,9 +65,9 @@ def run_instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
 @pytest.mark.parametrize(("code", "error_code"), EXHAUSTING.values(), ids=EXHAUSTING)
 def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, error_code: str) -> None:
     limited = (
-        "from kb.limits import limit_this_process; limit_this_process(1 << 30, 30)\n"
-        "from ingestion.sandbox.lines import dump_error\n"
-        "from ingestion.errors import OutOfMemory\n"
+        "from core.confinement.limits import limit_this_process; limit_this_process(1 << 30, 30)\n"
+        "from extract.sandbox.lines import dump_error\n"
+        "from extract.errors import OutOfMemory\n"
         f"try:\n    {code or 'pass'}\n"
         "except MemoryError:\n    print(dump_error(OutOfMemory()).decode(), end='')\n"
     )
@@ -125,7 +125,7 @@ class TestForkServer:
         # A pipe that nobody writes to keeps its reader waiting.
         os.mkfifo(tmp_path / "endless")
         work = (
-            "import sys; from pathlib import Path; from ingestion.sandbox.parent import *\n"
+            "import sys; from pathlib import Path; from extract.sandbox.parent import *\n"
             "list(extract(Path(sys.argv[1]), SandboxLimits(60, 1 << 30, 10)))"
         )
         worker = subprocess.Popen([sys.executable, "-c", work, str(tmp_path / "endless")])
@@ -144,7 +144,7 @@ def read_sample() -> list[Finding]:
 
 
 def test_the_child_does_not_load_django() -> None:
-    modules = "import sys, ingestion.extract.pdf, ingestion.sandbox.lines; print('django' in sys.modules)"
+    modules = "import sys, extract.pdf.reader, extract.sandbox.lines; print('django' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", modules], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
@@ -224,9 +224,9 @@ def test_lies_are_not_believed(lie: bytes) -> None:
 
 FIVE_PAGES = """
 import os, sys
-from ingestion.extract.base import Element, Kind, Opened, Source, UnitRead
-from ingestion.sandbox.lines import dump_end, dump_finding
-from kb.locations import LocatedText
+from extract.base import Element, Kind, Opened, Source, UnitRead
+from extract.sandbox.lines import dump_end, dump_finding
+from core.locations import LocatedText
 fatal, arguments = eval(sys.argv[1]), sys.argv[2:]
 simple = "--simple" in arguments
 units = eval(arguments[arguments.index("--units") + 1] + ",") if "--units" in arguments else None

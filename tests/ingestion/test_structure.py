@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ingestion.extract.base import Element, Kind
+from core.locations import Box, LocatedText, OnPage, Page
+from extract.base import Element, Kind
 from ingestion.structure import structured
-from kb.locations import Box, LocatedText, OnPage, Page
 
 BODY = "The keepers wrote down the wind and the water every four hours, by day and by night."
 

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from ingestion.extract.base import Opened
-from ingestion.reading import Reading
-from ingestion.report import Report
+from extract.base import Opened
+from ingestion.extraction import Reading
+from ingestion.progress import Report
 from kb.models import Document
 
 

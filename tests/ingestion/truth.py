@@ -8,7 +8,7 @@ from typing import Any
 
 import pymupdf
 
-from kb.locations import LocatedText, PageBox
+from core.locations import LocatedText, PageBox
 
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 SHRUNK = 0.15

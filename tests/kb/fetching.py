@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from kb.fetch import Fetched, FetchLimits, GuardedNetwork, fetch
+from core.fetch import Fetched, FetchLimits, GuardedNetwork, fetch
 from tests.kb.web import Web
 
 MIB = 2**20

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.locations import InFile, LocatedText, Span
 from kb.chunk_size import MOST_CHARS, MOST_HEADING_CHARS, shorten
-from kb.locations import InFile, LocatedText, Span
 from kb.models import Chunk
 
 

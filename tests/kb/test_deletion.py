@@ -9,8 +9,8 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from accounts.deletion import delete_users, delete_workspaces
 from accounts.models import Session, User, Workspace
+from accounts.people.deletion import delete_users, delete_workspaces
 from kb.deletion import delete_document, delete_documents
 from kb.documents import page_cache
 from kb.models import Chunk, ChunkVector, Document, Segment

@@ -20,7 +20,7 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
-from kb.confinement import Walls, offered
+from core.confinement import Walls, offered
 from kb.doctor import CHECKS, examine
 from kb.documents import document_folder, page_cache, reprocess
 from kb.embedding import active_space, embedding_model

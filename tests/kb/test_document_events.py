@@ -17,7 +17,7 @@ from django.conf import LazySettings
 from django.test import AsyncClient, Client
 
 from accounts.models import ApiKey, Membership, Workspace
-from ingestion.report import Report
+from ingestion.progress import Report
 from kb.changes import Changes, cancel, change
 from kb.deletion import delete_document
 from kb.models import Document, Stage, Status
@@ -155,7 +155,7 @@ async def test_it_ends_with_an_error_when_the_right_to_it_does(
 
 async def test_it_follows_a_document_to_another_workspace(people: Cast, busy: Document) -> None:
     def move() -> None:
-        from accounts.identity import principal_of_user
+        from accounts.access.identity import principal_of_user
 
         home = Workspace.objects.get(personal_of=people.alice)
         change(principal_of_user(people.alice), busy, Changes(workspace_id=home.pk))

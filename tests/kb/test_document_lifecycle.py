@@ -12,15 +12,15 @@ from django.test import Client
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from accounts.errors import NotFound
 from accounts.models import Membership, Workspace
 from accounts.roles import Role
+from core.errors import NotFound
+from core.locations import InFile, InTime, LocatedText, Span
 from ingestion.pipeline import ingest
-from ingestion.report import Abandoned
+from ingestion.progress import Abandoned
 from ingestion.store import swap_chunks
 from kb.changes import cancel
 from kb.documents import reprocess
-from kb.locations import InFile, InTime, LocatedText, Span
 from kb.models import Chunk, ChunkVector, Document, Modality, Searchable, Stage, Status
 from tests.conftest import Cast, make_cast
 from tests.factories import TEXT, add_chunk, chunk_id, indexed_document, pdf_of

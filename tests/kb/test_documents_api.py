@@ -162,7 +162,7 @@ class TestUpload:
         assert upload(cast, "bob", files=pdf(), workspace_id=str(cast.team.pk)).status_code == 403
 
     def test_a_key_without_write_may_not_upload(self, cast: Cast) -> None:
-        from accounts.keys import create_key
+        from accounts.access.keys import create_key
 
         _, secret = create_key(cast.alice, "reader", scopes=["read"])
         response = Client().post(API, {"files": pdf()}, headers={"X-API-KEY": secret})
@@ -363,7 +363,7 @@ def test_unknown_addresses_and_methods_answer_in_json(cast: Cast) -> None:
 
 
 def test_the_schema_describes_every_address(cast: Cast) -> None:
-    from kb.urls import api
+    from locus.urls import api
 
     schema = Client().get("/api/schema", {"format": "json"}).json()
     assert schema["openapi"].startswith("3.1")

@@ -137,7 +137,7 @@ def said_by(script: str) -> str:
     prepared = f"import django; django.setup(); from kb.embedding import load\n{dedent(script)}"
     done = subprocess.run(
         [sys.executable, "-c", prepared],
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "kb.settings"},
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "locus.settings"},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,

@@ -13,10 +13,10 @@ import stamina
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
+from core.endpoint import LONGEST_WAIT_SECS, EndpointUnavailable, retry_after
 from kb.embedding import load
 from kb.embedding.openai import OpenAiModel, estimated_tokens
 from kb.embedding.weights import model_location
-from kb.endpoint import LONGEST_WAIT_SECS, EndpointUnavailable, retry_after
 from tests.conformance.test_embedding import REAL_SENTENCES
 from tests.kb.endpoint import EmbeddingEndpoint
 

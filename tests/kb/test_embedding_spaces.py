@@ -16,21 +16,21 @@ from procrastinate.contrib.django import app
 from procrastinate.contrib.django.models import ProcrastinateJob
 from pytest_django import Settings
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from kb.embedding import (
     active_space,
     embedding_model,
-    jobs,
     model_of,
     queue,
-    reembedding,
     spaces,
     spaces_to_fill,
     start,
     wanted_space,
 )
-from kb.embedding.reembedding import activate, fill, filled, missing
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace
+from kb.reembedding import filling as reembedding
+from kb.reembedding import jobs
+from kb.reembedding.filling import activate, fill, filled, missing
 from search.retrieval import Question, rank
 from tests.conftest import Cast
 from tests.factories import add_chunk, indexed_document, located_words, pdf_of

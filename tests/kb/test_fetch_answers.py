@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kb.fetch import FetchError, UnreachableUrl, UnsupportedType, fetch_blocking
+from core.fetch import FetchError, UnreachableUrl, UnsupportedType, fetch_blocking
 from tests.kb.fetching import LIMITS, exempt, get
 from tests.kb.web import Web, reply
 

@@ -11,7 +11,7 @@ import brotli
 import pytest
 from backports import zstd
 
-from kb.fetch import FetchLimits, GuardedNetwork, TooLarge, UnreachableUrl, UnsupportedType, fetch
+from core.fetch import FetchLimits, GuardedNetwork, TooLarge, UnreachableUrl, UnsupportedType, fetch
 from tests.kb.fetching import MIB, exempt, get
 from tests.kb.web import PUBLIC, Page, Web, reply
 

@@ -7,7 +7,7 @@ import ssl
 import pytest
 import trustme
 
-from kb.fetch import BlockedUrl, GuardedNetwork, UnreachableUrl, client, is_public
+from core.fetch import BlockedUrl, GuardedNetwork, UnreachableUrl, client, is_public
 from tests.kb.fetching import get
 from tests.kb.web import PUBLIC, Names, Routed, Web, serving
 

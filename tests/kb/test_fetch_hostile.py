@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kb.fetch import FetchError, FetchLimits, GuardedNetwork
+from core.fetch import FetchError, FetchLimits, GuardedNetwork
 from tests.kb.fetching import LIMITS, get
 from tests.kb.web import PUBLIC, Names, Routed, Web, reply
 

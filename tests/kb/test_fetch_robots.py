@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from kb.fetch import BlockedUrl, FetchLimits, GuardedNetwork, UnreachableUrl, Unwelcome, fetch
-from kb.fetch.robots import HOST_GAP_SECS, HOSTS_REMEMBERED, NO_ANSWER_SECS, RULES_SECS, Manners
+from core.fetch import BlockedUrl, FetchLimits, GuardedNetwork, UnreachableUrl, Unwelcome, fetch
+from core.fetch.robots import HOST_GAP_SECS, HOSTS_REMEMBERED, NO_ANSWER_SECS, RULES_SECS, Manners
 from tests.kb.web import PUBLIC, Names, Routed, Web, reply, serving
 
 LIMITS = FetchLimits(2**20, 20)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kb.fetch import InvalidUrl, name_of_url, web_url
+from core.fetch import InvalidUrl, name_of_url, web_url
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,17 @@ from django.db import connection
 from django.test import override_settings
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import Workspace
+from core.text.analysis import terms
 from kb.deletion import delete_document
 from kb.doctor import examine, repair
 from kb.doctor.index import WRONG_INDEX
 from kb.embedding import active_space, embedding_model
 from kb.index import view as views
-from kb.index.analysis import terms
 from kb.index.codes import distances, encoder, estimates
+from kb.index.merging import forget_terms, is_due, pack
 from kb.index.nearest import nearest
-from kb.index.packing import forget_terms, is_due, pack
 from kb.index.postings import PostingList, Postings
 from kb.index.purging import purge, purge_all, purge_segments
 from kb.index.segments import Shelf, complete, index_document

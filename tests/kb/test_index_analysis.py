@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from kb.index.analysis import _ALGORITHMS, LONGEST_TERM, _stop_words, terms
+from core.text.analysis import _ALGORITHMS, LONGEST_TERM, _stop_words, terms
 
 
 def share(asked: str, stored: str, language: str | None = "en") -> set[str]:

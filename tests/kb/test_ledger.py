@@ -12,15 +12,15 @@ from asgiref.sync import sync_to_async
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.errors import BudgetExceeded
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
+from accounts.ledger import balances as books
+from accounts.ledger.balances import release_abandoned
+from accounts.ledger.base import Order, Payer, Reservation
+from accounts.ledger.paying import paying, reserve, settle
+from accounts.ledger.spending import Spending, spending
 from accounts.models import Workspace
-from kb.ledger import balances as books
-from kb.ledger.balances import release_abandoned
-from kb.ledger.base import Order, Payer, Reservation
-from kb.ledger.models import Balance, Charge, Purpose
-from kb.ledger.paying import paying, reserve, settle
-from kb.ledger.spending import Spending, spending
+from accounts.models.ledger import Balance, Charge, Purpose
+from core.errors import BudgetExceeded
 from tests.conftest import Cast, make_cast
 from tests.search.web.actors import Actor
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kb.locations import Box, InTime, LocatedText, OnPage, Page
+from core.locations import Box, InTime, LocatedText, OnPage, Page
 
 PAGE = Page(2, 200.0, 100.0)
 

@@ -14,14 +14,15 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from accounts.errors import NotFound, Overloaded, Timeout
-from kb import page_cache, rendering
+from core.errors import NotFound, Overloaded, Timeout
+from core.fair_slots import FairSlots
 from kb.deletion import delete_document
 from kb.documents import page_cache as cache_of
-from kb.fair_slots import FairSlots
 from kb.housekeeping import tidy_caches
 from kb.models import Document
-from kb.rendering import page_png
+from kb.page_images import cache as page_cache
+from kb.page_images import rendering
+from kb.page_images.rendering import page_png
 from tests.conftest import SAMPLES, Cast, make_cast
 from tests.factories import indexed_document, pdf_of, stored_document
 
@@ -143,8 +144,8 @@ def test_what_the_child_writes_is_bounded(
         "import os, sys\nwhile True: os.write(2, b'x' * 65536) and sys.stdout.buffer.write(b'y' * 65536)"
     )
     program = (
-        f"import kb.drawing as d; d.MAX_PNG_BYTES = 2**20; d.draw = lambda *_: exec({endless!r}); "
-        "d._main('', '1', '1')"
+        f"import kb.page_images.drawing as d; d.MAX_PNG_BYTES = 2**20; "
+        f"d.draw = lambda *_: exec({endless!r}); d._main('', '1', '1')"
     )
     run = rendering._exit_status
     monkeypatch.setattr(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from kb.locations import Box, LocatedText, OnPage, Page, PageBox, Span
+from core.locations import Box, LocatedText, OnPage, Page, PageBox, Span
 from kb.models import Chunk, Modality
 from kb.pictures import Picture
 from tests.conftest import Cast

@@ -9,9 +9,9 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from accounts.errors import NotFound, ValidationError
-from kb.locations import Box, Page, PageBox
-from kb.rendering import crop_png, page_png
+from core.errors import NotFound, ValidationError
+from core.locations import Box, Page, PageBox
+from kb.page_images.rendering import crop_png, page_png
 from tests.conftest import SAMPLES
 
 WIDTHS = [1, 333, 1600]

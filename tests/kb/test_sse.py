@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.sse import compact, frames
-from search.executions import StoredEvent
+from core.api.sse import compact, frames
+from runs.journal import StoredEvent
 
 
 def parse(frame: bytes) -> dict[str, Any]:

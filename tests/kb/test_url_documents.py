@@ -13,9 +13,9 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
-from ingestion.errors import IngestionError
+from extract.errors import IngestionError
 from ingestion.fetching import fetch_document
-from ingestion.report import Abandoned
+from ingestion.progress import Abandoned
 from kb.documents import page_cache, reprocess
 from kb.models import Document, Status
 from tests.conftest import Cast

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from kb.locations import Box, LocatedText, OnPage, Page
+from core.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk
-from search.answer.base import Context
+from search.generation.base import Context
 
 PAGE = Page(3, 600, 800)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.principal import Principal
-from kb.locations import LocatedText
+from core.locations import LocatedText
 from kb.models import Chunk
 from search.continuations import runs_on, with_continuations
 from search.retrieval import Found, Scores

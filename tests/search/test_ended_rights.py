@@ -16,15 +16,15 @@ from django.contrib.sessions.models import Session as Login
 from django.test import AsyncClient
 from django.utils import timezone
 
-from accounts.identity import principal_of_user
+from accounts.access import right_watch as rights
+from accounts.access.identity import principal_of_user
+from accounts.access.rights import still_hold
 from accounts.models import ApiKey, Membership, Session, User
-from accounts.rights import still_hold
-from kb import rights
 from kb.models import Document, Stage, Status
-from search.events import Yielded
-from search.executions import begin
-from search.models import Execution
-from search.tools import TOOLS
+from runs.events import Yielded
+from runs.lifecycle import begin
+from runs.models import Execution
+from runs.registry import TOOLS
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
 from tests.search.test_executions import endless

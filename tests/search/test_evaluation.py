@@ -15,8 +15,8 @@ from django.core.management import CommandError, call_command
 from lxml import html
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from accounts.identity import principal_of_user
-from kb.locations import Box, LocatedText, OnPage, Page
+from accounts.access.identity import principal_of_user
+from core.locations import Box, LocatedText, OnPage, Page
 from kb.models import Chunk, Document, Status
 from search.evaluation import collection as collections
 from search.evaluation.collection import Case, Collection, Target, collect, pages_of

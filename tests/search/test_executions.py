@@ -15,31 +15,23 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from django.utils import timezone
 
-from accounts.errors import Overloaded
-from accounts.identity import principal_of_user
-from accounts.keys import create_key
-from kb.idempotency import KEPT, delete_idempotency_keys
-from kb.ledger.balances import book
-from kb.ledger.base import Order, Payer, Reservation
-from kb.ledger.models import Purpose
-from kb.models import IdempotentRequest
-from kb.threads import Gathered
-from search.calls import Call
-from search.events import (
-    PartialText,
-    Phase,
-    RagResult,
-    ToolEnd,
-    ToolPartialUpdate,
-    ToolUpdate,
-    Trace,
-    Usage,
-    Yielded,
-)
-from search.executions import begin, cancel, jobs, running
-from search.executions.running import joined
-from search.models import Execution, ExecutionEvent
-from search.tools import TOOLS
+from accounts.access.identity import principal_of_user
+from accounts.access.keys import create_key
+from accounts.idempotency import KEPT, delete_idempotency_keys
+from accounts.ledger.balances import book
+from accounts.ledger.base import Order, Payer, Reservation
+from accounts.models import IdempotentRequest
+from accounts.models.ledger import Purpose
+from core.errors import Overloaded
+from core.threads import Gathered
+from runs import jobs, running
+from runs.events import PartialText, ToolEnd, ToolPartialUpdate, ToolUpdate, Trace, Usage, Yielded
+from runs.lifecycle import begin, cancel
+from runs.models import Execution, ExecutionEvent
+from runs.registry import TOOLS
+from runs.request import Call
+from runs.running import joined
+from search.events import Phase, RagResult
 from tests.conftest import Cast, make_cast
 from tests.sockets import Socket, socket
 

@@ -17,9 +17,9 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from pytest_django import Settings
 
+from core.fetch.robots import Manners
 from ingestion import pipeline
 from kb.chunk_size import MOST_CHARS
-from kb.fetch.robots import Manners
 from kb.models import Chunk
 from search.text_processes import text_processes
 from search.web import pages

@@ -9,12 +9,12 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from accounts.identity import principal_of_user
-from search.events import PartialText, ToolPartialUpdate, Trace, Usage
-from search.executions import begin
-from search.executions.journal import Wanted, Write, failure, read_all, store_all
-from search.models import Execution, ExecutionEvent, ExecutionStatus
-from search.tools import TOOLS
+from accounts.access.identity import principal_of_user
+from runs.events import PartialText, ToolPartialUpdate, Trace, Usage
+from runs.journal import Wanted, Write, failure, read_all, store_all
+from runs.lifecycle import begin
+from runs.models import Execution, ExecutionEvent, ExecutionStatus
+from runs.registry import TOOLS
 from tests.conftest import Cast
 
 pytestmark = pytest.mark.django_db(transaction=True)

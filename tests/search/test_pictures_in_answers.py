@@ -16,14 +16,14 @@ from PIL import Image
 from pytest_django import Settings
 
 from accounts.models import Workspace
-from kb.locations import Box, LocatedText, OnPage, Page, PageBox
+from core.locations import Box, LocatedText, OnPage, Page, PageBox
 from kb.models import Chunk, Modality
 from kb.pictures import Picture
-from search.answer.base import MOST_CROPS
-from search.answer.llm import ATTEMPTS
+from runs.models import Execution
+from runs.withholding import hidden_documents, withheld
 from search.continuations import runs_on
-from search.executions import hidden_documents, withheld
-from search.models import Execution
+from search.generation.base import MOST_CROPS
+from search.generation.llm import ATTEMPTS
 from tests.conformance.streaming import validator
 from tests.conftest import Cast, make_cast
 from tests.factories import add_chunk, stored_document
@@ -245,7 +245,7 @@ async def test_who_no_longer_sees_the_document_sees_no_picture_of_it(
 
 
 def _principal(people: Cast) -> Any:
-    from accounts.identity import principal_of_user
+    from accounts.access.identity import principal_of_user
 
     return principal_of_user(people.charlie)
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from accounts.errors import NotFound
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import Preferences
 from accounts.principal import Principal
+from core.errors import NotFound
 from kb.embedding import embedding_model
 from search.preferences import RagSettings, generation_models, rag_settings
 from search.rerank import reranker

@@ -17,16 +17,16 @@ from django.test import AsyncClient
 from django.utils import timezone
 from jsonschema import Draft202012Validator
 
-from accounts.identity import principal_of_user
-from accounts.keys import create_key
+from accounts.access.identity import principal_of_user
+from accounts.access.keys import create_key
 from accounts.models import Membership, Workspace
 from kb import deletion
 from kb.changes import Changes, change
 from kb.deletion import delete_document
-from search.events import DocumentsRead, Yielded
-from search.executions.scrubbing import scrub_again
-from search.models import Execution, ExecutionEvent
-from search.tools import TOOLS
+from runs.events import DocumentsRead, Yielded
+from runs.models import Execution, ExecutionEvent
+from runs.registry import TOOLS
+from runs.scrubbing import scrub_again
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
 from tests.search.test_executions import end, said, start

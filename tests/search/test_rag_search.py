@@ -12,9 +12,9 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
-from kb.locations import InFile, LocatedText, Span
+from core.locations import InFile, LocatedText, Span
 from kb.models import Chunk, Document
-from search.models import Execution
+from runs.models import Execution
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, stored_document
 from tests.sockets import Socket, socket
@@ -340,7 +340,7 @@ class TestCancel:
     async def test_a_running_execution_ends_cancelled_with_the_text_so_far(
         self, people: Cast, documents: dict[str, Document], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from search.answer.extractive import ExtractiveAnswerer
+        from search.generation.extractive import ExtractiveAnswerer
 
         async def slowly(self: object, asked: object) -> AsyncIterator[str]:
             yield "It is known that "

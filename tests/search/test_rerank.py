@@ -11,10 +11,10 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
+from core.endpoint import EndpointUnavailable
 from kb.embedding import embedding_model
 from kb.embedding import registry as embedding_registry
 from kb.embedding.base import Vectors, normalised
-from kb.endpoint import EndpointUnavailable
 from search.rerank import Reranker, load, reranker, start
 from search.rerank.late_interaction import LateInteraction, max_sim
 from search.rerank.registry import budget_secs

@@ -16,9 +16,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import AsyncClient
 from pytest_django import Settings
 
+from accounts.ledger.base import Payer
 from accounts.models import Workspace
-from kb.ledger.base import Payer
-from kb.ledger.models import Charge
+from accounts.models.ledger import Charge
 from search.rerank import Reranker, load
 from search.rerank.registry import resident
 from tests.conftest import make_cast

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from pytest_django import Settings
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from kb.models import ChunkVector, Document
 from search import retrieval
 from search.rerank.overlap import OverlapReranker

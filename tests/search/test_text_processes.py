@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from pytest_django import Settings
 
-from accounts.errors import Timeout
-from search.answer.base import Asked, Choice, Spent
-from search.answer.extractive import ExtractiveAnswerer, extract
-from search.answer.extractive.weighing import similarity_to
+from core.errors import Timeout
 from search.citations.resolve import resolve
 from search.citations.verifying import verified
+from search.generation.base import Asked, Choice, Spent
+from search.generation.extractive import ExtractiveAnswerer, extract
+from search.generation.extractive.weighing import similarity_to
 from search.text_processes import TextProcesses, text_processes
 from tests.search.contexts import context
 

@@ -15,14 +15,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import User, Workspace
-from kb.ledger.models import Balance, Charge, Purpose
+from accounts.models.ledger import Balance, Charge, Purpose
+from search.models import Breaker
 from search.web.breaker import State, configuration_of
-from search.web.models import Breaker
 from search.web.providers.registry import PROVIDERS, kind_of
-from search.web_use.health import healths, unconfigured
-from search.web_use.money import dollars
-from search.web_use.plot import Day, Plot
-from search.web_use.spent import Limit, Spent, period
+from search.web.usage.health import healths, unconfigured
+from search.web.usage.money import dollars
+from search.web.usage.plot import Day, Plot
+from search.web.usage.spent import Limit, Spent, period
 from tests.conftest import Cast
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)

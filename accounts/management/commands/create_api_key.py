@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts.keys import create_key
+from accounts.access.keys import create_key
 from accounts.models import User, Workspace
 from accounts.roles import KeyScope
 

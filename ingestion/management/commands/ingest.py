@@ -24,11 +24,11 @@ from rich.prompt import Confirm
 from rich.table import Table
 from rich.text import Text
 
-from accounts.errors import LocusError
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.models import Membership, User, Workspace
 from accounts.principal import Principal, checked_external_user_id
 from accounts.roles import Role
+from core.errors import LocusError
 from ingestion.bulk import Followed, Outcome, Skipped, Summary, outcome_of, walk
 from ingestion.jobs import run_worker
 from kb.documents import Details, add_document

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from ingestion import describing
+from core.confinement import offered
+from core.confinement.limits import give_way
+from ingestion import captioning as describing
 from ingestion.jobs import run_worker
-from kb.confinement import offered
 from kb.embedding import start
-from kb.limits import give_way
 
 logger = logging.getLogger(__name__)
 

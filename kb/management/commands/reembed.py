@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from kb.embedding import ModelUnavailable, active_space, model_of, queue, wanted_space
-from kb.embedding.reembedding import activate, fill, filled, previous_space, vectors_by_space
 from kb.models import EmbeddingSpace
+from kb.reembedding.filling import activate, fill, filled, previous_space, vectors_by_space
 
 
 class Command(BaseCommand):

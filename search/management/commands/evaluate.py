@@ -21,10 +21,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
-from accounts.errors import LocusError
-from accounts.identity import principal_of_user
-from accounts.named import user_named, workspace_named
+from accounts.access.identity import principal_of_user
+from accounts.people.named import user_named, workspace_named
 from accounts.principal import Principal
+from core.errors import LocusError
 from search.evaluation import collection as collections
 from search.evaluation.collection import Collection
 from search.evaluation.datasets import BadDataset, Dataset, load

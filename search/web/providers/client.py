@@ -1,6 +1,6 @@
 """The way to a provider: HTTP with a limit on what comes back.
 
-Whoever operates this server has chosen the address, so the guard of `kb.fetch` does not apply. Requests are
+Whoever operates this server has chosen the address, so the guard of `core.fetch` does not apply. Requests are
 not repeated: the next provider is asked instead, and somebody waits.
 """
 
@@ -17,7 +17,7 @@ from typing import Any, Self
 import httpx2
 from django.conf import settings
 
-from kb.endpoint import retry_after
+from core.endpoint import retry_after
 from search.web.base import Outcome
 from search.web.providers.failures import failure
 

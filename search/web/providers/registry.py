@@ -6,7 +6,7 @@ import logging
 
 from django.utils.module_loading import import_string
 
-from accounts.errors import ValidationError
+from core.errors import ValidationError
 from search.web.base import Provider
 from search.web.filters import deployment_list
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts.keys import create_key
+from accounts.access.keys import create_key
+from accounts.access.throttling import UNKNOWN_KEYS
 from accounts.roles import KeyScope
-from accounts.throttling import UNKNOWN_KEYS
 from tests.conftest import Cast
 from tests.kb.door import raw
 from tests.kb.door.conftest import Limited

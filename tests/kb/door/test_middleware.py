@@ -12,11 +12,11 @@ import httpx
 import pytest
 from pytest_django import Settings
 
-from accounts.errors import RateLimited
-from accounts.request_id import RequestIdFilter
-from kb.door.log_flood import LINES, FloodFilter
-from kb.door.middleware import Door
-from kb.door.per_user import CLOSING, OpenLimit
+from core.errors import RateLimited
+from core.http.per_user import CLOSING, OpenLimit
+from core.http.request_id import RequestIdFilter
+from locus.door.log_flood import LINES, FloodFilter
+from locus.door.middleware import Door
 from tests.conftest import Cast
 
 ORIGIN = "https://app.example.org"
@@ -130,14 +130,14 @@ async def test_a_foreign_host_costs_a_line_of_the_log(host: str, caplog: pytest.
     reply = await ask("GET", "/health", recorder, Host=host)
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, "Host")
     assert recorder.scopes == []
-    [record] = [record for record in caplog.records if record.name == "kb.door.hosts"]
+    [record] = [record for record in caplog.records if record.name == "core.http.hosts"]
     assert record.exc_info is None
     assert "\n" not in record.getMessage()
 
 
 def test_what_strangers_cause_is_logged_a_few_times_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr("kb.door.log_flood.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("locus.door.log_flood.time.monotonic", lambda: now[0])
     filter = FloodFilter()
 
     def passes(level: int = logging.WARNING) -> str | None:
@@ -258,7 +258,7 @@ async def test_an_upload_that_would_fill_the_disk_is_refused(
     async def alice(function: object, scope: object) -> int:
         return cast.alice.pk
 
-    monkeypatch.setattr("kb.door.bodies.in_database", alice)
+    monkeypatch.setattr("locus.door.bodies.in_database", alice)
     free = shutil.disk_usage(settings.DATA_DIR).free
     for room, status in [(2**20, 200), (free, 503)]:
         settings.MIN_FREE_DISK_BYTES = room

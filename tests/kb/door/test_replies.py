@@ -19,8 +19,8 @@ from drf_spectacular.generators import SchemaGenerator
 from pytest_django import Settings
 
 from accounts.models import User
-from kb.api import schema
-from search.models import Execution, ExecutionStatus
+from locus import schema
+from runs.models import Execution, ExecutionStatus
 from tests.conftest import Cast
 from tests.factories import stored_document
 from tests.kb.door import raw

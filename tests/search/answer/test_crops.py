@@ -15,13 +15,13 @@ import stamina
 from PIL import Image
 from pytest_django import Settings
 
-from kb.chat.prices import TOKENS_A_PICTURE
+from core.llm.prices import TOKENS_A_PICTURE
 from kb.pictures import Picture
-from search.answer import llm
-from search.answer.base import Answerer, Asked, Choice, Crop, Spent
-from search.answer.chain import Chain
-from search.answer.fencing import Fence
-from search.answer.registry import load
+from search.generation import llm
+from search.generation.base import Answerer, Asked, Choice, Crop, Spent
+from search.generation.chain import Chain
+from search.generation.fencing import Fence
+from search.generation.registry import load
 from tests.search.answer.providers import KEY, ScriptedProvider, Turn
 from tests.search.answer.test_providers import MODELS, SERVERS
 from tests.search.contexts import context

@@ -10,20 +10,20 @@ from markdown_it import MarkdownIt
 
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
-from search.answer.base import Asked, Choice, Context, Corpus
-from search.answer.extractive import ExtractiveAnswerer, escape_markdown, nothing_found
-from search.answer.extractive.choosing import choose, paragraphs
-from search.answer.extractive.expected import expected_by
-from search.answer.extractive.statements import Statement, statements
-from search.answer.extractive.weighing import Evidence, weigh
-from search.answer.extractive.wording import (
+from search.citations.markers import MARKER, MarkerStream
+from search.citations.resolve import resolve
+from search.generation.base import Asked, Choice, Context, Corpus
+from search.generation.extractive import ExtractiveAnswerer, escape_markdown, nothing_found
+from search.generation.extractive.choosing import choose, paragraphs
+from search.generation.extractive.expected import expected_by
+from search.generation.extractive.statements import Statement, statements
+from search.generation.extractive.weighing import Evidence, weigh
+from search.generation.extractive.wording import (
     NOTHING_FOUND_IN,
     NOTHING_FOUND_ON_THE_WEB,
     in_one_line,
     language_of,
 )
-from search.citations.markers import MARKER, MarkerStream
-from search.citations.resolve import resolve
 from tests.search.contexts import context
 
 REVENUE = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from search.answer.base import Context
-from search.answer.packing import pack
+from search.generation.base import Context
+from search.generation.packing import pack
 from tests.search.contexts import context
 
 CONTEXTS = [

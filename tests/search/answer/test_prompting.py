@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from kb.fencing import harmless
-from search.answer.base import Asked, Context, Corpus
-from search.answer.fencing import Fence
-from search.answer.prompting import MOST_BYTES_PER_TOKEN, compose, render, tokens_of
+from core.llm.fencing import harmless
 from search.citations.markers import MarkerStream
+from search.generation.base import Asked, Context, Corpus
+from search.generation.fencing import Fence
+from search.generation.prompting import MOST_BYTES_PER_TOKEN, compose, render, tokens_of
 from tests.search.contexts import context
 
 FENCE = Fence("0123456789abcdef" * 2)

@@ -13,10 +13,10 @@ import pytest
 import stamina
 from pytest_django import Settings
 
-from accounts.errors import LocusError, Overloaded, ProviderError, Timeout
-from search.answer import llm
-from search.answer.base import Answerer, Asked, Choice, Spent
-from search.answer.registry import load
+from core.errors import LocusError, Overloaded, ProviderError, Timeout
+from search.generation import llm
+from search.generation.base import Answerer, Asked, Choice, Spent
+from search.generation.registry import load
 from tests.search.answer.providers import KEY, AnthropicProvider, OpenAiProvider, ScriptedProvider, Turn
 from tests.search.contexts import context
 

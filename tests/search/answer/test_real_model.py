@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from search.answer.base import Answerer, Asked, Choice, Spent
-from search.answer.registry import load
+from search.generation.base import Answerer, Asked, Choice, Spent
+from search.generation.registry import load
 from tests.search.contexts import context
 
 ASKED = Asked("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])

@@ -10,8 +10,8 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
-from search.answer.base import Choice
-from search.answer.registry import answerer, choices, start
+from search.generation.base import Choice
+from search.generation.registry import answerer, choices, start
 
 LOCAL = "http://127.0.0.1:11434/v1"
 
@@ -97,7 +97,7 @@ def test_a_key_shows_in_no_repr() -> None:
 
 def test_who_quotes_loads_no_client_of_models() -> None:
     script = (
-        "import django, sys; django.setup(); from search.answer.registry import start; start(); "
+        "import django, sys; django.setup(); from search.generation.registry import start; start(); "
         "print({'pydantic_ai', 'openai', 'anthropic'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

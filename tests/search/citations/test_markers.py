@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runs.events import MAX_PARTIAL_BYTES, escaped_bytes
 from search.citations.markers import MARKER, MarkerStream
-from search.events import MAX_PARTIAL_BYTES, escaped_bytes
 
 SPELLINGS = {
     "One <source_1>.": "One <source_1>.",

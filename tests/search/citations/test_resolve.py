@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.embedding.base import Vectors
-from search.answer.base import Context
 from search.citations.markers import MARKER
 from search.citations.resolve import Resolved, resolve
+from search.generation.base import Context
 from tests.search.contexts import context
 
 CITATION = re.compile(r'<citation id="[^"]+">\[\d+\]</citation>')

@@ -112,10 +112,10 @@ class _Actions:
 
     async def reserve(self, workspace: str, amount: str, cap: str, times: str) -> int:
         """Reserve an amount some times at once, leave it there, and tell how often it was granted."""
-        from accounts.errors import BudgetExceeded
-        from kb.ledger.base import Order, Payer
-        from kb.ledger.models import Purpose
-        from kb.ledger.paying import reserve
+        from accounts.ledger.base import Order, Payer
+        from accounts.ledger.paying import reserve
+        from accounts.models.ledger import Purpose
+        from core.errors import BudgetExceeded
 
         order = Order(Payer(UUID(workspace), Decimal(cap)), Purpose.SEARCH, "brave", Decimal(amount))
         outcomes = await asyncio.gather(*(reserve(order) for _ in range(int(times))), return_exceptions=True)

@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from pytest_django import Settings
 
-from kb.fetch.robots import Manners
+from core.fetch.robots import Manners
 from search.web import pages
 from tests.conftest import Cast, make_cast
 from tests.kb.web import Web, serving

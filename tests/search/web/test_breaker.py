@@ -13,7 +13,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from accounts.errors import BudgetExceeded
+from core.errors import BudgetExceeded
+from search.models import Breaker
 from search.web import breaker
 from search.web.base import Outcome, ProviderFailed
 from search.web.breaker import (
@@ -28,7 +29,6 @@ from search.web.breaker import (
     State,
     states,
 )
-from search.web.models import Breaker
 from tests.live import environment
 from tests.search.web.actors import Actor, Clock
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test.utils import override_settings
 
-from search.web.for_models import MODEL_TOOLS
+from search.web.function_tools import MODEL_TOOLS
 from search.web.inputs import MOST_TOKENS, MOST_TOKENS_PER_PAGE
 from search.web.parts import tokens_of
 from tests.conftest import Cast

@@ -16,13 +16,13 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from kb.threads import in_database
+from core.threads import in_database
+from search.models import Breaker, CachedSearch
 from search.web import cache
 from search.web.base import DateRange, Found, Hit, Location, Recency, WebQuery
 from search.web.cache import Answer, keep, key_of, look_up
 from search.web.domains import DomainRule
 from search.web.inputs import WebSearchInput
-from search.web.models import Breaker, CachedSearch
 from tests.live import environment
 from tests.search.web.actors import Actor, Clock
 

@@ -15,14 +15,14 @@ from asgiref.sync import sync_to_async
 from jsonschema import Draft202012Validator
 from pytest_django import Settings
 
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
+from accounts.models.ledger import Charge
 from accounts.principal import Principal
-from kb.ledger.models import Charge
-from search.models import Execution, new_execution_id
-from search.run import Run
-from search.web import for_models
-from search.web.for_models import MODEL_TOOLS
-from search.web.models import Breaker
+from runs.context import Run
+from runs.models import Execution, new_execution_id
+from search.models import Breaker
+from search.web import function_tools as for_models
+from search.web.function_tools import MODEL_TOOLS
 from tests.conftest import Cast
 from tests.kb.web import Web
 from tests.search.web.calling import BUILT, OTHERS, change

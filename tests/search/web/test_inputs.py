@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from accounts.errors import Conflict, LocusError, UnknownField, ValidationError
-from accounts.validation import validated
+from core.api.validation import validated
+from core.errors import Conflict, LocusError, UnknownField, ValidationError
 from search.web.base import DateRange, Location, Recency, WebQuery
 from search.web.domains import DomainRule
 from search.web.inputs import WebFilters, WebSearchInput

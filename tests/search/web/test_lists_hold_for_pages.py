@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from search.web.for_models import MODEL_TOOLS
+from search.web.function_tools import MODEL_TOOLS
 from tests.conftest import Cast
 from tests.kb.web import Web
 from tests.search.web.calling import CITATION, ask, change, code_of, post

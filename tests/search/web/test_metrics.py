@@ -18,14 +18,14 @@ from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from accounts.errors import BudgetExceeded
-from accounts.keys import create_key
-from kb.ledger.base import Payer
-from kb.ledger.models import Balance
+from accounts.access.keys import create_key
+from accounts.ledger.base import Payer
+from accounts.models.ledger import Balance
+from core.errors import BudgetExceeded
 from search.web import metrics
-from search.web.attempt import attempt
 from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
 from search.web.breaker import FAILURES, BreakerOpen
+from search.web.provider_call import attempt
 from search.web.providers.registry import PROVIDERS
 from tests.conftest import Cast, make_cast
 from tests.live import environment

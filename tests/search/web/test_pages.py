@@ -14,10 +14,10 @@ import pydantic
 import pytest
 from pytest_django import Settings
 
-from accounts.errors import LocusError, ProviderError, Timeout, ValidationError
+from core.errors import LocusError, ProviderError, Timeout, ValidationError
+from core.fetch.robots import Manners
+from extract.page_text import PageText, read_page
 from kb.embedding import embedding_model
-from kb.fetch.robots import Manners
-from kb.page_text import PageText, read_page
 from search.web import pages
 from search.web.base import Refusal
 from search.web.pages import LongPage, Page, PageFailed, fetch_page, fetch_pages

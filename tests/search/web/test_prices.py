@@ -9,11 +9,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from pytest_django import Settings
 
-from kb.ledger.base import Payer
-from kb.ledger.models import Charge
-from search.web.attempt import attempt
+from accounts.ledger.base import Payer
+from accounts.models.ledger import Charge
 from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
 from search.web.prices import cost_of, estimate_of, price_of
+from search.web.provider_call import attempt
 from tests.conftest import make_cast
 
 

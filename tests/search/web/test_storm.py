@@ -17,9 +17,9 @@ from django.conf import settings as configured
 from django.db.models import Sum
 from pytest_django import Settings
 
-from accounts.identity import principal_of_user
-from kb.ledger.models import Balance, Charge
-from kb.threads import in_database
+from accounts.access.identity import principal_of_user
+from accounts.models.ledger import Balance, Charge
+from core.threads import in_database
 from search.web.inputs import WebSearchInput
 from search.web.searching import admit
 from tests.conftest import Cast

@@ -13,9 +13,9 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from kb.ledger.models import Balance, Charge
-from search.answer.llm import ATTEMPTS
-from search.answer.registry import answerer
+from accounts.models.ledger import Balance, Charge
+from search.generation.llm import ATTEMPTS
+from search.generation.registry import answerer
 from tests.conftest import Cast
 from tests.search.answer.providers import AnthropicProvider, Turn
 from tests.search.web.calling import (

@@ -14,9 +14,9 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from kb.ledger.models import Charge
-from search.answer.extractive.wording import NOTHING_FOUND_ON_THE_WEB
-from search.web.models import CachedSearch
+from accounts.models.ledger import Charge
+from search.generation.extractive.wording import NOTHING_FOUND_ON_THE_WEB
+from search.models import CachedSearch
 from tests.conftest import Cast
 from tests.search.test_rag_search import events_of
 from tests.search.web.calling import BUILT, CITATION, OTHERS, QUERY, ask, change, code_of, details

@@ -10,9 +10,9 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.errors import NotFound, ToolDisabled
-from accounts.identity import principal_of_user
+from accounts.access.identity import principal_of_user
 from accounts.preferences import Source, sections_of
+from core.errors import NotFound, ToolDisabled
 from search.web.preferences import (
     WebSearchSettings,
     enabled_settings,

@@ -1,0 +1,198 @@
+"""From a request or a websocket handshake to a `Principal`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.middleware.csrf import CsrfViewMiddleware
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from accounts.access import keys
+from accounts.access.identity import in_session, principal_of_key, principal_of_user
+from accounts.access.rights import still_hold
+from accounts.access.throttling import UNKNOWN_KEYS, Bucket, take
+from accounts.models import User
+from accounts.principal import Principal, checked_external_user_id
+from accounts.roles import KeyScope
+from core.errors import Forbidden, Unauthenticated, ValidationError
+from core.http.client_address import client_address, client_network
+
+if TYPE_CHECKING:
+    # REST framework imports this module while it imports its own views.
+    from rest_framework.views import APIView
+
+EXTERNAL_USER_HEADERS = frozenset({b"x-external-user-id", b"x-end-user-id", b"external_user_id"})
+# Names that can only have meant one of them, without dashes and underscores.
+MISSPELT_EXTERNAL_USER = frozenset(
+    {b"externaluserid", b"xexternaluserid", b"enduserid", b"xenduserid", b"externaluser", b"xexternaluser"}
+)
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+RawHeaders = Iterable[tuple[bytes, bytes]]
+
+
+def raw_headers(request: HttpRequest) -> list[tuple[bytes, bytes]]:
+    """Return the headers as they came: Django drops names with underscores, such as `external_user_id`."""
+    scope = getattr(request, "scope", None)
+    if scope is not None:
+        return list(scope["headers"])
+    return [(name.lower().encode(), value.encode("latin-1")) for name, value in request.headers.items()]
+
+
+def presented_key(headers: RawHeaders) -> str | None:
+    """Return the API key of `Authorization: Bearer KEY` or `X-API-KEY: KEY`."""
+    for name, value in headers:
+        if name == b"x-api-key":
+            return value.decode("latin-1").strip()
+        if name == b"authorization":
+            scheme, _, credentials = value.decode("latin-1").partition(" ")
+            if scheme.lower() != "bearer":
+                raise Unauthenticated("Use “Authorization: Bearer KEY”.")
+            return credentials.strip()
+    return None
+
+
+def external_user_of(headers: RawHeaders) -> str | None:
+    """Return the one external user the headers name; raise `ValidationError` for two or an unusable one.
+
+    A header whose name is nearly right raises too: ignored, it would mean "no external user".
+    """
+    headers = list(headers)
+    for name, _ in headers:
+        plain = name.lower().replace(b"-", b"").replace(b"_", b"")
+        if plain in MISSPELT_EXTERNAL_USER and name.lower() not in EXTERNAL_USER_HEADERS:
+            raise ValidationError(
+                f"The header {name.decode('latin-1')} is not known: write X-External-User-Id.",
+                param="external_user_id",
+            )
+    values = {value for name, value in headers if name in EXTERNAL_USER_HEADERS}
+    if not values:
+        return None
+    if len(values) > 1:
+        raise ValidationError("The request names two different external users.", param="external_user_id")
+    try:
+        return checked_external_user_id(values.pop().decode())
+    except UnicodeDecodeError:
+        raise ValidationError("external_user_id must be UTF-8.", param="external_user_id") from None
+
+
+def identify(
+    headers: RawHeaders, user: User | None, session_id: str | None, login: str | None = None
+) -> tuple[User, Principal]:
+    """Return who is asking: the key in the headers, else the logged-in `user`; raise if there is neither.
+
+    `login` is the key of the browser's session that `user` is logged in with, where it is known.
+    """
+    headers = list(headers)
+    external_user_id = external_user_of(headers)
+    token = presented_key(headers)
+    if token is not None:
+        key = keys.authenticate(token)
+        user, principal = key.user, principal_of_key(key, external_user_id)
+    elif user is not None:
+        principal = replace(principal_of_user(user, external_user_id), login=login)
+    else:
+        raise Unauthenticated
+    return user, principal if session_id is None else in_session(principal, parsed_session_id(session_id))
+
+
+@dataclass(frozen=True)
+class Caller:
+    """What a request or handshake said about who is asking, for streams that outlive it."""
+
+    headers: RawHeaders
+    user_id: int | None
+    session_id: str | None
+    login: str | None = None
+    """The key of the browser's session, where it is known."""
+
+    def identify(self) -> Principal:
+        """Return who is asking, as of now: a key, membership or login may have been taken away since."""
+        user = None
+        if self.user_id is not None:
+            user = User.objects.filter(pk=self.user_id, is_active=True).first()
+        principal = identify(self.headers, user, self.session_id, self.login)[1]
+        if principal.login is not None and not still_hold([principal])[0]:
+            raise Unauthenticated
+        return principal
+
+
+@contextmanager
+def unknown_keys_counted(source: HttpRequest | Mapping[str, Any]) -> Iterator[None]:
+    """Raise `RateLimited` instead of `UnknownKey` for an address that has sent many unknown keys.
+
+    `source` is the request, or the ASGI scope of a handshake. Known keys are never refused, whatever others
+    behind the same address send.
+    """
+    try:
+        yield
+    except keys.UnknownKey:
+        take(Bucket.of(UNKNOWN_KEYS, client_network(client_address(source))))
+        raise
+
+
+def parsed_session_id(value: str) -> UUID:
+    """Return the UUID, or raise `ValidationError`."""
+    try:
+        return UUID(value)
+    except ValueError:
+        raise ValidationError("session_id must be a UUID.", param="session_id") from None
+
+
+class PrincipalAuthentication(BaseAuthentication):
+    """API key or session cookie; `request.auth` becomes the `Principal`."""
+
+    def authenticate(self, request: Request) -> tuple[User, Principal] | None:
+        """Return user and principal, or None for an anonymous request without credentials."""
+        http = request._request
+        headers = raw_headers(http)
+        user = getattr(http, "user", None)
+        cookie_user = user if isinstance(user, User) and user.is_active else None
+        if presented_key(headers) is None:
+            if cookie_user is None:
+                return None
+            _enforce_csrf(http)
+        with unknown_keys_counted(http):
+            login = getattr(getattr(http, "session", None), "session_key", None)
+            return identify(headers, cookie_user, http.GET.get("session_id"), login)
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return the challenge that makes REST framework answer 401 rather than 403."""
+        return "Bearer"
+
+
+class IsAuthenticated(BasePermission):
+    """Somebody is asking, and their key may do what the method implies."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Raise `Unauthenticated` or `Forbidden`; a view may name its own `required_scope`."""
+        if not isinstance(request.auth, Principal):
+            raise Unauthenticated
+        implied = KeyScope.READ if request.method in SAFE_METHODS else KeyScope.WRITE
+        request.auth.require_scope(getattr(view, "required_scope", None) or implied)
+        return True
+
+
+def principal_of(request: Request) -> Principal:
+    """Return the principal of an authenticated API request."""
+    assert isinstance(request.auth, Principal)
+    return request.auth
+
+
+class _CsrfCheck(CsrfViewMiddleware):
+    def _reject(self, request: HttpRequest, reason: str) -> Any:
+        return reason
+
+
+def _enforce_csrf(request: HttpRequest) -> None:
+    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type]
+    check.process_request(request)
+    reason = check.process_view(request, None, (), {})  # type: ignore[arg-type]
+    if reason:
+        raise Forbidden(f"CSRF check failed: {reason} Reload the page and try again.")

@@ -1,0 +1,152 @@
+"""Limits of attempts: so many at once, then one every so often; all web processes agree (ADR 28).
+
+A limit is a leaky bucket kept in one row of PostgreSQL: an attempt pours in, time drains it. Taking is one
+statement, so that attempts at the same moment can't share a place. Refused attempts pour nothing in: whoever
+goes on trying does not lock anybody out for longer.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+
+from django.db import connection
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.crypto import salted_hmac
+
+from accounts.models import AttemptBucket
+from core.errors import RateLimited
+from core.http.client_address import client_address, client_network
+from core.http.error_pages import page_of
+
+SWEEP_SHARE = 0.01
+"""How many of the attempts also remove the buckets that have run empty."""
+
+TAKE = """
+INSERT INTO accounts_attemptbucket AS bucket (key, empty_at)
+VALUES (%(key)s, clock_timestamp() + make_interval(secs => %(every)s))
+ON CONFLICT (key) DO UPDATE
+SET empty_at = greatest(bucket.empty_at, clock_timestamp()) + make_interval(secs => %(every)s)
+WHERE greatest(bucket.empty_at, clock_timestamp()) + make_interval(secs => %(every)s)
+      <= clock_timestamp() + make_interval(secs => %(every)s * %(burst)s)
+RETURNING true
+"""
+WAIT = """
+SELECT extract(epoch FROM empty_at - clock_timestamp())
+FROM accounts_attemptbucket WHERE key = %s
+"""
+GIVE_BACK = """
+UPDATE accounts_attemptbucket SET empty_at = empty_at - make_interval(secs => %s) WHERE key = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`burst` attempts at once, and one more every `every_secs`."""
+
+    name: str
+    burst: int
+    every_secs: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """What a limit counts: the attempts of one address, on one account, or of one at the other."""
+
+    limit: Limit
+    key: str
+
+    @classmethod
+    def of(cls, limit: Limit, *who: str) -> Bucket:
+        """Return the bucket of a limit for somebody, whom its key does not name."""
+        value = "\0".join((limit.name, *who))
+        return cls(limit, salted_hmac("accounts.access.throttling", value, algorithm="sha256").hexdigest())
+
+
+# A person who mistypes has five tries; a program has one a minute.
+LOGIN_OF_PAIR = Limit("login of an account from an address", 5, 60)
+# The same for a browser that has logged in to the account before, whatever others do meanwhile.
+LOGIN_OF_BROWSER = Limit("login of an account from a known browser", 5, 60)
+# One address that tries many accounts, or many people behind one address.
+LOGIN_OF_ADDRESS = Limit("login from an address", 60, 3)
+# Many addresses that try one account: never closed, but slowed down to 100 an hour.
+LOGIN_OF_ACCOUNT = Limit("login of an account", 100, 36)
+SIGN_UP = Limit("sign-up from an address", 10, 60)
+RESET_OF_ADDRESS = Limit("password reset from an address", 10, 60)
+RESET_OF_ACCOUNT = Limit("password reset of an account", 3, 600)
+CHANGE_PASSWORD = Limit("change of a user's password", 5, 60)
+UNKNOWN_KEYS = Limit("unknown API keys from an address", 60, 1)
+
+
+def take(*buckets: Bucket) -> None:
+    """Make one attempt in all the buckets, or raise `RateLimited` and leave them as they were."""
+    _sweep_now_and_then()
+    for index, bucket in enumerate(buckets):
+        if not _take_one(bucket):
+            give_back(*buckets[:index])
+            wait = _wait_of(bucket)
+            raise RateLimited(f"Too many tries. Try again in {_in_words(wait)}.", retry_after=wait)
+
+
+def give_back(*buckets: Bucket) -> None:
+    """Undo an attempt: one that succeeded does not count."""
+    with connection.cursor() as cursor:
+        for bucket in buckets:
+            cursor.execute(GIVE_BACK, [bucket.limit.every_secs, bucket.key])
+
+
+def network_of(request: HttpRequest) -> str:
+    """Return the address, or the network of addresses, that a request is counted under."""
+    return client_network(client_address(request))
+
+
+def throttled(
+    *limits: Limit, of: Callable[[HttpRequest], str] = network_of
+) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
+    """Limit how often the same address, or what `of` returns, may send a view's form."""
+
+    def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        @wraps(view)
+        def limited(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+            if request.method == "POST":
+                try:
+                    take(*(Bucket.of(limit, of(request)) for limit in limits))
+                except RateLimited as error:
+                    return page_of(request, error)
+            return view(request, *args, **kwargs)
+
+        return limited
+
+    return decorate
+
+
+def _take_one(bucket: Bucket) -> bool:
+    limit = bucket.limit
+    with connection.cursor() as cursor:
+        cursor.execute(TAKE, {"key": bucket.key, "every": limit.every_secs, "burst": limit.burst})
+        return cursor.fetchone() is not None
+
+
+def _wait_of(bucket: Bucket) -> int:
+    """Return after how many seconds there is room for one more, at least 1."""
+    limit = bucket.limit
+    with connection.cursor() as cursor:
+        cursor.execute(WAIT, [bucket.key])
+        row = cursor.fetchone()
+    secs = float(row[0]) - limit.every_secs * (limit.burst - 1) if row else 0
+    return max(1, math.ceil(secs))
+
+
+def _in_words(secs: int) -> str:
+    if secs < 60:
+        return "a second" if secs == 1 else f"{secs} seconds"
+    minutes = math.ceil(secs / 60)
+    return "a minute" if minutes == 1 else f"{minutes} minutes"
+
+
+def _sweep_now_and_then() -> None:
+    if random.random() < SWEEP_SHARE:  # noqa: S311
+        AttemptBucket.sweep()

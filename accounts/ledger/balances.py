@@ -1,0 +1,146 @@
+"""The transactions of the ledger: charges and the sums beside them move together."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import ROUND_HALF_EVEN, Decimal
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+from django.utils import timezone
+from procrastinate.contrib.django import app
+
+from accounts.ledger.base import Reservation
+from accounts.models.ledger import PLACES, Balance, Charge, Purpose
+from core.errors import BudgetExceeded
+
+# Longer than any such call takes.
+LEASES = {Purpose.SEARCH: timedelta(minutes=2), Purpose.MODEL: timedelta(minutes=30)}
+_SMALLEST = Decimal(1).scaleb(-PLACES)
+_NOTHING = Decimal(0)
+
+
+def reserve(reservation: Reservation) -> None:
+    """Write the estimate into the ledger, or raise `BudgetExceeded`."""
+    try:
+        book(reservation, reservation.order.estimate)
+    except BudgetExceeded:
+        # What the dead have reserved is not spent; who comes first releases it for all that wait here.
+        release_abandoned()
+        book(reservation, reservation.order.estimate)
+
+
+@transaction.atomic
+def book(reservation: Reservation, amount: Decimal, *, is_spent: bool = False) -> None:
+    """Write a charge into the ledger; what is spent already counts whatever the limits say."""
+    order, amount = reservation.order, _rounded(amount)
+    limits = (None, None) if is_spent else (order.payer.max_cost, settings.MAX_COST)
+    _move(order.payer.workspace_id, amount, *limits)
+    Charge.unscoped.create(
+        id=reservation.id,
+        workspace_id=order.payer.workspace_id,
+        execution_id=order.payer.execution_id,
+        purpose=order.purpose,
+        provider=order.provider,
+        amount=amount,
+        settled_at=Now() if is_spent else None,
+        lease_until=Now() + LEASES[order.purpose],
+    )
+
+
+@transaction.atomic
+def settle(reservation: Reservation, cost: Decimal) -> None:
+    """Write what the call has cost in place of what was reserved."""
+    charge = Charge.unscoped.select_for_update().filter(pk=reservation.id).first()
+    if charge is None:
+        # Nothing was reserved, or the lease was over before the call was.
+        if cost > 0:
+            book(reservation, cost, is_spent=True)
+        return
+    if charge.settled_at is not None:
+        raise ValueError(f"The charge {charge.pk} has been settled already.")
+    cost = _rounded(cost)
+    _move(charge.workspace_id, cost - charge.amount)
+    if cost == 0:
+        charge.delete()
+    else:
+        charge.amount, charge.settled_at = cost, timezone.now()
+        charge.save(update_fields=["amount", "settled_at"])
+
+
+@transaction.atomic
+def release_abandoned() -> None:
+    """Release the reservations whose lease is over."""
+    abandoned = Charge.unscoped.filter(settled_at=None, lease_until__lt=Now())
+    charges = list(abandoned.order_by("pk").select_for_update())
+    Charge.unscoped.filter(pk__in=[charge.pk for charge in charges]).delete()
+    # In the order in which everybody takes them.
+    for charge in sorted(charges, key=lambda charge: str(charge.workspace_id)):
+        if charge.workspace_id is not None:
+            _add(charge.workspace_id, -charge.amount)
+    if charges:
+        _add(None, -sum((charge.amount for charge in charges), start=_NOTHING))
+
+
+def _move(
+    workspace_id: UUID | None,
+    amount: Decimal,
+    limit: Decimal | None = None,
+    limit_of_all: Decimal | None = None,
+) -> None:
+    """Add to the balance of a workspace, unless it is gone, and to that of all.
+
+    The one of all comes last everywhere, so that nobody waits in a circle.
+    """
+    if workspace_id is not None:
+        _add(workspace_id, amount, limit)
+    _add(None, amount, limit_of_all)
+
+
+def _add(workspace_id: UUID | None, amount: Decimal, limit: Decimal | None = None) -> None:
+    """Add to a balance, or raise `BudgetExceeded` if that would exceed the limit."""
+    balance = Balance.unscoped.filter(Q(workspace_id=workspace_id))
+    below = balance if limit is None else balance.filter(total__lte=limit - amount)
+    if below.update(total=F("total") + amount):
+        return
+    total = balance.values_list("total", flat=True).first()
+    if total is not None:
+        raise _exceeded(total, amount, limit, of_all=workspace_id is None)
+    Balance.unscoped.bulk_create([Balance(workspace_id=workspace_id)], ignore_conflicts=True)
+    _add(workspace_id, amount, limit)
+
+
+def _exceeded(total: Decimal, amount: Decimal, limit: Decimal | None, *, of_all: bool) -> BudgetExceeded:
+    """Return what tells who can raise the limit. How much all may spend is nobody's business here."""
+    if of_all:
+        whose = "deployment"
+        told = (
+            "This deployment has spent what it may on searches and models. Whoever runs it can raise MAX_COST"
+        )
+    else:
+        whose = "workspace"
+        told = (
+            f"Of the {_plain(limit)} US dollars that this workspace may spend on searches and models, "
+            f"{_plain(total)} are spent or reserved, and this may cost {_plain(amount)}. "
+            "Its admins can raise max_cost"
+        )
+    return BudgetExceeded(f"{told}; what is cached or free goes on.", details={"limit": whose})
+
+
+def _plain(amount: Decimal | None) -> str:
+    """Return an amount without zeros that say nothing: 0.025 for 0.025000."""
+    return f"{(amount or _NOTHING).normalize():f}"
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    return amount.quantize(_SMALLEST, ROUND_HALF_EVEN)
+
+
+@app.periodic(cron="* * * * *")
+@app.task(name="release_abandoned_charges", queueing_lock="release_abandoned_charges")
+def release_abandoned_now_and_then(timestamp: int) -> None:
+    """Release what processes that are gone have reserved."""
+    release_abandoned()

@@ -1,0 +1,252 @@
+"""Users, workspaces, conversations and API keys: who can ask, and for whom."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.postgres.fields import ArrayField
+from django.db import models, transaction
+from django.utils import timezone
+
+from accounts.roles import KeyScope, Role
+from accounts.scope import ScopedModel
+from core.errors import Conflict
+
+
+class EmailUserManager(UserManager["User"]):
+    """Creates users known by their e-mail address, each with a personal workspace.
+
+    It is administrators and their programs that create users here, so their addresses count as verified.
+    """
+
+    @transaction.atomic
+    def _create_user(self, email: str, password: str | None, **extra: Any) -> User:
+        # The tables of allauth can be imported only once these are known.
+        from accounts.addresses import vouch_for_address
+
+        user = self.model(email=self.normalize_email(email), **extra)
+        user.set_password(password)
+        user.save(using=self._db)
+        vouch_for_address(user)
+        return user
+
+    def create_user(  # type: ignore[override]
+        self, email: str, password: str | None = None, **extra: Any
+    ) -> User:
+        """Create a person with a login."""
+        return self._create_user(email, password, **extra)
+
+    def create_superuser(  # type: ignore[override]
+        self, email: str, password: str | None = None, **extra: Any
+    ) -> User:
+        """Create a person who may also use the admin panel."""
+        return self._create_user(email, password, is_staff=True, is_superuser=True, **extra)
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        """Find a user by e-mail address, whatever its case.
+
+        In Python's lower case, as addresses are stored and tries are counted: PostgreSQL folds other letters.
+        """
+        return self.get(email=(username or "").lower())
+
+
+class User(AbstractUser):
+    """A person with a login; owns API keys and a personal workspace."""
+
+    username = None  # type: ignore[assignment]
+    email = models.EmailField("e-mail address", unique=True)
+
+    objects: ClassVar[EmailUserManager] = EmailUserManager()
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    def __str__(self) -> str:
+        return self.email
+
+    def clean(self) -> None:
+        """Write the address as it is looked up, so that forms find another user who has it."""
+        super().clean()
+        self.email = self.email.lower()
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save, and give a new user the personal workspace that everything else counts on."""
+        # Addresses that differ in case only would be one mailbox and two accounts.
+        self.email = self.email.lower()
+        with transaction.atomic():
+            is_new = self._state.adding
+            super().save(*args, **kwargs)
+            if is_new:
+                Workspace.create_for(self, name="Personal", personal=True)
+
+    @property
+    def personal_workspace(self) -> Workspace:
+        """The workspace that was made with the user and that is not shared."""
+        return Workspace.objects.get(personal_of=self)
+
+
+class Workspace(models.Model):
+    """The unit of sharing."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=200)
+    personal_of = models.OneToOneField(
+        User, null=True, blank=True, editable=False, on_delete=models.CASCADE, related_name="+"
+    )
+    share_with_external_users = models.BooleanField(
+        default=False,
+        help_text="External users also see documents that belong to no external user.",
+    )
+    settings = models.JSONField(
+        default=dict, editable=False, help_text="By section, what it sets; see accounts/preferences.py."
+    )
+    members: models.ManyToManyField[User, Membership] = models.ManyToManyField(
+        User, through="Membership", related_name="workspaces"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "id"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.personal_of.email})" if self.personal_of else self.name
+
+    @classmethod
+    @transaction.atomic
+    def create_for(cls, owner: User, *, name: str, personal: bool = False) -> Workspace:
+        """Create a workspace with its owner as first member."""
+        workspace = cls.objects.create(name=name, personal_of=owner if personal else None)
+        Membership.objects.create(workspace=workspace, user=owner, role=Role.OWNER)
+        return workspace
+
+
+class Membership(models.Model):
+    """A user's role in a workspace."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "user"], name="one_membership_per_user_and_workspace"
+            )
+        ]
+
+    is_checked_alone: ClassVar[bool] = True
+    """False where several memberships change together, and whoever changes them looks for an owner."""
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.workspace}"
+
+    @transaction.atomic
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Save, or raise `Conflict` if the workspace would lose its last owner."""
+        if not self._state.adding and self.role != Role.OWNER:
+            self._refuse_last_owner()
+        super().save(*args, **kwargs)
+
+    @transaction.atomic
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete, or raise `Conflict` if the workspace would lose its last owner."""
+        self._refuse_last_owner()
+        return super().delete(*args, **kwargs)
+
+    def _refuse_last_owner(self) -> None:
+        if not self.is_checked_alone:
+            return
+        owners = Membership.objects.filter(workspace=self.workspace_id, role=Role.OWNER)
+        # Two owners who resign at the same moment wait for each other here.
+        if list(owners.select_for_update().values_list("pk", flat=True)) == [self.pk]:
+            raise Conflict("A workspace needs an owner. Make somebody else its owner first.", param="role")
+
+
+class Preferences(models.Model):
+    """What a user prefers, by section (see `accounts.preferences`)."""
+
+    user = models.OneToOneField(
+        User, primary_key=True, editable=False, on_delete=models.CASCADE, related_name="+"
+    )
+    values = models.JSONField(default=dict, editable=False)
+
+    class Meta:
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"Preferences of {self.user}"
+
+
+class ApiKey(models.Model):
+    """A program's credential; the secret itself is never stored (see `accounts.access.keys`)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=200)
+    prefix = models.CharField(max_length=16, unique=True, editable=False)
+    digest = models.CharField(max_length=64, editable=False)
+    scopes = ArrayField(models.CharField(max_length=10, choices=KeyScope.choices), default=list)
+    # A flag of its own: when the last of its workspaces is deleted, a narrowed key must see nothing, not all.
+    narrowed = models.BooleanField(default=False, help_text="Only the workspaces listed below.")
+    workspaces: models.ManyToManyField[Workspace, models.Model] = models.ManyToManyField(
+        Workspace, blank=True, related_name="+"
+    )
+    made_by = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="made_keys",
+        help_text="The key that made this one, and takes it along when it is revoked.",
+    )
+    expires_at = models.DateTimeField(null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "id"]
+        verbose_name = "API key"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+    def is_expired(self, now: datetime | None = None) -> bool:
+        """Whether the key's time is over."""
+        return self.expires_at is not None and self.expires_at <= (now or timezone.now())
+
+
+class Session(ScopedModel):
+    """One conversation; documents may be attached to it. Visible only to the user who made it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    external_user_id = models.CharField(max_length=255, null=True, blank=True)
+    title = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(ScopedModel.Meta):
+        ordering = ["-created_at", "id"]
+
+    def __str__(self) -> str:
+        return self.title or str(self.id)
+
+
+class AttemptBucket(models.Model):
+    """How many attempts of a kind somebody has made lately (see `accounts.access.throttling`)."""
+
+    key = models.CharField(max_length=64, primary_key=True, help_text="digest of the limit and who it counts")
+    empty_at = models.DateTimeField(db_index=True, help_text="when nothing of them counts any more")
+
+    def __str__(self) -> str:
+        return self.key
+
+    @classmethod
+    def sweep(cls) -> None:
+        """Remove the buckets that have run empty: none is the same as an empty one."""
+        cls.objects.filter(empty_at__lt=timezone.now()).delete()

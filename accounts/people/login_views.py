@@ -1,0 +1,50 @@
+"""Logging in and changing one's password: allauth's views, with what Locus adds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account import views
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+
+from accounts.access.logins import remember_browser
+from core.errors import LocusError
+
+
+class LoginView(views.LoginView):  # type: ignore[misc]
+    """Remembers the browser of who logs in, and says with its status that there were too many tries."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Tell the page whether strangers may create accounts."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        return context | {"is_open_for_signup": settings.SIGNUP_OPEN}
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Log in."""
+        response: HttpResponse = super().form_valid(form)
+        remember_browser(response, form.cleaned_data["login"])
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Show what is wrong, with 429 or 503 if the password was not even looked at."""
+        response: HttpResponse = super().form_invalid(form)
+        refused: LocusError | None = getattr(self.request, "refused_login", None)
+        if refused is not None:
+            response.status_code = refused.status
+            for name, value in refused.headers.items():
+                response[name] = value
+        return response
+
+
+class PasswordChangeView(views.PasswordChangeView):  # type: ignore[misc]
+    """Changes the password of who has one."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer; somebody without a password gets one from an administrator."""
+        if not isinstance(request.user, AbstractBaseUser) or not request.user.has_usable_password():
+            raise Http404
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response

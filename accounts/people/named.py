@@ -1,0 +1,31 @@
+"""Users and workspaces as people name them on a command line."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from accounts.models import User, Workspace
+from core.errors import NotFound
+
+
+def user_named(email: str) -> User:
+    """Return the user with this address, or raise `NotFound`."""
+    user = User.objects.filter(email__iexact=email).first()
+    if user is None:
+        raise NotFound(f"There is no user {email}.")
+    return user
+
+
+def workspace_named(user: User, wanted: str) -> Workspace:
+    """Return the one workspace of a user with this id or name, or raise `NotFound`."""
+    workspaces = Workspace.objects.filter(members=user)
+    try:
+        found = list(workspaces.filter(pk=UUID(wanted)))
+    except ValueError:
+        found = list(workspaces.filter(name=wanted))
+    if not found:
+        raise NotFound(f"There is no workspace “{wanted}” of {user}.")
+    if len(found) > 1:
+        several = "\n".join(f"  {workspace.pk}  {workspace}" for workspace in found)
+        raise NotFound(f"Several workspaces are called “{wanted}”. Name one by its id:\n{several}")
+    return found[0]

@@ -1,0 +1,250 @@
+"""Every error a caller can meet, with its code and HTTP status (contract §3).
+
+LocusError
+├── ValidationError 400 ── UnknownField, InvalidJson, Conflict
+├── Unauthenticated 401
+├── BudgetExceeded 402
+├── Forbidden 403 ── ToolDisabled
+├── NotFound 404
+├── MethodNotAllowed 405
+├── Cancelled, IdempotencyConflict 409
+├── EventsExpired 410
+├── PreconditionFailed 412
+├── TooLarge 413
+├── UnsupportedMediaType 415
+├── RangeNotSatisfiable 416
+├── RateLimited 429 ── QuotaExceeded
+├── ProviderError 502
+├── Overloaded 503
+└── Timeout 504 ── RequestTimeout 408
+
+One handler per transport turns them into its own form: `core.api.rest.exception_handler`,
+`runs.transports.websocket`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+
+class LocusError(Exception):
+    """An error with a code that callers may rely on; its message says what to do next."""
+
+    code: ClassVar[str]
+    status: ClassVar[int]
+    default_message: ClassVar[str]
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        param: str | None = None,
+        details: dict[str, Any] | None = None,
+    ) -> None:
+        self.message = message or self.default_message
+        self.param = param
+        self.details = details
+        super().__init__(self.message)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What an HTTP reply with this error says besides its body."""
+        return {}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the body `{"error": {"code", "message", "param"?, "details"?}}` of contract §3."""
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.param is not None:
+            error["param"] = self.param
+        if self.details is not None:
+            error["details"] = self.details
+        return {"error": error}
+
+
+class ValidationError(LocusError):
+    """A value in the request is not what it must be; `param` names it."""
+
+    code, status, default_message = "validation_error", 400, "The request is not valid."
+
+
+class InvalidJson(ValidationError):
+    """The body is not JSON."""
+
+    code, default_message = "invalid_json", "The body is not valid JSON."
+
+
+class UnknownField(ValidationError):
+    """A field the endpoint does not know: refused, since a misspelt filter must not widen a search."""
+
+    code, default_message = "unknown_field", "The request has a field this endpoint does not know."
+
+
+class Conflict(ValidationError):
+    """Two given values contradict each other."""
+
+    code, default_message = "conflict", "The request names the same thing twice with different values."
+
+
+class Unauthenticated(LocusError):
+    """Nobody, or an unknown, expired or revoked key."""
+
+    code, status, default_message = "unauthenticated", 401, "Log in, or send a valid API key."
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The challenge that a 401 must carry."""
+        return {"WWW-Authenticate": "Bearer"}
+
+
+class BudgetExceeded(LocusError):
+    """A call that costs money would exceed what may be spent; what is cached or free goes on."""
+
+    code, status, default_message = "budget_exceeded", 402, "What may be spent here is spent. Raise max_cost."
+
+
+class Forbidden(LocusError):
+    """The caller sees the object but may not do this to it."""
+
+    code, status, default_message = "forbidden", 403, "You may not do this."
+
+
+class ToolDisabled(Forbidden):
+    """The workspace has not switched the tool on."""
+
+    code = "tool_disabled"
+    default_message = (
+        "This tool is switched off here. An admin of the workspace can switch it on in its settings."
+    )
+
+
+class NotFound(LocusError):
+    """Unknown, or invisible to the caller: the two must not be told apart."""
+
+    code, status, default_message = "not_found", 404, "There is nothing here that you can see."
+
+
+class MethodNotAllowed(LocusError):
+    """The path exists, the method does not."""
+
+    code, status, default_message = "method_not_allowed", 405, "This method is not allowed here."
+
+
+class Cancelled(LocusError):
+    """Somebody stopped the execution that was to answer."""
+
+    code, status, default_message = "cancelled", 409, "The execution was cancelled."
+
+
+class IdempotencyConflict(LocusError):
+    """An `Idempotency-Key` came back with another body."""
+
+    code, status, default_message = (
+        "idempotency_conflict",
+        409,
+        "This Idempotency-Key was used for another request.",
+    )
+
+
+class EventsExpired(LocusError):
+    """The stored events are older than the retention."""
+
+    code, status, default_message = "events_expired", 410, "These events are no longer kept."
+
+
+class PreconditionFailed(LocusError):
+    """The object has changed since the caller read it."""
+
+    code, status, default_message = (
+        "precondition_failed",
+        412,
+        "This has changed since you read it. Read it again, then repeat your change.",
+    )
+
+
+class TooLarge(LocusError):
+    """The body or a file exceeds the limit."""
+
+    code, status, default_message = "too_large", 413, "The upload is larger than this server accepts."
+
+
+class UnsupportedMediaType(LocusError):
+    """The content type of the request is not one the endpoint reads."""
+
+    code, status, default_message = "unsupported_media_type", 415, "This content type is not accepted here."
+
+
+class RangeNotSatisfiable(LocusError):
+    """The part of a file that was asked for lies outside it."""
+
+    code, status, default_message = "range_not_satisfiable", 416, "The file has no such part."
+
+
+class RateLimited(LocusError):
+    """Too many requests, or too much at once; `Retry-After` says when to come back.
+
+    `retry_after` is in seconds; `limit` is how many are allowed, if that is a plain number.
+    """
+
+    code, status, default_message = "rate_limited", 429, "Too many requests. Try again later."
+
+    def __init__(
+        self, message: str | None = None, *, retry_after: int = 10, limit: int | None = None
+    ) -> None:
+        self.retry_after, self.limit = retry_after, limit
+        super().__init__(message, details={"retry_after_secs": retry_after})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """`Retry-After`, and the `RateLimit-*` headers where a number is the limit."""
+        seconds = str(self.retry_after)
+        if self.limit is None:
+            return {"Retry-After": seconds}
+        numbers = {"Limit": str(self.limit), "Remaining": "0", "Reset": seconds}
+        return {"Retry-After": seconds} | {f"RateLimit-{name}": value for name, value in numbers.items()}
+
+
+class QuotaExceeded(RateLimited):
+    """More of something than one workspace may have; `Retry-After` says when to come back."""
+
+    code, default_message = "quota_exceeded", "This workspace has reached its limit. Try again later."
+
+
+class ProviderError(LocusError):
+    """A service that Locus stands on, such as a language model, failed or refused."""
+
+    code, status, default_message = "provider_error", 502, "A service behind this server failed. Try again."
+
+
+class Overloaded(LocusError):
+    """The server cannot take more work now."""
+
+    code, status, default_message = "overloaded", 503, "The server is busy. Try again in a moment."
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """When to come back."""
+        return {"Retry-After": "10"}
+
+
+class Timeout(LocusError):
+    """A step took longer than its limit."""
+
+    code, status, default_message = "timeout", 504, "This took too long. Try again, or ask for less."
+
+
+class RequestTimeout(Timeout):
+    """The client took too long to send its request."""
+
+    status, default_message = 408, "The request came too slowly."
+
+
+def status_of(code: str) -> int:
+    """Return the HTTP status of the errors with a code; 500 if there are none."""
+    return next((error.status for error in _below(LocusError) if error.code == code), 500)
+
+
+def _below(error: type[LocusError]) -> Iterator[type[LocusError]]:
+    for child in error.__subclasses__():
+        yield child
+        yield from _below(child)

@@ -1,0 +1,43 @@
+"""The one way out: pages and files of the public web, fetched under guard (contract §6, ADR 10).
+
+`fetch` for asynchronous callers, `fetch_blocking` for the others; both write what they get to a file.
+"""
+
+from core.fetch.client import Admit, Fetched, FetchLimits, default_limits, fetch, fetch_blocking
+from core.fetch.errors import (
+    BlockedUrl,
+    DeniedUrl,
+    FetchError,
+    InvalidUrl,
+    TooLarge,
+    UnknownHost,
+    UnreachableUrl,
+    UnsupportedType,
+    Unwelcome,
+)
+from core.fetch.guard import GuardedNetwork, is_public
+from core.fetch.urls import MAX_URL, allowed_addresses, name_of_url, web_url
+
+__all__ = [
+    "MAX_URL",
+    "Admit",
+    "BlockedUrl",
+    "DeniedUrl",
+    "FetchError",
+    "FetchLimits",
+    "Fetched",
+    "GuardedNetwork",
+    "InvalidUrl",
+    "TooLarge",
+    "UnknownHost",
+    "UnreachableUrl",
+    "UnsupportedType",
+    "Unwelcome",
+    "allowed_addresses",
+    "default_limits",
+    "fetch",
+    "fetch_blocking",
+    "is_public",
+    "name_of_url",
+    "web_url",
+]

@@ -1,0 +1,246 @@
+"""Fetching a URL: redirects by hand, everything bounded, nothing sent that identifies anybody.
+
+On `httpcore2`, not on a client above it: no cookies, no proxies and no `.netrc` from the environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import wait
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.message import Message
+from functools import cache, partial
+from typing import Protocol, TypeAlias
+
+import httpcore2
+import httpx2
+from anyio.from_thread import start_blocking_portal
+from django.conf import settings
+
+from core.fetch.errors import BlockedUrl, FetchError, TooLarge, UnreachableUrl, UnsupportedType
+from core.fetch.guard import CONNECT_SECS, GuardedNetwork
+from core.fetch.urls import address_of, web_url
+
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+MAX_REDIRECTS = 5
+ENCODINGS = ("gzip", "deflate", "br", "zstd")
+TYPES = frozenset({"application/pdf", "application/xhtml+xml"})
+ACCEPT = "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8"
+SILENCE_SECS = 15.0
+CHECKED_EVERY_SECS = 0.5
+
+Admit: TypeAlias = Callable[[httpx2.URL], Awaitable[None]]
+"""Asked before each request, redirects included; what it raises ends the fetch."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """How much a fetch may take: bytes as sent and again as decompressed, seconds from start to end."""
+
+    max_bytes: int
+    timeout_secs: float
+    max_redirects: int = MAX_REDIRECTS
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What came: the URL in the end, the declared type (without parameters) and charset, the bytes."""
+
+    url: str
+    mime_type: str
+    charset: str | None
+    size: int
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Those of the answer; their names are found in any case of letters."""
+
+
+class Writable(Protocol):
+    """Where the bytes go."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take some bytes."""
+
+
+def default_limits() -> FetchLimits:
+    """Return the limits that the operator has set."""
+    return FetchLimits(settings.WEB_FETCH_MAX_BYTES, settings.WEB_FETCH_TIMEOUT_SECS)
+
+
+async def _admit_all(url: httpx2.URL) -> None:
+    pass
+
+
+async def fetch(
+    url: str,
+    into: Writable,
+    *,
+    limits: FetchLimits | None = None,
+    network: GuardedNetwork | None = None,
+    admit: Admit = _admit_all,
+) -> Fetched:
+    """Write what stands at `url` into a file and return what it is.
+
+    Raise `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `TooLarge`, `UnsupportedType`
+    or what `admit` raises; a part may have been written by then.
+    """
+    limits, network = limits or default_limits(), network or GuardedNetwork()
+    try:
+        async with asyncio.timeout(limits.timeout_secs):
+            return await _follow(web_url(url, network.allowed), into, limits, network, admit)
+    except TimeoutError:
+        raise UnreachableUrl("The address did not answer in time. Try again later.") from None
+
+
+def fetch_blocking(
+    url: str,
+    into: Writable,
+    *,
+    limits: FetchLimits | None = None,
+    network: GuardedNetwork | None = None,
+    checkpoint: Callable[[], None] = lambda: None,
+) -> Fetched:
+    """Do the same for callers without an event loop.
+
+    `checkpoint` is called twice a second in the caller's thread; what it raises ends the fetch.
+    """
+    with start_blocking_portal() as portal:
+        future = portal.start_task_soon(partial(fetch, url, into, limits=limits, network=network))
+        try:
+            while not wait([future], timeout=CHECKED_EVERY_SECS).done:
+                checkpoint()
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+
+# --- One URL after the other -------------------------------------------------------------------------------
+
+
+async def _follow(
+    url: httpx2.URL, into: Writable, limits: FetchLimits, network: GuardedNetwork, admit: Admit
+) -> Fetched:
+    async with httpcore2.AsyncConnectionPool(ssl_context=_tls(), network_backend=network) as pool:
+        for _ in range(limits.max_redirects + 1):
+            await admit(url)
+            async with _reply(pool, url) as reply:
+                headers = httpx2.Headers(reply.headers)
+                if reply.status not in REDIRECTS or "location" not in headers:
+                    return await _save(url, reply, headers, into, limits)
+            url = _redirected(url, headers["location"], network)
+    raise UnreachableUrl("The address redirects too often. Give the address of the page itself.")
+
+
+@asynccontextmanager
+async def _reply(pool: httpcore2.AsyncConnectionPool, url: httpx2.URL) -> AsyncGenerator[httpcore2.Response]:
+    """Send the request; turn what goes wrong until the end of the block into `UnreachableUrl`."""
+    host, port = address_of(url)
+    target = httpcore2.URL(scheme=url.raw_scheme, host=host.encode(), port=port, target=url.raw_path)
+    timeouts = {"connect": CONNECT_SECS, "read": SILENCE_SECS, "write": SILENCE_SECS, "pool": SILENCE_SECS}
+    try:
+        async with pool.stream(
+            "GET", target, headers=_headers(url), extensions={"timeout": timeouts}
+        ) as reply:
+            yield reply
+    except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)):
+            raise UnreachableUrl("The certificate of this server is not valid.") from None
+        raise UnreachableUrl from None
+    except httpx2.DecodingError:
+        raise UnreachableUrl("The server sent a damaged answer. Try again later.") from None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _headers(url: httpx2.URL) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"Host", url.netloc),
+        (b"User-Agent", settings.WEB_FETCH_USER_AGENT.encode()),
+        (b"Accept", ACCEPT.encode()),
+        (b"Accept-Encoding", ", ".join(ENCODINGS).encode()),
+        (b"Connection", b"close"),
+    ]
+
+
+def _redirected(url: httpx2.URL, location: str, network: GuardedNetwork) -> httpx2.URL:
+    try:
+        return web_url(str(url.join(location)), network.allowed)
+    except (FetchError, httpx2.InvalidURL, ValueError):
+        raise BlockedUrl from None
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    return httpx2.create_ssl_context()
+
+
+# --- The answer --------------------------------------------------------------------------------------------
+
+
+async def _save(
+    url: httpx2.URL, reply: httpcore2.Response, headers: httpx2.Headers, into: Writable, limits: FetchLimits
+) -> Fetched:
+    if not 200 <= reply.status < 300:
+        message = f"The server answered {reply.status}. Check the address in a browser."
+        raise UnreachableUrl(message, status=reply.status, headers=headers)
+    mime_type, charset = _type(headers)
+    if _declared_length(headers) > limits.max_bytes:
+        raise TooLarge
+    size = 0
+    async for block in _decoded(reply, headers, limits):
+        size += len(block)
+        if size > limits.max_bytes:
+            raise TooLarge
+        into.write(block)
+        # A bomb unpacks without ever waiting for the network: let the deadline and others have their turn.
+        await asyncio.sleep(0)
+    return Fetched(str(url), mime_type, charset, size, headers)
+
+
+def _type(headers: httpx2.Headers) -> tuple[str, str | None]:
+    """Return the type without parameters, and the charset if it is named."""
+    header = headers.get("content-type", "")
+    mime_type = header.partition(";")[0].strip().lower()
+    if not (mime_type in TYPES or mime_type.startswith("text/")):
+        raise UnsupportedType
+    message = Message()
+    message["Content-Type"] = header
+    return mime_type, message.get_content_charset()
+
+
+def _declared_length(headers: httpx2.Headers) -> int:
+    length = headers.get("content-length", "")
+    return int(length) if length.isascii() and length.isdigit() else 0
+
+
+def _decoded(reply: httpcore2.Response, headers: httpx2.Headers, limits: FetchLimits) -> AsyncIterator[bytes]:
+    """Return the blocks of the body, decompressed in steps of at most 1 MiB."""
+    encodings = [name for name in headers.get_list("content-encoding", split_commas=True) if name.strip()]
+    # One at most: of nested ones, the outer could be made to work for ever without giving anything.
+    if len(encodings) > 1 or not {name.lower() for name in encodings} <= {*ENCODINGS, "identity"}:
+        raise UnsupportedType("The server sent the page in an encoding that is not read here.")
+    body = _Body(reply, limits.max_bytes)
+    encoding = {"content-encoding": encodings[0]} if encodings else {}
+    return httpx2.Response(200, headers=encoding, stream=body).aiter_bytes()
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body as it was sent, up to a number of bytes."""
+
+    def __init__(self, reply: httpcore2.Response, max_bytes: int) -> None:
+        self._reply = reply
+        self._left = max_bytes
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for block in self._reply.aiter_stream():
+            self._left -= len(block)
+            if self._left < 0:
+                raise TooLarge
+            yield block

@@ -1,0 +1,86 @@
+"""What is answered where no view answers: JSON for programs, a page for people, never a stack trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
+from django.shortcuts import render
+from django.urls import Resolver404, is_valid_path
+from django.utils.http import escape_leading_slashes
+from django.views import defaults
+
+from core import errors
+from core.http.request_id import current_request_id
+
+API_PREFIXES = ("/api/", "/chunks/")
+PAGE_OF_500 = (Path(settings.BASE_DIR) / "templates" / "500.html").read_text()
+"""Read at the start, and shown as it is: it needs neither the database nor a template that may be broken."""
+
+
+class PermanentRedirect(HttpResponsePermanentRedirect):
+    """A redirect that keeps the request's method and body (RFC 9110 §15.4.9)."""
+
+    status_code = 308
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that Django itself refuses; what was wrong with it is in the log."""
+    if _is_of_a_program(request):
+        return _json(errors.ValidationError())
+    return defaults.bad_request(request, exception)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer somebody who may not see a page."""
+    if _is_of_a_program(request):
+        return _json(errors.Forbidden())
+    return defaults.permission_denied(request, exception)
+
+
+def for_administrators(request: HttpRequest) -> HttpResponse:
+    """Answer somebody who is logged in, but no administrator, in the admin panel."""
+    reason = "Ask whoever runs this server if you need something done there."
+    return render(request, "403.html", {"exception": reason, "is_for_staff": True}, status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer an unknown address; lead to the page that has it with, or without, a slash at its end."""
+    if _is_of_a_program(request):
+        return _json(errors.NotFound())
+    if isinstance(exception, Resolver404) and is_valid_path(_other_form(request.path_info)):
+        path, _, query = request.get_full_path().partition("?")
+        # Without this, //example.org would lead to another site.
+        target = escape_leading_slashes(_other_form(path))
+        return PermanentRedirect(f"{target}?{query}" if query else target)
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer what nobody foresaw."""
+    if _is_of_a_program(request):
+        error = {"code": "internal", "message": "Something went wrong here. It has been logged."}
+        details = {"request_id": current_request_id()}
+        return JsonResponse({"error": error | {"details": details}}, status=500)
+    return HttpResponse(PAGE_OF_500, status=500)
+
+
+def page_of(request: HttpRequest, error: errors.LocusError) -> HttpResponse:
+    """Show one of our own errors on a page, with its status and headers."""
+    response = render(request, "error.html", {"message": error.message}, status=error.status)
+    for name, value in error.headers.items():
+        response[name] = value
+    return response
+
+
+def _is_of_a_program(request: HttpRequest) -> bool:
+    return request.path.startswith(API_PREFIXES)
+
+
+def _json(error: errors.LocusError) -> JsonResponse:
+    return JsonResponse(error.as_json(), status=error.status, headers=error.headers)
+
+
+def _other_form(path: str) -> str:
+    return path.removesuffix("/") if path.endswith("/") else f"{path}/"

@@ -1,0 +1,48 @@
+"""JSON and JSON lines: each value on a line of its own behind the keys that lead to it, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.data.records import Fact, record_elements
+from extract.errors import Corrupted, TooLarge
+from extract.json_tokens import Leaf, Malformed, TooDeep, leaves
+from extract.places import folded
+from extract.text.plain import plain_elements, read_text
+
+
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield the records with their lines; raise `Corrupted`, `Empty` or `TooLarge`."""
+    text = read_text(path)
+    yield Opened("json", "application/json")
+    yield from plain_elements(text) if request.simple else _records(text)
+    yield UnitRead(1, Source.TEXT)
+
+
+def _records(text: str) -> Iterator[Element]:
+    try:
+        yield from record_elements(_facts(text), Kind.PARAGRAPH)
+    except TooDeep as error:
+        raise TooLarge("The JSON is nested too deeply. Flatten it, or upload it as plain text.") from error
+    except Malformed as error:
+        raise Corrupted(
+            f"The JSON can't be read from line {error.line} on. Correct it and upload it."
+        ) from error
+
+
+def _facts(text: str) -> Iterator[Fact]:
+    for leaf in leaves(text):
+        if value := folded(leaf.text):
+            keys = (step for step in leaf.path if isinstance(step, str))
+            yield Fact(_record(leaf), " ".join(keys), value, leaf.line)
+
+
+def _record(leaf: Leaf) -> tuple[str | int, ...]:
+    """Return what a value shares with its record: its path up to an item of the outermost list of objects.
+
+    `[{…}, {…}]` and `{"items": [{…}, {…}]}` both have a record for each item of the list.
+    """
+    items = (at for at, step in enumerate(leaf.path[:-1]) if at and isinstance(step, int))
+    return leaf.path[: next(items, 0) + 1]

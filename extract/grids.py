@@ -1,0 +1,60 @@
+"""Cells in rows and columns, as sheets and delimited files have them, on their way to table elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from core.locations import LocatedText
+from extract.base import Element, Kind
+from extract.errors import TooLarge
+from extract.tables import table_element
+
+Cell = LocatedText
+
+# One element has to fit into a message, and one file into memory.
+CELLS_AT_ONCE = 4_000
+MAX_CELLS = 1_000_000
+TOO_MANY_CELLS = f"The file has more than {MAX_CELLS:,} cells. Split it and upload the parts."
+
+
+def table_elements(rows: Iterable[list[Cell]], title_level: int = 1) -> Iterator[Element]:
+    """Yield a table as groups of its rows, each under the first row; raise `TooLarge`.
+
+    A first row of one cell only is the table's title, and becomes a heading.
+    """
+    header: list[Cell] | None = None
+    group: list[list[Cell]] = []
+    counter, is_new = CellCounter(), True
+    for row in rows:
+        counter.count(len(row))
+        if header is None and (title := title_of(row)):
+            yield Element(Kind.HEADING, title, level=title_level)
+        elif header is None:
+            header = row
+        else:
+            group.append(row)
+        if header and len(group) * len(header) >= CELLS_AT_ONCE:
+            yield table_element([header, *group])
+            group, is_new = [], False
+    if header is not None and (group or is_new):
+        yield table_element([header, *group])
+
+
+def title_of(row: list[Cell]) -> Cell | None:
+    """Return the only filled cell of a wider row, if it has words."""
+    filled = [cell for cell in row if cell.text]
+    is_title = len(row) > 1 and len(filled) == 1 and any(char.isalpha() for char in filled[0].text)
+    return filled[0] if is_title else None
+
+
+class CellCounter:
+    """Counts the cells of a file, and stops at too many."""
+
+    def __init__(self) -> None:
+        self.cells = 0
+
+    def count(self, cells: int) -> None:
+        """Note that there are so many more; raise `TooLarge`."""
+        self.cells += cells
+        if self.cells > MAX_CELLS:
+            raise TooLarge(TOO_MANY_CELLS)

@@ -1,0 +1,178 @@
+"""The kinds of file we read: what each is called, sent as, named like, read by and made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import PurePath
+
+
+class Modality(StrEnum):
+    """What a document is made of, as the contract names it."""
+
+    TEXT = "text"
+    IMAGE = "image"
+    AUDIO = "audio"
+    VIDEO = "video"
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """One kind of file; `extensions` are lower-case with their dot, `module` has the `extract` function."""
+
+    mime_type: str
+    extensions: tuple[str, ...]
+    module: str
+    modality: Modality = Modality.TEXT
+
+
+_HERE = "extract"
+_OOXML = "application/vnd.openxmlformats-officedocument"
+_ODF = "application/vnd.oasis.opendocument"
+
+_SOURCE_CODE = [
+    ".py",
+    ".pyi",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".jsx",
+    ".ts",
+    ".tsx",
+    ".c",
+    ".h",
+    ".cc",
+    ".cpp",
+    ".hpp",
+    ".cs",
+    ".java",
+    ".kt",
+    ".scala",
+    ".go",
+    ".rs",
+    ".rb",
+    ".php",
+    ".swift",
+    ".m",
+    ".r",
+    ".jl",
+    ".lua",
+    ".pl",
+    ".sh",
+    ".bash",
+    ".ps1",
+    ".sql",
+    ".css",
+    ".scss",
+    ".less",
+    ".vue",
+    ".svelte",
+    ".dart",
+    ".ex",
+    ".exs",
+    ".erl",
+    ".hs",
+    ".clj",
+    ".lisp",
+    ".el",
+    ".vb",
+    ".f90",
+    ".asm",
+    ".s",
+    ".zig",
+    ".nim",
+    ".groovy",
+    ".gradle",
+    ".tf",
+    ".proto",
+    ".graphql",
+    ".cmake",
+    ".mk",
+]
+
+
+def _image(mime_type: str, *extensions: str) -> FileKind:
+    return FileKind(mime_type, extensions, f"{_HERE}.image", Modality.IMAGE)
+
+
+def _audio(mime_type: str, *extensions: str) -> FileKind:
+    return FileKind(mime_type, extensions, f"{_HERE}.media", Modality.AUDIO)
+
+
+def _video(mime_type: str, *extensions: str) -> FileKind:
+    return FileKind(mime_type, extensions, f"{_HERE}.media", Modality.VIDEO)
+
+
+def _text(mime_type: str, module: str, *extensions: str) -> FileKind:
+    return FileKind(mime_type, extensions, f"{_HERE}.{module}")
+
+
+KINDS: dict[str, FileKind] = {
+    "pdf": _text("application/pdf", "pdf", ".pdf"),
+    "docx": _text(f"{_OOXML}.wordprocessingml.document", "office.docx", ".docx", ".docm", ".dotx", ".dotm"),
+    "pptx": _text(f"{_OOXML}.presentationml.presentation", "office.pptx", ".pptx", ".pptm", ".ppsx", ".potx"),
+    "xlsx": _text(f"{_OOXML}.spreadsheetml.sheet", "office.xlsx", ".xlsx", ".xlsm", ".xltx", ".xltm"),
+    "xlsb": _text("application/vnd.ms-excel.sheet.binary.macroEnabled.12", "office.binary_sheets", ".xlsb"),
+    "xls": _text("application/vnd.ms-excel", "office.binary_sheets", ".xls", ".xlt"),
+    "odt": _text(f"{_ODF}.text", "office.odf", ".odt", ".ott"),
+    "ods": _text(f"{_ODF}.spreadsheet", "office.odf", ".ods", ".ots"),
+    "odp": _text(f"{_ODF}.presentation", "office.odf", ".odp", ".otp"),
+    "rtf": _text("application/rtf", "office.rtf", ".rtf"),
+    "epub": _text("application/epub+zip", "markup.epub", ".epub"),
+    "html": _text("text/html", "markup.html", ".html", ".htm", ".xhtml"),
+    "md": _text("text/markdown", "markup.markdown", ".md", ".markdown"),
+    "txt": _text("text/plain", "text", ".txt", ".text", ".log"),
+    "csv": _text("text/csv", "data.table", ".csv"),
+    "tsv": _text("text/tab-separated-values", "data.table", ".tsv", ".tab"),
+    "json": _text("application/json", "data.json", ".json", ".jsonl", ".ndjson", ".geojson"),
+    "xml": _text("application/xml", "data.xml", ".xml", ".rss", ".atom", ".xsd", ".svg"),
+    "eml": _text("message/rfc822", "mail.eml", ".eml"),
+    "msg": _text("application/vnd.ms-outlook", "mail.msg", ".msg"),
+    "code": _text("text/x-source", "code", *_SOURCE_CODE),
+    "png": _image("image/png", ".png"),
+    "jpg": _image("image/jpeg", ".jpg", ".jpeg", ".jpe"),
+    "tiff": _image("image/tiff", ".tif", ".tiff"),
+    "webp": _image("image/webp", ".webp"),
+    "bmp": _image("image/bmp", ".bmp"),
+    "gif": _image("image/gif", ".gif"),
+    "heic": _image("image/heic", ".heic", ".heif"),
+    "wav": _audio("audio/wav", ".wav"),
+    "mp3": _audio("audio/mpeg", ".mp3"),
+    "m4a": _audio("audio/mp4", ".m4a", ".m4b"),
+    "flac": _audio("audio/flac", ".flac"),
+    "ogg": _audio("audio/ogg", ".ogg", ".oga"),
+    "opus": _audio("audio/opus", ".opus"),
+    "webm": _video("video/webm", ".webm"),
+    "mp4": _video("video/mp4", ".mp4", ".m4v"),
+    "mkv": _video("video/x-matroska", ".mkv", ".mka"),
+    "mov": _video("video/quicktime", ".mov", ".qt"),
+}
+
+_BY_EXTENSION = {extension: name for name, kind in KINDS.items() for extension in kind.extensions}
+# Within such a group the line between kinds is a matter of taste, and no surprise to who named the file.
+_ALIKE = (
+    frozenset({"txt", "md", "code", "csv", "tsv", "json", "xml"}),
+    frozenset({"xml", "html", "code"}),
+    frozenset({"ogg", "opus"}),
+    frozenset({"m4a", "mp4", "mov"}),
+    frozenset({"webm", "mkv"}),
+    frozenset({"eml", "txt"}),
+)
+
+
+def promised_type(name: str) -> str | None:
+    """Return the kind that a file name promises, None if its extension says nothing to us."""
+    return _BY_EXTENSION.get(PurePath(name.lower()).suffix)
+
+
+def has_pages(file_type: str) -> bool:
+    """Tell whether a kind of file has pages that can be drawn, and so pictures that have a box."""
+    return file_type == "pdf" or KINDS[file_type].modality == Modality.IMAGE
+
+
+def is_misnamed(name: str, file_type: str) -> bool:
+    """Whether a file of this kind would surprise somebody who went by its name."""
+    promised = promised_type(name)
+    if promised is None or promised == file_type:
+        return False
+    return not any(promised in group and file_type in group for group in _ALIKE)

@@ -1,0 +1,110 @@
+"""E-mails as they travel (RFC 5322, MIME)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import policy
+from email.message import EmailMessage, MIMEPart
+from email.parser import BytesParser
+from pathlib import Path
+
+from extract.base import Finding, Request
+from extract.errors import Corrupted, TooLarge
+from extract.mail.letter import Attachment, Letter, findings, safe_name
+from extract.markup.html import decode_html
+from extract.text.plain import decode, decode_as
+
+SHOWN = ("From", "To", "Cc", "Date")
+MAX_DEPTH = 20
+MAX_PARTS = 2_000
+TOO_DEEP = "The e-mail holds e-mails in e-mails without end. Upload the innermost one by itself."
+BOUNDARY = re.compile(rb"^content-type:\s*(?:multipart/|message/rfc822)", re.IGNORECASE | re.MULTILINE)
+DAMAGED = (ValueError, LookupError, AttributeError, TypeError, AssertionError)
+
+
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield headers, body and attachments; raise `Corrupted`, `Empty` or `TooLarge`."""
+    content = _as_ascii(path.read_bytes())
+    # The parser calls itself for each part within a part.
+    if len(BOUNDARY.findall(content)) > MAX_PARTS:
+        raise TooLarge(TOO_DEEP)
+    try:
+        message = BytesParser(EmailMessage, policy=policy.default).parsebytes(content)
+        _check_depth(message)
+        letter, attachments = _letter(message), list(_attachments(message))
+    except RecursionError as error:
+        raise TooLarge(TOO_DEEP) from error
+    except DAMAGED as error:
+        raise Corrupted from error
+    yield from findings(letter, attachments, "eml", request)
+
+
+def _as_ascii(content: bytes) -> bytes:
+    """Return the message in an encoding in which headers can be found."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
+        return decode(content).encode()
+    return content
+
+
+def _check_depth(message: EmailMessage) -> None:
+    level: list[MIMEPart] = [message]
+    for _ in range(MAX_DEPTH):
+        level = [part for each in level if each.is_multipart() for part in each.iter_parts()]
+        if not level:
+            return
+    raise TooLarge(TOO_DEEP)
+
+
+def _letter(message: EmailMessage) -> Letter:
+    headers = tuple((name, ", ".join(_header(message, name))) for name in SHOWN)
+    plain, html = message.get_body(("plain",)), message.get_body(("html",))
+    return Letter(
+        " ".join(_header(message, "Subject")),
+        headers,
+        _text(plain) if isinstance(plain, EmailMessage) else "",
+        _text(html, is_html=True) if isinstance(html, EmailMessage) else "",
+    )
+
+
+def _header(message: EmailMessage, name: str) -> list[str]:
+    try:
+        return [str(value) for value in message.get_all(name, [])]
+    except DAMAGED:  # a header that even its lenient reader can't make sense of
+        return [str(value) for key, value in message.raw_items() if key.lower() == name.lower()]
+
+
+def _text(part: EmailMessage, *, is_html: bool = False) -> str:
+    content = part.get_payload(decode=True)
+    if not isinstance(content, bytes):
+        return ""
+    if declared := decode_as(content, part.get_content_charset() or "utf-8"):
+        return declared
+    return decode_html(content) if is_html else decode(content)
+
+
+def _attachments(message: EmailMessage) -> Iterator[Attachment]:
+    for number, part in enumerate(message.iter_attachments(), start=1):
+        # Pictures that the HTML shows are part of how it looks, as a letterhead is.
+        is_shown = part.get_content_maintype() == "image" and part.get("Content-ID")
+        content = _content(part)
+        if content and not (is_shown and part.get_content_disposition() != "attachment"):
+            yield Attachment(_name(part, number), content)
+
+
+def _content(part: EmailMessage) -> bytes:
+    if part.get_content_type() == "message/rfc822":
+        inner = next(part.iter_parts(), None)
+        return inner.as_bytes() if inner is not None else b""
+    content = part.get_payload(decode=True)
+    return content if isinstance(content, bytes) else b""
+
+
+def _name(part: EmailMessage, number: int) -> str:
+    if name := part.get_filename():
+        return safe_name(name, number)
+    if part.get_content_type() == "message/rfc822":
+        inner = next(part.iter_parts(), None)
+        subject = " ".join(_header(inner, "Subject")) if isinstance(inner, EmailMessage) else ""
+        return safe_name(f"{subject.replace('/', '-') or 'message'}.eml", number)
+    return safe_name(None, number)

@@ -1,0 +1,94 @@
+"""What e-mails of every format have in common: a subject, headers, a body, attached files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from extract.base import Attached, Element, Finding, Kind, Opened, Request, Source, UnitRead, Warned
+from extract.cleaning import clean
+from extract.errors import Empty, TooLarge
+from extract.kinds import KINDS
+from extract.markup.html import html_elements
+from extract.places import element, folded
+from extract.text.plain import plain_elements
+
+MAX_ATTACHMENTS = 200
+MAX_ATTACHED_BYTES = 500 * 2**20
+NAME_CHARS = 200
+TOO_MUCH = "The e-mail brings more attachments than we accept. Upload the ones you need by themselves."
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file in an e-mail."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """An e-mail; `headers` are names and values in the order to show them, `plain` goes before `html`."""
+
+    subject: str
+    headers: tuple[tuple[str, str], ...]
+    plain: str
+    html: str
+
+
+def findings(
+    letter: Letter, attachments: Iterable[Attachment], file_type: str, request: Request
+) -> Iterator[Finding]:
+    """Yield the e-mail's elements, then its attachments as files; raise `Empty` or `TooLarge`."""
+    elements = list(_elements(letter))
+    files = list(_within_limits(attachments))
+    if not elements and not files:
+        raise Empty
+    yield Opened(file_type, KINDS[file_type].mime_type, title=folded(letter.subject) or None)
+    yield from elements
+    if request.attachments is not None:
+        yield from (_stored(file, number, request.attachments) for number, file in enumerate(files, start=1))
+    elif files:
+        names = ", ".join(file.name for file in files)
+        yield Warned("attachments_left_out", f"Attachments were not read: {names}."[:500])
+    yield UnitRead(1, Source.TEXT if elements else Source.BLANK)
+
+
+def safe_name(name: str | None, number: int) -> str:
+    """Return an attachment's own name without any folder, or a name for one that has none."""
+    plain = folded(clean(name or "")).replace("\\", "/").rpartition("/")[2].strip(". ")
+    return plain[-NAME_CHARS:] or f"attachment {number}"
+
+
+def _elements(letter: Letter) -> Iterator[Element]:
+    if subject := folded(letter.subject):
+        yield element(Kind.HEADING, subject, level=1)
+    headers = [f"{name}: {folded(value)}" for name, value in letter.headers if folded(value)]
+    body = list(_body(letter))
+    if headers:
+        yield element(Kind.PARAGRAPH, "\n".join(headers))
+    yield from body
+
+
+def _body(letter: Letter) -> Iterator[Element]:
+    if letter.plain.strip():
+        yield from plain_elements(letter.plain, with_lines=False)
+    elif letter.html.strip():
+        yield from html_elements(letter.html)
+
+
+def _within_limits(attachments: Iterable[Attachment]) -> Iterator[Attachment]:
+    total = 0
+    for number, attachment in enumerate(attachments, start=1):
+        total += len(attachment.content)
+        if number > MAX_ATTACHMENTS or total > MAX_ATTACHED_BYTES:
+            raise TooLarge(TOO_MUCH)
+        yield attachment
+
+
+def _stored(attachment: Attachment, number: int, folder: Path) -> Attached:
+    stored = f"attachment-{number}"
+    (folder / stored).write_bytes(attachment.content)
+    return Attached(attachment.name, stored)

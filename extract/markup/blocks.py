@@ -1,0 +1,200 @@
+"""From a tree of HTML to elements: one walk in document order, without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from extract.base import Element, Kind
+from extract.grids import table_elements
+from extract.markup.tables import grid, is_data_table
+from extract.places import element, folded
+
+# What a browser does not show, or shows as something to click or fill in.
+UNSEEN = frozenset(
+    [
+        "script",
+        "style",
+        "template",
+        "noscript",
+        "head",
+        "svg",
+        "math",
+        "iframe",
+        "object",
+        "embed",
+        "applet",
+        "canvas",
+        "audio",
+        "video",
+        "map",
+        "select",
+        "datalist",
+        "button",
+        "input",
+        "textarea",
+    ]
+)
+BLOCKS = frozenset(
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "frameset",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "caption",
+    ]
+)
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+CONTENT = frozenset({"article", "main", "section"})
+FEWEST_ALT_WORDS = 3
+
+
+def blocks(root: etree._Element) -> Iterator[Element]:
+    """Yield the headings, paragraphs, list items, tables and described pictures below a node.
+
+    Navigation and the page's foot are marked as running heads and feet: kept, but no content.
+    """
+    return _Walk(root).elements()
+
+
+class _Walk:
+    """Where the walk is: the text gathered since the last block boundary, and what it is part of."""
+
+    def __init__(self, root: etree._Element) -> None:
+        self.walker = etree.iterwalk(root, events=("start", "end"))
+        self.text: list[str] = []
+        self.open_kinds: list[tuple[Kind, int | None]] = [(Kind.PARAGRAPH, None)]
+        self.skipped: etree._Element | None = None
+
+    def elements(self) -> Iterator[Element]:
+        """Yield what the walk comes by."""
+        for event, node in self.walker:
+            if not isinstance(node.tag, str):
+                self._after(node, event)
+            elif event == "start":
+                yield from self._start(node, node.tag.lower())
+            else:
+                yield from self._end(node, node.tag.lower())
+        yield from self._flush()
+
+    def _start(self, node: etree._Element, tag: str) -> Iterator[Element]:
+        if tag in UNSEEN:
+            self._skip(node)
+        elif tag == "img":
+            yield from self._picture(node)
+        elif tag == "table" and is_data_table(node):
+            yield from self._flush()
+            if caption := folded("".join(str(part) for part in node.xpath("./caption//text()"))):
+                yield element(Kind.CAPTION, caption)
+            yield from table_elements(grid(node), title_level=6)
+            self._skip(node)
+        elif tag == "pre":
+            yield from self._flush()
+            yield from _preformatted(node)
+            self._skip(node)
+        else:
+            yield from self._open(node, tag)
+
+    def _open(self, node: etree._Element, tag: str) -> Iterator[Element]:
+        if tag == "br" or (tag == "a" and self.open_kinds[-1][0] is Kind.PAGE_HEADER):
+            self.text.append("\n")
+        if tag in BLOCKS:
+            yield from self._flush()
+            self.open_kinds.append(self._kind(node, tag))
+        self.text.append(node.text or "")
+
+    def _end(self, node: etree._Element, tag: str) -> Iterator[Element]:
+        if self.skipped is node:
+            self.skipped = None
+        elif tag in BLOCKS:
+            yield from self._flush()
+            self.open_kinds.pop()
+        self.text.append(node.tail or "")
+
+    def _after(self, node: etree._Element, event: str) -> None:
+        if event == "end":
+            self.text.append(node.tail or "")
+
+    def _skip(self, node: etree._Element) -> None:
+        self.skipped = node
+        self.walker.skip_subtree()
+
+    def _flush(self) -> Iterator[Element]:
+        text = folded("".join(self.text))
+        self.text.clear()
+        kind, level = self.open_kinds[-1]
+        if text:
+            yield element(kind, text, level=level)
+
+    def _picture(self, node: etree._Element) -> Iterator[Element]:
+        alt = folded(node.get("alt") or "")
+        if len(alt.split()) >= FEWEST_ALT_WORDS and self.open_kinds[-1][0] is Kind.PARAGRAPH:
+            yield from self._flush()
+            yield element(Kind.PICTURE, alt)
+
+    def _kind(self, node: etree._Element, tag: str) -> tuple[Kind, int | None]:
+        """Return what a block's text is; blocks within a running head or foot stay part of it."""
+        around = self.open_kinds[-1]
+        if around[0] in (Kind.PAGE_HEADER, Kind.PAGE_FOOTER):
+            return around
+        if tag == "nav" or node.get("role") == "navigation":
+            return Kind.PAGE_HEADER, None
+        if tag == "footer" and not any(above.tag in CONTENT for above in node.iterancestors()):
+            return Kind.PAGE_FOOTER, None
+        if tag in HEADINGS:
+            return Kind.HEADING, HEADINGS[tag]
+        if tag in ("figcaption", "caption"):
+            return Kind.CAPTION, None
+        is_item = tag in ("li", "dd") or (around[0] is Kind.LIST_ITEM and tag in ("p", "div"))
+        return (Kind.LIST_ITEM if is_item else Kind.PARAGRAPH), None
+
+
+def _preformatted(node: etree._Element) -> Iterator[Element]:
+    text = "".join(str(part) for part in node.itertext()).strip("\n").rstrip()
+    if text.strip():
+        yield element(Kind.PARAGRAPH, text)

@@ -1,0 +1,99 @@
+"""HTML: uploaded pages whole, pages from the web without what surrounds their content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.errors import Corrupted, Empty
+from extract.markup.blocks import blocks
+from extract.markup.hidden import take_hidden
+from extract.places import folded
+from extract.text.plain import decode, decode_as, plain_elements
+
+META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
+META_WITHIN = 4096
+DECLARATION = re.compile(r"\A\s*+<\?xml[^>]*\?>")
+# What is not closed goes on to the end, as in browsers: to look for an end again from each beginning would
+# take the square of the length.
+TAG = re.compile(
+    r"<(script|style)\b.*?(?:</\1\s*+>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*+>", re.IGNORECASE | re.DOTALL
+)
+NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
+
+
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield the page's elements, or those of its article alone; raise `Empty` if it shows no text."""
+    text = decode_html(path.read_bytes())
+    root = parse_html(text)
+    hidden = take_hidden(root)
+    elements = _elements(text, root, request, has_hidden=bool(hidden))
+    if not elements:
+        raise Empty("The page shows no text. If a script writes it, print the page as PDF and upload that.")
+    yield Opened("html", "text/html", title=title_of(root))
+    yield from elements
+    yield from hidden
+    tables = sum(found.kind is Kind.TABLE for found in elements)
+    yield UnitRead(1, Source.TEXT, tables=tables)
+
+
+def html_elements(text: str) -> list[Element]:
+    """Return the elements of a page, or of a piece of one such as an e-mail's body."""
+    root = parse_html(text)
+    hidden = take_hidden(root)
+    return [*blocks(root), *hidden]
+
+
+def bare_elements(text: str) -> list[Element]:
+    """Return the text between the tags of a page, in the sturdiest way there is."""
+    return list(plain_elements(unescape(TAG.sub(" ", text)), with_lines=False))
+
+
+def parse_html(text: str) -> etree._Element:
+    """Return the root element of a page; raise `Empty` or `Corrupted`."""
+    parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
+    try:
+        root: etree._Element = lxml_html.document_fromstring(
+            DECLARATION.sub("", text).encode(), parser=parser
+        )
+    except etree.ParserError as error:
+        raise Empty from error
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise Corrupted from error
+    return root
+
+
+def decode_html(content: bytes) -> str:
+    """Return a page as text, in the encoding that it declares if it really is in that."""
+    declared = META_CHARSET.search(content, 0, META_WITHIN)
+    is_marked = content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
+    encoding = declared[1].decode("ascii", "replace") if declared and not is_marked else None
+    text = decode_as(content, encoding) if encoding else None
+    return decode(content) if text is None else text
+
+
+def title_of(root: etree._Element) -> str | None:
+    """Return the page's title."""
+    return folded(root.findtext(".//title") or "") or None
+
+
+def _elements(text: str, root: etree._Element, request: Request, *, has_hidden: bool) -> list[Element]:
+    if request.simple:
+        return bare_elements(text)
+    if request.main_content:
+        from extract.markup.webpage import main_elements
+
+        seen = etree.tostring(root, encoding="unicode", method="html") if has_hidden else text
+        if found := main_elements(seen):
+            return found
+    found = list(blocks(root))
+    if all(element.kind in NOT_CONTENT for element in found):
+        # A page that is nothing but navigation: then that is its content.
+        return [Element(Kind.PARAGRAPH, element.located) for element in found]
+    return found

@@ -1,0 +1,129 @@
+"""The sound of a recording as a stream of samples, whatever it comes in, in little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+import av
+import numpy as np
+from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
+from av.audio.stream import AudioStream
+from av.container import InputContainer
+
+from extract.errors import Corrupted
+from extract.media.speech import RATE, Samples
+
+# Only these are ever looked for: some of the library's formats are lists of other files to open.
+FORMATS = "wav,w64,mp3,mov,flac,ogg,matroska"
+# The clock of a damaged recording may jump; smaller jumps are how some programs write.
+JUMP_SECS = 0.5
+BLOCK = 10 * RATE
+
+
+@dataclass(slots=True)
+class Recording:
+    """A recording that can be opened; `track` is its main sound track, None for a silent film."""
+
+    container: InputContainer
+    track: AudioStream | None
+    duration: float | None
+    """In seconds, as the file says or, if it doesn't, as its packets do."""
+    lost_secs: float = field(default=0.0, init=False)
+    """How much could not be decoded; known when all samples were read."""
+    is_cut_off: bool = field(default=False, init=False)
+    """Whether the file ends in the middle of its data; likewise."""
+
+    def samples(self) -> Iterator[Samples]:
+        """Yield all samples from the start of the recording, silence where there are none."""
+        resampler = AudioResampler(format="flt", layout="mono", rate=RATE)
+        for item in self._frames():
+            if isinstance(item, int):
+                yield from _silence(item)
+                continue
+            item.pts = None  # the resampler would complain about a clock that jumps
+            yield from map(_samples, resampler.resample(item))
+        yield from map(_samples, resampler.resample(None))
+
+    def _frames(self) -> Iterator[AudioFrame | int]:
+        """Yield frames, and how many samples are missing between them."""
+        start = (self.container.start_time or 0) / av.time_base
+        now = 0.0
+        for frame in self._decoded():
+            at = frame.time - start if frame.time is not None else now
+            if now + JUMP_SECS < at <= (self.duration or 0):
+                yield round((at - now) * RATE)
+                now = at
+            now += frame.samples / frame.sample_rate
+            yield frame
+
+    def _decoded(self) -> Iterator[AudioFrame]:
+        packets = self.container.demux(self.track) if self.track else iter(())
+        while True:
+            try:
+                packet = next(packets)
+            except StopIteration:
+                return
+            except av.error.FFmpegError:
+                self.is_cut_off = True
+                return
+            try:
+                yield from packet.decode()
+            except av.error.FFmpegError:
+                self.lost_secs += float((packet.duration or 0) * (packet.time_base or 0))
+
+
+@contextmanager
+def recording(path: Path) -> Iterator[Recording]:
+    """Open a recording; raise `Corrupted` if it can't be made out."""
+    with path.open("rb") as file:
+        try:
+            container = _container(file)
+        except (av.error.FFmpegError, ValueError, OSError) as error:
+            raise Corrupted from error
+        with container:
+            track = container.streams.best("audio")
+            if track is None and not container.streams.video:
+                raise Corrupted
+            assert track is None or isinstance(track, AudioStream)
+            if track is not None:
+                track.codec_context.thread_count = 1
+            yield Recording(container, track, _duration(container, path))
+
+
+def _container(file: BinaryIO) -> InputContainer:
+    return av.open(file, mode="r", metadata_errors="ignore", container_options={"format_whitelist": FORMATS})
+
+
+def _samples(frame: AudioFrame) -> Samples:
+    return frame.to_ndarray().astype(np.float32, copy=False).reshape(-1)
+
+
+def _duration(container: InputContainer, path: Path) -> float | None:
+    if container.duration is not None:
+        return container.duration / av.time_base
+    return _last_packet(path)
+
+
+def _last_packet(path: Path) -> float | None:
+    """Return when the last packet ends: a recording that was never closed does not know its length."""
+    end: float | None = None
+    with path.open("rb") as file, _container(file) as container:
+        start = (container.start_time or 0) / av.time_base
+        try:
+            for packet in container.demux():
+                if packet.pts is not None:
+                    time = float((packet.pts + (packet.duration or 0)) * packet.time_base) - start
+                    end = max(end or 0.0, time)
+        except av.error.FFmpegError:
+            return end
+    return end
+
+
+def _silence(count: int) -> Iterator[Samples]:
+    for start in range(0, count, BLOCK):
+        yield np.zeros(min(BLOCK, count - start), dtype=np.float32)

@@ -1,0 +1,82 @@
+"""Excel's binary formats, and any workbook whose usual reader failed, by calamine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from python_calamine import (
+    CalamineError,
+    CalamineSheet,
+    CalamineWorkbook,
+    PasswordError,
+    SheetTypeEnum,
+    SheetVisibleEnum,
+)
+
+from extract.archives import opened_archive
+from extract.base import Finding, Opened, Request, Warned
+from extract.errors import Corrupted, Encrypted, TooManyPages
+from extract.grids import CellCounter
+from extract.kinds import KINDS
+from extract.office.sheets import Filled, sheet_unit
+from extract.office.shown import shown
+from extract.sniffing import ZIP
+
+
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield the sheets, each a unit; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
+    with path.open("rb") as file:
+        is_zip = file.read(4) in ZIP
+    if not is_zip:
+        yield from read(path, request, "xls")
+        return
+    with opened_archive(path):
+        yield from read(path, request, "xlsb")
+
+
+def read(path: Path, request: Request, file_type: str) -> Iterator[Finding]:
+    """Yield the sheets of a workbook of any kind that calamine knows."""
+    try:
+        with CalamineWorkbook.from_path(path) as workbook:
+            yield from _sheets(workbook, request, file_type)
+    except PasswordError as error:
+        raise Encrypted from error
+    except (CalamineError, OSError) as error:
+        raise Corrupted from error
+    except BaseException as error:
+        # A panic of the Rust code below, whose class can't be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise Corrupted from error
+
+
+def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Iterator[Finding]:
+    sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+    visible = [sheet.name for sheet in sheets if sheet.visible == SheetVisibleEnum.Visible]
+    if len(visible) > request.limits.max_pages:
+        raise TooManyPages
+    units = max(len(visible), 1)
+    yield Opened(file_type, KINDS[file_type].mime_type, units=units)
+    yield from hidden_warning([sheet.name for sheet in sheets if sheet.name not in visible])
+    counter = CellCounter()
+    for number in request.units or range(1, units + 1):
+        name = visible[number - 1] if visible else ""
+        sheet = workbook.get_sheet_by_name(name) if visible else None
+        yield from sheet_unit(number, name, _cells(sheet), counter)
+
+
+def hidden_warning(names: list[str]) -> Iterator[Warned]:
+    """Yield a warning that names the sheets left out because nobody who opens the file sees them."""
+    if names:
+        yield Warned("hidden_sheets", f"Hidden sheets were not read: {', '.join(names)}."[:500])
+
+
+def _cells(sheet: CalamineSheet | None) -> Iterator[Filled]:
+    if sheet is None or sheet.start is None:
+        return
+    _, first_column = sheet.start
+    for row, values in enumerate(sheet.iter_rows(), start=1):
+        for column, value in enumerate(values, start=first_column + 1):
+            if value != "":
+                yield Filled(row, column, shown(value))

@@ -1,0 +1,114 @@
+"""OpenDocument: texts, sheets (with values as they are shown) and slides, from `content.xml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from zipfile import ZipFile
+
+from lxml import etree
+
+from core.locations import InFile
+from extract.archives import opened_archive, read
+from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.errors import Corrupted, Encrypted, TooManyPages
+from extract.grids import CellCounter
+from extract.kinds import KINDS
+from extract.office.odf_body import OFFICE, TABLE, TEXT, blocks, filled_cells, text_of
+from extract.office.odf_hidden import take_hidden
+from extract.office.plain import zip_paragraphs
+from extract.office.sheets import sheet_unit
+from extract.places import element, folded
+from extract.safe_xml import parse_xml
+
+MIME_TYPES = {KINDS[name].mime_type: name for name in ("odt", "ods", "odp")}
+DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+PRESENTATION = "{urn:oasis:names:tc:opendocument:xmlns:presentation:1.0}"
+CONTENT = "content.xml"
+STYLES = "styles.xml"
+
+
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield text, sheets or slides; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
+    with opened_archive(path) as archive:
+        if b"encryption-data" in (read(archive, "META-INF/manifest.xml") or b""):
+            raise Encrypted
+        declared = (read(archive, "mimetype") or b"").decode("ascii", "replace").strip()
+        file_type = MIME_TYPES.get(declared.removesuffix("-template"), "odt")
+        title = _title(archive)
+        if file_type != "odt":
+            yield from _parts(_body(archive), file_type, title, request)
+            return
+        yield Opened(file_type, KINDS[file_type].mime_type, title=title)
+        if request.simple:
+            yield from _unit(1, list(zip_paragraphs(archive, CONTENT, "p", "*")))
+        else:
+            yield from _unit(1, _whole(archive))
+
+
+def _whole(archive: ZipFile) -> list[Element]:
+    body = _body(archive)
+    hidden = take_hidden(body.getroottree().getroot())
+    marked = [element(Kind.HIDDEN, hidden)] if hidden else []
+    return [*blocks(body), *_running(archive), *marked]
+
+
+def _body(archive: ZipFile) -> etree._Element:
+    content = read(archive, CONTENT)
+    body = parse_xml(content).find(f"{OFFICE}body") if content else None
+    if body is None or not len(body):
+        raise Corrupted
+    return body[0]
+
+
+def _title(archive: ZipFile) -> str | None:
+    content = read(archive, "meta.xml")
+    titles = parse_xml(content).iter("{http://purl.org/dc/elements/1.1/}title") if content else ()
+    return next((text for node in titles if (text := folded(node.text or ""))), None)
+
+
+def _parts(body: etree._Element, file_type: str, title: str | None, request: Request) -> Iterator[Finding]:
+    is_sheets = file_type == "ods"
+    parts = list(body.iterchildren(f"{TABLE}table" if is_sheets else f"{DRAW}page"))
+    if len(parts) > request.limits.max_pages:
+        raise TooManyPages
+    units = max(len(parts), 1)
+    page_count = None if is_sheets else len(parts)
+    yield Opened(file_type, KINDS[file_type].mime_type, units=units, page_count=page_count, title=title)
+    counter = CellCounter()
+    for number in request.units or range(1, units + 1):
+        if not parts:
+            yield UnitRead(number, Source.BLANK)
+        elif is_sheets:
+            name = parts[number - 1].get(f"{TABLE}name") or ""
+            yield from sheet_unit(number, name, filled_cells(parts[number - 1]), counter)
+        else:
+            yield from _unit(number, list(_slide(parts[number - 1], number)))
+
+
+def _slide(page: etree._Element, number: int) -> Iterator[Element]:
+    """Yield a slide's title as its heading, the rest as it comes, the notes last."""
+    place = InFile(slide=number)
+    titles = [shape for shape in page if shape.get(f"{PRESENTATION}class") == "title"]
+    for shape in titles:
+        if text := folded(" ".join(text_of(line) for line in shape.iter(f"{TEXT}p"))):
+            yield element(Kind.HEADING, text, place, level=1)
+    notes = [child for child in page if child.tag == f"{PRESENTATION}notes"]
+    others = [child for child in page if child not in titles and child not in notes]
+    for child in [*others, *notes]:
+        yield from blocks(child, place)
+
+
+def _running(archive: ZipFile) -> Iterator[Element]:
+    content = read(archive, STYLES)
+    root = parse_xml(content) if content else None
+    for name, kind in (("header", Kind.PAGE_HEADER), ("footer", Kind.PAGE_FOOTER)):
+        for node in () if root is None else root.iter(f"{{*}}{name}"):
+            if text := folded(text_of(node)):
+                yield element(kind, text)
+
+
+def _unit(number: int, elements: list[Element]) -> Iterator[Finding]:
+    yield from elements
+    tables = sum(found.kind is Kind.TABLE for found in elements)
+    yield UnitRead(number, Source.TEXT if elements else Source.BLANK, tables=tables)

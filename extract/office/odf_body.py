@@ -1,0 +1,131 @@
+"""What stands in the body of an OpenDocument file: paragraphs, lists, tables, cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lxml import etree
+
+from core.locations import InFile
+from extract.base import Element, Kind
+from extract.errors import TooLarge
+from extract.grids import MAX_CELLS, TOO_MANY_CELLS, Cell
+from extract.office.sheets import Filled
+from extract.places import element, folded, located
+from extract.tables import table_element
+
+OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
+TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+AS_TEXT = {f"{TEXT}s": " ", f"{TEXT}tab": "\t", f"{TEXT}line-break": "\n"}
+# Deleted text, remarks in the margin, notes (which follow their paragraph), the page number of a heading.
+APART = frozenset({f"{TEXT}tracked-changes", f"{OFFICE}annotation", f"{TEXT}note"})
+CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
+PARAGRAPHS = frozenset({f"{TEXT}p", f"{TEXT}h"})
+EMPTY = located("")
+DEEPEST_HEADING = 9
+
+
+def blocks(
+    node: etree._Element, place: InFile | None = None, kind: Kind = Kind.PARAGRAPH
+) -> Iterator[Element]:
+    """Yield the elements in a node, in order."""
+    for child in node:
+        if child.tag in PARAGRAPHS:
+            yield from _paragraph(child, place, kind)
+        elif child.tag == f"{TABLE}table":
+            yield from _table(child, place)
+        elif child.tag == f"{TEXT}list":
+            yield from blocks(child, place, Kind.LIST_ITEM)
+        elif isinstance(child.tag, str) and child.tag not in APART:
+            yield from blocks(child, place, kind)
+
+
+def _paragraph(node: etree._Element, place: InFile | None, kind: Kind) -> Iterator[Element]:
+    text = folded(text_of(node))
+    if node.tag == f"{TEXT}h" and text:
+        yield element(Kind.HEADING, text, place, _level(node))
+    elif text:
+        yield element(kind, text, place)
+    for note in node.iter(f"{TEXT}note-body"):
+        yield from blocks(note, place)
+    for frame in node.iter("{*}text-box"):
+        yield from blocks(frame, place)
+
+
+def _level(node: etree._Element) -> int:
+    given = node.get(f"{TEXT}outline-level") or "1"
+    return min(max(int(given), 1), DEEPEST_HEADING) if given.isdigit() else 1
+
+
+def text_of(node: etree._Element) -> str:
+    """Return the text of a paragraph, or of all paragraphs in a node, without notes and text boxes."""
+    parts: list[str] = []
+    walker = etree.iterwalk(node, events=("start", "end"))
+    for event, child in walker:
+        if event == "end":
+            parts += [child.tail or "" if child is not node else "", "\n" if child.tag in PARAGRAPHS else ""]
+        elif child.tag in APART or (child is not node and str(child.tag).endswith("}text-box")):
+            walker.skip_subtree()
+        else:
+            parts.append(AS_TEXT.get(str(child.tag)) or child.text or "")
+    return "".join(parts)
+
+
+def _table(node: etree._Element, place: InFile | None) -> Iterator[Element]:
+    """Yield a table, or what stands in it if it is only a frame."""
+    by_row: dict[int, dict[int, str]] = {}
+    for cell in filled_cells(node):
+        by_row.setdefault(cell.row, {})[cell.column] = cell.text
+    width = max((column for row in by_row.values() for column in row), default=0)
+    if width < 2 or len(by_row) < 2:
+        yield from blocks(node, place)
+        return
+    grid: list[list[Cell]] = [
+        [located(row.get(column, ""), place) for column in range(1, width + 1)] for row in by_row.values()
+    ]
+    yield table_element(grid)
+
+
+def filled_cells(table: etree._Element) -> Iterator[Filled]:
+    """Yield the cells of a table that show something, row by row; raise `TooLarge` for endless repetition."""
+    row_number = 0
+    seen = 0
+    for row in _rows(table):
+        cells = list(_row_cells(row))
+        repeated = _repeated(row, "rows")
+        seen += len(cells) * (repeated if cells else 0)
+        if seen > MAX_CELLS:
+            raise TooLarge(TOO_MANY_CELLS)
+        for extra in range(1, repeated + 1) if cells else ():
+            yield from (replace(cell, row=row_number + extra) for cell in cells)
+        row_number += repeated
+
+
+def _rows(node: etree._Element) -> Iterator[etree._Element]:
+    """Yield the rows of a table, also those in groups, but not those of tables in its cells."""
+    for child in node:
+        if child.tag == f"{TABLE}table-row":
+            yield child
+        elif str(child.tag).startswith(TABLE) and "row" in str(child.tag):
+            yield from _rows(child)
+
+
+def _row_cells(row: etree._Element) -> Iterator[Filled]:
+    column = 0
+    for cell in row:
+        if cell.tag not in CELLS:
+            continue
+        repeated = _repeated(cell, "columns")
+        text = folded(text_of(cell))
+        if text and repeated > MAX_CELLS:
+            raise TooLarge(TOO_MANY_CELLS)
+        for extra in range(1, repeated + 1) if text else ():
+            yield Filled(0, column + extra, text)
+        column += repeated
+
+
+def _repeated(node: etree._Element, what: str) -> int:
+    given = node.get(f"{TABLE}number-{what}-repeated") or "1"
+    return max(int(given), 1) if given.isdigit() else 1

@@ -1,0 +1,126 @@
+"""One page of a PDF: its paragraphs and tables in reading order, and whether it shows text it does not hold."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from core.locations import LocatedText, Page, PageLine, Run
+from extract.base import Element, Kind
+from extract.pdf.lines import Line
+from extract.pdf.mupdf import pymupdf
+from extract.pdf.tables import Table, with_tables
+from extract.pdf.visible_lines import read_lines
+from extract.tables import table_element
+
+MAX_OCR_PIXELS = 40_000_000
+# A page with fewer characters may be a picture of text, if pictures cover so much or so many paths are drawn.
+FEW_CHARACTERS, PICTURED_SHARE, OUTLINES = 40, 0.15, 40
+# Glyphs that no font table says how to read.
+UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
+UNMAPPED_SHARE = 0.3
+
+
+# --- Is there more than its text tells? --------------------------------------------------------------------
+
+
+def needs_recognition(page: pymupdf.Page, elements: list[Element], pictures: list[dict[str, Any]]) -> bool:
+    """Whether a page shows text that it does not hold: scanned, drawn as outlines, or in unmapped glyphs."""
+    text = "".join(element.text for element in elements)
+    characters = len(text) - text.count(" ")
+    unmapped = len(UNMAPPED.findall(text))
+    if unmapped > UNMAPPED_SHARE * characters and characters >= FEW_CHARACTERS:
+        return True
+    if characters - unmapped >= FEW_CHARACTERS:
+        return False
+    shown = abs(page.rect)
+    pictured = sum(abs(pymupdf.Rect(picture["bbox"]) & page.rect) for picture in pictures)
+    return pictured >= PICTURED_SHARE * shown or _has_outlines(page)
+
+
+def _has_outlines(page: pymupdf.Page) -> bool:
+    """Whether so much is drawn that it may be letters."""
+    return len(page.get_cdrawings()) >= OUTLINES or len(page.get_bboxlog()) >= OUTLINES
+
+
+# --- One page ----------------------------------------------------------------------------------------------
+
+
+def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
+    """Return the paragraphs of a page in reading order, and apart from them what can't be seen on it."""
+    shown = Page(page.number + 1, page.rect.width, page.rect.height)
+    text = read_lines(page, shown)
+    elements: list[Element] = []
+    line_number = 0
+    for block in with_tables(text.blocks):
+        if isinstance(block, Table):
+            elements.append(_table_element(block, shown, line_number))
+            line_number += sum(len(cell) for row in block.grid for cell in row)
+            continue
+        for paragraph in _paragraphs(block):
+            elements.append(_element(paragraph, shown, line_number))
+            line_number += len(paragraph)
+    hidden = [Element(Kind.HIDDEN, LocatedText(" ".join(text.hidden)))] if text.hidden else []
+    return elements, hidden
+
+
+def _paragraphs(block: list[Line]) -> Iterator[list[Line]]:
+    """Split a block where the type changes: MuPDF puts a heading and the text close below it into one."""
+    right = max(line.box.x2 for line in block)
+    paragraph = [block[0]]
+    for line in block[1:]:
+        if _starts_anew(line, paragraph[-1], right):
+            yield paragraph
+            paragraph = []
+        paragraph.append(line)
+    yield paragraph
+
+
+def _starts_anew(line: Line, previous: Line, right: float) -> bool:
+    if line.box.y1 < (previous.box.y1 + previous.box.y2) / 2:
+        return False  # a cell in the same row
+    if abs(line.size - previous.size) > 0.08 * max(line.size, previous.size):
+        return True
+    # Words stressed in running text reach the end of a line; a heading stops before.
+    return line.bold != previous.bold and previous.box.x2 < right - 2 * previous.size
+
+
+def _element(lines: list[Line], page: Page, first_line: int) -> Element:
+    sizes = Counter(line.size for line in lines for _ in line.words)
+    bold = all(line.bold for line in lines)
+    located = _located(lines, page, first_line)
+    return Element(Kind.PARAGRAPH, located, font_size=sizes.most_common(1)[0][0], bold=bold)
+
+
+def _table_element(table: Table, page: Page, first_line: int) -> Element:
+    grid = []
+    for row in table.grid:
+        cells = []
+        for lines in row:
+            cells.append(_located(lines, page, first_line))
+            first_line += len(lines)
+        grid.append(cells)
+    return table_element(grid)
+
+
+def _located(lines: list[Line], page: Page, first_line: int) -> LocatedText:
+    parts: list[str] = []
+    runs: list[Run] = []
+    at = 0
+    for number, line in enumerate(lines, start=first_line):
+        words = []
+        for text, box in line.words:
+            end = at + len(text)
+            words.append((at, end, box.x1, box.y1, box.x2, box.y2))
+            parts.append(text)
+            at = end + 1
+        runs.append(Run(PageLine(page, number), tuple(words)))
+    return LocatedText(" ".join(parts), tuple(runs))
+
+
+def affordable_dpi(page: pymupdf.Page, dpi: int) -> int:
+    """Return a resolution at which a giant page still fits into memory."""
+    square_inches = page.rect.width * page.rect.height / 72**2
+    return max(1, min(dpi, int((MAX_OCR_PIXELS / square_inches) ** 0.5)))

@@ -1,0 +1,297 @@
+"""Tables on a page, found by how their words stand; no model, and no rules drawn on the page, needed.
+
+Programs that write PDF draw a table row by row. So a row is a run of words side by side in the order of the
+content stream, which the columns of running text never are. Rows below one another whose short cells keep to
+common columns are a table; what stands closely above those columns is its header.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Self
+
+from core.locations import Box
+from extract.pdf.lines import Line, around, stands_beside
+
+# Words further apart than this many type sizes stand in different cells.
+CELL_GAP = 0.9
+# Rows further apart than this many type sizes are in different tables; a header is no further above.
+ROW_GAP, HEADER_GAP, HEADER_HEIGHT = 2.5, 2.0, 12
+# A header may begin so many type sizes left of the figures below it.
+HEADER_OVERHANG = 5
+# So many lines without cells (names of sections, wrapped labels) may stand between rows, or above the first.
+LABELS_BETWEEN, LABELS_ABOVE = 3, 2
+LABEL_CHARS, CELL_CHARS = 120, 40
+FEWEST_CELLS = 4
+# A column holds a cell in this share of the rows, or it belongs to its neighbour.
+COLUMN_SHARE = 0.15
+NUMERIC_SHARE = 0.5
+
+NUMBER = re.compile(
+    r"(?<![(\-–—+$€£¥\s])[(\-–—+$€£¥\s]*+\d[\d.,]*+[\s)%x*]*+(\(\w\))?|(?<![—–\-])[—–\-]++\s*+%?|n/?[am]|\*++",
+    re.IGNORECASE,
+)
+YEAR = re.compile(r"(19|20)\d\d(\s*\(\w\))?")
+CURRENCY = re.compile(r"\(?(US|C|A|HK)?[$€£¥]")
+TAIL = re.compile(r"[%)]+")
+LIST_MARK = re.compile(r"[•●○▪■◦‣·–—*-]|\(?\w{1,3}[.)]")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in one row and column: usually one piece of a line."""
+
+    lines: tuple[Line, ...]
+    box: Box
+    text: str
+
+    @classmethod
+    def of(cls, *lines: Line) -> Self:
+        """Put pieces of a line together."""
+        if len(lines) == 1:
+            return cls(lines, lines[0].box, lines[0].text)
+        return cls(lines, around([line.box for line in lines]), " ".join(line.text for line in lines))
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a figure, or what stands for one."""
+        return bool(NUMBER.fullmatch(self.text))
+
+    @property
+    def is_year(self) -> bool:
+        """Whether it is a year, as in the header of a column."""
+        return bool(YEAR.fullmatch(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells side by side; `block` is where the page's blocks would go on without the table."""
+
+    block: int
+    cells: tuple[Cell, ...]
+    box: Box
+
+    @classmethod
+    def of(cls, block: int, cells: tuple[Cell, ...]) -> Self:
+        """Put cells into a row."""
+        return cls(block, cells, cells[0].box if len(cells) == 1 else around([cell.box for cell in cells]))
+
+    @property
+    def size(self) -> float:
+        """The size of its type, in points."""
+        return self.cells[0].lines[0].size
+
+    @property
+    def is_tabular(self) -> bool:
+        """Whether it could be the row of a table: short cells beside something."""
+        return len(self.cells) > 1 and all(len(cell.text) <= CELL_CHARS for cell in self.cells[1:])
+
+    @property
+    def data_left(self) -> float:
+        """Where the cells behind the first begin."""
+        return min(cell.box.x1 for cell in self.cells[1:])
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether a cell behind the first holds a figure that is no year."""
+        return any(cell.is_number and not cell.is_year for cell in self.cells[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Lines by row, column and place in the cell; the first row is the header."""
+
+    grid: list[list[list[Line]]]
+
+
+def with_tables(blocks: Sequence[Sequence[Line]]) -> Iterator[list[Line] | Table]:
+    """Yield the blocks of a page in their order, with tables in the place of the lines that make them up."""
+    rows = list(_rows(blocks))
+    kept: list[Row] = []
+    at = 0
+    while at < len(rows):
+        end = _end_of_run(rows, at) if rows[at].is_tabular else at
+        header, body = _beginning(kept, rows[at:end]) if end > at else (len(kept), len(kept))
+        table = _table(kept[header:body], kept[body:] + rows[at:end])
+        if table is None:
+            kept.append(rows[at])
+            at += 1
+            continue
+        yield from _without_cells(kept[:header])
+        yield table
+        kept, at = [], end
+    yield from _without_cells(kept)
+
+
+# --- Rows --------------------------------------------------------------------------------------------------
+
+
+def _rows(blocks: Sequence[Sequence[Line]]) -> Iterator[Row]:
+    row: list[Line] = []
+    row_block = 0
+    for block, lines in enumerate(blocks):
+        for line in lines:
+            if row and not stands_beside(line, row[-1]):
+                yield Row.of(row_block, _cells(row))
+                row = []
+            if not row:
+                row_block = block
+            row.append(line)
+    if row:
+        yield Row.of(row_block, _cells(row))
+
+
+def _cells(lines: Iterable[Line]) -> tuple[Cell, ...]:
+    """Cut lines at wide gaps; a currency sign goes with what follows, a percent sign with what precedes."""
+    cells: list[Cell] = []
+    for piece in (piece for line in lines for piece in _pieces(line)):
+        if cells and (CURRENCY.fullmatch(cells[-1].text) or TAIL.fullmatch(piece.text)):
+            cells[-1] = Cell.of(*cells[-1].lines, piece)
+        else:
+            cells.append(Cell.of(piece))
+    return tuple(cells)
+
+
+def _pieces(line: Line) -> Iterator[Line]:
+    start = 0
+    for at in range(1, len(line.words)):
+        (_, left), (_, right) = line.words[at - 1], line.words[at]
+        if right.x1 - left.x2 > CELL_GAP * line.size:
+            yield _piece(line, start, at)
+            start = at
+    yield _piece(line, start, len(line.words)) if start else line
+
+
+def _piece(line: Line, start: int, end: int) -> Line:
+    words = line.words[start:end]
+    return Line(line.size, line.bold, words, around([box for _, box in words]))
+
+
+def _without_cells(rows: Iterable[Row]) -> Iterator[list[Line]]:
+    for _, in_block in groupby(rows, key=lambda row: row.block):
+        yield [line for row in in_block for cell in row.cells for line in cell.lines]
+
+
+# --- Runs of rows ------------------------------------------------------------------------------------------
+
+
+def _end_of_run(rows: Sequence[Row], start: int) -> int:
+    """Return the index behind the last row that stands in one table with row `start`."""
+    end = start + 1
+    left = rows[start].data_left
+    for at in range(start + 1, len(rows)):
+        row, above = rows[at], rows[at - 1]
+        gap = row.box.y1 - above.box.y2
+        if not -above.size / 2 <= gap <= ROW_GAP * above.size:
+            break
+        if row.is_tabular:
+            end = at + 1
+            left = min(left, row.data_left)
+        elif at + 1 - end > LABELS_BETWEEN or not _is_label(row, left):
+            break
+    return end
+
+
+def _beginning(above: Sequence[Row], run: Sequence[Row]) -> tuple[int, int]:
+    """Return where, in the rows above a run, its header and its body begin."""
+    left = min(row.data_left for row in run if row.is_tabular)
+    body, top = len(above), run[0]
+    for _ in range(LABELS_ABOVE + 1):
+        header = _header_start(above[:body], top, left)
+        if header < body or body == 0 or not _is_label_above(above[body - 1], top, left):
+            break
+        body -= 1
+        top = above[body]
+    if header == body:
+        # No header: a line above belongs to the table only if it announces what follows.
+        body = header = len(above) - (bool(above) and _announces(above[-1], run[0], left))
+    return header, body
+
+
+def _header_start(above: Sequence[Row], below: Row, left: float) -> int:
+    """Return the index of the first of the rows that stand over the columns, and only there."""
+    start, top = len(above), below.box.y1
+    for row in reversed(above):
+        over = row.cells[1:] if len(row.cells) > 1 else row.cells
+        is_over = all(cell.box.x1 >= left - HEADER_OVERHANG * row.size for cell in over)
+        is_near = top - row.box.y2 <= HEADER_GAP * row.size and row.box.y2 <= below.box.y1 + row.size / 2
+        if not is_over or not is_near or below.box.y1 - row.box.y1 > HEADER_HEIGHT * row.size:
+            break
+        top = min(top, row.box.y1)
+        start -= 1
+    return start
+
+
+def _is_label(row: Row, left: float) -> bool:
+    """Whether a row has nothing but words left of the columns."""
+    return len(row.cells) == 1 and row.box.x2 <= left + row.size and len(row.cells[0].text) <= LABEL_CHARS
+
+
+def _is_label_above(row: Row, below: Row, left: float) -> bool:
+    return _is_label(row, left) and 0 <= below.box.y1 - row.box.y1 <= ROW_GAP * 2 * row.size
+
+
+def _announces(row: Row, below: Row, left: float) -> bool:
+    return _is_label_above(row, below, left) and row.cells[0].text.endswith(":")
+
+
+# --- Columns -----------------------------------------------------------------------------------------------
+
+
+def _table(header: Sequence[Row], run: Sequence[Row]) -> Table | None:
+    """Return the table that these rows make up, or None if they don't."""
+    tabular = [row for row in run if row.is_tabular]
+    data = [cell for row in tabular for cell in row.cells[1:]]
+    if len(tabular) < 2 or len(data) < FEWEST_CELLS or _is_list(tabular):
+        return None
+    numbers = [cell for cell in data if cell.is_number]
+    if len(numbers) < NUMERIC_SHARE * len(data):
+        return None
+    columns = _columns(numbers, len(tabular))
+    head, body = _head_and_body(header, run)
+    rows = [_placed([cell for row in head for cell in row.cells], columns)] if head else []
+    return Table(rows + [_placed(row.cells, columns) for row in body])
+
+
+def _is_list(rows: Sequence[Row]) -> bool:
+    return all(len(row.cells) == 2 and LIST_MARK.fullmatch(row.cells[0].text) for row in rows)
+
+
+def _columns(numbers: Sequence[Cell], rows: int) -> list[tuple[float, float]]:
+    """Return left and right of the columns in which the figures stand."""
+    columns: list[list[Cell]] = []
+    right = float("-inf")
+    for cell in sorted(numbers, key=lambda cell: cell.box.x1):
+        if cell.box.x1 > right:
+            columns.append([])
+        columns[-1].append(cell)
+        right = max(right, cell.box.x2)
+    least = COLUMN_SHARE * rows
+    spans = [around([cell.box for cell in column]) for column in columns if len(column) >= least]
+    return [(box.x1, box.x2) for box in spans or [around([cell.box for cell in numbers])]]
+
+
+def _head_and_body(header: Sequence[Row], run: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Count leading rows without figures to the header."""
+    figures = next((at for at, row in enumerate(run) if row.has_figures), 0)
+    first = max((at + 1 for at in range(figures) if run[at].is_tabular), default=0)
+    return [*header, *run[:first]], list(run[first:])
+
+
+def _placed(cells: Iterable[Cell], columns: Sequence[tuple[float, float]]) -> list[list[Line]]:
+    """Return the lines of each column, the one of the labels first, in reading order."""
+    row: list[list[Line]] = [[] for _ in range(len(columns) + 1)]
+    for cell in cells:
+        row[_column_of(cell.box, columns)] += cell.lines
+    return [sorted(lines, key=lambda line: (round(line.box.y1), line.box.x1)) for lines in row]
+
+
+def _column_of(box: Box, columns: Sequence[tuple[float, float]]) -> int:
+    overlaps = [min(box.x2, right) - max(box.x1, left) for left, right in columns]
+    best = max(range(len(columns)), key=lambda number: overlaps[number])
+    if overlaps[best] <= 0 and box.x1 < columns[0][0]:
+        return 0
+    return best + 1

@@ -1,0 +1,207 @@
+"""The lines of a PDF's page: what a reader of the page sees, and apart from it what they can't see.
+
+MuPDF reports blocks, lines and words in unrotated coordinates of the crop box; `page.rotation_matrix` turns
+them into what a reader sees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.locations import Box, Page
+from extract.cleaning import clean
+from extract.pdf.lines import Line, around
+from extract.pdf.mupdf import pymupdf
+from extract.pdf.visibility import OPAQUE_ENOUGH, TINY, Ink, Painting, Pixels
+
+# Ligatures are spelt out, so that a search for “financial” finds “ﬁnancial”.
+TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+BOLD = 1 << 4
+BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
+FILLED_OR_STROKED, CLIPS = 1 << 4 | 1 << 5, 1 << 6
+# The two highest bits of red, green and blue.
+LIGHT = 0xC0C0C0
+MAX_PAINTED_PIXELS = 4_000_000
+# Text beside the page is never read. That there is some is told of so many pages of a document: looking takes
+# a fifth of the time that reading takes, and both at once would find other lines.
+LOOKED_BESIDE = 10
+
+Spans = list[dict[str, Any]]
+Key = tuple[int, int]
+"""The numbers of a block and of a line in it."""
+
+
+@dataclass(slots=True)
+class PageText:
+    """The words of a page: blocks of lines, and apart from them the words that can't be seen."""
+
+    blocks: list[list[Line]] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+
+
+def read_lines(page: pymupdf.Page, shown: Page) -> PageText:
+    """Return the words of a page in the order of its content stream."""
+    text_page = page.get_textpage(flags=TEXT_FLAGS)
+    spans = _spans(text_page.extractDICT())
+    painting = Painting(lambda: _painted(page), lambda: _pictured(page), shown.width, shown.height)
+    found = PageText()
+    words = _placed(text_page.extractWORDS(), page, shown)
+    for _, in_block in groupby(words, key=itemgetter(0)):
+        block = []
+        for key, in_line in groupby(in_block, key=itemgetter(0, 1)):
+            seen = _seen(list(in_line), spans[key], painting, found.hidden)
+            if seen:
+                block.append(Line(*_font(spans[key]), seen, around([box for _, box in seen])))
+        if block:
+            found.blocks.append(block)
+    if page.number < LOOKED_BESIDE:
+        found.hidden += _beside(page, shown)
+    return found
+
+
+def _spans(content: dict[str, Any]) -> dict[Key, Spans]:
+    return {
+        (block["number"], number): line["spans"]
+        for block in content["blocks"]
+        for number, line in enumerate(block.get("lines", ()))
+    }
+
+
+def _font(spans: Spans) -> tuple[float, bool]:
+    """Return the size and boldness in which most of a line is set."""
+    if len(spans) == 1:  # most lines: a counter costs more than all the rest
+        return _type(spans[0])
+    counts: Counter[tuple[float, bool]] = Counter()
+    for span in spans:
+        counts[_type(span)] += len(span["text"].strip())
+    return counts.most_common(1)[0][0] if counts else (0.0, False)
+
+
+def _type(span: dict[str, Any]) -> tuple[float, bool]:
+    bold = bool(span["flags"] & BOLD or BOLD_NAME.search(span["font"]))
+    return round(span["size"] * 2) / 2, bold
+
+
+# --- Where words stand -------------------------------------------------------------------------------------
+
+Placed = tuple[int, int, str, Box | None]
+"""The block and line numbers of a word, its characters, and its box unless it stands beside the page."""
+
+
+def _placed(words: list[Any], page: pymupdf.Page, shown: Page) -> Iterator[Placed]:
+    corners = _displayed(words, page).round(2)
+    clamped = corners.clip(0, (shown.width, shown.height) * 2)
+    for (_, _, _, _, word, block, line, _), is_on, box in zip(
+        words, _are_on(corners, shown).tolist(), clamped.tolist(), strict=True
+    ):
+        yield block, line, word, Box(*box) if is_on else None
+
+
+def _beside(page: pymupdf.Page, shown: Page) -> list[str]:
+    """Return the words that stand beside what is shown of the page."""
+    text_page = page.get_textpage(
+        clip=pymupdf.INFINITE_RECT(), flags=TEXT_FLAGS & ~pymupdf.TEXT_MEDIABOX_CLIP
+    )
+    words = text_page.extractWORDS()
+    are_on = _are_on(_displayed(words, page).round(2), shown).tolist()
+    cleaned = (_cleaned(word[4]) for word, is_on in zip(words, are_on, strict=True) if not is_on)
+    return [word for word in cleaned if word]
+
+
+def _are_on(corners: NDArray[np.float64], shown: Page) -> NDArray[np.bool_]:
+    """Return for each word whether its middle is on the page."""
+    middles = (corners[:, :2] + corners[:, 2:]) / 2
+    within: NDArray[np.bool_] = (middles >= 0) & (middles <= (shown.width, shown.height))
+    return within[:, 0] & within[:, 1]
+
+
+def _cleaned(word: str) -> str:
+    return " ".join(clean(word).split())
+
+
+def _displayed(words: list[Any], page: pymupdf.Page) -> NDArray[np.float64]:
+    """Return the corners of words (left, top, right, bottom) on the displayed page, shape (words, 4)."""
+    corners = np.array([word[:4] for word in words]).reshape(-1, 4)
+    if not page.rotation:
+        return corners
+    matrix: Any = page.rotation_matrix
+    a, b, c, d, e, f = matrix
+    xs, ys = corners[:, 0::2], corners[:, 1::2]
+    across, down = a * xs + c * ys + e, b * xs + d * ys + f
+    return np.stack([across.min(1), down.min(1), across.max(1), down.max(1)], axis=1)
+
+
+# --- What can be seen --------------------------------------------------------------------------------------
+
+
+def _seen(words: list[Placed], spans: Spans, painting: Painting, hidden: list[str]) -> list[tuple[str, Box]]:
+    """Return the words of a line that can be seen with their boxes; add the others to `hidden`."""
+    inks = [] if all(map(_is_plain, spans)) else _inks(spans)
+    # Where spans and words don't hold the same characters, there is no telling which is which.
+    if not inks or len(inks) != sum(len(word) for _, _, word, _ in words):
+        # Most words are plain, too, and there are hundreds on a page.
+        return [
+            (text, box)
+            for _, _, word, box in words
+            if box is not None and (text := word if word.isascii() and word.isalnum() else _cleaned(word))
+        ]
+    seen: list[tuple[str, Box]] = []
+    at = 0
+    for _, _, word, box in words:
+        if box is not None and (text := _cleaned(word)):
+            if painting.hides(inks[at], box):
+                hidden.append(text)
+            else:
+                seen.append((text, box))
+        at += len(word)
+    return seen
+
+
+def _is_plain(span: dict[str, Any]) -> bool:
+    """Whether there is no reason to ask how a span looks."""
+    return bool(
+        span["alpha"] >= OPAQUE_ENOUGH
+        and span["size"] >= TINY
+        and span["color"] & LIGHT != LIGHT
+        and span["char_flags"] & FILLED_OR_STROKED
+    )
+
+
+def _inks(spans: Spans) -> list[Ink]:
+    """Return the ink of each character that is no white space."""
+    return [ink for span in spans for ink in [_ink(span)] * len("".join(span["text"].split()))]
+
+
+def _ink(span: dict[str, Any]) -> Ink:
+    colour, (left, _, right, _) = span["color"], span["bbox"]
+    # Letters that something else is seen through have no colour of their own.
+    is_window = span["char_flags"] & CLIPS and not span["alpha"]
+    return Ink(
+        colour=(colour >> 16 & 255, colour >> 8 & 255, colour & 255),
+        opacity=span["alpha"],
+        is_painted=bool(span["char_flags"] & FILLED_OR_STROKED) and not is_window,
+        size=span["size"],
+        width=(right - left) / max(len(span["text"]), 1),
+    )
+
+
+def _painted(page: pymupdf.Page) -> Pixels:
+    """Return the page as displayed, a pixel a point."""
+    scale = min(1.0, (MAX_PAINTED_PIXELS / max(abs(page.rect), 1.0)) ** 0.5)
+    pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False, colorspace=pymupdf.csRGB)
+    return np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
+
+
+def _pictured(page: pymupdf.Page) -> list[Box]:
+    """Return where pictures stand on the displayed page."""
+    turned = (pymupdf.Rect(picture["bbox"]) * page.rotation_matrix for picture in page.get_image_info())
+    return [Box(*rect) for rect in turned]

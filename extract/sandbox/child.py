@@ -1,0 +1,147 @@
+"""One child process: started with limits, watched, read line by line, ended."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from extract.base import Request
+from extract.errors import Corrupted, ExtractionTimeout, IngestionError, Internal, OutOfMemory
+from extract.sandbox.processes import start
+from extract.sandbox.wire import MAX_LINE_BYTES, Untrue
+
+logger = logging.getLogger(__name__)
+LOGGED_BYTES = 4000
+BLOCK_BYTES = 2**20
+POLL_MS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxLimits:
+    """What one extraction may use; `timeout_secs` is for each unit: a page, a minute of sound, a text."""
+
+    timeout_secs: float
+    memory_bytes: int
+    max_pages: int
+    total_secs: float = 6 * 3600.0
+
+
+class Death(Exception):
+    """The child ended before it was done; `cause` is what that means for the document.
+
+    `was_killed` says that the reason need not be the file: the kernel was short of memory, or somebody with
+    a reason of their own sent the signal.
+    """
+
+    def __init__(self, cause: IngestionError, *, was_killed: bool = False) -> None:
+        self.cause, self.was_killed = cause, was_killed
+        super().__init__(cause.message)
+
+
+class Child:
+    """A context manager around the process; leaving it kills what is left."""
+
+    def __init__(self, path: Path, request: Request, limits: SandboxLimits) -> None:
+        self._path, self._request, self._limits = path, request, limits
+        self._expired = False
+
+    def __enter__(self) -> Self:
+        self._log = tempfile.TemporaryFile()
+        self._out, out = os.pipe()
+        try:
+            if sys.platform == "linux":
+                fcntl.fcntl(out, fcntl.F_SETPIPE_SZ, BLOCK_BYTES)
+            arguments = arguments_of(self._path, self._request, self._limits)
+            self._process = start(arguments, out, self._log.fileno())
+        finally:
+            os.close(out)
+        self.grant_time()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._out)
+        self._log_tail()
+        self._log.close()
+
+    def grant_time(self) -> None:
+        """Start the clock of the next unit."""
+        self._due = time.monotonic() + self._limits.timeout_secs
+
+    def lines(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
+        """Yield what the child writes, line by line; raise `Death` at its end, `Untrue` for an endless line.
+
+        `while_waiting` is called whenever there is nothing to read, several times a second.
+        """
+        pending = b""
+        for block in self._blocks(while_waiting):
+            *whole, pending = (pending + block).split(b"\n")
+            yield from whole
+            if len(pending) > MAX_LINE_BYTES:
+                raise Untrue("a line without end")
+        raise self._death()
+
+    def _blocks(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
+        readable = select.poll()
+        readable.register(self._out, select.POLLIN | select.POLLHUP)
+        while True:
+            if not readable.poll(0):
+                while_waiting()
+                if time.monotonic() > self._due:
+                    self._expired = True
+                    self._process.kill()
+                elif not readable.poll(POLL_MS):
+                    continue
+            block = os.read(self._out, BLOCK_BYTES)
+            if not block:
+                return
+            yield block
+
+    def _death(self) -> Death:
+        returncode = self._process.wait()
+        if self._expired or returncode == -signal.SIGXCPU:
+            return Death(ExtractionTimeout())
+        if returncode == -signal.SIGKILL:
+            return Death(OutOfMemory(), was_killed=True)
+        if returncode < 0:
+            what = "The file makes its reader crash. Open and save it again, then upload it once more."
+            return Death(Corrupted(what))
+        return Death(Internal())
+
+    def _log_tail(self) -> None:
+        self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOGGED_BYTES))
+        printed = self._log.read().decode(errors="replace").strip()
+        if printed:
+            logger.info("Extraction of %s printed: %s", self._path, printed)
+
+
+def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[str]:
+    """Return what the child is told."""
+    # A backstop only: should this process stop watching, the kernel still ends an endless loop.
+    cpu_secs = int(limits.total_secs) * (os.cpu_count() or 1)
+    return [
+        str(path.resolve()),
+        *("--memory-bytes", str(limits.memory_bytes)),
+        *("--cpu-secs", str(cpu_secs)),
+        *("--max-pages", str(limits.max_pages)),
+        *(("--units", ",".join(map(str, request.units))) if request.units else ()),
+        *(("--attachments", str(request.attachments.resolve())) if request.attachments else ()),
+        *(("--main-content",) if request.main_content else ()),
+        *(("--deep",) if request.deep else ()),
+        *(("--pictures",) if request.pictures else ()),
+        *(("--simple",) if request.simple else ()),
+    ]

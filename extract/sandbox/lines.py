@@ -1,0 +1,59 @@
+"""Findings as JSON lines: what the child writes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from core.locations import PageBox
+from extract.base import Element, Finding, Pictured
+from extract.errors import IngestionError
+
+
+def dump_finding(finding: Finding) -> bytes:
+    """Return `{"type": class name, …}` and a line end; an element's spans are in their stored form."""
+    if isinstance(finding, Element):
+        return _line("Element", _element(finding))
+    if isinstance(finding, Pictured):
+        return _line("Pictured", _pictured(finding))
+    return _line(type(finding).__name__, asdict(finding))
+
+
+def dump_error(error: IngestionError) -> bytes:
+    """Return the line that says why there is no more."""
+    return _line("Error", {"code": error.code, "message": error.message})
+
+
+def dump_end() -> bytes:
+    """Return the line that says that nothing is missing."""
+    return _line("End", {})
+
+
+def _element(element: Element) -> dict[str, Any]:
+    return {
+        "kind": element.kind,
+        "text": element.text,
+        "spans": element.located.dump(),
+        "level": element.level,
+        "font_size": element.font_size,
+        "bold": element.bold,
+        "rows": element.rows,
+    }
+
+
+def _pictured(picture: Pictured) -> dict[str, Any]:
+    return {
+        "area": picture.area and _area(picture.area),
+        "fingerprint": picture.fingerprint,
+        "words": [{"text": words.text, "spans": words.dump()} for words in picture.words],
+    }
+
+
+def _area(area: PageBox) -> dict[str, Any]:
+    return {"page": [area.page.number, area.page.width, area.page.height], "box": area.box.corners}
+
+
+def _line(type_name: str, values: dict[str, Any]) -> bytes:
+    return orjson.dumps({"type": type_name, **values}, option=orjson.OPT_APPEND_NEWLINE)

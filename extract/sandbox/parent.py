@@ -1,0 +1,75 @@
+"""The worker's side: read a file through children, and lose no more than a unit when one dies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from extract.base import Finding, Limits, Opened, Request, UnitRead
+from extract.sandbox.child import SandboxLimits
+from extract.sandbox.prefetch import Ahead
+from extract.sandbox.supervised import Reading
+
+__all__ = ["SandboxLimits", "extract"]
+
+HALVED = frozenset({"pdf"})
+WORTH_HALVING = 16
+CORES = os.cpu_count() or 1
+
+
+def extract(
+    path: Path,
+    limits: SandboxLimits,
+    *,
+    deep: bool = False,
+    pictures: bool = False,
+    units: tuple[int, ...] | None = None,
+    main_content: bool = False,
+    attachments: Path | None = None,
+    while_waiting: Callable[[], None] = lambda: None,
+) -> Generator[Finding, None, None]:
+    """Yield what children find in the file; raise `IngestionError` if nothing is to be had.
+
+    A unit that kills its child is read once more, alone and in the simplest way. If that fails too, it is
+    reported as unreadable, and reading goes on behind it. A child that was killed from outside is replaced
+    once before that. The parameters are those of `Request`; `while_waiting` is called several times a second
+    while there is nothing to read, and may raise.
+    """
+    request = Request(
+        Limits(limits.max_pages),
+        units,
+        deep,
+        pictures=pictures,
+        main_content=main_content,
+        attachments=attachments,
+    )
+    return _findings(Reading(path, limits, request, while_waiting))
+
+
+def _findings(reading: Reading) -> Generator[Finding, None, None]:
+    """Yield everything; the halves of a long file are read at the same time."""
+    findings = reading.findings()
+    for finding in findings:
+        yield finding
+        if isinstance(finding, Opened) and _is_worth_halving(finding, reading.request):
+            yield from _in_halves(reading, finding, findings)
+
+
+def _is_worth_halving(opened: Opened, request: Request) -> bool:
+    # A model that recognises uses all cores by itself.
+    is_whole = request.units is None and not request.deep
+    return is_whole and opened.file_type in HALVED and opened.units >= WORTH_HALVING and CORES > 1
+
+
+def _in_halves(first: Reading, opened: Opened, findings: Generator[Finding, None, None]) -> Iterator[Finding]:
+    middle = opened.units // 2
+    behind = replace(first.request, units=tuple(range(middle + 1, opened.units + 1)))
+    with Ahead(first.path, first.limits, behind, opened) as second:
+        for finding in findings:
+            yield finding
+            if isinstance(finding, UnitRead) and finding.number == middle:
+                break
+        findings.close()
+        yield from second.findings(first.while_waiting)

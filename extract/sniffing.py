@@ -1,0 +1,185 @@
+"""What kind of file some bytes are. The name is never asked: it is chosen by people, and by attackers."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from extract.archives import CUT_OFF, entries
+from extract.errors import Corrupted, Empty, Encrypted, UnsupportedType
+from extract.text_sniffing import sniff_text
+
+LOOKED_AT = 64 * 2**10
+PDF_HEADER_WITHIN = 1024
+# Control characters that no text file has; NUL is common in UTF-16, which is known by its byte order mark.
+BINARY = bytes([*range(8), 14, *range(16, 27), *range(28, 32), 127])
+UNICODE_MARKS = {
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+    b"\xef\xbb\xbf": "utf-8-sig",
+}
+
+ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+MAGIC = {
+    b"{\\rtf": "rtf",
+    b"\x89PNG\r\n\x1a\n": "png",
+    b"\xff\xd8\xff": "jpg",
+    b"II*\x00": "tiff",
+    b"MM\x00*": "tiff",
+    b"II+\x00": "tiff",
+    b"MM\x00+": "tiff",
+    b"GIF87a": "gif",
+    b"GIF89a": "gif",
+    b"fLaC": "flac",
+    b"ID3": "mp3",
+}
+PACKED = {
+    b"\x1f\x8b": "gzip",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!": "RAR",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+}
+HEIF_BRANDS = frozenset({b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"})
+QUICKTIME_ATOMS = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"})
+OOXML = {"word/": "docx", "ppt/": "pptx", "xl/": "xlsx"}
+ZIP_MIME_TYPES = {
+    "application/epub+zip": "epub",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+}
+
+ARCHIVE = "This is a {} archive. Unpack it and upload the files in it."
+OLD_OFFICE = "This is a file of {} before 2007. Open it there, save it as {} or PDF, and upload that."
+
+
+def sniff(path: Path) -> str:
+    """Return the file's kind, a key of `kinds.KINDS`; raise `IngestionError` if we read none such."""
+    with path.open("rb") as file:
+        head = file.read(LOOKED_AT)
+    if not head:
+        raise Empty
+    # Readers accept junk before the header, as mail gateways and web servers sometimes add it.
+    if b"%PDF-" in head[:PDF_HEADER_WITHIN]:
+        return "pdf"
+    if head.startswith(ZIP):
+        return _zip_kind(path)
+    if head.startswith(OLE):
+        return _ole_kind(path)
+    if kind := _by_magic(head):
+        return kind
+    return sniff_text(_as_text(head), is_whole=len(head) < LOOKED_AT)
+
+
+def _by_magic(head: bytes) -> str | None:
+    if packed := next((name for mark, name in PACKED.items() if head.startswith(mark)), None):
+        raise UnsupportedType(ARCHIVE.format(packed))
+    by_start = next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
+    return by_start or _riff(head) or _iso_media(head) or _ogg_or_matroska(head) or _bitmap_or_mp3(head)
+
+
+def _riff(head: bytes) -> str | None:
+    if head[:4] not in (b"RIFF", b"RF64"):
+        return None
+    return {b"WAVE": "wav", b"WEBP": "webp"}.get(head[8:12])
+
+
+def _iso_media(head: bytes) -> str | None:
+    """MP4 and its relatives: boxes with a length before their name."""
+    if head[4:8] == b"ftyp":
+        brand = head[8:12]
+        if brand in HEIF_BRANDS:
+            return "heic"
+        if brand in (b"avif", b"avis"):
+            raise UnsupportedType(
+                "AVIF pictures can't be read yet. Convert it to PNG or JPEG and upload that."
+            )
+        return {b"M4A ": "m4a", b"M4B ": "m4a", b"qt  ": "mov"}.get(brand, "mp4")
+    return "mov" if head[4:8] in QUICKTIME_ATOMS and head[:2] == b"\0\0" else None
+
+
+def _ogg_or_matroska(head: bytes) -> str | None:
+    if head.startswith(b"OggS"):
+        return "opus" if b"OpusHead" in head[:128] else "ogg"
+    if head.startswith(b"\x1a\x45\xdf\xa3"):
+        return "webm" if b"webm" in head[:128] else "mkv"
+    return None
+
+
+def _bitmap_or_mp3(head: bytes) -> str | None:
+    if head.startswith(b"BM") and head[6:10] == b"\0\0\0\0":
+        return "bmp"
+    # Eleven bits of synchronisation, then a layer, a bit rate and a sampling rate that exist.
+    is_frame = len(head) > 3 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0
+    if is_frame and head[1] & 0x06 == 0x02 and head[1] & 0x18 != 0x08:
+        return "mp3" if head[2] & 0xF0 not in (0, 0xF0) and head[2] & 0x0C != 0x0C else None
+    return None
+
+
+def _as_text(head: bytes) -> str:
+    """Return the head as text good enough to recognise its syntax; raise `UnsupportedType` if it is none."""
+    if encoding := next((name for mark, name in UNICODE_MARKS.items() if head.startswith(mark)), None):
+        return head.decode(encoding, "ignore")
+    if head.translate(None, BINARY) != head:
+        raise UnsupportedType
+    return head.decode("utf-8", "replace")
+
+
+# --- Containers --------------------------------------------------------------------------------------------
+
+
+def _zip_kind(path: Path) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [member.filename for member in entries(archive)]
+            kind = _declared_kind(archive, names) or _ooxml_kind(names)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
+        raise Corrupted(CUT_OFF) from error
+    if kind is None:
+        raise UnsupportedType(ARCHIVE.format("zip"))
+    return kind
+
+
+def _declared_kind(archive: zipfile.ZipFile, names: list[str]) -> str | None:
+    """What the member `mimetype` says, which e-books and OpenDocument files begin with."""
+    if "mimetype" not in names or archive.getinfo("mimetype").file_size > 200:
+        return "epub" if "META-INF/container.xml" in names else None
+    if archive.getinfo("mimetype").flag_bits & 0x1:
+        raise Encrypted
+    declared = archive.read("mimetype").decode("ascii", "replace").strip()
+    # Templates are documents, too.
+    return ZIP_MIME_TYPES.get(declared.removesuffix("-template"))
+
+
+def _ooxml_kind(names: list[str]) -> str | None:
+    if "[Content_Types].xml" not in names:
+        return None
+    if "xl/workbook.bin" in names:
+        return "xlsb"
+    return next((kind for name in names for folder, kind in OOXML.items() if name.startswith(folder)), None)
+
+
+def _ole_kind(path: Path) -> str:
+    import olefile
+
+    try:
+        with olefile.OleFileIO(str(path)) as ole:
+            streams = {entry[0] for entry in ole.listdir()}
+    except (OSError, ValueError, IndexError, TypeError, RecursionError) as error:
+        raise Corrupted from error
+    if streams & {"EncryptedPackage", "EncryptionInfo"}:
+        raise Encrypted
+    if "__properties_version1.0" in streams:
+        return "msg"
+    if streams & {"Workbook", "Book"}:
+        return "xls"
+    if "WordDocument" in streams:
+        raise UnsupportedType(OLD_OFFICE.format("Word", ".docx"))
+    if "PowerPoint Document" in streams:
+        raise UnsupportedType(OLD_OFFICE.format("PowerPoint", ".pptx"))
+    raise UnsupportedType

@@ -1,0 +1,104 @@
+"""Plain text: paragraphs and list items with the lines they stand on."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from core.locations import InFile
+from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.cleaning import clean
+from extract.errors import Empty, UnsupportedType
+from extract.places import element, folded
+from extract.sniffing import UNICODE_MARKS
+
+LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
+# Python's own inventions among the codecs, some of them slow beyond measure.
+NO_CHARSETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
+WESTERN = {"iso8859-1": "cp1252", "ascii": "cp1252"}
+GUESSED_FROM = 256 * 2**10
+LIKE_WESTERN = frozenset({"cp1250", "cp1257", "cp775", "cp852", "mac_latin2", "iso8859_10", "iso8859_4"})
+AS_GOOD = 0.05
+
+Numbered = tuple[int, str]
+"""A line and its number, from 1."""
+
+
+def extract(path: Path, request: Request) -> Iterator[Finding]:
+    """Yield the file's paragraphs; raise `UnsupportedType` if it is no text, `Empty` if it is blank."""
+    text = read_text(path)
+    yield Opened("txt", "text/plain")
+    yield from plain_elements(text)
+    yield UnitRead(1, Source.TEXT)
+
+
+def read_text(path: Path) -> str:
+    """Return a file as text in the encoding it is most probably in; raise `Empty` or `UnsupportedType`."""
+    text = decode(path.read_bytes())
+    if not text.strip():
+        raise Empty
+    return text
+
+
+def decode(content: bytes) -> str:
+    """Return bytes as text in the encoding they are most probably in, with line feeds as line ends."""
+    return clean(_decoded(content)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decode_as(content: bytes, declared: str) -> str | None:
+    """Return bytes as text in the encoding that a page or message declares, None if they are not in it."""
+    try:
+        encoding = codecs.lookup(declared).name
+        if encoding in NO_CHARSETS:
+            return None
+        # What calls itself Latin-1 or ASCII on the web and in mails is this superset of them.
+        return (
+            clean(content.decode(WESTERN.get(encoding, encoding))).replace("\r\n", "\n").replace("\r", "\n")
+        )
+    except (LookupError, UnicodeError, ValueError):
+        return None
+
+
+def _decoded(content: bytes) -> str:
+    if mark := next((mark for mark in UNICODE_MARKS if content.startswith(mark)), None):
+        return content.decode(UNICODE_MARKS[mark], "replace")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # One broken byte in a long text: the rest is still UTF-8, and no guess would be better.
+        if error.start > GUESSED_FROM:
+            return content.decode("utf-8", "replace")
+    # Takes 0.1 s to import, and most files are UTF-8.
+    from charset_normalizer import from_bytes
+
+    matches = from_bytes(content[:GUESSED_FROM])
+    if not matches:
+        raise UnsupportedType
+    best = matches[0]
+    likely = {match.encoding for match in matches if match.chaos <= best.chaos + AS_GOOD}
+    # Of encodings that fit about equally well, the one that western European systems write.
+    encoding = "cp1252" if best.encoding in LIKE_WESTERN and "cp1252" in likely else best.encoding
+    return content.decode(encoding, "replace")
+
+
+def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
+    """Yield the paragraphs and list items of a text; `with_lines` gives them the lines as their place."""
+    for block in _blocks(enumerate(text.split("\n"), start=1)):
+        kind = Kind.LIST_ITEM if LIST_ITEM.match(block[0][1]) else Kind.PARAGRAPH
+        place = InFile(lines=(block[0][0], block[-1][0])) if with_lines else None
+        yield element(kind, folded(" ".join(line for _, line in block)), place)
+
+
+def _blocks(lines: Iterable[Numbered]) -> Iterator[list[Numbered]]:
+    """Group lines into what stands together: a list item with its continuation, a paragraph."""
+    block: list[Numbered] = []
+    for number, line in lines:
+        if block and (not line.strip() or LIST_ITEM.match(line)):
+            yield block
+            block = []
+        if line.strip():
+            block.append((number, line))
+    if block:
+        yield block

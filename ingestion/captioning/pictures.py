@@ -1,0 +1,132 @@
+"""Descriptions for the pictures of a document: drawn, shown to the model, and kept for the next processing.
+
+A picture that was described once, pixel for pixel the same, by the same model, is not shown to it again:
+processing a document again costs nothing, and its chunks keep their ids.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts.ledger.base import Payer
+from core.errors import BudgetExceeded, LocusError
+from core.locations import PageBox
+from extract.base import Warned
+from ingestion.captioning.base import PROMPT
+from ingestion.pictures import Description
+from kb.documents import page_cache
+from kb.models import Document
+from kb.page_images.rendering import crop_png
+
+if TYPE_CHECKING:
+    from ingestion.captioning.model import Describer
+
+LONGEST_SIDE = 1024
+"""Pixels of the image that the model is shown."""
+AT_ONCE = 4
+# Who uploads a book of photos need not know what a look at each costs.
+MOST_DESCRIBED = 200
+
+Described = dict[PageBox, Description]
+
+
+def describe_pictures(
+    describer: Describer,
+    document: Document,
+    areas: Sequence[PageBox],
+    language: str | None,
+    while_waiting: Callable[[], None],
+) -> tuple[Described, list[Warned]]:
+    """Return what the model says of each picture, and a warning if it did not say so of all.
+
+    `while_waiting` is called between pictures, and may raise. A model that fails several times in a row is
+    not asked again.
+    """
+    kept = _Kept(document.pk, f"{describer.name}\n{language}")
+    look = partial(_look, describer, document, Payer.of(document.workspace_id), kept, language)
+    described: Described = {}
+    seen = 0
+    refused: BudgetExceeded | None = None
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for start in range(0, min(len(areas), MOST_DESCRIBED), AT_ONCE):
+            while_waiting()
+            batch = areas[start : start + AT_ONCE]
+            said = dict(zip(batch, pool.map(look, batch), strict=True))
+            kept.save()
+            texts = {area: text for area, text in said.items() if isinstance(text, str)}
+            described |= {area: Description(text, describer.name) for area, text in texts.items() if text}
+            seen += len(texts)
+            refused = next((each for each in said.values() if isinstance(each, BudgetExceeded)), refused)
+            if all(text is None for text in said.values()):
+                break
+    return described, _warnings(describer.name, len(areas), seen, refused)
+
+
+def _look(
+    describer: Describer,
+    document: Document,
+    payer: Payer,
+    kept: _Kept,
+    language: str | None,
+    area: PageBox,
+) -> str | BudgetExceeded | None:
+    """Return a description, None where there is none; what was described before is had without money."""
+    try:
+        png = crop_png(Path(document.file.path), page_cache(document), area, LONGEST_SIDE)
+        return kept.get(png, lambda: describer.description(png, language, payer))
+    except BudgetExceeded as error:
+        return error
+    except LocusError:
+        return None
+
+
+def _warnings(model: str, total: int, seen: int, refused: BudgetExceeded | None) -> list[Warned]:
+    if seen == total:
+        return []
+    what = f"{total - seen} of {total} pictures were not described by {model}"
+    if total > MOST_DESCRIBED:
+        return [Warned("pictures_undescribed", f"{what}: at most {MOST_DESCRIBED} of a document are.")]
+    if refused:
+        return [Warned("pictures_undescribed", f"{what}. {refused.message}")]
+    advice = "they are found by their captions and the words in them. Process the document again later."
+    return [Warned("pictures_undescribed", f"{what}: {advice}")]
+
+
+class _Kept:
+    """A file of descriptions by what was described, and how; it goes with its document."""
+
+    def __init__(self, document_id: UUID, how: str) -> None:
+        self._path = Path(settings.DATA_DIR) / "cache" / "descriptions" / f"{document_id}.json"
+        self._how = f"{PROMPT}\n{how}\n".encode()
+        self._texts = _read(self._path)
+
+    def get(self, png: bytes, ask: Callable[[], str | None]) -> str | None:
+        """Return the description of an image, asked for if there is none yet; None if that failed."""
+        key = hashlib.sha256(self._how + png).hexdigest()
+        if key not in self._texts and (text := ask()) is not None:
+            self._texts[key] = text
+        return self._texts.get(key)
+
+    def save(self) -> None:
+        """Write down all that is known."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self._path.with_suffix(".tmp")
+        draft.write_text(json.dumps(self._texts), "utf-8")
+        draft.replace(self._path)
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        kept = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}

@@ -1,9 +1,0 @@
-"""What pictures show, in the words of a model that can see, if the deployment names one (`VISION_PROVIDER`).
-
-`start()` checks the settings when the worker starts; `describe_pictures` is a step of the pipeline.
-"""
-
-from ingestion.describing.pictures import describe_pictures
-from ingestion.describing.registry import describer, start
-
-__all__ = ["describe_pictures", "describer", "start"]

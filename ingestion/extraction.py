@@ -1,0 +1,221 @@
+"""What has been read of a document's file so far, unit by unit.
+
+The text that a file holds is read at once. What only a model can tell, the words of a scan or a recording, is
+recognised afterwards and takes the place of what its unit held before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from django.conf import settings
+
+from core.fetch import name_of_url
+from core.locations import PageBox
+from extract.base import (
+    Attached,
+    Element,
+    Finding,
+    Kind,
+    Opened,
+    Pictured,
+    Source,
+    UnitRead,
+    Warned,
+)
+from extract.errors import IngestionError
+from extract.kinds import KINDS, has_pages, is_misnamed, promised_type
+from extract.sandbox.parent import SandboxLimits, extract
+from ingestion.checkpoint import Checkpoint
+from ingestion.pictures import Description
+from ingestion.progress import Report
+from kb.models import Document, Modality, Stage
+from kb.pictures import is_multimodal
+
+UNIT_NAMES = dict.fromkeys(("pptx", "odp"), "slide") | dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "sheet")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The elements of a page, or of a stretch of a recording, and where they come from."""
+
+    elements: list[Element]
+    read: UnitRead
+
+
+class Reading:
+    """The units of one file, and what was noticed while reading them."""
+
+    def __init__(self, document: Document, report: Report, attachments: Path) -> None:
+        self.opened: Opened | None = None
+        self.units: dict[int, Unit] = {}
+        self.warnings: list[Warned] = []
+        self.attached: list[Attached] = []
+        self.pictures: list[Pictured] = []
+        self.descriptions: dict[PageBox, Description] = {}
+        self._document, self._report, self._attachments = document, report, attachments
+        self._checkpoint = Checkpoint(document.pk, document.sha256)
+
+    @property
+    def elements(self) -> list[Element]:
+        """All elements that a reader of the document can see, in reading order."""
+        units = (self.units[number] for number in sorted(self.units))
+        return [found for unit in units for found in unit.elements if found.kind is not Kind.HIDDEN]
+
+    @property
+    def pending(self) -> tuple[int, ...]:
+        """The units that wait for recognition, ascending."""
+        return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is Source.PENDING))
+
+    def read_text(self) -> None:
+        """Read the text that the file holds; raise `IngestionError` if it can't be read at all."""
+        findings = extract(
+            Path(self._document.file.path),
+            _limits(),
+            main_content=bool(self._document.url),
+            attachments=self._attachments,
+            while_waiting=self._report.check,
+        )
+        for read in self._taken(findings):
+            self._report.progress_now_and_then(Stage.EXTRACTING, read.number, self.unit_count, self.unit_name)
+        if self.pending:
+            self._restore()
+
+    def recognise(self, while_waiting: Callable[[], None]) -> Iterator[UnitRead]:
+        """Recognise what is pending; yield after each unit. `while_waiting` is called now and then."""
+        if not self.pending:
+            return
+        findings = extract(
+            Path(self._document.file.path),
+            _limits(),
+            deep=True,
+            units=self.pending,
+            while_waiting=while_waiting,
+        )
+        for read in self._taken(findings):
+            unit = self.units[read.number]
+            self._checkpoint.add(unit.elements, unit.read)
+            yield read
+
+    @cached_property
+    def is_multimodal(self) -> bool:
+        """Whether the pictures of the document count: its workspace says so when it is processed."""
+        return is_multimodal(self._document.workspace_id)
+
+    @property
+    def pictured(self) -> tuple[int, ...]:
+        """The units whose pictures count, ascending: pages and images that could be read."""
+        if not self.is_multimodal or self.opened is None or not has_pages(self.opened.file_type):
+            return ()
+        return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is not Source.UNREADABLE))
+
+    def look_for_pictures(self, while_waiting: Callable[[], None]) -> Iterator[UnitRead]:
+        """Find pictures; yield after each unit. Where that fails, pictures are all that is lost."""
+        if not self.pictured:
+            return
+        unseen: list[int] = []
+        try:
+            for finding in self._found_in_pictures(while_waiting):
+                match finding:
+                    case Pictured():
+                        self.pictures.append(finding)
+                    case UnitRead(number, source):
+                        unseen += [number] if source is Source.UNREADABLE else []
+                        yield finding
+        except IngestionError as error:
+            self.warnings.append(Warned("pictures_unread", f"Not all pictures were read. {error.message}"))
+        if unseen:
+            where = f"{self.unit_name}s {', '.join(map(str, unseen))}"
+            self.warnings.append(Warned("pictures_unread", f"The pictures on {where} could not be read."))
+
+    def _found_in_pictures(self, while_waiting: Callable[[], None]) -> Iterator[Finding]:
+        yield from extract(
+            Path(self._document.file.path),
+            _limits(),
+            deep=True,
+            pictures=True,
+            units=self.pictured,
+            while_waiting=while_waiting,
+        )
+
+    def close(self) -> None:
+        """Forget what was kept for another try."""
+        self._checkpoint.clear()
+
+    @property
+    def unit_count(self) -> int:
+        """How many units the whole file has."""
+        return self.opened.units if self.opened else 1
+
+    @property
+    def modality(self) -> Modality:
+        """What the document is made of."""
+        return Modality(KINDS[self.opened.file_type].modality) if self.opened else Modality.TEXT
+
+    @property
+    def unit_name(self) -> str:
+        """What a person calls a unit."""
+        if self.opened is None or self.opened.duration is not None:
+            return "part"
+        return UNIT_NAMES.get(self.opened.file_type, "page" if self.opened.page_count else "part")
+
+    def _restore(self) -> None:
+        kept = [
+            (elements, read) for elements, read in self._checkpoint.units() if read.number in self.pending
+        ]
+        for elements, read in kept:
+            self.units[read.number] = Unit(elements, read)
+        self._checkpoint.begin(kept)
+
+    def _taken(self, findings: Iterator[Finding]) -> Iterator[UnitRead]:
+        """Note every finding; yield at the end of each unit."""
+        elements: list[Element] = []
+        for finding in findings:
+            match finding:
+                case Element():
+                    elements.append(finding)
+                case UnitRead(number):
+                    self.units[number] = Unit(elements, finding)
+                    elements = []
+                    yield finding
+                case Attached():
+                    self.attached.append(finding)
+                case Warned():
+                    self.warnings += [] if finding in self.warnings else [finding]
+                case Opened():
+                    self._open(finding)
+
+    def _open(self, opened: Opened) -> None:
+        if self.opened is not None:
+            return
+        self.opened = opened
+        self._report.update(
+            file_type=opened.file_type,
+            mime_type=opened.mime_type,
+            page_count=opened.page_count,
+            duration=opened.duration,
+        )
+        url, name = self._document.url, self._document.name
+        if url and opened.title and name in (url, name_of_url(url)):
+            # What the page calls itself; a name that somebody gave stays.
+            self._report.rename(name, opened.title)
+        self.warnings += _name_mismatch(self._document.name, opened.file_type)
+
+
+def _limits() -> SandboxLimits:
+    return SandboxLimits(
+        settings.EXTRACTION_TIMEOUT_SECS,
+        settings.EXTRACTION_MEMORY_BYTES,
+        settings.MAX_PAGES,
+        settings.EXTRACTION_TOTAL_SECS,
+    )
+
+
+def _name_mismatch(name: str, file_type: str) -> list[Warned]:
+    if not is_misnamed(name, file_type):
+        return []
+    what = f"The name promises {promised_type(name)}, but the content is {file_type}: read as such."
+    return [Warned("name_mismatch", what)]

@@ -1,6 +1,0 @@
-"""Extraction in processes of their own, with limits: a file that kills one never kills the worker.
-
-`parent.extract` has `child.Child` start `python -m ingestion.sandbox`, which reads the file with
-`ingestion.extract` and writes its findings as JSON lines. JSON and not pickle: a parser that a hostile file
-has taken over may then only tell lies, which `wire.read_line` checks, and run nothing in the worker.
-"""

@@ -1,0 +1,259 @@
+"""Page images and crops of them: drawn by short-lived processes (`kb.page_images.drawing`), and kept.
+
+A page is hostile input to the renderer, and it can be slow on purpose. So few pages are drawn at once, users
+take turns, equal requests wait for one drawing, and what could not be drawn is not tried again for a while.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import LocusError, NotFound, Overloaded, Timeout, ValidationError
+from core.fair_slots import FairSlots
+from core.locations import Box, PageBox
+from core.process.telemetry import SWITCHES
+from kb.page_images import cache as page_cache
+from kb.page_images.drawing import NO_SUCH_PAGE, TIMEOUT_SECS
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_SECS = 20.0
+"""How long a request waits for its turn to draw."""
+MOST_WAITING = 16
+"""So many drawings of one user may wait; what comes beyond is refused at once."""
+KILLED = (-signal.SIGKILL, -signal.SIGXCPU)
+FAILURE_SECS = 600.0
+MOST_FAILURES = 10_000
+# A page that is too slow at one width is taken to be so at all widths of the same step, and above.
+STEPS = (0, 480, 720, 960, 1280, 1600, 2000, 2600, 3200)
+
+
+def page_png(file: Path, cache: Path, number: int, width: int, *, asker: Hashable = None) -> Path:
+    """Return the path of page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if need be.
+
+    `asker` is whose turn it takes. Raises `NotFound` if there is no such page, `Timeout`, `ValidationError`
+    if it can't be drawn, or `Overloaded`.
+    """
+    return _kept(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
+
+
+def page_bytes(file: Path, cache: Path, number: int, width: int, *, asker: Hashable = None) -> bytes:
+    """Return the same as bytes."""
+    return _read(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
+
+
+def crop_png(file: Path, cache: Path, area: PageBox, longest: int, *, asker: Hashable = None) -> bytes:
+    """Return what is in a box on a page as PNG whose longer side has `longest` pixels.
+
+    Raises as `page_png` does.
+    """
+    box = Box(*(round(edge, 1) for edge in area.box))
+    across, down = max(box.x2 - box.x1, 1), max(box.y2 - box.y1, 1)
+    width = max(1, round(longest * across / max(across, down)))
+    name = "-".join(map(str, (area.page.number, *box, width)))
+    return _read(_Drawing(file, area.page.number, width, box), cache / f"{name}.png", asker)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """What to draw: a page, or a box on it, at a width in pixels."""
+
+    file: Path
+    number: int
+    width: int
+    box: Box | None = None
+
+    def version(self) -> tuple[int, int]:
+        """Return what differs once the file is replaced; raise `NotFound` if it is gone."""
+        try:
+            stat = self.file.stat()
+        except FileNotFoundError:
+            raise NotFound from None
+        return stat.st_ino, stat.st_mtime_ns
+
+
+def _read(drawing: _Drawing, image: Path, asker: Hashable) -> bytes:
+    for _ in range(2):
+        try:
+            return _kept(drawing, image, asker).read_bytes()
+        except FileNotFoundError:  # swept away in this moment
+            continue
+    raise NotFound
+
+
+def _kept(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
+    """Return the image if it is there, else draw it; equal requests wait for one drawing."""
+    if page_cache.use(image):
+        return image
+    version = drawing.version()
+    _failures.check(drawing, version)
+    deadline = time.monotonic() + PATIENCE_SECS
+    with _only_one(image, PATIENCE_SECS):
+        if page_cache.use(image):
+            return image
+        with _slots.slot(asker, deadline - time.monotonic()):
+            # It may have failed meanwhile, at another width.
+            _failures.check(drawing, version)
+            _draw_into(image, drawing, version)
+    page_cache.note_stored(image)
+    return image
+
+
+def _draw_into(image: Path, drawing: _Drawing, version: tuple[int, int]) -> None:
+    image.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        dir=image.parent, prefix=image.stem, suffix=page_cache.DRAFT, delete=False
+    ) as draft:
+        path = Path(draft.name)
+        try:
+            _run(drawing, draft.fileno())
+            # Rename when it is whole: another request must never read half an image.
+            path.replace(image)
+        except LocusError as error:
+            _failures.add(drawing, version, error)
+            raise
+        finally:
+            path.unlink(missing_ok=True)
+            _clean_up_if_deleted(image.parent, drawing, version)
+
+
+def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: tuple[int, int]) -> None:
+    """Leave no image of a document that was deleted, or given another file, while it was drawn.
+
+    A deletion removes the file first and the cache after it. So either the file is gone by now, and we clean
+    up, or the deletion has yet to remove the cache, and cleans up itself.
+    """
+    try:
+        is_current = drawing.version() == version
+    except NotFound:
+        is_current = False
+    if not is_current:
+        page_cache.remove(cache)
+        raise NotFound
+
+
+def _run(drawing: _Drawing, output: int) -> None:
+    arguments = (drawing.file, drawing.number, drawing.width, *(drawing.box or ()))
+    command = [sys.executable, "-m", "kb.page_images.drawing", *map(str, arguments)]
+    status = _exit_status(command, output)
+    if status in KILLED:
+        raise Timeout("This page takes too long to draw.")
+    if status == NO_SUCH_PAGE:
+        raise NotFound("The document has no such page.")
+    if status:
+        raise ValidationError("This page can't be drawn at this width.", param="width")
+
+
+def _exit_status(command: Sequence[str], output: int) -> int:
+    """Run the child, and kill it when its time is up; return its exit status.
+
+    Not by a wait with a limit, which looks every 50 ms.
+    """
+    # An empty environment: a page that takes the renderer over must find no secrets there.
+    process = subprocess.Popen(  # noqa: S603
+        command,
+        cwd=ROOT,
+        # One thread: the linear algebra of NumPy reserves address space for each core, for nothing.
+        env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", **SWITCHES},
+        stdin=subprocess.DEVNULL,
+        # A file, whose size the child's limits bound; libraries print to nobody.
+        stdout=output,
+        stderr=subprocess.DEVNULL,
+    )
+    clock = threading.Timer(TIMEOUT_SECS, process.kill)
+    clock.daemon = True
+    clock.start()
+    try:
+        return process.wait()
+    finally:
+        clock.cancel()
+
+
+# --- Turns -------------------------------------------------------------------------------------------------
+
+# One core is left to whoever does not draw.
+_slots = FairSlots(max(1, (os.cpu_count() or 1) - 1), per_user=1, most_waiting=MOST_WAITING)
+
+
+class _Under:
+    """A drawing under way, and how many threads want it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.threads = 0
+
+
+_under_way: dict[Path, _Under] = {}
+_under_way_lock = threading.Lock()
+
+
+@contextmanager
+def _only_one(image: Path, patience_secs: float) -> Iterator[None]:
+    """Let one thread at a time into the block for each image; raise `Overloaded` to who waits too long."""
+    with _under_way_lock:
+        entry = _under_way.setdefault(image, _Under())
+        entry.threads += 1
+    try:
+        if not entry.lock.acquire(timeout=patience_secs):
+            raise Overloaded
+        try:
+            yield
+        finally:
+            entry.lock.release()
+    finally:
+        with _under_way_lock:
+            entry.threads -= 1
+            if not entry.threads:
+                del _under_way[image]
+
+
+# --- Failures ----------------------------------------------------------------------------------------------
+
+
+class _Failures:
+    """What could not be drawn lately, and why."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[Hashable, tuple[float, type[LocusError], str, str | None]] = OrderedDict()
+
+    def check(self, drawing: _Drawing, version: tuple[int, int]) -> None:
+        """Raise what the same drawing raised lately, or one of the same page that was no harder."""
+        since = time.monotonic() - FAILURE_SECS
+        keys = [(drawing, version), *((_page(drawing), version, step) for step in _steps_to(drawing.width))]
+        with self._lock:
+            known = next((self._known[key] for key in keys if key in self._known), None)
+        if known and known[0] > since:
+            raise known[1](known[2], param=known[3])
+
+    def add(self, drawing: _Drawing, version: tuple[int, int], error: LocusError) -> None:
+        """Remember a failure."""
+        key: Hashable = (drawing, version)
+        if isinstance(error, Timeout):
+            key = (_page(drawing), version, _steps_to(drawing.width)[-1])
+        with self._lock:
+            self._known[key] = (time.monotonic(), type(error), error.message, error.param)
+            self._known.move_to_end(key)
+            if len(self._known) > MOST_FAILURES:
+                self._known.popitem(last=False)
+
+
+_failures = _Failures()
+
+
+def _page(drawing: _Drawing) -> Hashable:
+    return drawing.file, drawing.number, drawing.box
+
+
+def _steps_to(width: int) -> list[int]:
+    return [step for step in STEPS if step < width]

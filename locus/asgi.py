@@ -1,0 +1,93 @@
+"""The web server's entry: HTTP by Django, websockets by Channels."""
+
+import gc
+import logging
+import os
+import resource
+import signal
+import sys
+import threading
+
+import django
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from core.process.hardening import harden_this_process
+
+harden_this_process()
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
+django.setup(set_prefix=False)
+
+from channels.auth import AuthMiddlewareStack  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.urls import path, re_path  # noqa: E402
+
+from accounts.access.sockets import UnknownPath  # noqa: E402
+from kb.embedding import start  # noqa: E402
+from kb.websocket import DocumentsConsumer  # noqa: E402
+from locus.door.handler import Handler  # noqa: E402
+from locus.door.middleware import Door  # noqa: E402
+from runs.stopping import lifespan  # noqa: E402
+from runs.transports.websocket import ToolConsumer  # noqa: E402
+from search.generation import start as start_answering  # noqa: E402
+from search.rerank import start as start_reranking  # noqa: E402
+from search.text_processes import text_processes  # noqa: E402
+from search.web.providers.registry import start as start_searching  # noqa: E402
+
+websocket = AuthMiddlewareStack(
+    URLRouter(
+        [
+            path("ws/documents", DocumentsConsumer.as_asgi()),
+            path("ws/tools/<str:name>", ToolConsumer.as_asgi()),
+            re_path("", UnknownPath.as_asgi()),
+        ]
+    )
+)
+
+application = Door(ProtocolTypeRouter({"http": Handler(), "websocket": websocket, "lifespan": lifespan}))
+
+logger = logging.getLogger(__name__)
+MAX_OPEN_FILES = 65_536
+SWITCH_SECS = 0.0005
+"""How long a thread may keep Python's lock from others: after each of its sends the loop waits for it."""
+
+
+def load_models() -> None:
+    """Load what searching needs; end the process if it can't rerank or answer as the settings say."""
+    try:
+        # First: an answer asks for it without a thread, and must find it there.
+        start_answering()
+        text_processes.start()
+        start()
+        start_reranking()
+        if settings.WEB_TOOLS:
+            start_searching()
+        keep_pauses_short()
+    except ImproperlyConfigured as error:
+        logger.critical(error)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def keep_pauses_short() -> None:
+    """Let the event loop have its turn when hundreds of streams run beside threads that compute.
+
+    What is in memory by now stays: no collection of garbage needs to look at it again. Full collections of
+    what comes later, which stop all for a fifth of a second, become rare.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(2_000, 10, 100)
+    sys.setswitchinterval(SWITCH_SECS)
+
+
+def allow_many_connections() -> None:
+    """Raise the limit of open files as far as allowed: each connection is one, and 1024 are soon used up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+allow_many_connections()
+# No request should wait for a model to load.
+threading.Thread(target=load_models, name="load models", daemon=True).start()

@@ -1,0 +1,138 @@
+"""`manage.py serve`: the whole product under one supervisor."""
+
+import os
+import socket
+import sys
+import urllib.error
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
+
+from locus.serve.installation import Login, install
+from locus.serve.supervisor import GaveUpError, Supervisor
+
+ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
+# Streams stay open for as long as somebody listens: a stop does not wait for them.
+# Messages are short, and compressing them was 2 % of the server's work under hundreds of streams.
+# Who connects through a proxy, `locus.door` finds out. A message may be as long as the body of a request.
+UVICORN = [
+    "--http=locus.door.connections:HttpProtocol",
+    "--no-proxy-headers",
+    f"--ws-max-size={settings.DATA_UPLOAD_MAX_MEMORY_SIZE}",
+    "--no-server-header",
+    "--lifespan=on",
+    "--log-level=warning",
+    "--timeout-graceful-shutdown=5",
+    "--ws-per-message-deflate=false",
+]
+COLOURS = {"web": "cyan", "worker": "magenta"}
+
+
+class Command(BaseCommand):
+    """Set up what is missing, then run web server and worker until told to stop."""
+
+    help = "Run Locus: set up what is missing, then keep web server and worker running."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare `--host`, `--port` and `--no-web-tools`."""
+        parser.add_argument("--host", default=settings.HOST, help="default: HOST")
+        parser.add_argument("--port", default=str(settings.PORT), help="default: PORT")
+        parser.add_argument("--no-web-tools", action="store_true", help="as WEB_TOOLS=off")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check, set up, and supervise."""
+        host, port = options["host"], read_port(options["port"])
+        check_free(host, port)
+        if options["no_web_tools"]:
+            # The children read their settings from here.
+            os.environ["WEB_TOOLS"] = "off"
+        console = Console(soft_wrap=True)
+        login = install(console)
+        try:
+            supervise(console, host, port, login)
+        except GaveUpError as error:
+            raise CommandError(str(error)) from error
+
+
+def supervise(console: Console, host: str, port: int, login: Login | None) -> None:
+    """Run web server and worker until a signal comes, and say when they can be used."""
+
+    def say(name: str, line: str) -> None:
+        console.print(Text.assemble((f"{name:<6} │ ", COLOURS[name]), line))
+
+    supervisor = Supervisor(commands(host, port), say)
+    supervisor.run(
+        is_ready=lambda: answers(f"http://{url_host(host)}:{port}/health"),
+        announce=lambda: console.print(welcome(f"http://{url_host(host)}:{port}/", login)),
+    )
+    console.print("Locus has stopped.")
+
+
+def commands(host: str, port: int) -> dict[str, list[str]]:
+    """Return the command lines of the children."""
+    address = ["--host", host, "--port", str(port)]
+    web = ["-m", "uvicorn", "locus.asgi:application", *address, *UVICORN]
+    worker = [str(Path(settings.BASE_DIR) / "manage.py"), "worker"]
+    # Unbuffered, so that a line appears when it is written.
+    return {"web": [sys.executable, "-u", *web], "worker": [sys.executable, "-u", *worker]}
+
+
+def welcome(url: str, login: Login | None) -> Panel:
+    """Return the box that says where to go, and the first time how to log in."""
+    lines = [f"Locus is ready: {url}"]
+    if login:
+        lines += [
+            "",
+            f"Log in as  {login.email}",
+            f"Password   {login.password}",
+            "",
+            "Shown only this once.",
+        ]
+    return Panel.fit("\n".join(lines), padding=(1, 3), border_style="green")
+
+
+def answers(url: str) -> bool:
+    """Tell whether a GET of this URL succeeds."""
+    try:
+        with urllib.request.urlopen(url, timeout=2) as reply:  # noqa: S310
+            return bool(reply.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def url_host(host: str) -> str:
+    """Return how a browser on this machine names the address."""
+    reachable = ANY_ADDRESS.get(host, host)
+    return f"[{reachable}]" if ":" in reachable else reachable
+
+
+def read_port(text: str) -> int:
+    """Read a port number."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        raise CommandError(f"PORT must be a number from 1 to 65535, not “{text}”.")
+    return int(text)
+
+
+def check_free(host: str, port: int) -> None:
+    """Refuse an address that this machine does not have, or a port that is taken."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with closing(socket.socket(family, kind, protocol)) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except socket.gaierror as error:
+        raise CommandError(f"HOST is not an address of this machine: {host}") from error
+    except OSError as error:
+        raise CommandError(
+            f"Port {port} of {host} can't be used ({error.strerror}): stop what uses it, or choose another "
+            f"with PORT={port + 1} or --port {port + 1}."
+        ) from error

@@ -1,0 +1,146 @@
+"""The account that Locus runs as when root starts it: root's powers end before a stranger's byte is read."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import stat
+import struct
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.confinement.kernel import prctl, set_capabilities
+
+# PostgreSQL refuses to run as root; with one account for all, nobody else needs a way to anybody's files.
+NAME = "locus-postgres"
+ROOT = Path(__file__).resolve().parents[2]
+
+PR_SET_KEEPCAPS = 8  # linux/prctl.h
+CAP_DAC_OVERRIDE = 1 << 1  # linux/capability.h
+
+ACL = "system.posix_acl_access"
+ACL_VERSION, ACL_ENTRY = struct.Struct("<I"), struct.Struct("<HHI")
+# linux/posix_acl.h: whom an entry is about.
+OWNER, USER, GROUP, MASK, OTHERS = 1, 2, 4, 0x10, 0x20
+NOBODY = 0xFFFFFFFF
+PASS = 1
+
+
+class RootError(Exception):
+    """Root's powers can't be given up here; the message says why."""
+
+
+def find_or_make() -> pwd.struct_passwd:
+    """Return the account, made if need be; raise `RootError` if it can't be."""
+    try:
+        return pwd.getpwnam(NAME)
+    except KeyError:
+        command = ["useradd", "--system", "--no-create-home", "--shell=/bin/false", NAME]
+    try:
+        subprocess.run(command, check=True, capture_output=True)  # noqa: S603
+        return pwd.getpwnam(NAME)
+    except (OSError, KeyError, subprocess.CalledProcessError) as error:
+        raise RootError(f"the account {NAME} can't be made") from error
+
+
+def leave_root(data_dir: Path, *, reads_roots_files: bool) -> None:
+    """Become the account for good, with `data_dir` as its own; raise `RootError` if that is impossible.
+
+    With `reads_roots_files` this process alone, not its children, goes on to reach every file: a command that
+    root gives may name one.
+    """
+    account = find_or_make()
+    try:
+        _hand_over(data_dir, account)
+        places = [data_dir, ROOT, *map(Path, (sys.prefix, sys.base_prefix, sys.executable))]
+        _let_pass({place for place in places for place in (place, place.resolve())}, account)
+        _check_access(account)
+        if reads_roots_files:
+            prctl(PR_SET_KEEPCAPS, 1)
+        _become(account)
+        if reads_roots_files:
+            set_capabilities(CAP_DAC_OVERRIDE)
+    except OSError as error:
+        raise RootError(f"{error.filename or NAME}: {error.strerror}") from error
+    os.environ.update(HOME=str(data_dir), USER=NAME, LOGNAME=NAME)
+
+
+def _become(account: pwd.struct_passwd) -> None:
+    os.setgroups([])
+    os.setresgid(account.pw_gid, account.pw_gid, account.pw_gid)
+    os.setresuid(account.pw_uid, account.pw_uid, account.pw_uid)
+
+
+def _hand_over(data_dir: Path, account: pwd.struct_passwd) -> None:
+    """Make the account the owner of what root has written; once, for then the folder is its own."""
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if data_dir.stat().st_uid == account.pw_uid:
+        return
+    links = (path.resolve() for path in data_dir.iterdir() if path.is_symlink() and path.is_dir())
+    for top in (*links, data_dir):
+        for _, folders, files, folder in os.fwalk(top, topdown=False):
+            for name in (*folders, *files):
+                _give(name, folder, account)
+            if folder is not None:
+                os.fchown(folder, account.pw_uid, account.pw_gid)
+
+
+def _give(name: str, folder: int, account: pwd.struct_passwd) -> None:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    # A second name may be that of a file elsewhere.
+    is_elsewhere = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
+    if found.st_uid == 0 and not is_elsewhere:
+        os.chown(name, account.pw_uid, account.pw_gid, dir_fd=folder, follow_symlinks=False)
+
+
+def _let_pass(places: Iterable[Path], account: pwd.struct_passwd) -> None:
+    """Let this account alone go through closed folders on the way to these places, without looking around."""
+    for folder in sorted({parent for place in places for parent in place.parents}):
+        found = folder.stat()
+        if found.st_uid != account.pw_uid and not found.st_mode & stat.S_IXOTH:
+            _let_one_pass(folder, account)
+
+
+def _let_one_pass(folder: Path, account: pwd.struct_passwd) -> None:
+    entries = _entries(folder)
+    # A later change of the folder's mode takes the right out of the mask, and leaves the entry.
+    if entries.get((USER, account.pw_uid), 0) & entries.get((MASK, NOBODY), 0) & PASS:
+        return
+    entries[USER, account.pw_uid] = entries.get((USER, account.pw_uid), 0) | PASS
+    # The mask bounds what all but owner and others may do.
+    entries[MASK, NOBODY] = entries.get((MASK, NOBODY), entries[GROUP, NOBODY]) | PASS
+    packed = (ACL_ENTRY.pack(tag, bits, id) for (tag, id), bits in sorted(entries.items()))
+    os.setxattr(folder, ACL, ACL_VERSION.pack(2) + b"".join(packed))
+    print(f"Locus runs as {NAME}, which may now pass through {folder}.", file=sys.stderr)  # noqa: T201
+
+
+def _entries(folder: Path) -> dict[tuple[int, int], int]:
+    """Return who may do what with a folder: `(kind, id) -> bits`."""
+    try:
+        stored = os.getxattr(folder, ACL)
+    except OSError:
+        mode = folder.stat().st_mode
+        return {(OWNER, NOBODY): mode >> 6 & 7, (GROUP, NOBODY): mode >> 3 & 7, (OTHERS, NOBODY): mode & 7}
+    rows = ACL_ENTRY.iter_unpack(stored[ACL_VERSION.size :])
+    return {(tag, id): bits for tag, bits, id in rows}
+
+
+def _check_access(account: pwd.struct_passwd) -> None:
+    """Refuse to become an account that can't read Python, its packages or our code."""
+    packages = [Path(entry) for entry in sys.path if entry and Path(entry).exists()]
+    needed = [
+        Path(sys.executable),
+        Path(os.__file__),
+        *packages,
+        ROOT / "manage.py",
+        ROOT / "locus" / "asgi.py",
+    ]
+    child = os.fork()
+    if child == 0:
+        _become(account)
+        os._exit(0 if all(os.access(path, os.R_OK) for path in needed) else 1)
+    _, status = os.waitpid(child, 0)
+    if status:
+        raise RootError(f"{NAME} can't read {ROOT} or the Python that runs it")

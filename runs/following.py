@@ -1,0 +1,112 @@
+"""Following an execution: what is stored, then what comes, for whoever may see it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from functools import partial
+from uuid import UUID
+
+from django.conf import settings
+
+from accounts.access.right_watch import watched
+from accounts.principal import Principal
+from core.errors import Cancelled
+from core.pubsub import WITHDRAWN, listener
+from core.threads import in_database
+from runs.journal import StoredEvent, Wanted, read, topic
+from runs.models import Execution
+from runs.withholding import MADE_OF_ALL, hidden_documents, withheld
+
+LAST = 2**31 - 1
+TEXTS = frozenset({"contexts", *MADE_OF_ALL})
+"""Fields of an event that hold what comes from documents."""
+NONE: frozenset[str] = frozenset()
+
+
+async def follow(
+    principal: Principal, execution_id: str, after: int, ping_secs: float
+) -> AsyncIterator[StoredEvent | None]:
+    """Yield the events with a sequence number above `after` until the terminal one; None when all is quiet.
+
+    The caller has decided that the principal may see the execution; what comes from documents that it no
+    longer sees is withheld here, whether the events are new or replayed. Raise `Unauthenticated` within
+    seconds when the principal's right ends.
+    """
+    sight = Sight(principal)
+    async with (
+        listener().subscribe(topic(execution_id)) as news,
+        listener().subscribe(WITHDRAWN) as withdrawn,
+        watched(principal, partial(news.put_nowait, "")) as right,
+    ):
+        was_live = False
+        while True:
+            right.require()
+            found = await read(Wanted(execution_id, after, with_documents=sight.is_unknown))
+            while not withdrawn.empty():
+                sight.forget(withdrawn.get_nowait())
+            if sight.is_unknown and found.documents is None:
+                continue
+            for event in found.events:
+                right.require()
+                yield await sight.shown(event, found.documents)
+                after = event.seq
+            if found.events and found.events[-1].is_terminal:
+                return
+            if found.is_over:
+                if was_live:
+                    raise Cancelled("The execution was deleted.")
+                return
+            was_live = True
+            if not await _is_news(news, after, ping_secs):
+                yield None
+
+
+async def ended(execution_id: str) -> Execution:
+    """Wait until the execution is over, wherever it runs, and return it."""
+    async with listener().subscribe(topic(execution_id)) as news:
+        while not (await read(Wanted(execution_id, LAST))).is_over:
+            await _is_news(news, 0, settings.SSE_PING_SECS)
+    return await in_database(Execution.unscoped.get, pk=execution_id)
+
+
+async def _is_news(news: asyncio.Queue[str], seq: int, secs: float) -> bool:
+    """Wait for events above `seq`, or for the sign that news were lost; False when there is neither."""
+    try:
+        # A lease that expires is no news: nobody is left to announce it.
+        async with asyncio.timeout(min(secs, settings.RUN_LEASE_SECS)):
+            while (number := await news.get()) and int(number) <= seq:
+                pass
+    except TimeoutError:
+        return False
+    return True
+
+
+class Sight:
+    """What one reader sees of an execution while its events come: looked up once, and when told to again."""
+
+    def __init__(self, principal: Principal) -> None:
+        self._principal = principal
+        self._read: frozenset[UUID] = frozenset()
+        self._hidden: frozenset[str] | None = None
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the next text needs a look, and for that the documents that the run has read."""
+        return self._hidden is None
+
+    def forget(self, document_id: str) -> None:
+        """Look again before the next text: this document was withdrawn, or any if it is an empty string."""
+        if not document_id or UUID(document_id) in self._read:
+            self._hidden = None
+
+    async def shown(self, event: StoredEvent, read: frozenset[UUID] | None) -> StoredEvent:
+        """Return the event as the reader may see it; `read` came with it if it was unknown."""
+        if event.data.keys().isdisjoint(TEXTS):
+            return event
+        if self._hidden is None:
+            # What was read is stored before the first event that comes of it.
+            self._read = read or frozenset()
+            self._hidden = await in_database(hidden_documents, self._principal, self._read) if read else NONE
+        return replace(event, data=withheld(event.data, self._hidden)) if self._hidden else event

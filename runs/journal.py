@@ -1,0 +1,232 @@
+"""The stored events of executions: written and read for many executions at once."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from core.errors import Cancelled
+from core.pubsub import announcing
+from core.threads import Gathered
+from runs.events import TERMINAL, DocumentsRead, Failure, ToolError, Trace, Yielded, event_data
+from runs.models import LIVE, Execution, ExecutionEvent, ExecutionStatus
+from runs.scrubbing import scrub_ended
+
+TOPIC = "execution:"
+NOT_STREAMED = (Trace, DocumentsRead)
+"""What is stored with the execution alone."""
+
+# One statement each: with hundreds of streams it is the ways to the database and back that take the time.
+# The locks are taken in an order that lets no two writers wait for each other.
+STORE = f"""
+    WITH live AS (
+        SELECT id, last_seq, read_documents <> '{{}}' AS has_read FROM search_execution
+        WHERE id = ANY(%s) AND status = ANY(%s) ORDER BY id FOR UPDATE
+    ), numbered AS (
+        SELECT live.id, new.event, new.data,
+            live.last_seq + row_number() OVER (PARTITION BY live.id ORDER BY new.at) AS seq
+        FROM unnest(%s::text[], %s::text[], %s::jsonb[]) WITH ORDINALITY AS new (id, event, data, at)
+        JOIN live USING (id)
+    ), stored AS (
+        INSERT INTO search_executionevent (execution_id, seq, event, data)
+        SELECT id, seq, event, data FROM numbered
+    ), counted AS (
+        UPDATE search_execution SET last_seq = last.seq, status = %s
+        FROM (SELECT id, max(seq) AS seq FROM numbered GROUP BY id) AS last
+        WHERE search_execution.id = last.id
+        RETURNING {announcing(f"'{TOPIC}' || last.id", "last.seq")}
+    )
+    SELECT id, has_read FROM live
+"""  # noqa: S608
+READ = """
+    SELECT wanted.number, run.status = ANY(%s), run.lease_until < now(),
+        CASE WHEN wanted.documents THEN array_to_string(run.read_documents, ' ') END,
+        stored.seq, stored.event, stored.data
+    FROM unnest(%s::text[], %s::int[], %s::bool[]) WITH ORDINALITY AS wanted (id, after, documents, number)
+    LEFT JOIN search_execution run USING (id)
+    LEFT JOIN search_executionevent stored ON stored.execution_id = wanted.id AND stored.seq > wanted.after
+    ORDER BY wanted.number, stored.seq
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvent:
+    """An event as every transport sends it."""
+
+    execution_id: str
+    seq: int
+    event: str
+    data: dict[str, Any]
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the stream ends here."""
+        return self.event in TERMINAL
+
+
+def topic(execution_id: str) -> str:
+    """Return the notification topic of an execution; the news is the number of its last event."""
+    return f"{TOPIC}{execution_id}"
+
+
+# --- Writing ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a tool has yielded, in its order, to be stored together."""
+
+    execution_id: str
+    items: Sequence[Yielded]
+
+
+def store_all(writes: Sequence[Write]) -> list[bool]:
+    """Store the events under the next numbers, with a terminal one the outcome; False for what is over."""
+    outcomes = [(write.execution_id, item) for write in writes for item in write.items if _is_outcome(item)]
+    # A statement alone is a transaction of its own.
+    with transaction.atomic() if outcomes else nullcontext():
+        live = _stored(writes)
+        changes: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+        for execution_id, item in outcomes:
+            if execution_id in live:
+                changes[execution_id] |= _outcome(execution_id, item)
+        for execution_id, change in changes.items():
+            Execution.unscoped.filter(pk=execution_id).update(**change)
+        ended = [id for id, change in changes.items() if "finished_at" in change]
+        if read := [id for id in ended if live[id] or changes[id].get("read_documents")]:
+            scrub_ended(read)
+    return [write.execution_id in live for write in writes]
+
+
+store = Gathered(store_all)
+
+
+def _is_outcome(item: Yielded) -> bool:
+    return isinstance(item, NOT_STREAMED) or item.event in TERMINAL
+
+
+def _stored(writes: Sequence[Write]) -> dict[str, bool]:
+    """Store and announce the events of what is not over; return by id whether each has read documents."""
+    events = [
+        (write.execution_id, item.event, json.dumps(event_data(item)))
+        for write in writes
+        for item in write.items
+        if not isinstance(item, NOT_STREAMED)
+    ]
+    columns = map(list, zip(*events, strict=True)) if events else ([], [], [])
+    with connection.cursor() as cursor:
+        ids = list({write.execution_id for write in writes})
+        cursor.execute(STORE, [ids, list(LIVE), *columns, ExecutionStatus.RUNNING])
+        return dict(cursor)
+
+
+def _outcome(execution_id: str, item: Yielded) -> dict[str, Any]:
+    """Return what an item changes in the row of its execution."""
+    if isinstance(item, Trace):
+        trace = item.model_dump(mode="json")
+        return {"usage": trace.pop("usage"), "cost": trace.pop("cost"), "trace": trace}
+    if isinstance(item, DocumentsRead):
+        return {"read_documents": item.documents}
+    if isinstance(item, ToolError):
+        was_cancelled = item.data.code == Cancelled.code
+        return {
+            "status": ExecutionStatus.CANCELLED if was_cancelled else ExecutionStatus.FAILED,
+            "finished_at": timezone.now(),
+            "result": _text_so_far(execution_id),
+            "error": event_data(item),
+        }
+    return {"status": ExecutionStatus.COMPLETED, "finished_at": timezone.now(), "result": event_data(item)}
+
+
+def _text_so_far(execution_id: str) -> dict[str, Any]:
+    partials = ExecutionEvent.objects.filter(execution_id=execution_id, event="tool_partial_update")
+    texts = partials.order_by("seq").values_list("data__content", flat=True)
+    return {"response": "".join(texts), "partial": True}
+
+
+def failure(execution_id: str, code: str, message: str, **more: Any) -> Write:
+    """Return the write that ends an execution badly; `more` may be `param` and `details`."""
+    return Write(execution_id, [ToolError(data=Failure(code=code, message=message, **more))])
+
+
+@transaction.atomic
+def end_abandoned(ids: Collection[str] | None = None) -> None:
+    """End the executions, of all or of `ids`, whose lease has expired: the process that ran them is gone."""
+    expired = Execution.unscoped.filter(status__in=LIVE, lease_until__lt=Now())
+    chosen = expired if ids is None else expired.filter(pk__in=ids)
+    # Whom another process has locked, it is ending.
+    locked = chosen.order_by("pk").select_for_update(skip_locked=True).values_list("pk", flat=True)
+    message = "The server that was working on this has stopped. Ask again."
+    store_all([failure(id, "internal", message) for id in locked])
+
+
+# --- Reading ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The events of an execution with a number above `after`, if told so with the documents it has read."""
+
+    execution_id: str
+    after: int
+    with_documents: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The events that are stored; `is_over` promises that there will be no more."""
+
+    events: Sequence[StoredEvent]
+    is_over: bool
+    documents: frozenset[UUID] | None = None
+    """Those read up to the last of these events; None if they were not wanted."""
+
+
+def read_all(wishes: Sequence[Wanted]) -> list[Found]:
+    """Return what is stored for each wish; end the executions that nobody runs any more.
+
+    Whoever waits for these hears of their end as of any other event.
+    """
+    different = list(dict.fromkeys(wishes))
+    events: dict[Wanted, list[StoredEvent]] = {wish: [] for wish in different}
+    documents: dict[Wanted, frozenset[UUID] | None] = {}
+    live: set[str] = set()
+    expired: set[str] = set()
+    for number, is_live, is_expired, read_documents, *event in _read(different):
+        wish = different[number - 1]
+        if wish not in documents:
+            documents[wish] = _parsed(read_documents) if wish.with_documents else None
+        if is_live:
+            (expired if is_expired else live).add(wish.execution_id)
+        if event[0] is not None:
+            events[wish].append(StoredEvent(wish.execution_id, *event))
+    if expired:
+        end_abandoned(expired)
+    return [Found(events[wish], wish.execution_id not in live | expired, documents[wish]) for wish in wishes]
+
+
+read = Gathered(read_all)
+
+
+def _parsed(read_documents: str | None) -> frozenset[UUID]:
+    return frozenset(map(UUID, (read_documents or "").split()))
+
+
+def _read(
+    wishes: Sequence[Wanted],
+) -> Iterator[tuple[int, bool | None, bool | None, str | None, int, str, Any]]:
+    """Yield number, whether it is live, whether its lease has expired, documents, an event or None thrice."""
+    columns = zip(*((wish.execution_id, wish.after, wish.with_documents) for wish in wishes), strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(READ, [list(LIVE), *map(list, columns)])
+        for *standing, data in cursor:
+            yield (*standing, data and json.loads(data))

@@ -1,0 +1,94 @@
+"""Deleted documents leave no words in what is stored of executions.
+
+`kb.deletion` calls `scrub_documents` in its transaction. A run that has read a document meanwhile stores more
+when that is over: its last event looks for documents that are gone, and a job looks once more, for the run
+that ended just too early to see it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from procrastinate.contrib.django import app
+from procrastinate.contrib.django.django_connector import DjangoConnector
+from procrastinate.jobs import JobDeferrer
+from procrastinate.manager import JobManager
+
+from runs.models import LIVE, Execution, ExecutionEvent
+from runs.withholding import withheld, withheld_trace
+
+AT_ONCE = 500
+TASK = "scrub_documents"
+AGAIN_AFTER_SECS = 60
+"""When a run that had read a document, but not yet said so, has stored more of it."""
+NO_TEXT = {"content": None, "output_key": "response", "unavailable": True}
+GONE = """
+    SELECT run.id, read.document FROM search_execution run, unnest(run.read_documents) AS read (document)
+    WHERE run.id = ANY(%s) AND NOT EXISTS (SELECT FROM kb_document WHERE kb_document.id = read.document)
+"""
+
+
+@transaction.atomic
+def scrub_documents(ids: Collection[UUID]) -> Mapping[str, int]:
+    """Remove the words of deleted documents from results, traces and events; return how many had some."""
+    reading = Execution.unscoped.filter(read_documents__overlap=list(ids)).order_by("pk")
+    # Locked before their events are looked at: what is stored later looks for itself what is gone.
+    executions = list(reading.select_for_update().only("result", "trace"))
+    if Execution.unscoped.filter(status__in=LIVE).exists():
+        _scrub_again(ids)
+    return _scrubbed(executions, dict.fromkeys((run.pk for run in executions), frozenset(map(str, ids))))
+
+
+def scrub_ended(ids: Collection[str]) -> None:
+    """Scrub those of these executions, locked by the caller, that have read what is no longer there."""
+    gone: defaultdict[str, set[str]] = defaultdict(set)
+    with connection.cursor() as cursor:
+        cursor.execute(GONE, [list(ids)])
+        for id, document in cursor:
+            gone[id].add(str(document))
+    if gone:
+        _scrubbed(list(Execution.unscoped.filter(pk__in=gone).only("result", "trace")), gone)
+
+
+@app.task(name=TASK)
+def scrub_again(document_ids: list[str]) -> None:
+    """Scrub what has been stored of deleted documents since they were."""
+    scrub_documents([UUID(id) for id in document_ids])
+
+
+def _scrub_again(ids: Collection[UUID]) -> None:
+    task = app.configure_task(TASK, schedule_in={"seconds": AGAIN_AFTER_SECS})
+    manager = JobManager(DjangoConnector(alias="default"))
+    JobDeferrer(job=task.job, job_manager=manager).defer(document_ids=[str(id) for id in ids])
+
+
+def _scrubbed(executions: Collection[Execution], hidden: Mapping[str, Collection[str]]) -> dict[str, int]:
+    """Scrub executions, by their ids of what; return how many of them and of their events had any words."""
+    changed = [run for run in executions if _is_changed(run, hidden[run.pk])]
+    Execution.unscoped.bulk_update(changed, ["result", "trace"], AT_ONCE)
+    partials = ExecutionEvent.objects.filter(execution__in=hidden, event="tool_partial_update")
+    blanked = partials.exclude(data__has_key="unavailable").update(data=NO_TEXT)
+    events = list(_changed_events(hidden))
+    ExecutionEvent.objects.bulk_update(events, ["data"], AT_ONCE)
+    with_words = {run.pk for run in changed} | {event.execution_id for event in events}
+    return {"executions": len(with_words), "events": blanked + len(events)}
+
+
+def _is_changed(run: Execution, hidden: Collection[str]) -> bool:
+    before = run.result, run.trace
+    run.result, run.trace = withheld(run.result, hidden), withheld_trace(run.trace, hidden)
+    return before != (run.result, run.trace)
+
+
+def _changed_events(hidden: Mapping[str, Collection[str]]) -> Iterator[ExecutionEvent]:
+    stored = ExecutionEvent.objects.filter(execution__in=hidden, event__in=("tool_update", "tool_end"))
+    with_words = stored.filter(data__has_any_keys=["contexts", "response"])
+    for event in with_words.iterator(chunk_size=AT_ONCE):
+        before: Any = event.data
+        event.data = withheld(before, hidden[event.execution_id])
+        if event.data != before:
+            yield event

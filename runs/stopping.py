@@ -1,0 +1,66 @@
+"""A web server that is told to stop ends its runs at once, while those who listen can still hear of it."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from types import FrameType
+from typing import Any
+
+from runs.running import stop_all, stopped
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
+HEARD_SECS = 0.2
+"""How long those who follow a run have to read its end: servers close websockets at once."""
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Follow ASGI's lifespan protocol: https://asgi.readthedocs.io/en/latest/specs/lifespan.html.
+
+    A server sends its word of the end only after it has waited for its streams, and streams last as long as
+    the runs they follow. So the runs end by the signal, and the word is there for what has begun since.
+    """
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            _heed_signals(asyncio.get_running_loop())
+            await send({"type": "lifespan.startup.complete"})
+        else:
+            stop_all(asyncio.get_running_loop())
+            await stopped()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
+
+
+def _heed_signals(loop: asyncio.AbstractEventLoop) -> None:
+    # Only there can signals be handled; whoever runs a server in another thread has means of their own.
+    if threading.current_thread() is threading.main_thread():
+        for number in SIGNALS:
+            _heed(number, loop)
+
+
+def _heed(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:
+    """End the runs before the server's own handler does what it does; asked again, it does it at once."""
+    servers = signal.getsignal(number)
+    if not callable(servers):
+        return
+    ending: list[Future[None]] = []
+
+    async def end_first() -> None:
+        stop_all(loop)
+        await stopped()
+        await asyncio.sleep(HEARD_SECS)
+        servers(number, None)
+
+    def handle(received: int, frame: FrameType | None) -> None:
+        if ending:
+            servers(received, frame)
+        else:
+            ending.append(asyncio.run_coroutine_threadsafe(end_first(), loop))
+
+    signal.signal(number, handle)

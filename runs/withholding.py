@@ -1,0 +1,73 @@
+"""What a stored result or event shows to a reader who no longer sees all documents that the run has read.
+
+Contexts of documents that the reader no longer sees keep rank and document; the text that was made from all
+of them, whole or in partials, goes with the first of them (contract §2). The same is done for good to what is
+stored when a document is deleted: `runs.scrubbing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+from uuid import UUID
+
+from accounts.principal import Principal
+from kb.models import Document
+from runs.models import Execution
+
+WITHHELD = {"unavailable": True}
+HIDDEN = {"text_preview": None, "quote": None, "quotes": None, "bbox": None} | WITHHELD
+MADE_OF_ALL = ("response", "content")
+"""The fields whose text may come from any context: of a result, and of a partial."""
+
+
+def hidden_documents(principal: Principal, read: Collection[UUID]) -> frozenset[str]:
+    """Return which of the documents that a run has read the reader does not see now."""
+    if not read:
+        return frozenset()
+    seen = Document.objects.addressable_by(principal).filter(pk__in=read).values_list("pk", flat=True)
+    return frozenset(map(str, set(read) - set(seen)))
+
+
+def withheld(data: Any, hidden: Collection[str]) -> Any:
+    """Return an event's data or a result without what comes from hidden documents."""
+    if not data or not hidden:
+        return data
+    shown = dict(data)
+    if data.get("contexts"):
+        shown["contexts"] = [_context(context, hidden) for context in data["contexts"]]
+    for name in MADE_OF_ALL:
+        if name in data:
+            shown |= {name: None} | WITHHELD
+    return shown
+
+
+def _context(context: dict[str, Any], hidden: Collection[str]) -> dict[str, Any]:
+    if context["document_id"] not in hidden:
+        return context
+    return {"rank": context["rank"], "document_id": context["document_id"], **HIDDEN}
+
+
+def withheld_trace(trace: Any, hidden: Collection[str]) -> Any:
+    """Return a trace without the statements of the answer."""
+    if not trace or not hidden:
+        return trace
+    steps = {name: step for name, step in trace["steps"].items() if name != "citations"}
+    return trace | {"steps": steps} | WITHHELD
+
+
+def shown_result(principal: Principal, execution: Execution) -> Any:
+    """Return an execution's result as a reader may see it now."""
+    return withheld(execution.result, hidden_documents(principal, execution.read_documents))
+
+
+def shown_inputs(principal: Principal, execution: Execution) -> dict[str, Any]:
+    """Return what was asked, unless it was asked beyond the reach of the reader's key.
+
+    A question is its asker's own words, not a document's. But whoever holds a key that is narrowed to some
+    workspaces should not read what was asked in others.
+    """
+    if principal.narrowed and not principal.workspace_ids.issuperset(execution.read_workspaces):
+        return {"query": None} | WITHHELD
+    inputs: dict[str, Any] = execution.inputs
+    return inputs

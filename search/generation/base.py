@@ -1,0 +1,167 @@
+"""What an answerer is: a question and its contexts in, Markdown with `<source_N>` markers out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from functools import cached_property
+
+from core.locations import LocatedText
+from core.text.tables import header_of, is_table
+from kb.models import Chunk
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`start` and `end` are offsets into the chunk's text."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Context:
+    """A chunk handed to the answerer; `rank` counts from 1 and is what `<source_N>` names."""
+
+    rank: int
+    chunk: Chunk
+    document_name: str
+    score: float
+    rerank_score: float | None = None
+
+    @cached_property
+    def located(self) -> LocatedText:
+        """The chunk's text with its places."""
+        return self.chunk.located
+
+    def portable(self, *, with_places: bool = True) -> Context:
+        """Return a copy that is quick to send to another process: nothing of the document but its name."""
+        chunk = self.chunk
+        own = Chunk(
+            pk=chunk.pk,
+            text=chunk.text,
+            headings=chunk.headings,
+            spans=chunk.spans if with_places else [],
+            sentences=chunk.sentences,
+            page_number=chunk.page_number,
+            modality=chunk.modality,
+            language=chunk.language,
+            picture=chunk.picture,
+        )
+        return Context(self.rank, own, self.document_name, self.score, self.rerank_score)
+
+    @cached_property
+    def sentences(self) -> list[Sentence]:
+        """The chunk's sentences, or its whole text if none are known."""
+        text = self.chunk.text
+        bounds = self.chunk.sentences or [[0, len(text)]]
+        return [Sentence(text[start:end], start, end) for start, end in bounds]
+
+    @cached_property
+    def header(self) -> Sentence | None:
+        """Of a table the row that names its columns."""
+        text = header_of(self.chunk.text) if is_table(self.chunk.text) else ""
+        return Sentence(text, 0, len(text)) if text else None
+
+
+MOST_CROPS = 4
+"""So many an answer may look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """How a context looks: a PNG of its picture, or of its place on a scanned page."""
+
+    rank: int
+    png: bytes = field(repr=False)
+
+
+class Corpus(StrEnum):
+    """What contexts are taken from, in words that models read."""
+
+    DOCUMENTS = "documents"
+    WEB = "web pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an answerer is asked, and what it may use."""
+
+    question: str
+    contexts: Sequence[Context]
+    reflection: bool = False
+    """Whether the response may begin with a `**Reflection:**` block."""
+    crops: Sequence[Crop] = ()
+    """How some of the contexts look, for answerers that can see; others leave them alone."""
+    corpus: Corpus = Corpus.DOCUMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What an answer has taken, and the model that gave it: with a chain of models it may be another."""
+
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal | None = Decimal(0)
+    """US dollars; None where the price of the model is unknown."""
+    read: frozenset[int] | None = None
+    """The ranks of the contexts that the model was shown, and so can cite; None is all of them."""
+    seen: frozenset[int] = frozenset()
+    """The ranks of the contexts that it was also shown as they look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which answerer the settings name. The key shows in no `repr`."""
+
+    provider: str
+    model: str = ""
+    base_url: str = ""
+    """Where the provider answers; empty for its usual address."""
+    api_key: str = field(default="", repr=False)
+
+    @property
+    def name(self) -> str:
+        """What results and preferences call it."""
+        return self.model or self.provider
+
+
+class Answerer(ABC):
+    """Composes an answer from contexts. Any number of answers may be under way at once, in any event loop."""
+
+    name: str
+    """The model, as results name it."""
+
+    def __init__(self, choice: Choice) -> None:
+        """Take what the settings say; raise `ImproperlyConfigured` naming the setting if that will not do."""
+        self.name = choice.provider
+
+    @property
+    def can_see(self) -> bool:
+        """Whether it takes crops."""
+        return False
+
+    def describe(self) -> str:
+        """Return what operators read about it, without secrets."""
+        return self.name
+
+    def likely_cost(self) -> Decimal:
+        """Return what an answer may cost, in US dollars; 0 if nothing, or nobody knows."""
+        return Decimal(0)
+
+    @abstractmethod
+    def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+        """Yield the response piece by piece, none of them empty, and last of all what it has taken.
+
+        Raise `ProviderError`, `Timeout` or `Overloaded` where a language model fails: also after some pieces.
+        Closing the generator ends the work at once, and with it what a provider asks money for.
+
+        The response is Markdown in which `<source_N>` follows what context N supports. Text taken from
+        documents is escaped: it can't pose as markup or as a citation. A response without any marker means
+        that the contexts hold no answer.
+        """

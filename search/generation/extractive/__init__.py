@@ -1,0 +1,65 @@
+"""An answer without a language model: the statements that best answer the question, each with its source.
+
+    contexts ─▶ statements (sentences, rows of tables) ─▶ weighed ─▶ chosen ─▶ told, in paragraphs
+
+It can't be wrong about what a document says, only about which statement matters; below a floor of relevance
+it says that there is no answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+
+from search.generation.base import Answerer, Asked, Spent
+from search.generation.extractive.choosing import choose, paragraphs
+from search.generation.extractive.weighing import Evidence, Similarity, similarity_to, weigh
+from search.generation.extractive.wording import (
+    escape_markdown,
+    fold,
+    nothing_found,
+    reflection,
+)
+from search.text_processes import text_processes
+
+__all__ = ["ExtractiveAnswerer", "escape_markdown", "extract", "fold", "nothing_found"]
+
+
+class ExtractiveAnswerer(Answerer):
+    """Quotes the best statements."""
+
+    async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+        """Yield a list item for each paragraph, the best one first; one alone is no list.
+
+        Raise `Timeout` where the texts take too long to be read: that is done in a process with a deadline.
+        """
+        for piece in await asyncio.to_thread(_extracted, asked):
+            yield piece
+        yield Spent("extractive")
+
+
+def extract(asked: Asked, similarity: Similarity) -> list[str]:
+    """Return the pieces of the answer."""
+    chosen = choose(weigh(asked.question, asked.contexts, similarity))
+    pieces = []
+    if asked.reflection:
+        cited = {each.statement.context.rank for each in chosen}
+        pieces.append(reflection(asked.question, asked.contexts, len(cited)))
+    if not chosen:
+        pieces.append(nothing_found(asked))
+    told = [*map(_told, paragraphs(chosen))]
+    return [*pieces, *(f"{'- ' if len(told) > 1 else ''}{paragraph}\n" for paragraph in told)]
+
+
+def _extracted(asked: Asked) -> list[str]:
+    contexts = [context.portable(with_places=False) for context in asked.contexts]
+    sent = replace(asked, contexts=contexts, crops=())
+    pieces: list[str] = text_processes.run("extract", sent, embed=similarity_to(asked.question))
+    return pieces
+
+
+def _told(paragraph: Sequence[Evidence]) -> str:
+    return " ".join(
+        f"{escape_markdown(each.statement.text)} <source_{each.statement.context.rank}>" for each in paragraph
+    )

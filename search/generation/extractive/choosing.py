@@ -1,0 +1,59 @@
+"""Which statements are told, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from search.generation.extractive.weighing import Evidence, Terms
+
+FLOOR = 0.6
+"""What fits less is no answer; found with `bench/answer_floor.py`."""
+NEAR_BEST = 0.12
+"""How far below the best another may score and still be told."""
+MAX_STATEMENTS = 4
+MAX_PER_CONTEXT = 2
+SAME = 0.8
+"""Two statements that share so many of their terms say the same."""
+
+
+def choose(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Return the few statements worth telling, best first, nothing twice; none if none passes the floor."""
+    worth = [each for each in evidence if each.fit >= FLOOR]
+    ranked = sorted(worth, key=lambda each: (-each.score, each.statement.context.rank, each.statement.at))
+    chosen: list[Evidence] = []
+    for each in ranked:
+        beside = sum(other.statement.context.rank == each.statement.context.rank for other in chosen)
+        is_near = each.score >= ranked[0].score - NEAR_BEST
+        if is_near and beside < MAX_PER_CONTEXT and not any(_is_said_by(other, each) for other in chosen):
+            chosen.append(each)
+    return chosen[:MAX_STATEMENTS]
+
+
+def paragraphs(chosen: Sequence[Evidence]) -> list[list[Evidence]]:
+    """Join what follows each other in a context, in its order; the paragraph with the best comes first."""
+    joined: list[list[Evidence]] = []
+    for each in chosen:
+        beside = [part for part in joined if _follows(each, part[-1]) or _follows(part[0], each)]
+        if beside:
+            beside[0].append(each)
+            beside[0].sort(key=lambda one: one.statement.at)
+        else:
+            joined.append([each])
+    return joined
+
+
+def _follows(each: Evidence, other: Evidence) -> bool:
+    after, before = each.statement, other.statement
+    return after.context.rank == before.context.rank and after.at == before.at + 1
+
+
+def _is_said_by(other: Evidence, each: Evidence) -> bool:
+    """Tell whether one statement says hardly more than another: in the same words, and no other figure."""
+    if other.statement.text == each.statement.text:
+        return True
+    common, both = other.terms & each.terms, other.terms | each.terms
+    return len(common) >= SAME * len(both) and not _figures(each.terms) - _figures(other.terms)
+
+
+def _figures(of: Terms) -> Terms:
+    return frozenset(term for term in of if any(map(str.isdigit, term)))

@@ -1,0 +1,130 @@
+"""What contexts state: their sentences and rows of tables, without what never answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.text.tables import MOST_ROW_WORDS, is_table
+from search.generation.base import Context
+from search.generation.extractive.tables import Cell, Row, rows_of
+from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
+
+CHARS = range(20, 600)
+"""How long a statement may be."""
+FEWEST_LETTERS = 0.4
+"""Text with a smaller share of letters is a formula, a row of figures or what layout left over."""
+YEAR_WEIGHT = 3
+"""A year tells columns apart better than other words do."""
+_BEHIND_WORDS = re.compile(r"(?<!\W)\W++\Z")
+_QUESTION_MARKS = frozenset("?？")
+"""A question resembles another question more than its answer does, and answers nothing."""
+_ANNOUNCES = re.compile(r"[:：;,]$")
+_CAPTION = re.compile(
+    r"(?:fig(?:ure|ura|uur)?\.?|tab(?:le|elle|leau|ella|ela|el|la)?\.?|abb(?:ildung|\.))\s*(?:\d[\d.]*|[IVXLC]+)\s*[.:–—-]",
+    re.IGNORECASE,
+)
+_CONTENTS = re.compile(rf"{LEADERS.pattern}(?:\d{{1,4}}+|[ivxlc]++)\s*+$", re.IGNORECASE)
+_NOTICE = re.compile(r"\A\W*(?:©|\(c\)\s|copyright\s+(?:©|\(c\)|\d{4}))", re.IGNORECASE)
+"""Whose a text is stands on every page, and answers nothing."""
+_BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
+_END_MARKS = frozenset(".!…。！।؟۔")
+_LIST_MARK = re.compile(r"(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
+_FISCAL_YEAR = re.compile(r"\bFY ?['’]?(?:20)?(\d\d)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`text` is what can be told of the `at`th sentence of a context, from 0."""
+
+    context: Context
+    at: int
+    text: str
+    is_named: bool = False
+    """Whether it is the figure of a row whose name the question has word for word."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it ends as sentences do, or is a row of a table."""
+        return is_table(self.context.chunk.text) or _ends(self.text)
+
+
+def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
+    """Yield all that may be told, in reading order."""
+    asked = words_of(question)
+    known = words_in(context.chunk.text for context in contexts)
+    for context in contexts:
+        found = _rows(context, asked) if is_table(context.chunk.text) else _sentences(context, known)
+        yield from (each for each in found if len(each.text) in CHARS)
+
+
+def words_of(question: str) -> frozenset[str]:
+    """Return the words of a question without case; of “FY2023” and “FY23” the year too."""
+    years = [f"20{year}" for year in _FISCAL_YEAR.findall(question)]
+    return frozenset([*re.findall(r"\w+", question.casefold()), *years])
+
+
+def _sentences(context: Context, known: frozenset[str]) -> Iterator[Statement]:
+    texts = [fold(sentence.text) for sentence in context.sentences]
+    headings = {fold(heading) for heading in context.chunk.headings}
+    # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
+    may_begin_low = sum(map(_begins_low, texts)) > max(1, len(texts) / 2)
+    for at, text in enumerate(texts):
+        if text not in headings and (may_begin_low or not _begins_low(text)) and _says_something(text):
+            yield Statement(context, at, in_one_line(text, known))
+
+
+def _begins_low(text: str) -> bool:
+    return _LIST_MARK.sub("", text, count=1)[:1].islower()
+
+
+def _says_something(text: str) -> bool:
+    """Tell whether a text is no question, announcement, caption, title, notice, contents or figures."""
+    has_letters = sum(map(str.isalpha, text)) >= FEWEST_LETTERS * len(text)
+    is_other = _asks(text) or _ANNOUNCES.search(text) or _CONTENTS.search(text)
+    is_about_text = _CAPTION.match(text) or _NOTICE.match(text)
+    return has_letters and not is_other and not is_about_text and not _is_title(text)
+
+
+def _asks(text: str) -> bool:
+    """Tell whether a question mark stands behind the last word."""
+    behind = _BEHIND_WORDS.search(text)
+    return behind is not None and not _QUESTION_MARKS.isdisjoint(behind[0])
+
+
+def _ends(text: str) -> bool:
+    """Tell whether what ends a sentence stands behind the last letter."""
+    behind = _BEHIND_LETTERS.search(text)
+    return behind is not None and not _END_MARKS.isdisjoint(behind[0])
+
+
+def _is_title(text: str) -> bool:
+    """Tell whether a text ends unlike a sentence, and all its longer words begin with a capital or digit."""
+    return not _ends(text) and not any(word[0].islower() for word in text.split() if len(word) > 3)
+
+
+def _rows(context: Context, asked: frozenset[str]) -> Iterator[Statement]:
+    at = {sentence.start: number for number, sentence in enumerate(context.sentences)}
+    # The header repeated above each part of a table is no sentence of the chunk and could not be quoted.
+    for row in (row for row in rows_of(context.chunk.text) if row.start in at):
+        cells = asked_cells(row, asked)
+        if len(row.told(cells).split()) <= MOST_ROW_WORDS:
+            yield Statement(context, at[row.start], row.told(cells), _is_asked(row, cells, asked))
+
+
+def _is_asked(row: Row, cells: Sequence[Cell], asked: frozenset[str]) -> bool:
+    words = frozenset(re.findall(r"\w+", row.name.casefold()))
+    return bool(words) and words <= asked and any(map(str.isdigit, cells[0].value))
+
+
+def asked_cells(row: Row, asked: frozenset[str]) -> Sequence[Cell]:
+    """Return the cells whose columns a question names best: all of them if it names none, or all alike."""
+    named = [_named(cell.column, asked) for cell in row.cells]
+    return [cell for cell, share in zip(row.cells, named, strict=True) if share == max(named)]
+
+
+def _named(column: str, asked: frozenset[str]) -> int:
+    """Return how many of a column's words are in the question."""
+    words = asked.intersection(re.findall(r"\w+", column.casefold()))
+    return sum(YEAR_WEIGHT if word.isdigit() else 1 for word in words)

@@ -1,0 +1,80 @@
+"""Rows of a table as statements: the name of the row, and each figure with the name of its column.
+
+    | (in millions) | 2023    | 2022    |
+    | Net revenue   | $ 3,200 | $ 2,900 |   ─▶   “Net revenue · 2023: $ 3,200 (in millions)”
+
+Nothing is told but the table's own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.text.tables import RULE, header_of
+from search.generation.extractive.wording import in_one_line
+
+_UNIT = re.compile(
+    r"\b(in (?:thousands|millions|billions))\b|\((thousands|millions|billions)\)", re.IGNORECASE
+)
+_EMPTY = re.compile(r"[\s$€£|%–—-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell that is not empty; `column` is the name of its column, empty if it has none."""
+
+    column: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.column.rstrip(':')}: {self.value}" if self.column else self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table, which starts at an offset in it; `unit` is what its header says of all figures."""
+
+    start: int
+    name: str
+    cells: tuple[Cell, ...]
+    unit: str = ""
+
+    def told(self, cells: Sequence[Cell]) -> str:
+        """Return the row's name with some of its cells."""
+        has_figures = any(map(str.isdigit, "".join(cell.value for cell in cells)))
+        unit = f" ({self.unit})" if self.unit and has_figures else ""
+        return " · ".join(filter(None, (self.name, *map(str, cells)))) + unit
+
+
+def rows_of(table: str) -> Iterator[Row]:
+    """Yield the rows that say something, of a table in Markdown as `core.text.tables` knows it."""
+    header, unit = _header(table)
+    for line in re.finditer(r"[^\n]+", table):
+        cells = _cells(line[0])
+        if RULE.fullmatch(line[0]) or cells == header:
+            continue
+        name, *values = cells if len(cells) > 1 else ["", *cells]
+        columns = header[1:] if len(header) == len(cells) else [""] * len(values)
+        filled = tuple(
+            Cell(column, value)
+            for column, value in zip(columns, values, strict=True)
+            if not _EMPTY.fullmatch(value)
+        )
+        if filled:
+            yield Row(line.start(), name.rstrip(":"), filled, unit)
+
+
+def _header(table: str) -> tuple[list[str], str]:
+    """Return the names of the columns and the unit; nothing where the first row is one like the others."""
+    header = header_of(table)
+    unit = _UNIT.search(header)
+    return _cells(header) if header else [], (unit[1] or unit[2]) if unit else ""
+
+
+def _cells(row: str) -> list[str]:
+    return [
+        in_one_line(cell).removesuffix(" $")
+        for cell in row.strip().removeprefix("|").removesuffix("|").split("|")
+    ]

@@ -1,0 +1,117 @@
+"""How well does a statement answer a question? By meaning, words, where it stands and what it holds.
+
+    fit   = cosine + 0.3 coverage + 0.2 coverage of the passage − 0.1 handicap   is compared with a floor
+    score = fit + 0.1 if it holds what is asked for − 0.1 if it is unfinished    decides the order
+
+*Cosine* is that of statement and question. *Coverage* is the share of the question's terms that the statement
+has, or its passage with headings and the name of the document, weighted by how few statements have them.
+*Handicap* is 0 for the best context and 1 for the last. Where the weights come from:
+docs/adr/0018-extractive-answers.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log
+
+from core.text.analysis import terms
+from kb.embedding import embedding_model
+from kb.embedding.base import Vectors
+from search.generation.base import Context
+from search.generation.extractive.expected import expected_by
+from search.generation.extractive.statements import Statement, statements, words_of
+
+WORD_WEIGHT = 0.3
+PASSAGE_WEIGHT = 0.2
+CONTEXT_WEIGHT = 0.1
+EXPECTED_WEIGHT = 0.1
+UNFINISHED_WEIGHT = 0.1
+
+Terms = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A statement and its terms; `fit` is compared with the floor, `score` orders."""
+
+    statement: Statement
+    terms: Terms
+    fit: float
+    score: float
+
+
+Similarity = Callable[[Sequence[str]], Vectors]
+"""Returns the cosine of each text with the question, of shape (texts,)."""
+
+
+def similarity_to(question: str) -> Similarity:
+    """Return what compares texts with a question, by the resident model in one batch."""
+
+    def similarity(texts: Sequence[str]) -> Vectors:
+        model = embedding_model()
+        cosines: Vectors = model.embed_documents(texts) @ model.embed_query(question)
+        return cosines
+
+    return similarity
+
+
+def weigh(
+    question: str, contexts: Sequence[Context], similarity_of: Similarity | None = None
+) -> list[Evidence]:
+    """Weigh all that the contexts state; the model reads it in one batch."""
+    found = list(statements(question, contexts))
+    if not found:
+        return []
+    similarity = (similarity_of or similarity_to(question))([each.text for each in found])
+    said = [_terms(each.text, each.context) for each in found]
+    scale, holds = _Scale(question, contexts, said), expected_by(question)
+    evidence = []
+    for each, has, cosine in zip(found, said, similarity, strict=True):
+        fit = float(cosine) + scale.words(each.context, has)
+        bonus = EXPECTED_WEIGHT * (each.is_named or holds(each.text))
+        evidence.append(Evidence(each, has, fit, fit + bonus - UNFINISHED_WEIGHT * (not each.is_whole)))
+    return evidence
+
+
+class _Scale:
+    """What all statements of an answer are measured by: the worth of terms and of contexts."""
+
+    def __init__(self, question: str, contexts: Sequence[Context], said: Sequence[Terms]) -> None:
+        self._question = " ".join([question, *filter(str.isdigit, words_of(question))])
+        self._count, self._statements_with = len(said), Counter(term for has in said for term in has)
+        self._of_context = {
+            context.rank: PASSAGE_WEIGHT * self._coverage(context, _passage(context))
+            - CONTEXT_WEIGHT * handicap
+            for context, handicap in zip(contexts, _handicaps(contexts), strict=True)
+        }
+
+    def words(self, context: Context, has: Terms) -> float:
+        """Return what a statement's terms, and those of its passage, add to the cosine."""
+        return WORD_WEIGHT * self._coverage(context, has) + self._of_context[context.rank]
+
+    def _coverage(self, context: Context, has: Terms) -> float:
+        weights = {term: self._weight(term) for term in _terms(self._question, context)}
+        return sum(weights[term] for term in weights.keys() & has) / (sum(weights.values()) or 1.0)
+
+    def _weight(self, term: str) -> float:
+        """Return the inverse document frequency as in BM25, the statements being the documents."""
+        having = self._statements_with[term]
+        return log(1 + (self._count - having + 0.5) / (having + 0.5))
+
+
+def _terms(text: str, context: Context) -> Terms:
+    return frozenset(terms(text, context.chunk.language))
+
+
+def _passage(context: Context) -> Terms:
+    chunk = context.chunk
+    return _terms(" ".join([context.document_name, *chunk.headings, chunk.text]), context)
+
+
+def _handicaps(contexts: Sequence[Context]) -> list[float]:
+    """Return how far each context is behind the best one: 0 for that, 1 for the last."""
+    best, worst = max(c.score for c in contexts), min(c.score for c in contexts)
+    spread = best - worst or 1.0
+    return [(best - c.score) / spread for c in contexts]

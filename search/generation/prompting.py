@@ -1,0 +1,109 @@
+"""What a language model is told and shown: prompts with versions, and sources within a fence.
+
+`prompts/NAME.vN.md` are templates with `$names`. A change of wording that changes answers is a new version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from kb.embedding import embedding_model
+from search.generation.base import Asked, Context, Crop
+from search.generation.fencing import Fence
+from search.generation.packing import Excerpt, pack
+
+ANSWER = "answer.v1"
+REFLECTION = "reflection.v1"
+NO_REFLECTION = "no_reflection.v1"
+CROPS = "crops.v1"
+MOST_BYTES_PER_TOKEN = 6
+"""Of UTF-8. Running text has four or five; so the budget bounds the request in characters, too."""
+_RUN = re.compile(r"\S{50}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to a language model."""
+
+    instructions: str
+    parts: Sequence[str | Crop]
+    """The message: text, and between texts how a source looks."""
+    read: frozenset[int]
+    """The ranks of the contexts in it."""
+
+    @property
+    def message(self) -> str:
+        """The text of the message."""
+        return "\n".join(part for part in self.parts if isinstance(part, str))
+
+    @property
+    def seen(self) -> frozenset[int]:
+        """The ranks of the contexts that are shown as they look."""
+        return frozenset(part.rank for part in self.parts if isinstance(part, Crop))
+
+
+def compose(asked: Asked, budget: int) -> Prompt:
+    """Write the request; the text of its sources takes at most `budget` tokens, crops come on top of that.
+
+    Tokens are counted by the tokenizer of the resident embedding model. A language model may count a quarter
+    more in English, and twice as many in Japanese (ADR 16); no provider tells without being asked.
+    """
+    fence = Fence.new()
+
+    def size(context: Context, text: str) -> int:
+        return tokens_of(fence.source(context, text))
+
+    excerpts = pack(asked.contexts, budget, size)
+    parts = [*_sources(fence, excerpts, asked.crops), fence.question(asked.question)]
+    instructions = render(
+        ANSWER,
+        fence=fence.secret,
+        corpus=asked.corpus,
+        reflection=render(REFLECTION if asked.reflection else NO_REFLECTION),
+    )
+    if any(isinstance(part, Crop) for part in parts):
+        instructions = f"{instructions}\n\n{render(CROPS)}"
+    read = frozenset(excerpt.context.rank for excerpt in excerpts)
+    return Prompt(instructions, _joined(parts), read)
+
+
+def tokens_of(text: str) -> int:
+    """Return how many tokens a text has, long runs without blanks as language models count them.
+
+    Our tokenizer makes one token of any run of more than a hundred characters, and of emoji; who is paid by
+    the token does not.
+    """
+    (count,) = embedding_model().count_tokens([_RUN.sub(r"\g<0> ", text)])
+    return max(count, len(text.encode("utf-8", "replace")) // MOST_BYTES_PER_TOKEN)
+
+
+def _sources(fence: Fence, excerpts: Sequence[Excerpt], crops: Sequence[Crop]) -> Iterator[str | Crop]:
+    by_rank = {crop.rank: crop for crop in crops}
+    for excerpt in excerpts:
+        crop = by_rank.get(excerpt.context.rank)
+        if crop is None:
+            yield fence.source(excerpt.context, excerpt.text)
+        else:
+            before, behind = fence.source_beside(excerpt.context, excerpt.text)
+            yield from (before, crop, behind)
+
+
+def _joined(parts: Iterable[str | Crop]) -> list[str | Crop]:
+    """Return the parts with neighbouring texts as one."""
+    joined: list[str | Crop] = []
+    for part in parts:
+        if isinstance(part, str) and joined and isinstance(joined[-1], str):
+            joined[-1] += f"\n\n{part}"
+        else:
+            joined.append(part)
+    return joined
+
+
+def render(name: str, **values: str) -> str:
+    """Return a prompt with its names filled in; raise `KeyError` if one is missing."""
+    text = (Path(__file__).parent / "prompts" / f"{name}.md").read_text("utf-8")
+    return Template(text).substitute(values).strip()

@@ -24,7 +24,7 @@ from core.api.validation import validated
 Values = dict[str, dict[str, Any]]
 
 
-class Source(StrEnum):
+class SettingSource(StrEnum):
     """Who gave a value, from the first that is asked to the last."""
 
     REQUEST = "request"
@@ -46,18 +46,18 @@ class Section:
     choices: Callable[[], Mapping[str, Sequence[str]]]
     """Returns what the fields that name something may name."""
     template: str
-    """How pages ask for it; gets `level`, a `Source`."""
+    """How pages ask for it; gets `level`, a `SettingSource`."""
 
-    def shape(self, level: Source) -> type[BaseModel] | None:
+    def shape(self, level: SettingSource) -> type[BaseModel] | None:
         """Return what may be given at a level."""
-        return self.of_users if level is Source.USER else self.of_workspaces
+        return self.of_users if level is SettingSource.USER else self.of_workspaces
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
     """What one of those asked gives for a section; null or absent is nothing."""
 
-    source: Source
+    source: SettingSource
     values: Mapping[str, Any]
 
 
@@ -66,7 +66,7 @@ class Setting:
     """A value that counts, and who gave it."""
 
     value: Any
-    source: Source
+    source: SettingSource
 
 
 _sections: dict[str, Section] = {}
@@ -77,16 +77,16 @@ def declare(section: Section) -> None:
     _sections[section.name] = section
 
 
-def sections_of(level: Source) -> dict[str, tuple[Section, type[BaseModel]]]:
+def sections_of(level: SettingSource) -> dict[str, tuple[Section, type[BaseModel]]]:
     """Return the sections that a level has, by name, each with its shape there."""
     shapes = ((section, section.shape(level)) for section in _sections.values())
     return {section.name: (section, shape) for section, shape in shapes if shape}
 
 
-def body_of(level: Source) -> type[BaseModel]:
+def body_of(level: SettingSource) -> type[BaseModel]:
     """Return the shape of a change: sections to change, with the fields to change; null clears."""
     fields: dict[str, Any] = {name: (shape | None, None) for name, (_, shape) in sections_of(level).items()}
-    name = "PreferencesChange" if level is Source.USER else "WorkspaceSettingsChange"
+    name = "PreferencesChange" if level is SettingSource.USER else "WorkspaceSettingsChange"
     return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
 
 
@@ -98,13 +98,13 @@ def preferences_of(principal: Principal) -> Values:
     stored: Values | None = None
     if principal.external_user_id is None:
         stored = Preferences.objects.filter(pk=principal.user_id).values_list("values", flat=True).first()
-    return accepted(Source.USER, stored or {})
+    return accepted(SettingSource.USER, stored or {})
 
 
 def settings_of(workspace_id: UUID) -> Values:
     """Return what a workspace sets."""
     stored = Workspace.objects.filter(pk=workspace_id).values_list("settings", flat=True).first()
-    return accepted(Source.WORKSPACE, stored or {})
+    return accepted(SettingSource.WORKSPACE, stored or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class WorkspaceSetting:
         return self.deployment() if value is None else value
 
 
-def accepted(level: Source, stored: Values) -> Values:
+def accepted(level: SettingSource, stored: Values) -> Values:
     """Return every field of every section of a level: null where nothing is stored that still holds."""
     return {
         name: _accepted_fields(shape, stored.get(name, {})) for name, (_, shape) in sections_of(level).items()
@@ -149,14 +149,14 @@ def _accepted(shape: type[BaseModel], field: str, value: Any) -> Any:
 
 def resolve(section: str, layers: Iterable[Layer]) -> dict[str, Setting]:
     """Return for each field of a section the first value given; the deployment, asked last, may give null."""
-    deployment = Layer(Source.DEPLOYMENT, _sections[section].deployment())
+    deployment = Layer(SettingSource.DEPLOYMENT, _sections[section].deployment())
     asked = [*layers, deployment]
     return {field: _first(field, asked) for field in deployment.values}
 
 
 def _first(field: str, layers: Iterable[Layer]) -> Setting:
     given = (Setting(layer.values.get(field), layer.source) for layer in layers)
-    return next((one for one in given if one.value is not None), Setting(None, Source.DEPLOYMENT))
+    return next((one for one in given if one.value is not None), Setting(None, SettingSource.DEPLOYMENT))
 
 
 # --- Changing --------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def _first(field: str, layers: Iterable[Layer]) -> Setting:
 @transaction.atomic
 def change_preferences(user_id: int, body: object) -> None:
     """Change what a user prefers, or raise `ValidationError`."""
-    given = _given(Source.USER, body)
+    given = _given(SettingSource.USER, body)
     Preferences.objects.get_or_create(user_id=user_id)
     preferences = Preferences.objects.select_for_update().get(pk=user_id)
     preferences.values = merged(preferences.values, given)
@@ -175,14 +175,14 @@ def change_preferences(user_id: int, body: object) -> None:
 @transaction.atomic
 def change_settings(workspace_id: UUID, body: object) -> None:
     """Change what a workspace sets, or raise `ValidationError`."""
-    given = _given(Source.WORKSPACE, body)
+    given = _given(SettingSource.WORKSPACE, body)
     # Rows that point at the workspace may be added meanwhile.
     workspace = Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
     workspace.settings = merged(workspace.settings, given)
     workspace.save(update_fields=["settings"])
 
 
-def _given(level: Source, body: object) -> dict[str, Any]:
+def _given(level: SettingSource, body: object) -> dict[str, Any]:
     return validated(body_of(level), body).model_dump(mode="json", exclude_unset=True)
 
 

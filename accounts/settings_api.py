@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from accounts.access.auth import principal_of
 from accounts.preferences import (
     Layer,
-    Source,
+    SettingSource,
     Values,
     body_of,
     change_preferences,
@@ -41,7 +41,7 @@ class SettingShape(BaseModel):
     """A value that counts, and who gave it."""
 
     value: JsonValue
-    source: Source
+    source: SettingSource
 
 
 class SettingsShape(BaseModel):
@@ -91,7 +91,7 @@ class PreferencesView(ApiView):
 
     def get_serializer(self, **_: Any) -> type[BaseModel]:
         """Return the shape of a change, for the API's schema."""
-        return body_of(Source.USER)
+        return body_of(SettingSource.USER)
 
 
 class WorkspaceSettingsView(ApiView):
@@ -120,14 +120,14 @@ class WorkspaceSettingsView(ApiView):
 
     def get_serializer(self, **_: Any) -> type[BaseModel]:
         """Return the shape of a change, for the API's schema."""
-        return body_of(Source.WORKSPACE)
+        return body_of(SettingSource.WORKSPACE)
 
 
 def _preferences(request: Request) -> dict[str, Any]:
     principal = principal_of(request)
     workspace_id = _workspace_asked_for(request, principal)
     inherited = {} if workspace_id is None else settings_of(workspace_id)
-    shown = _told(Source.USER, preferences_of(principal), [(Source.WORKSPACE, inherited)])
+    shown = _told(SettingSource.USER, preferences_of(principal), [(SettingSource.WORKSPACE, inherited)])
     return shown | {"workspace_id": None if workspace_id is None else str(workspace_id)}
 
 
@@ -144,10 +144,10 @@ def _workspace_asked_for(request: Request, principal: Principal) -> UUID | None:
 
 
 def _settings(workspace_id: UUID) -> dict[str, Any]:
-    return _told(Source.WORKSPACE, settings_of(workspace_id), [])
+    return _told(SettingSource.WORKSPACE, settings_of(workspace_id), [])
 
 
-def _told(level: Source, own: Values, below: Sequence[tuple[Source, Values]]) -> dict[str, Any]:
+def _told(level: SettingSource, own: Values, below: Sequence[tuple[SettingSource, Values]]) -> dict[str, Any]:
     """Return what a level gives, what counts there, and what would count if it gave nothing."""
     return {
         **own,
@@ -157,11 +157,11 @@ def _told(level: Source, own: Values, below: Sequence[tuple[Source, Values]]) ->
     }
 
 
-def _resolved(level: Source, given: Sequence[tuple[Source, Values]]) -> dict[str, Any]:
+def _resolved(level: SettingSource, given: Sequence[tuple[SettingSource, Values]]) -> dict[str, Any]:
     """Return `{section: {field: {"value", "source"}}}`."""
     return {name: _resolved_section(name, given) for name in sections_of(level)}
 
 
-def _resolved_section(name: str, given: Sequence[tuple[Source, Values]]) -> dict[str, Any]:
+def _resolved_section(name: str, given: Sequence[tuple[SettingSource, Values]]) -> dict[str, Any]:
     layers = [Layer(source, values.get(name, {})) for source, values in given]
     return {field: asdict(setting) for field, setting in resolve(name, layers).items()}

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 
 from accounts.models import User, Workspace
 from accounts.pages import administered
-from accounts.preferences import Section, Source, sections_of
+from accounts.preferences import Section, SettingSource, sections_of
 
 
 @login_required
@@ -24,8 +24,8 @@ def preferences(request: HttpRequest) -> HttpResponse:
     shown = {
         "workspace": request.user.personal_workspace,
         "workspaces": Workspace.objects.filter(members=request.user),
-        "level": Source.USER,
-        "sections": _sections(Source.USER),
+        "level": SettingSource.USER,
+        "sections": _sections(SettingSource.USER),
     }
     return render(request, "accounts/preferences.html", shown)
 
@@ -44,11 +44,11 @@ def workspace_settings(request: HttpRequest, id: UUID) -> HttpResponse:
     shown = {
         "workspace": workspace,
         "workspaces": workspaces,
-        "level": Source.WORKSPACE,
-        "sections": _sections(Source.WORKSPACE),
+        "level": SettingSource.WORKSPACE,
+        "sections": _sections(SettingSource.WORKSPACE),
     }
     return render(request, "accounts/workspace_settings.html", shown)
 
 
-def _sections(level: Source) -> list[Section]:
+def _sections(level: SettingSource) -> list[Section]:
     return [section for section, _ in sections_of(level).values()]

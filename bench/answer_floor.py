@@ -1,4 +1,4 @@
-"""How sure must the extractive answerer be before it answers? `python -m bench.answer_floor FOLDER`
+"""How sure must the extractive generator be before it answers? `python -m bench.answer_floor FOLDER`
 
 FOLDER holds `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (passage_id, title, text; query_id, text).
 Each sampled question is asked twice: over all passages, and over those of other titles, where none answers.
@@ -32,7 +32,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def as_context(rank: int, passage: dict[str, Any], score: float) -> Context:
-    """Return a passage as the answerer would get it, cut into sentences."""
+    """Return a passage as the generator would get it, cut into sentences."""
     from core.text.sentences import sentence_bounds
     from kb.models import Chunk
     from search.generation.base import Context

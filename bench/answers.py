@@ -2,7 +2,7 @@
 
 A FOLDER holds `docs/` and `questions.jsonl`, or `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (see
 docs/evaluation.md). Its documents are ingested and its questions asked by `rag_search` over them alone, with
-the answerer the settings name. An answer is right if it holds an accepted short answer: `answer`,
+the generator the settings name. An answer is right if it holds an accepted short answer: `answer`,
 `answer_alt` or `answers`, of twelve words at most. Words are compared without case, marks and articles, of a
 list all items; numbers as numbers, within one per cent and in any scale that is a power of a thousand, but
 years to the year. “At once” is right in the first statement already. The questions of `--foreign` files have
@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.citations import CITATION_RUN, Tally, asked, questions_of
+from bench.citations import CITATION_RUN, CitationTally, asked, questions_of
 from bench.scratch import both_steps, scratch_database, stored
 
 if TYPE_CHECKING:
@@ -43,21 +43,26 @@ console = Console(width=110)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedQuestion:
     """A question and its accepted short answers, of which there may be none."""
 
     text: str
     accepted: tuple[str, ...]
 
 
-class Figures:
+class AnswerFigures:
     """What is reported of a folder."""
 
     def __init__(self) -> None:
-        self.right, self.at_once, self.answered, self.refused = Tally(), Tally(), Tally(), Tally()
+        self.right, self.at_once, self.answered, self.refused = (
+            CitationTally(),
+            CitationTally(),
+            CitationTally(),
+            CitationTally(),
+        )
         self.words: list[int] = []
 
-    def count(self, question: Asked, response: str, answered: bool) -> None:
+    def count(self, question: AskedQuestion, response: str, answered: bool) -> None:
         """Count a question that has an answer."""
         self.answered.count(answered, question.text)
         if answered:
@@ -85,7 +90,7 @@ def main() -> None:
     table = Table("folder", "right", "at once", "answered", "foreign refused", "words", title="Answers")
     with scratch_database():
         for folder in arguments.folders:
-            principal, figures = ingested(folder), Figures()
+            principal, figures = ingested(folder), AnswerFigures()
             for question in track(sampled(asked_of(folder), arguments.sample), folder.name, console=console):
                 result = asked(principal, question.text)
                 figures.count(question, result.response, result.answered)
@@ -100,18 +105,18 @@ def sampled(all_of_them: Sequence[Any], count: int) -> list[Any]:
     return random.Random(0).sample(all_of_them, min(count, len(all_of_them)))  # noqa: S311
 
 
-def asked_of(folder: Path) -> list[Asked]:
+def asked_of(folder: Path) -> list[AskedQuestion]:
     """Return the questions of a folder."""
     file = folder / "questions.jsonl"
     lines = (file if file.is_file() else folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
     return [question_in(json.loads(line)) for line in lines]
 
 
-def question_in(row: dict[str, Any]) -> Asked:
+def question_in(row: dict[str, Any]) -> AskedQuestion:
     """Return a question of either layout."""
     answers = [row.get("answer"), *(row.get("answer_alt") or ()), *(row.get("answers") or ())]
     short = tuple(each for each in answers if each and len(each.split()) <= MOST_WORDS)
-    return Asked(row.get("question") or row["text"], short)
+    return AskedQuestion(row.get("question") or row["text"], short)
 
 
 def ingested(folder: Path) -> Principal:

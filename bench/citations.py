@@ -1,7 +1,7 @@
 """Do citations hold? `python -m bench.citations FOLDER … [--foreign FILE …]`
 
 Each FOLDER holds `docs/` with PDFs and `questions.jsonl` (objects with `question`). The PDFs are ingested,
-the questions asked by `rag_search` over that folder alone, with the answerer the settings name. Then, by
+the questions asked by `rag_search` over that folder alone, with the generator the settings name. Then, by
 other means than the product's own: is every sentence cited, do the words of a sentence stand in its quote, do
 the words of a quote stand in its boxes when the PDF is opened anew? The questions of `--foreign` files have
 no answer in any folder: are they refused?
@@ -44,7 +44,7 @@ console = Console(width=120)
 
 
 @dataclass
-class Tally:
+class CitationTally:
     """How often something that should hold does."""
 
     held: int = 0
@@ -63,16 +63,16 @@ class Tally:
 
 
 @dataclass
-class Figures:
+class CitationFigures:
     """What is reported."""
 
-    answered: Tally = field(default_factory=Tally)
-    cited: Tally = field(default_factory=Tally)
-    supported: Tally = field(default_factory=Tally)
-    boxed: Tally = field(default_factory=Tally)
-    refused: Tally = field(default_factory=Tally)
-    wrong_source: Tally = field(default_factory=Tally)
-    wrong_number: Tally = field(default_factory=Tally)
+    answered: CitationTally = field(default_factory=CitationTally)
+    cited: CitationTally = field(default_factory=CitationTally)
+    supported: CitationTally = field(default_factory=CitationTally)
+    boxed: CitationTally = field(default_factory=CitationTally)
+    refused: CitationTally = field(default_factory=CitationTally)
+    wrong_source: CitationTally = field(default_factory=CitationTally)
+    wrong_number: CitationTally = field(default_factory=CitationTally)
 
     def table(self) -> Table:
         """Return a line for each figure."""
@@ -100,7 +100,7 @@ def main() -> None:
     arguments = parser.parse_args()
     foreign = [question for file in arguments.foreign for question in questions_of(file)]
     foreign = random.Random(0).sample(foreign, min(arguments.sample, len(foreign)))  # noqa: S311
-    figures = Figures()
+    figures = CitationFigures()
     with scratch_database():
         for folder in arguments.folders:
             principal, files = ingested(folder)
@@ -167,7 +167,7 @@ def asked(principal: Principal, question: str) -> RagResult:
 # --- Checking ----------------------------------------------------------------------------------------------
 
 
-def check(result: RagResult, files: dict[str, Path], figures: Figures) -> None:
+def check(result: RagResult, files: dict[str, Path], figures: CitationFigures) -> None:
     """Count what holds of one result."""
     figures.answered.count(result.answered, result.response)
     if not result.answered:
@@ -236,7 +236,7 @@ def characters(page: Any, area: pymupdf.Rect) -> Iterator[str]:
 # --- Misleading --------------------------------------------------------------------------------------------
 
 
-def mislead(result: RagResult, question: str, figures: Figures) -> None:
+def mislead(result: RagResult, question: str, figures: CitationFigures) -> None:
     """Cite each statement from another source, and with another number; count whether that is found out."""
     contexts = contexts_of(result)
     for context in result.contexts:

@@ -51,7 +51,7 @@ print(secs, sum(map(len, found)), words)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class IngestionRun:
     """One document: what came of it, and how long after the queueing of all."""
 
     name: str
@@ -75,7 +75,7 @@ def main() -> None:
         print(start())
         # The first document pays for the start of everything.
         ingest([SAMPLE], process)
-        memory = PeakMemory(process)
+        memory = PeakMemoryOfProcesses(process)
         memory.start()
         others = [psutil.cpu_percent(1)]
         runs = ingest(given.files, process)
@@ -99,7 +99,7 @@ def worker() -> Iterator[psutil.Process]:
             process.terminate()
 
 
-def ingest(files: list[Path], process: psutil.Process) -> list[Run]:
+def ingest(files: list[Path], process: psutil.Process) -> list[IngestionRun]:
     """Queue the files in one transaction; return when the worker is done with all of them."""
     from django.db import transaction
     from django.utils import timezone
@@ -122,14 +122,14 @@ def ingest(files: list[Path], process: psutil.Process) -> list[Run]:
     return [finished(document, begun) for document in documents]
 
 
-def finished(document: Document, begun: datetime) -> Run:
+def finished(document: Document, begun: datetime) -> IngestionRun:
     """Return what came of a document; end the program if it failed."""
     from kb.models import Chunk
 
     if document.text_ready_at is None or document.indexed_at is None:
         sys.exit(f"{document.name}: {document.error_code} {document.error_message}")
     chunks = list(Chunk.unscoped.filter(document=document).order_by("ordinal"))
-    return Run(
+    return IngestionRun(
         document.name,
         document.page_count or 1,
         (document.quality or {}).get("tables", 0),
@@ -140,7 +140,7 @@ def finished(document: Document, begun: datetime) -> Run:
     )
 
 
-def report(runs: list[Run], model: EmbeddingModel) -> None:
+def report(runs: list[IngestionRun], model: EmbeddingModel) -> None:
     """Print a line for each document, the sums, and how long the embedding alone takes."""
     columns = ("document", "pages", "tables", "chunks", "by words after", "in full after")
     table = Table(*columns, title="Ingestion")
@@ -170,7 +170,7 @@ def seconds_alone(model: EmbeddingModel, texts: list[str]) -> float:
     return perf_counter() - begun
 
 
-def report_rival(python: Path, files: list[Path], runs: list[Run]) -> None:
+def report_rival(python: Path, files: list[Path], runs: list[IngestionRun]) -> None:
     """Print how long another partitioner takes for the same files, and how many words it finds."""
     done = subprocess.run([python, "-c", RIVAL, *map(str, files)], capture_output=True, text=True)
     if done.returncode:
@@ -185,7 +185,7 @@ def report_rival(python: Path, files: list[Path], runs: list[Run]) -> None:
     )
 
 
-class PeakMemory(Thread):
+class PeakMemoryOfProcesses(Thread):
     """Watches the resident bytes of a worker and of those that read files for it."""
 
     def __init__(self, process: psutil.Process) -> None:

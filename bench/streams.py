@@ -38,7 +38,7 @@ Message = dict[str, Any]
 
 
 @dataclass
-class Client:
+class StreamClient:
     """One question and what was heard of its answer, over connections that are cut at random."""
 
     addresses: Sequence[str]
@@ -120,7 +120,7 @@ class Client:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class StreamTally:
     """What a storm has shown; times in milliseconds, one of each client."""
 
     missing: int
@@ -130,9 +130,9 @@ class Tally:
     added: list[float]
 
 
-async def storm(addresses: Sequence[str], key: str, streams: int, within_secs: float) -> Tally:
+async def storm(addresses: Sequence[str], key: str, streams: int, within_secs: float) -> StreamTally:
     """Let many clients ask, all `within_secs`, and listen to the end."""
-    clients = [Client(addresses, key, f"question {number}") for number in range(streams)]
+    clients = [StreamClient(addresses, key, f"question {number}") for number in range(streams)]
     async with (
         httpx.AsyncClient(timeout=START_SECS, limits=httpx.Limits()) as http,
         asyncio.TaskGroup() as tasks,
@@ -143,13 +143,13 @@ async def storm(addresses: Sequence[str], key: str, streams: int, within_secs: f
     return tally(clients)
 
 
-def tally(clients: Sequence[Client]) -> Tally:
+def tally(clients: Sequence[StreamClient]) -> StreamTally:
     """Compare what was heard with what was said."""
     counts = [_compared(client) for client in clients]
     ends = [
         message["event"] for client in clients for _, message in client.heard if message["event"] in TERMINAL
     ]
-    return Tally(
+    return StreamTally(
         missing=sum(missing for missing, _ in counts),
         repeated=sum(repeated for _, repeated in counts),
         ends={end: ends.count(end) for end in sorted(set(ends))},
@@ -158,7 +158,7 @@ def tally(clients: Sequence[Client]) -> Tally:
     )
 
 
-def _compared(client: Client) -> tuple[int, int]:
+def _compared(client: StreamClient) -> tuple[int, int]:
     """Return how many characters of the text were missing, and how many came again."""
     texts = [(seq, m["data"]["content"]) for seq, m in client.heard if m["event"] == "tool_partial_update"]
     once = dict(texts)

@@ -127,7 +127,7 @@ class PageLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class WordRun:
     """Consecutive words that share a line, a place in the file, or (`place` None) are timed.
 
     `where` of its words is x1, y1, x2, y2 on a page, nothing in a file, start and end in time. Plain tuples:
@@ -158,7 +158,7 @@ class LocatedText:
     """
 
     text: str
-    runs: tuple[Run, ...] = ()
+    runs: tuple[WordRun, ...] = ()
 
     @classmethod
     def of_words(cls, words: Iterable[tuple[str, Place]]) -> Self:
@@ -176,7 +176,7 @@ class LocatedText:
     def of_spans(cls, text: str, spans: Iterable[Span]) -> Self:
         """Return a text with its places, rounded to 1/100 point and 1/1000 second."""
         runs = (
-            Run(key, tuple(map(_word, group)))
+            WordRun(key, tuple(map(_word, group)))
             for key, group in groupby(spans, key=lambda span: _key(span.place))
         )
         return cls(text, tuple(runs))
@@ -185,7 +185,7 @@ class LocatedText:
     def join(cls, parts: Iterable[LocatedText], separator: str) -> Self:
         """Concatenate texts; the separator has no place of its own."""
         texts: list[str] = []
-        runs: list[Run] = []
+        runs: list[WordRun] = []
         at = 0
         for part in parts:
             texts.append(part.text)
@@ -204,7 +204,7 @@ class LocatedText:
         if start <= 0 and length >= len(self.text):
             return self
         runs = (
-            Run(
+            WordRun(
                 run.place,
                 tuple((max(w[0] - start, 0), min(w[1] - start, length), *w[2:]) for w in run.words),
             )
@@ -241,7 +241,7 @@ class LocatedText:
         first = self.runs[0].place if self.runs else None
         return first.page.number if isinstance(first, PageLine) else None
 
-    def _touching(self, start: int, end: int) -> Iterator[Run]:
+    def _touching(self, start: int, end: int) -> Iterator[WordRun]:
         for run in self.runs:
             words = run.words
             if words[0][0] >= end:
@@ -252,7 +252,7 @@ class LocatedText:
                 words = tuple(word for word in words if word[1] > start and word[0] < end)
                 if not words:
                     continue
-                run = Run(run.place, words)
+                run = WordRun(run.place, words)
             yield run
 
     # --- The stored form -----------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class LocatedText:
     @classmethod
     def load(cls, text: str, stored: Iterable[Mapping[str, Any]]) -> Self:
         """Return the located text of which `dump` wrote the places."""
-        runs = (Run(_load_place(entry), tuple(map(tuple, entry["words"]))) for entry in stored)
+        runs = (WordRun(_load_place(entry), tuple(map(tuple, entry["words"]))) for entry in stored)
         return cls(text, tuple(runs))
 
 
@@ -298,8 +298,8 @@ def _word(span: Span) -> Word:
             return span.start, span.end
 
 
-def _shifted(run: Run, by: int) -> Run:
-    return Run(run.place, tuple((word[0] + by, word[1] + by, *word[2:]) for word in run.words))
+def _shifted(run: WordRun, by: int) -> WordRun:
+    return WordRun(run.place, tuple((word[0] + by, word[1] + by, *word[2:]) for word in run.words))
 
 
 def _around(line: PageLine, words: Sequence[Word]) -> PageBox:

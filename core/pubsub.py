@@ -1,8 +1,8 @@
-"""News between processes, over PostgreSQL's LISTEN and NOTIFY.
+"""Publish and subscribe between processes, over PostgreSQL's LISTEN and NOTIFY.
 
 A notification carries only a topic: the name of what changed. Whoever listens reads the thing again
-through its own scope, so nothing a listener may not see ever travels. `announce` is part of the
-caller's transaction: news of a change that is rolled back is never sent.
+through its own scope, so nothing a listener may not see ever travels. `publish` is part of the
+caller's transaction: the message of a change that is rolled back is never sent.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ logger = logging.getLogger(__name__)
 CHANNEL = "locus"
 RECONNECT_SECS = 1.0
 WITHDRAWN = "withdrawn-documents"
-"""The topic of documents that were deleted or moved to another workspace; the news is the document's id."""
+"""The topic of documents that were deleted or moved to another workspace; the message is its id."""
 
 
 def document_topic(workspace_id: UUID) -> str:
-    """Return the topic of changes to a workspace's documents; the news is the document's id."""
+    """Return the topic of changes to a workspace's documents; the message is the document's id."""
     return f"documents:{workspace_id}"
 
 
-def announce(topic: str, news: str) -> None:
-    """Tell every process that `news` happened under `topic`, when the current transaction commits."""
+def publish(topic: str, message: str) -> None:
+    """Send `message` to all subscribers of `topic` in all processes when the current transaction commits."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {announcing('%s', '%s')}", [topic, news])
+        cursor.execute(f"SELECT {publish_sql('%s', '%s')}", [topic, message])
 
 
-def announcing(topic: str, news: str) -> str:
-    """Return SQL that announces as part of another statement; `topic` and `news` are SQL for texts."""
-    return f"pg_notify('{CHANNEL}', {topic} || ' ' || {news})"
+def publish_sql(topic: str, message: str) -> str:
+    """Return SQL that publishes as part of another statement; `topic` and `message` are SQL for texts."""
+    return f"pg_notify('{CHANNEL}', {topic} || ' ' || {message})"
 
 
-class Listener:
+class Subscriber:
     """One LISTEN connection for an event loop, shared by all its subscribers.
 
     Opened by the first, it stays: the next should not wait for another.
@@ -55,7 +55,7 @@ class Listener:
 
     @asynccontextmanager
     async def subscribe(self, topic: str) -> AsyncIterator[asyncio.Queue[str]]:
-        """Yield a queue of the news under `topic`; nothing announced after the yield is missed.
+        """Yield a queue of the messages under `topic`; nothing published after the yield is missed.
 
         After a lost connection every queue gets an empty string: read again, something may have been missed.
         """
@@ -86,9 +86,9 @@ class Listener:
             self._listening.set()
             self._tell_all()
             async for notification in pg.notifies():
-                topic, _, news = notification.payload.partition(" ")
+                topic, _, message = notification.payload.partition(" ")
                 for queue in self._queues.get(topic, ()):
-                    queue.put_nowait(news)
+                    queue.put_nowait(message)
 
     def _tell_all(self) -> None:
         for queues in self._queues.values():
@@ -96,13 +96,13 @@ class Listener:
                 queue.put_nowait("")
 
 
-_listeners: dict[asyncio.AbstractEventLoop, Listener] = {}
+_listeners: dict[asyncio.AbstractEventLoop, Subscriber] = {}
 
 
-def listener() -> Listener:
+def subscriber() -> Subscriber:
     """Return the running event loop's listener."""
     loop = asyncio.get_running_loop()
-    return _listeners.setdefault(loop, Listener())
+    return _listeners.setdefault(loop, Subscriber())
 
 
 def _conninfo() -> str:

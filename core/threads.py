@@ -1,7 +1,7 @@
 """Database work beside the event loop.
 
 `in_database` runs one function in one of a few threads, fewer than there are connections in the pool, so that
-no thread waits for a connection. `Gathered` runs what many tasks ask for at the same time as one: with
+no thread waits for a connection. `Batcher` runs what many tasks ask for at the same time as one: with
 hundreds of streams, one transaction and one query serve all of them.
 """
 
@@ -62,7 +62,7 @@ async def in_database_within(
     return await in_database(limited)
 
 
-class Gathered(Generic[Item, Result]):
+class Batcher(Generic[Item, Result]):
     """A function of many items, called in a thread of its own with all that came while it last ran.
 
     The function returns one result for each item. An item that comes alone does not wait; the busier the
@@ -112,27 +112,29 @@ class Gathered(Generic[Item, Result]):
             close_old_connections()
             self._alone(calls, error)
         else:
-            _tell([(call[1], result, None) for call, result in zip(calls, results, strict=True)])
+            _resolve_futures([(call[1], result, None) for call, result in zip(calls, results, strict=True)])
 
     def _alone(self, calls: Sequence[tuple[Item, asyncio.Future[Result]]], error: Exception) -> None:
         if len(calls) == 1:
-            _tell([(calls[0][1], None, error)])
+            _resolve_futures([(calls[0][1], None, error)])
         else:
             for call in calls:
                 self._answer([call])
 
 
-Outcome = tuple[asyncio.Future[Any], Any, Exception | None]
+FutureOutcome = tuple[asyncio.Future[Any], Any, Exception | None]
 
 
-def _tell(outcomes: Sequence[Outcome]) -> None:
+def _resolve_futures(outcomes: Sequence[FutureOutcome]) -> None:
     """Give all that wait in a loop what they wait for, at once: waking it for each costs most of it."""
     for loop in {future.get_loop() for future, _, _ in outcomes}:
         with suppress(RuntimeError):  # it is closed, and nobody waits
-            loop.call_soon_threadsafe(_settle, [each for each in outcomes if each[0].get_loop() is loop])
+            loop.call_soon_threadsafe(
+                _resolve_in_loop, [each for each in outcomes if each[0].get_loop() is loop]
+            )
 
 
-def _settle(outcomes: Sequence[Outcome]) -> None:
+def _resolve_in_loop(outcomes: Sequence[FutureOutcome]) -> None:
     for future, result, error in outcomes:
         if future.done():  # whoever waited was cancelled
             continue

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from extract.errors import Corrupted, Encrypted, TooLarge
+from extract.errors import Corrupted, Encrypted, FileTooLarge
 
 MAX_MEMBERS = 20_000
 MAX_TOTAL_BYTES = 1_000 * 2**20
@@ -58,10 +58,10 @@ def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def check(archive: zipfile.ZipFile) -> None:
-    """Raise `TooLarge`, `Encrypted` or `Corrupted` for an archive that is a trap or can't be read."""
+    """Raise `FileTooLarge`, `Encrypted` or `Corrupted` for an archive that is a trap or can't be read."""
     members = entries(archive)
     if len(members) > MAX_MEMBERS or sum(member.file_size for member in members) > MAX_TOTAL_BYTES:
-        raise TooLarge(BOMB)
+        raise FileTooLarge(BOMB)
     for member in members:
         _check_member(member)
     _check_overlaps(archive, members)
@@ -103,16 +103,16 @@ def _check_member(member: zipfile.ZipInfo) -> None:
     if member.flag_bits & 0x1:
         raise Encrypted
     if is_xml(name) and member.file_size > MAX_XML_BYTES:
-        raise TooLarge
+        raise FileTooLarge
     if member.file_size > RATIO_MATTERS_FROM and member.file_size > MAX_RATIO * member.compress_size:
-        raise TooLarge(BOMB)
+        raise FileTooLarge(BOMB)
 
 
 def _check_overlaps(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
     """Refuse members that share their bytes: that is how a bomb stays under every ratio."""
     placed = sorted(members, key=lambda member: member.header_offset)
     if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(placed)):
-        raise TooLarge(BOMB)
+        raise FileTooLarge(BOMB)
     if placed and placed[-1].header_offset + placed[-1].compress_size > archive.start_dir:
         raise Corrupted(CUT_OFF)
 

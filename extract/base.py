@@ -83,7 +83,7 @@ class Opened:
     """The end of the file is missing: what could be read may not be all."""
 
 
-class Source(StrEnum):
+class TextOrigin(StrEnum):
     """Where the text of a unit comes from, or why there is none."""
 
     TEXT = "text"
@@ -103,7 +103,7 @@ class UnitRead:
     """
 
     number: int
-    source: Source
+    source: TextOrigin
     confidence: float | None = None
     """Of OCR or speech recognition: 0 to 1, the mean over its words."""
     tables: int = 0
@@ -146,7 +146,7 @@ class Request:
     """The units to read, counted from 1 and ascending; None for all."""
     deep: bool = False
     """Read with models what has no text of its own: recognise characters and speech. Takes its time."""
-    simple: bool = False
+    safe_mode: bool = False
     """Read in the sturdiest way there is: the usual one has killed the reader."""
     pictures: bool = False
     """Look for pictures, and for nothing else; of kinds that have pages."""

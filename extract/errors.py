@@ -48,7 +48,7 @@ class Corrupted(IngestionError):
     default_message = "The file is damaged or incomplete. Open and save it again, then upload it once more."
 
 
-class TooLarge(IngestionError):
+class FileTooLarge(IngestionError):
     """Something in the file is larger than we accept."""
 
     code = "too_large"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from core.locations import LocatedText
 from extract.base import Element, Kind
-from extract.errors import TooLarge
+from extract.errors import FileTooLarge
 from extract.tables import table_element
 
 Cell = LocatedText
@@ -18,7 +18,7 @@ TOO_MANY_CELLS = f"The file has more than {MAX_CELLS:,} cells. Split it and uplo
 
 
 def table_elements(rows: Iterable[list[Cell]], title_level: int = 1) -> Iterator[Element]:
-    """Yield a table as groups of its rows, each under the first row; raise `TooLarge`.
+    """Yield a table as groups of its rows, each under the first row; raise `FileTooLarge`.
 
     A first row of one cell only is the table's title, and becomes a heading.
     """
@@ -54,7 +54,7 @@ class CellCounter:
         self.cells = 0
 
     def count(self, cells: int) -> None:
-        """Note that there are so many more; raise `TooLarge`."""
+        """Note that there are so many more; raise `FileTooLarge`."""
         self.cells += cells
         if self.cells > MAX_CELLS:
-            raise TooLarge(TOO_MANY_CELLS)
+            raise FileTooLarge(TOO_MANY_CELLS)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from core.locations import LocatedText, Run
+from core.locations import LocatedText, WordRun
 from extract.base import Element, Kind
 
 # One class of characters is looked for much faster than what may follow what.
@@ -68,11 +68,11 @@ class _Positions:
         return position - gone
 
 
-def _moved(located: LocatedText, positions: _Positions) -> Iterator[Run]:
+def _moved(located: LocatedText, positions: _Positions) -> Iterator[WordRun]:
     for run in located.runs:
         moved = ((positions.of(start), positions.of(end), *where) for start, end, *where in run.words)
         if words := tuple(word for word in moved if word[0] < word[1]):
-            yield Run(run.place, words)
+            yield WordRun(run.place, words)
 
 
 def _message(characters: str) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import PurePath
 
 
-class Modality(StrEnum):
+class FileModality(StrEnum):
     """What a document is made of, as the contract names it."""
 
     TEXT = "text"
@@ -23,7 +23,7 @@ class FileKind:
     mime_type: str
     extensions: tuple[str, ...]
     module: str
-    modality: Modality = Modality.TEXT
+    modality: FileModality = FileModality.TEXT
 
 
 _HERE = "extract"
@@ -92,15 +92,15 @@ _SOURCE_CODE = [
 
 
 def _image(mime_type: str, *extensions: str) -> FileKind:
-    return FileKind(mime_type, extensions, f"{_HERE}.image", Modality.IMAGE)
+    return FileKind(mime_type, extensions, f"{_HERE}.image", FileModality.IMAGE)
 
 
 def _audio(mime_type: str, *extensions: str) -> FileKind:
-    return FileKind(mime_type, extensions, f"{_HERE}.media", Modality.AUDIO)
+    return FileKind(mime_type, extensions, f"{_HERE}.media", FileModality.AUDIO)
 
 
 def _video(mime_type: str, *extensions: str) -> FileKind:
-    return FileKind(mime_type, extensions, f"{_HERE}.media", Modality.VIDEO)
+    return FileKind(mime_type, extensions, f"{_HERE}.media", FileModality.VIDEO)
 
 
 def _text(mime_type: str, module: str, *extensions: str) -> FileKind:
@@ -167,7 +167,7 @@ def promised_type(name: str) -> str | None:
 
 def has_pages(file_type: str) -> bool:
     """Tell whether a kind of file has pages that can be drawn, and so pictures that have a box."""
-    return file_type == "pdf" or KINDS[file_type].modality == Modality.IMAGE
+    return file_type == "pdf" or KINDS[file_type].modality == FileModality.IMAGE
 
 
 def is_misnamed(name: str, file_type: str) -> bool:

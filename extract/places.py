@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.locations import InFile, InTime, LocatedText, Run, Span
+from core.locations import InFile, InTime, LocatedText, Span, WordRun
 from extract.base import Element, Kind
 from extract.cleaning import clean
 
@@ -14,7 +14,7 @@ def located(text: str, place: InFile | InTime | None = None) -> LocatedText:
         return LocatedText(text)
     if isinstance(place, InFile):
         # Sheets have a million cells: this takes half the time of the general way.
-        return LocatedText(text, (Run(place, ((0, len(text)),)),))
+        return LocatedText(text, (WordRun(place, ((0, len(text)),)),))
     return LocatedText.of_spans(text, [Span(0, len(text), place)])
 
 

@@ -72,7 +72,7 @@ def _checked(path: Path) -> Path | Skipped:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FileOutcome:
     """How it ended for one file; `status` is a document's, or “deleted” or “unreadable”."""
 
     path: str
@@ -87,13 +87,13 @@ class Outcome:
         return self.status in (Status.FAILED, "unreadable")
 
 
-def outcome_of(path: str, document: Document | None) -> Outcome:
+def outcome_of(path: str, document: Document | None) -> FileOutcome:
     """Return the outcome of a finished document; None if it is gone."""
     if document is None:
-        return Outcome(path, "deleted")
+        return FileOutcome(path, "deleted")
     warnings = "; ".join(str(warning.get("message", warning.get("code"))) for warning in document.warnings)
     note = f"{document.error_code}: {document.error_message}" if document.error_code else warnings
-    return Outcome(path, document.status, document.page_count, document.chunk_count, note)
+    return FileOutcome(path, document.status, document.page_count, document.chunk_count, note)
 
 
 @dataclass(slots=True)
@@ -102,10 +102,10 @@ class Summary:
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: int = 0
-    _quiet: list[Outcome] = field(default_factory=list)
-    _telling: list[Outcome] = field(default_factory=list)
+    _quiet: list[FileOutcome] = field(default_factory=list)
+    _telling: list[FileOutcome] = field(default_factory=list)
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: FileOutcome) -> None:
         """Take one more."""
         self.counts[outcome.status] += 1
         self.failures += outcome.is_failure
@@ -113,7 +113,7 @@ class Summary:
         if len(rows) < MAX_ROWS:
             rows.append(outcome)
 
-    def rows(self) -> list[Outcome]:
+    def rows(self) -> list[FileOutcome]:
         """Return what the table shows, by path."""
         return sorted([*self._telling, *self._quiet][:MAX_ROWS], key=lambda outcome: outcome.path)
 
@@ -137,7 +137,7 @@ class Followed:
         """Go to the first of them."""
         self._spool.seek(0)
 
-    def step(self) -> list[Outcome]:
+    def step(self) -> list[FileOutcome]:
         """Look once; return those that have finished since the last time."""
         for line in islice(self._spool, WINDOW - len(self._window)):
             path, id = json.loads(line)

@@ -12,7 +12,7 @@ from django.conf import settings
 from extract.base import Element, UnitRead
 from extract.errors import IngestionError
 from extract.sandbox.lines import dump_finding
-from extract.sandbox.wire import Untrue, read_line
+from extract.sandbox.wire import ProtocolError, read_line
 
 # Raise it when extractors yield something else for the same file.
 VERSION = 1
@@ -36,7 +36,7 @@ class Checkpoint:
             for line in file:
                 try:
                     finding = read_line(line)
-                except (Untrue, IngestionError):
+                except (ProtocolError, IngestionError):
                     return  # the line that was being written when the worker died
                 if isinstance(finding, Element):
                     elements.append(finding)

@@ -50,7 +50,7 @@ class Tokenizer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ChunkDraft:
     """A chunk before it has an id; `sentences` are start and end of each sentence, or row of a table."""
 
     located: LocatedText
@@ -61,7 +61,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class HeadedSection:
     """What stands under a heading, itself included; `level` is the heading's, 0 before the first one."""
 
     level: int
@@ -79,7 +79,7 @@ class Piece:
     tokens: int
 
 
-def chunked(elements: Iterable[Element], tokenizer: Tokenizer, language: str | None) -> Iterator[Draft]:
+def chunked(elements: Iterable[Element], tokenizer: Tokenizer, language: str | None) -> Iterator[ChunkDraft]:
     """Yield the chunks of a document in reading order."""
     window = min(LARGEST, tokenizer.max_tokens) - SPECIAL_TOKENS
     for section in joined(sections(elements)):
@@ -101,10 +101,10 @@ def _apart(element: Element) -> tuple[bool, Pictured | None]:
     return element.kind is Kind.TABLE, element.picture
 
 
-def sections(elements: Iterable[Element]) -> Iterator[Section]:
+def sections(elements: Iterable[Element]) -> Iterator[HeadedSection]:
     """Group what belongs into chunks by the heading it stands under."""
     path: list[tuple[int, str]] = []
-    section = Section(0, (), [])
+    section = HeadedSection(0, (), [])
     for element in elements:
         if element.kind in NOT_CONTENT or not element.text:
             continue
@@ -114,18 +114,18 @@ def sections(elements: Iterable[Element]) -> Iterator[Section]:
             level = element.level or 1
             path = [(above, text) for above, text in path if above < level and text != element.text]
             path.append((level, element.text))
-            section = Section(level, tuple(text for _, text in path), [])
+            section = HeadedSection(level, tuple(text for _, text in path), [])
         section.elements.append(element)
     if section.elements:
         yield section
 
 
-def joined(all_sections: Iterable[Section]) -> Iterator[Section]:
+def joined(all_sections: Iterable[HeadedSection]) -> Iterator[HeadedSection]:
     """Put a section of hardly more than its heading before its first subsection, under the latter's path."""
-    waiting: Section | None = None
+    waiting: HeadedSection | None = None
     for section in all_sections:
         if waiting and section.level > waiting.level and _is_short(waiting):
-            section = Section(section.level, section.headings, waiting.elements + section.elements)
+            section = HeadedSection(section.level, section.headings, waiting.elements + section.elements)
         elif waiting:
             yield waiting
         waiting = section
@@ -152,7 +152,7 @@ def packed(paragraphs: Iterable[list[Piece]], room: int) -> Iterator[list[Piece]
         yield chunk
 
 
-def _is_short(section: Section) -> bool:
+def _is_short(section: HeadedSection) -> bool:
     return sum(len(element.text) for element in section.elements) <= SHORT_SECTION
 
 
@@ -242,7 +242,7 @@ def _counted(texts: list[str], tokenizer: Tokenizer) -> list[int]:
 
 def _table_drafts(
     table: Element, tokenizer: Tokenizer, headings: tuple[str, ...], room: int
-) -> Iterator[Draft]:
+) -> Iterator[ChunkDraft]:
     """Yield a table whole, or else as groups of rows that each begin with its header."""
     texts = [without_marks(table.text[start:end]) for start, end in table.rows]
     rows = [
@@ -257,7 +257,7 @@ def _table_drafts(
         yield _row_group(header, group, headings)
 
 
-def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...]) -> Draft:
+def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...]) -> ChunkDraft:
     pieces = [header, *rows] if header else rows
     cut = [piece.element.slice(piece.start, piece.end) for piece in pieces]
     bounds = []
@@ -265,7 +265,7 @@ def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...
     for part in cut:
         bounds.append((at, at + len(part.text)))
         at += len(part.text) + 1
-    return Draft(
+    return ChunkDraft(
         LocatedText.join(cut, "\n"), headings, tuple(bounds[1:] if header else bounds), is_table=True
     )
 
@@ -273,7 +273,9 @@ def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...
 # --- Assembly ----------------------------------------------------------------------------------------------
 
 
-def _pictured(draft: Draft, pieces: Sequence[Piece], picture: Pictured, elements: Iterable[Element]) -> Draft:
+def _pictured(
+    draft: ChunkDraft, pieces: Sequence[Piece], picture: Pictured, elements: Iterable[Element]
+) -> ChunkDraft:
     """Return the draft as one of a picture, told from where on a model has written its text."""
     machines = {id(element.located): element.machine for element in elements}
     machine_made = [index for index, piece in enumerate(pieces) if machines[id(piece.element)]]
@@ -296,7 +298,7 @@ def _runs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield run
 
 
-def _draft(pieces: list[Piece], headings: tuple[str, ...]) -> Draft:
+def _draft(pieces: list[Piece], headings: tuple[str, ...]) -> ChunkDraft:
     parts: list[LocatedText] = []
     sentences: list[tuple[int, int]] = []
     at = 0
@@ -305,4 +307,4 @@ def _draft(pieces: list[Piece], headings: tuple[str, ...]) -> Draft:
         sentences += [(at + p.start - run[0].start, at + p.end - run[0].start) for p in run]
         parts.append(part)
         at += len(part.text) + len(SEPARATOR)
-    return Draft(LocatedText.join(parts, SEPARATOR), headings, tuple(sentences))
+    return ChunkDraft(LocatedText.join(parts, SEPARATOR), headings, tuple(sentences))

@@ -22,7 +22,7 @@ from extract.base import (
     Kind,
     Opened,
     Pictured,
-    Source,
+    TextOrigin,
     UnitRead,
     Warned,
 )
@@ -31,7 +31,7 @@ from extract.kinds import KINDS, has_pages, is_misnamed, promised_type
 from extract.sandbox.parent import SandboxLimits, extract
 from ingestion.checkpoint import Checkpoint
 from ingestion.pictures import Description
-from ingestion.progress import Report
+from ingestion.progress import ProgressWriter
 from kb.models import Document, Modality, Stage
 from kb.pictures import is_multimodal
 
@@ -46,10 +46,10 @@ class Unit:
     read: UnitRead
 
 
-class Reading:
+class ExtractionState:
     """The units of one file, and what was noticed while reading them."""
 
-    def __init__(self, document: Document, report: Report, attachments: Path) -> None:
+    def __init__(self, document: Document, report: ProgressWriter, attachments: Path) -> None:
         self.opened: Opened | None = None
         self.units: dict[int, Unit] = {}
         self.warnings: list[Warned] = []
@@ -68,7 +68,7 @@ class Reading:
     @property
     def pending(self) -> tuple[int, ...]:
         """The units that wait for recognition, ascending."""
-        return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is Source.PENDING))
+        return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is TextOrigin.PENDING))
 
     def read_text(self) -> None:
         """Read the text that the file holds; raise `IngestionError` if it can't be read at all."""
@@ -110,7 +110,9 @@ class Reading:
         """The units whose pictures count, ascending: pages and images that could be read."""
         if not self.is_multimodal or self.opened is None or not has_pages(self.opened.file_type):
             return ()
-        return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is not Source.UNREADABLE))
+        return tuple(
+            sorted(n for n, unit in self.units.items() if unit.read.source is not TextOrigin.UNREADABLE)
+        )
 
     def look_for_pictures(self, while_waiting: Callable[[], None]) -> Iterator[UnitRead]:
         """Find pictures; yield after each unit. Where that fails, pictures are all that is lost."""
@@ -123,7 +125,7 @@ class Reading:
                     case Pictured():
                         self.pictures.append(finding)
                     case UnitRead(number, source):
-                        unseen += [number] if source is Source.UNREADABLE else []
+                        unseen += [number] if source is TextOrigin.UNREADABLE else []
                         yield finding
         except IngestionError as error:
             self.warnings.append(Warned("pictures_unread", f"Not all pictures were read. {error.message}"))

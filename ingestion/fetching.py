@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 
 from core.fetch import FetchError, default_limits, fetch_blocking
 from extract.errors import BY_CODE
-from ingestion.progress import Abandoned
+from ingestion.progress import Superseded
 from kb.documents import store_fetched
 from kb.models import Document
 
@@ -19,7 +19,7 @@ def fetch_document(document: Document, checkpoint: Callable[[], None] = lambda: 
     """Fetch `document.url` and make what comes the document's file, with size, sha256, type and name.
 
     `checkpoint` is called twice a second; what it raises ends the fetch. Raise the `IngestionError` with
-    the code `blocked_url`, `unreachable_url`, `too_large` or `unsupported_type`, and `Abandoned` if the
+    the code `blocked_url`, `unreachable_url`, `too_large` or `unsupported_type`, and `Superseded` if the
     document is gone. An earlier file stays until the new one is whole.
     """
     limits = default_limits()
@@ -32,4 +32,4 @@ def fetch_document(document: Document, checkpoint: Callable[[], None] = lambda: 
         page.flush()
         page.size = fetched.size
         if not store_fetched(document, page, fetched.mime_type):
-            raise Abandoned
+            raise Superseded

@@ -24,7 +24,7 @@ from procrastinate.jobs import Job
 
 from extract.errors import IngestionError, Internal
 from ingestion.pipeline import embed, fail, fetch, read
-from ingestion.progress import Abandoned, Interrupted
+from ingestion.progress import Interrupted, Superseded
 from ingestion.queues import ONE_MORE, FairJobManager, others_wait
 from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK, defer_for_document
 
@@ -78,7 +78,7 @@ def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]
         return
     try:
         step(id, context.should_abort)
-    except Abandoned:
+    except Superseded:
         logger.info("Document %s was deleted, cancelled or queued again while it was processed.", id)
     except Interrupted as stop:
         raise JobAborted from stop

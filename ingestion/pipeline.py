@@ -23,20 +23,20 @@ from core.threads import give_connection_back
 from extract.base import Element
 from extract.errors import IngestionError, NoText
 from ingestion.attachments import add_attachments
-from ingestion.captioning import describe_pictures, describer
-from ingestion.chunking import Draft, chunked
-from ingestion.extraction import Reading
+from ingestion.captioning import caption_pictures, captioner
+from ingestion.chunking import ChunkDraft, chunked
+from ingestion.extraction import ExtractionState
 from ingestion.fetching import fetch_document
 from ingestion.language import language_of
 from ingestion.pictures import pictures_in, with_pictures
-from ingestion.progress import UNDER_WAY, Abandoned, Report, announce_document
+from ingestion.progress import UNDER_WAY, ProgressWriter, Superseded, publish_document
 from ingestion.quality import is_partial, quality_of, warnings_of
 from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
 from kb.embedding import embedding_model
-from kb.index.merging import pack_if_due
-from kb.index.segments import Shelf, index_document
+from kb.index.merging import merge_if_due
+from kb.index.segments import ScopeKey, index_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 
 # Recognised pages are made searchable so often, and at most for this share of the time.
@@ -49,7 +49,7 @@ Interruption = Callable[[], bool]
 def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None:
     """Take a document from its file to `ready` or `partial`.
 
-    Raise `IngestionError` if it can't be ingested, `Abandoned` if it was deleted, cancelled or queued once
+    Raise `IngestionError` if it can't be ingested, `Superseded` if it was deleted, cancelled or queued once
     more meanwhile or is finished, and `Interrupted` once `interrupted()` is true. Running again after any of
     these, or after a crash, ends in the same chunks.
     """
@@ -66,7 +66,7 @@ def fetch(
 
     No connection is held while the other server takes its time.
     """
-    report = Report(document_id, interrupted)
+    report = ProgressWriter(document_id, interrupted)
     report.begin(error_code="", error_message="", warnings=[])
 
     def check() -> None:
@@ -85,7 +85,7 @@ def read(
     document_id: UUID, interrupted: Interruption, and_then: Callable[[UUID], None] = lambda id: None
 ) -> None:
     """Make a document's text findable by words; `and_then` is called in the transaction that does so."""
-    report = Report(document_id, interrupted)
+    report = ProgressWriter(document_id, interrupted)
     report.begin(error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
     document.text_ready_at = None
@@ -93,7 +93,7 @@ def read(
         fetch_document(document, report.check)
     with tempfile.TemporaryDirectory() as folder:
         attachments = Path(folder)
-        reading = Reading(document, report, attachments)
+        reading = ExtractionState(document, report, attachments)
         reading.read_text()
         if reading.pending or reading.pictured:
             _recognise(document, reading, report)
@@ -125,10 +125,10 @@ def embed(
 
     After each batch `others_wait` is asked; if they do, `go_on_later` is called, and that is all for now.
     """
-    report = Report(document_id, interrupted)
+    report = ProgressWriter(document_id, interrupted)
     document = Document.unscoped.filter(pk=document_id, status=Status.INDEXING).first()
     if document is None:
-        raise Abandoned
+        raise Superseded
     vectors = MissingVectors(document_id)
     vectors.find()
     note = partial(report.progress, Stage.EMBEDDING, unit="chunk", before=vectors.found)
@@ -146,7 +146,7 @@ def embed(
         searchable=Searchable.FULL,
         indexed_at=timezone.now(),
     )
-    pack_if_due(Shelf.of(document))
+    merge_if_due(ScopeKey.of(document))
 
 
 def fail(document_id: UUID, error: IngestionError, *, has_begun: bool = True) -> None:
@@ -169,13 +169,13 @@ def fail(document_id: UUID, error: IngestionError, *, has_begun: bool = True) ->
         ):
             Chunk.unscoped.filter(document_id=document_id).delete()
             index_document(document_id)
-            announce_document(document_id)
+            publish_document(document_id)
 
 
 # --- The steps ---------------------------------------------------------------------------------------------
 
 
-def _recognise(document: Document, reading: Reading, report: Report) -> None:
+def _recognise(document: Document, reading: ExtractionState, report: ProgressWriter) -> None:
     """Recognise scans and speech, and look for pictures; what is known already is searchable meanwhile.
 
     A document that is processed again keeps its old chunks until the new ones are complete.
@@ -209,29 +209,33 @@ def _recognise(document: Document, reading: Reading, report: Report) -> None:
     _describe(document, reading, report)
 
 
-def _describe(document: Document, reading: Reading, report: Report) -> None:
+def _describe(document: Document, reading: ExtractionState, report: ProgressWriter) -> None:
     """Have a model say what the pictures show, if the deployment names one."""
-    chosen = describer()
+    chosen = captioner()
     areas = pictures_in(_elements(reading)) if chosen else []
     if chosen and areas:
         language = document.language or language_of(reading.elements)
-        reading.descriptions, warnings = describe_pictures(chosen, document, areas, language, report.check)
+        reading.descriptions, warnings = caption_pictures(chosen, document, areas, language, report.check)
         reading.warnings += warnings
 
 
-def _elements(reading: Reading) -> list[Element]:
+def _elements(reading: ExtractionState) -> list[Element]:
     elements = structured(reading.elements)
     if not reading.is_multimodal:
         return elements
     return with_pictures(elements, reading.pictures, reading.descriptions)
 
 
-def _drafts(reading: Reading, language: str | None) -> list[Draft]:
+def _drafts(reading: ExtractionState, language: str | None) -> list[ChunkDraft]:
     return list(chunked(_elements(reading), embedding_model(), language))
 
 
 def _publish(
-    document: Document, drafts: list[Draft], language: str | None, modality: Modality, report: Report
+    document: Document,
+    drafts: list[ChunkDraft],
+    language: str | None,
+    modality: Modality,
+    report: ProgressWriter,
 ) -> None:
     """Make these the document's chunks, found by words from now on."""
     if not drafts:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from core.pubsub import announce, document_topic
+from core.pubsub import document_topic, publish
 from kb.documents import document_name
 from kb.models import FINISHED, Document, Stage, Status
 
@@ -28,7 +28,7 @@ LOOK_EVERY_SECS = 1.0
 UNDER_WAY = (Status.EXTRACTING, Status.INDEXING)
 
 
-class Abandoned(Exception):
+class Superseded(Exception):
     """The document was deleted, cancelled or queued once more meanwhile: nothing is left to do."""
 
 
@@ -36,7 +36,7 @@ class Interrupted(Exception):
     """The worker is stopping: the job must be taken up again later."""
 
 
-class Report:
+class ProgressWriter:
     """The progress of one document's ingestion."""
 
     def __init__(self, document_id: UUID, interrupted: Callable[[], bool]) -> None:
@@ -52,25 +52,25 @@ class Report:
         self._begun = time.monotonic()
 
     def begin(self, **values: Any) -> None:
-        """Take the document up; raise `Abandoned` if it was deleted, or cancelled, or is done already."""
+        """Take the document up; raise `Superseded` if it was deleted, or cancelled, or is done already."""
         unfinished = Document.unscoped.filter(pk=self.document_id).exclude(status__in=FINISHED)
         with transaction.atomic():
             if not unfinished.update(status=Status.EXTRACTING):
-                raise Abandoned
+                raise Superseded
             self.stage(Stage.EXTRACTING, **values)
 
     def check(self) -> None:
-        """Raise `Abandoned` or `Interrupted` if there is no point in going on; look once a second."""
+        """Raise `Superseded` or `Interrupted` if there is no point in going on; look once a second."""
         if time.monotonic() - self._looked < LOOK_EVERY_SECS:
             return
         self._looked = time.monotonic()
         if self._interrupted():
             raise Interrupted
         if not _live(self.document_id).exists():
-            raise Abandoned
+            raise Superseded
 
     def update(self, **values: Any) -> None:
-        """Write fields of the document; raise `Abandoned` or `Interrupted` if there is no point in going on.
+        """Write fields of the document; raise `Superseded` or `Interrupted` if there is no point in going on.
 
         Inside a transaction the row stays locked, so that a deletion waits for what is written beside it.
         """
@@ -78,8 +78,8 @@ class Report:
             raise Interrupted
         with transaction.atomic():
             if not _live(self.document_id).update(**values, updated_at=timezone.now()):
-                raise Abandoned
-            announce_document(self.document_id)
+                raise Superseded
+            publish_document(self.document_id)
         self._last = time.monotonic()
 
     def rename(self, old: str, new: str) -> None:
@@ -106,10 +106,10 @@ class Report:
             self.progress(stage, done, total, unit)
 
 
-def announce_document(document_id: UUID) -> None:
+def publish_document(document_id: UUID) -> None:
     """Announce a change of a document in the workspace it is in now."""
     workspace_id = Document.unscoped.values_list("workspace_id", flat=True).get(pk=document_id)
-    announce(document_topic(workspace_id), str(document_id))
+    publish(document_topic(workspace_id), str(document_id))
 
 
 def _live(document_id: UUID) -> Any:

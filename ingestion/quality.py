@@ -8,9 +8,9 @@ from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
-from extract.base import Kind, Source, UnitRead, Warned
+from extract.base import Kind, TextOrigin, UnitRead, Warned
 from extract.errors import Corrupted, NoText
-from ingestion.extraction import Reading
+from ingestion.extraction import ExtractionState
 
 NAMED = 10
 LISTED, EXCERPT_CHARS = 100, 80
@@ -27,7 +27,7 @@ HIDDEN_ADVICE = (
 NO_SPEECH = "No speech was heard in the recording, so there is nothing to find. Check its sound track."
 
 
-def warnings_of(reading: Reading) -> list[Warned]:
+def warnings_of(reading: ExtractionState) -> list[Warned]:
     """Return what a person should know; raise `NoText` or `Corrupted` if nothing usable was read."""
     _check_usable(reading)
     reads = [unit.read for unit in reading.units.values()]
@@ -45,15 +45,18 @@ def is_partial(warnings: Iterable[Mapping[str, str]]) -> bool:
     return any(warning["code"] in MISSING_PARTS for warning in warnings)
 
 
-def quality_of(reading: Reading, warnings: Iterable[Warned], language: str | None) -> dict[str, Any]:
+def quality_of(reading: ExtractionState, warnings: Iterable[Warned], language: str | None) -> dict[str, Any]:
     """Return the quality report: units by source, confidence of recognition, tables, pictures, speech."""
     reads = [reading.units[number].read for number in sorted(reading.units)]
     sources = Counter(read.source.value for read in reads)
     return {
         "unit": reading.unit_name,
-        "units": {"total": reading.unit_count, **{source.value: sources[source.value] for source in Source}},
-        "unreadable": [read.number for read in reads if read.source is Source.UNREADABLE],
-        "without_text": [read.number for read in reads if read.source is Source.BLANK],
+        "units": {
+            "total": reading.unit_count,
+            **{source.value: sources[source.value] for source in TextOrigin},
+        },
+        "unreadable": [read.number for read in reads if read.source is TextOrigin.UNREADABLE],
+        "without_text": [read.number for read in reads if read.source is TextOrigin.BLANK],
         "recognised": [
             {"number": read.number, "confidence": round(read.confidence, 3)}
             for read in reads
@@ -69,43 +72,43 @@ def quality_of(reading: Reading, warnings: Iterable[Warned], language: str | Non
     }
 
 
-def _check_usable(reading: Reading) -> None:
+def _check_usable(reading: ExtractionState) -> None:
     if reading.descriptions or any(unit.elements for unit in reading.units.values()):
-        if _cut_off(reading) and _numbers(reading, Source.UNREADABLE):
+        if _cut_off(reading) and _numbers(reading, TextOrigin.UNREADABLE):
             raise Corrupted(
                 "The file is cut off: its end is missing. Get the whole file and upload it again."
             )
         return
     if _cut_off(reading):
         raise Corrupted("The file is cut off: its end is missing. Get the whole file and upload it again.")
-    if _numbers(reading, Source.UNREADABLE):
+    if _numbers(reading, TextOrigin.UNREADABLE):
         raise Corrupted
     raise NoText(NO_SPEECH if reading.opened and reading.opened.duration is not None else None)
 
 
-def _cut_off(reading: Reading) -> bool:
+def _cut_off(reading: ExtractionState) -> bool:
     return reading.opened is not None and reading.opened.is_cut_off
 
 
-def _numbers(reading: Reading, source: Source) -> list[int]:
+def _numbers(reading: ExtractionState, source: TextOrigin) -> list[int]:
     return sorted(number for number, unit in reading.units.items() if unit.read.source is source)
 
 
-def _unreadable(reading: Reading) -> list[Warned]:
-    numbers = _numbers(reading, Source.UNREADABLE)
+def _unreadable(reading: ExtractionState) -> list[Warned]:
+    numbers = _numbers(reading, TextOrigin.UNREADABLE)
     if not numbers:
         return []
     code = "pages_unreadable" if reading.unit_name == "page" else "parts_unreadable"
     return [Warned(code, _about(reading, numbers, "could not be read"))]
 
 
-def _repaired(reading: Reading) -> list[Warned]:
+def _repaired(reading: ExtractionState) -> list[Warned]:
     if not _cut_off(reading):
         return []
     return [Warned("repaired", "The file was damaged at its end; all that it still holds could be read.")]
 
 
-def _doubtful(reading: Reading, reads: list[UnitRead]) -> list[Warned]:
+def _doubtful(reading: ExtractionState, reads: list[UnitRead]) -> list[Warned]:
     poor = sorted(r.number for r in reads if r.confidence is not None and r.confidence < POOR_CONFIDENCE)
     if not poor:
         return []
@@ -114,7 +117,7 @@ def _doubtful(reading: Reading, reads: list[UnitRead]) -> list[Warned]:
     return [Warned("low_confidence", _about(reading, poor, what))]
 
 
-def _hidden(reading: Reading) -> dict[int, str]:
+def _hidden(reading: ExtractionState) -> dict[int, str]:
     """Return what readers of the document can't see, by the number of its unit."""
     texts = {
         number: " ".join(found.text for found in reading.units[number].elements if found.kind is Kind.HIDDEN)
@@ -123,7 +126,7 @@ def _hidden(reading: Reading) -> dict[int, str]:
     return {number: text for number, text in texts.items() if text}
 
 
-def _hidden_warning(reading: Reading) -> list[Warned]:
+def _hidden_warning(reading: ExtractionState) -> list[Warned]:
     hidden = _hidden(reading)
     characters = sum(map(len, hidden.values()))
     if characters < WORTH_A_WARNING:
@@ -138,7 +141,7 @@ def _excerpt(number: int, text: str) -> dict[str, Any]:
     return {"number": number, "characters": len(text), "excerpt": excerpt}
 
 
-def _about(reading: Reading, numbers: list[int], what: str) -> str:
+def _about(reading: ExtractionState, numbers: list[int], what: str) -> str:
     return f"{len(numbers)} of {reading.unit_count} {reading.unit_name}s {what}: {_named(numbers)}."
 
 
@@ -146,7 +149,7 @@ def _named(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:NAMED])) + (", …" if len(numbers) > NAMED else "")
 
 
-def _seconds(reading: Reading, reads: list[UnitRead]) -> dict[str, float] | None:
+def _seconds(reading: ExtractionState, reads: list[UnitRead]) -> dict[str, float] | None:
     if reading.opened is None or reading.opened.duration is None:
         return None
     total = reading.opened.duration

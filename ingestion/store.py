@@ -16,8 +16,8 @@ import orjson
 from django.db import connection, transaction
 
 from core.locations import LocatedText, PageLine
-from ingestion.chunking import Draft
-from ingestion.progress import Abandoned
+from ingestion.chunking import ChunkDraft
+from ingestion.progress import Superseded
 from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document, Modality
 
@@ -54,16 +54,16 @@ class _Facts(NamedTuple):
 
 
 def swap_chunks(
-    document_id: UUID, drafts: Sequence[Draft], language: str | None, modality: Modality = Modality.TEXT
+    document_id: UUID, drafts: Sequence[ChunkDraft], language: str | None, modality: Modality = Modality.TEXT
 ) -> None:
     """Make `drafts` the live chunks of a document; those they replace point at them.
 
     `modality` is what the document is made of; its tables and pictures are told apart from that. What is
-    stored already as it should be is not written again. Raise `Abandoned` if the document is gone.
+    stored already as it should be is not written again. Raise `Superseded` if the document is gone.
     """
     with transaction.atomic():
         if Document.unscoped.select_for_update().filter(pk=document_id).first() is None:
-            raise Abandoned
+            raise Superseded
         stored = _stored(document_id)
         wanted = _wanted(document_id, drafts, language, modality)
         changed = (
@@ -78,7 +78,7 @@ def swap_chunks(
         index_document(document_id)
 
 
-def chunk_ids(document_id: UUID, drafts: Iterable[Draft]) -> list[UUID]:
+def chunk_ids(document_id: UUID, drafts: Iterable[ChunkDraft]) -> list[UUID]:
     """Return an id for each chunk; equal texts without a place are told apart by their number."""
     seen: Counter[str] = Counter()
     ids = []
@@ -96,7 +96,7 @@ def _stored(document_id: UUID) -> dict[UUID, _Facts]:
 
 
 def _wanted(
-    document_id: UUID, drafts: Sequence[Draft], language: str | None, modality: Modality
+    document_id: UUID, drafts: Sequence[ChunkDraft], language: str | None, modality: Modality
 ) -> dict[UUID, _Facts]:
     return {
         id: _Facts(
@@ -112,7 +112,7 @@ def _wanted(
     }
 
 
-def _modality(draft: Draft, of_document: Modality) -> Modality:
+def _modality(draft: ChunkDraft, of_document: Modality) -> Modality:
     if draft.picture:
         return Modality.IMAGE
     return Modality.TABLE if draft.is_table else of_document
@@ -145,7 +145,7 @@ def _drop_outdated_vectors(stored: dict[UUID, _Facts], wanted: dict[UUID, _Facts
 # --- Replaced chunks ---------------------------------------------------------------------------------------
 
 
-def _retire(gone: Sequence[UUID], ids: Sequence[UUID], drafts: Sequence[Draft]) -> None:
+def _retire(gone: Sequence[UUID], ids: Sequence[UUID], drafts: Sequence[ChunkDraft]) -> None:
     """Keep replaced chunks for those who hold their ids, without vectors, pointing at their successors."""
     if not gone:
         return

@@ -18,7 +18,7 @@ from procrastinate.contrib.django import app as jobs
 from accounts.principal import Principal
 from accounts.roles import Role
 from core.errors import Conflict, NotFound
-from core.pubsub import WITHDRAWN, announce, document_topic
+from core.pubsub import WITHDRAWN, document_topic, publish
 from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 
@@ -75,7 +75,7 @@ def change(
             raise
         if target is not None and target != row.workspace_id:
             _move(row, target)
-        announce(document_topic(row.workspace_id), str(row.pk))
+        publish(document_topic(row.workspace_id), str(row.pk))
     return row
 
 
@@ -106,7 +106,7 @@ def cancel(document: Document) -> Document:
         # A new run clears the warnings at its start, but the chunks may still be those of the run before.
         row.warnings = (row.quality or {}).get("warnings", [])
         row.save()
-        announce(document_topic(row.workspace_id), str(row.pk))
+        publish(document_topic(row.workspace_id), str(row.pk))
     return row
 
 
@@ -149,9 +149,9 @@ def _move(document: Document, workspace_id: UUID) -> None:
             raise
         Chunk.unscoped.filter(document_id=one.pk).update(workspace_id=workspace_id)
         index_document(one.pk)
-        announce(document_topic(before), str(one.pk))
-        announce(document_topic(workspace_id), str(one.pk))
-        announce(WITHDRAWN, str(one.pk))
+        publish(document_topic(before), str(one.pk))
+        publish(document_topic(workspace_id), str(one.pk))
+        publish(WITHDRAWN, str(one.pk))
 
 
 def _attachments(document: Document) -> Iterator[Document]:

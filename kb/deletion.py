@@ -21,10 +21,10 @@ from django.core.files.storage import Storage
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
-from core.pubsub import WITHDRAWN, announce, document_topic
+from core.pubsub import WITHDRAWN, document_topic, publish
 from kb.documents import document_folder, has_file, remove_cache
 from kb.index.purging import purge_if_due
-from kb.index.segments import Shelf, forget, lock
+from kb.index.segments import ScopeKey, forget, lock
 from kb.models import Chunk, ChunkVector, Document
 
 AT_ONCE = 200
@@ -164,15 +164,15 @@ def _withdraw(documents: Sequence[Document]) -> None:
     """Take documents out of the index, tell who looks at them, and remove their files after the commit."""
     ids = [document.pk for document in documents]
     # Whoever merges their segments meanwhile would bring them back.
-    shelves = sorted({Shelf.of(document) for document in documents}, key=str)
-    for shelf in shelves:
-        lock(shelf)
+    keys = sorted({ScopeKey.of(document) for document in documents}, key=str)
+    for key in keys:
+        lock(key)
     forget(ids)
-    for shelf in shelves:
-        purge_if_due(shelf)
+    for key in keys:
+        purge_if_due(key)
     for document in documents:
-        announce(document_topic(document.workspace_id), str(document.pk))
-        announce(WITHDRAWN, str(document.pk))
+        publish(document_topic(document.workspace_id), str(document.pk))
+        publish(WITHDRAWN, str(document.pk))
         _remove_after_commit(document)
 
 

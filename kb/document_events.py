@@ -12,7 +12,7 @@ from uuid import UUID
 
 from accounts.access.right_watch import require_right, watched
 from accounts.principal import Principal
-from core.pubsub import document_topic, listener
+from core.pubsub import document_topic, subscriber
 from core.threads import in_database
 from kb.models import FINISHED, Document
 from kb.representations import document_json
@@ -55,42 +55,42 @@ async def follow_document(
 class Reason(Enum):
     """Why the document was looked at."""
 
-    NEWS = "news"
+    CHANGED = "changed"
     QUIET = "quiet"
 
 
 async def _looks(
     principal: Principal, id: UUID, workspace_id: UUID, ping_secs: float
 ) -> AsyncIterator[tuple[Reason, dict[str, Any] | None]]:
-    """Yield what the reader sees of the document: now, at its news, and when there was none for a while."""
+    """Yield what the reader sees of the document: now, after changes, and after a while without any."""
     while True:
         async with (
-            listener().subscribe(document_topic(workspace_id)) as news,
-            watched(principal, partial(news.put_nowait, "")),
+            subscriber().subscribe(document_topic(workspace_id)) as messages,
+            watched(principal, partial(messages.put_nowait, "")),
         ):
-            reason, state = Reason.NEWS, await _look(principal, id)
+            reason, state = Reason.CHANGED, await _look(principal, id)
             yield reason, state
             while state and state["workspace_id"] == str(workspace_id):
-                reason = await _wait(id, news, ping_secs)
+                reason = await _wait(id, messages, ping_secs)
                 state = await _look(principal, id)
                 yield reason, state
         if not state:
             return
-        # It was moved: its news now come under another topic.
+        # It was moved: its changes now come under another topic.
         workspace_id = UUID(state["workspace_id"])
 
 
-async def _wait(id: UUID, news: asyncio.Queue[str], secs: float) -> Reason:
-    """Wait for news of the document, or for the sign that news were lost."""
+async def _wait(id: UUID, messages: asyncio.Queue[str], secs: float) -> Reason:
+    """Wait for a change of the document, or for the sign that messages were lost."""
     try:
         async with asyncio.timeout(secs):
-            while await news.get() not in (str(id), ""):
+            while await messages.get() not in (str(id), ""):
                 pass
     except TimeoutError:
         return Reason.QUIET
-    while not news.empty():
-        news.get_nowait()
-    return Reason.NEWS
+    while not messages.empty():
+        messages.get_nowait()
+    return Reason.CHANGED
 
 
 async def _look(principal: Principal, id: UUID) -> dict[str, Any] | None:

@@ -21,7 +21,7 @@ from accounts.principal import Principal
 from accounts.roles import Role
 from core.errors import Conflict, NotFound
 from core.fetch import name_of_url, web_url
-from core.pubsub import announce, document_topic
+from core.pubsub import document_topic, publish
 from core.text.visible_text import one_line
 from kb.jobs import FETCH_TASK, INGEST_TASK, defer_for_document
 from kb.models import Document, Searchable, Stage, Status
@@ -375,10 +375,10 @@ def _update_fetched(document: Document) -> bool:
         name = name_of_url(document.url)[:MAX_NAME]
         if rows.filter(name=document.url[:MAX_NAME]).update(name=name):
             document.name = name
-        announce(document_topic(document.workspace_id), str(document.pk))
+        publish(document_topic(document.workspace_id), str(document.pk))
     return bool(is_there)
 
 
 def _queue_ingestion(document: Document) -> None:
     defer_for_document(FETCH_TASK if document.url else INGEST_TASK, document.pk)
-    announce(document_topic(document.workspace_id), str(document.pk))
+    publish(document_topic(document.workspace_id), str(document.pk))

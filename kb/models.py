@@ -261,13 +261,13 @@ class ChunkVector(models.Model):
 
 
 class Segment(DocumentScoped):
-    """A packed part of the search index: some chunks that the same principals may see (`kb.index`).
+    """A merged part of the search index: some chunks that the same principals may see (`kb.index`).
 
-    A loose segment holds one document, a packed one many. The columns of bytes have an entry for each chunk.
+    An unmerged segment holds one document, a merged one many. Columns of bytes have an entry for each chunk.
     """
 
     document = models.ForeignKey(
-        Document, null=True, on_delete=models.CASCADE, related_name="+", help_text="of a loose segment"
+        Document, null=True, on_delete=models.CASCADE, related_name="+", help_text="of an unmerged segment"
     )
     version = models.PositiveIntegerField(default=0, help_text="grows with each change, for those who cache")
     size = models.PositiveIntegerField(help_text="chunks, the dead ones included")
@@ -280,10 +280,10 @@ class Segment(DocumentScoped):
         models.IntegerField(), default=list, help_text="positions of chunks that are no longer found"
     )
     purged = models.PositiveIntegerField(
-        default=0, help_text="of how many dead chunks a packed segment no longer holds the words"
+        default=0, help_text="of how many dead chunks a merged segment no longer holds the words"
     )
-    terms = models.TextField(blank=True, help_text="of a loose segment: kb.index.postings")
-    postings = models.BinaryField(default=bytes, help_text="of a loose segment")
+    terms = models.TextField(blank=True, help_text="of an unmerged segment: kb.index.postings")
+    postings = models.BinaryField(default=bytes, help_text="of an unmerged segment")
 
     class Meta(DocumentScoped.Meta):
         indexes = [GinIndex(fields=["document_ids"], name="segment_documents")]
@@ -293,7 +293,7 @@ class Segment(DocumentScoped):
 
 
 class SegmentTerm(models.Model):
-    """Which chunks of a packed segment hold a term. Reached only through scoped segments."""
+    """Which chunks of a merged segment hold a term. Reached only through scoped segments."""
 
     pk = models.CompositePrimaryKey("segment_id", "term")
     segment = models.ForeignKey(Segment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -305,7 +305,7 @@ class SegmentTerm(models.Model):
 
 
 class Term(models.Model):
-    """A term of some packed segments, once: where misspelt words find what is like them.
+    """A term of some merged segments, once: where misspelt words find what is like them.
 
     Whose it is, `SegmentTerm` tells; no search asks for one without the other.
     """

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from accounts.access.sockets import OBJECT, PrincipalConsumer, Refused
 from core.errors import NotFound
-from core.pubsub import document_topic, listener
+from core.pubsub import document_topic, subscriber
 from core.threads import in_database
 from kb.models import Document
 from kb.representations import document_json
@@ -39,12 +39,12 @@ class DocumentsConsumer(PrincipalConsumer):
             self._task.cancel()
 
     async def _follow(self, workspace_id: UUID) -> None:
-        async with listener().subscribe(document_topic(workspace_id)) as news:
+        async with subscriber().subscribe(document_topic(workspace_id)) as messages:
             seen = await in_database(self._visible_ids, workspace_id)
             while True:
-                changed = {await news.get()}
-                while not news.empty():
-                    changed.add(news.get_nowait())
+                changed = {await messages.get()}
+                while not messages.empty():
+                    changed.add(messages.get_nowait())
                 try:
                     # A membership or key may have been taken away since the handshake.
                     await self.identify_again()

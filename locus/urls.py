@@ -24,7 +24,7 @@ api = [
     path("documents", documents.DocumentsView.as_view()),
     path("documents/<str:id>", document.DocumentView.as_view()),
     path("documents/<str:id>/reprocess", document.ReprocessView.as_view()),
-    path("documents/<str:id>/cancel", document.CancelView.as_view()),
+    path("documents/<str:id>/cancel", document.DocumentCancelView.as_view()),
     path("documents/<str:id>/quality", document.QualityView.as_view()),
     path("documents/<str:id>/events", document.DocumentEventsView.as_view()),
     path("documents/<str:id>/file", files.DocumentFileView.as_view()),
@@ -38,7 +38,7 @@ api = [
     path("executions", search_api.ExecutionsView.as_view()),
     path("executions/<str:id>", search_api.ExecutionView.as_view()),
     path("executions/<str:id>/events", search_api.ExecutionEventsView.as_view()),
-    path("executions/<str:id>/cancel", search_api.CancelView.as_view()),
+    path("executions/<str:id>/cancel", search_api.ExecutionCancelView.as_view()),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [

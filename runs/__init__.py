@@ -11,6 +11,6 @@
     scrub ─ what comes from deleted documents does not stay                                  scrubbing.py
     jobs ─ end what nobody runs any more, delete events that are past their time             jobs.py
 
-The stored events are the only truth: news between processes carry numbers, never text. A terminal event is
-stored under a row lock and exactly once, so that a cancel and the last event of the tool can't both win.
+The stored events are the only truth: messages between processes carry numbers, never text. A terminal event
+is stored under a row lock and exactly once, so that a cancel and the last event of the tool can't both win.
 """

@@ -220,7 +220,7 @@ class ExecutionView(ApiView):
         return Response({"deleted": delete_execution(visible_execution(principal_of(request), id))})
 
 
-class CancelView(ApiView):
+class ExecutionCancelView(ApiView):
     """Stop an execution."""
 
     required_scope = "read"

@@ -13,9 +13,9 @@ from django.conf import settings
 from accounts.access.right_watch import watched
 from accounts.principal import Principal
 from core.errors import Cancelled
-from core.pubsub import WITHDRAWN, listener
+from core.pubsub import WITHDRAWN, subscriber
 from core.threads import in_database
-from runs.journal import StoredEvent, Wanted, read, topic
+from runs.journal import EventCursor, StoredEvent, read, topic
 from runs.models import Execution
 from runs.withholding import MADE_OF_ALL, hidden_documents, withheld
 
@@ -36,14 +36,14 @@ async def follow(
     """
     sight = Sight(principal)
     async with (
-        listener().subscribe(topic(execution_id)) as news,
-        listener().subscribe(WITHDRAWN) as withdrawn,
-        watched(principal, partial(news.put_nowait, "")) as right,
+        subscriber().subscribe(topic(execution_id)) as messages,
+        subscriber().subscribe(WITHDRAWN) as withdrawn,
+        watched(principal, partial(messages.put_nowait, "")) as right,
     ):
         was_live = False
         while True:
             right.require()
-            found = await read(Wanted(execution_id, after, with_documents=sight.is_unknown))
+            found = await read(EventCursor(execution_id, after, with_documents=sight.is_unknown))
             while not withdrawn.empty():
                 sight.forget(withdrawn.get_nowait())
             if sight.is_unknown and found.documents is None:
@@ -59,24 +59,24 @@ async def follow(
                     raise Cancelled("The execution was deleted.")
                 return
             was_live = True
-            if not await _is_news(news, after, ping_secs):
+            if not await _has_more(messages, after, ping_secs):
                 yield None
 
 
 async def ended(execution_id: str) -> Execution:
     """Wait until the execution is over, wherever it runs, and return it."""
-    async with listener().subscribe(topic(execution_id)) as news:
-        while not (await read(Wanted(execution_id, LAST))).is_over:
-            await _is_news(news, 0, settings.SSE_PING_SECS)
+    async with subscriber().subscribe(topic(execution_id)) as messages:
+        while not (await read(EventCursor(execution_id, LAST))).is_over:
+            await _has_more(messages, 0, settings.SSE_PING_SECS)
     return await in_database(Execution.unscoped.get, pk=execution_id)
 
 
-async def _is_news(news: asyncio.Queue[str], seq: int, secs: float) -> bool:
-    """Wait for events above `seq`, or for the sign that news were lost; False when there is neither."""
+async def _has_more(messages: asyncio.Queue[str], seq: int, secs: float) -> bool:
+    """Wait for events above `seq`, or for the sign that messages were lost; False when there is neither."""
     try:
-        # A lease that expires is no news: nobody is left to announce it.
+        # A lease expires without a message: the process that would send it is gone.
         async with asyncio.timeout(min(secs, settings.RUN_LEASE_SECS)):
-            while (number := await news.get()) and int(number) <= seq:
+            while (number := await messages.get()) and int(number) <= seq:
                 pass
     except TimeoutError:
         return False

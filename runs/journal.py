@@ -15,8 +15,8 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from core.errors import Cancelled
-from core.pubsub import announcing
-from core.threads import Gathered
+from core.pubsub import publish_sql
+from core.threads import Batcher
 from runs.events import TERMINAL, DocumentsRead, Failure, ToolError, Trace, Yielded, event_data
 from runs.models import LIVE, Execution, ExecutionEvent, ExecutionStatus
 from runs.scrubbing import scrub_ended
@@ -43,7 +43,7 @@ STORE = f"""
         UPDATE search_execution SET last_seq = last.seq, status = %s
         FROM (SELECT id, max(seq) AS seq FROM numbered GROUP BY id) AS last
         WHERE search_execution.id = last.id
-        RETURNING {announcing(f"'{TOPIC}' || last.id", "last.seq")}
+        RETURNING {publish_sql(f"'{TOPIC}' || last.id", "last.seq")}
     )
     SELECT id, has_read FROM live
 """  # noqa: S608
@@ -74,7 +74,7 @@ class StoredEvent:
 
 
 def topic(execution_id: str) -> str:
-    """Return the notification topic of an execution; the news is the number of its last event."""
+    """Return the notification topic of an execution; the message is the number of its last event."""
     return f"{TOPIC}{execution_id}"
 
 
@@ -82,14 +82,14 @@ def topic(execution_id: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class EventBatch:
     """What a tool has yielded, in its order, to be stored together."""
 
     execution_id: str
     items: Sequence[Yielded]
 
 
-def store_all(writes: Sequence[Write]) -> list[bool]:
+def store_all(writes: Sequence[EventBatch]) -> list[bool]:
     """Store the events under the next numbers, with a terminal one the outcome; False for what is over."""
     outcomes = [(write.execution_id, item) for write in writes for item in write.items if _is_outcome(item)]
     # A statement alone is a transaction of its own.
@@ -107,15 +107,15 @@ def store_all(writes: Sequence[Write]) -> list[bool]:
     return [write.execution_id in live for write in writes]
 
 
-store = Gathered(store_all)
+store = Batcher(store_all)
 
 
 def _is_outcome(item: Yielded) -> bool:
     return isinstance(item, NOT_STREAMED) or item.event in TERMINAL
 
 
-def _stored(writes: Sequence[Write]) -> dict[str, bool]:
-    """Store and announce the events of what is not over; return by id whether each has read documents."""
+def _stored(writes: Sequence[EventBatch]) -> dict[str, bool]:
+    """Store and publish the events of what is not over; return by id whether each has read documents."""
     events = [
         (write.execution_id, item.event, json.dumps(event_data(item)))
         for write in writes
@@ -153,9 +153,9 @@ def _text_so_far(execution_id: str) -> dict[str, Any]:
     return {"response": "".join(texts), "partial": True}
 
 
-def failure(execution_id: str, code: str, message: str, **more: Any) -> Write:
+def failure(execution_id: str, code: str, message: str, **more: Any) -> EventBatch:
     """Return the write that ends an execution badly; `more` may be `param` and `details`."""
-    return Write(execution_id, [ToolError(data=Failure(code=code, message=message, **more))])
+    return EventBatch(execution_id, [ToolError(data=Failure(code=code, message=message, **more))])
 
 
 @transaction.atomic
@@ -173,7 +173,7 @@ def end_abandoned(ids: Collection[str] | None = None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventCursor:
     """The events of an execution with a number above `after`, if told so with the documents it has read."""
 
     execution_id: str
@@ -182,7 +182,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EventPage:
     """The events that are stored; `is_over` promises that there will be no more."""
 
     events: Sequence[StoredEvent]
@@ -191,30 +191,30 @@ class Found:
     """Those read up to the last of these events; None if they were not wanted."""
 
 
-def read_all(wishes: Sequence[Wanted]) -> list[Found]:
-    """Return what is stored for each wish; end the executions that nobody runs any more.
+def read_all(cursors: Sequence[EventCursor]) -> list[EventPage]:
+    """Return what is stored for each cursor; end the executions that nobody runs any more.
 
     Whoever waits for these hears of their end as of any other event.
     """
-    different = list(dict.fromkeys(wishes))
-    events: dict[Wanted, list[StoredEvent]] = {wish: [] for wish in different}
-    documents: dict[Wanted, frozenset[UUID] | None] = {}
+    different = list(dict.fromkeys(cursors))
+    events: dict[EventCursor, list[StoredEvent]] = {cursor: [] for cursor in different}
+    documents: dict[EventCursor, frozenset[UUID] | None] = {}
     live: set[str] = set()
     expired: set[str] = set()
     for number, is_live, is_expired, read_documents, *event in _read(different):
-        wish = different[number - 1]
-        if wish not in documents:
-            documents[wish] = _parsed(read_documents) if wish.with_documents else None
+        cursor = different[number - 1]
+        if cursor not in documents:
+            documents[cursor] = _parsed(read_documents) if cursor.with_documents else None
         if is_live:
-            (expired if is_expired else live).add(wish.execution_id)
+            (expired if is_expired else live).add(cursor.execution_id)
         if event[0] is not None:
-            events[wish].append(StoredEvent(wish.execution_id, *event))
+            events[cursor].append(StoredEvent(cursor.execution_id, *event))
     if expired:
         end_abandoned(expired)
-    return [Found(events[wish], wish.execution_id not in live | expired, documents[wish]) for wish in wishes]
+    return [EventPage(events[cursor], cursor.execution_id not in live | expired, documents[cursor]) for cursor in cursors]
 
 
-read = Gathered(read_all)
+read = Batcher(read_all)
 
 
 def _parsed(read_documents: str | None) -> frozenset[UUID]:
@@ -222,10 +222,10 @@ def _parsed(read_documents: str | None) -> frozenset[UUID]:
 
 
 def _read(
-    wishes: Sequence[Wanted],
+    cursors: Sequence[EventCursor],
 ) -> Iterator[tuple[int, bool | None, bool | None, str | None, int, str, Any]]:
     """Yield number, whether it is live, whether its lease has expired, documents, an event or None thrice."""
-    columns = zip(*((wish.execution_id, wish.after, wish.with_documents) for wish in wishes), strict=True)
+    columns = zip(*((each.execution_id, each.after, each.with_documents) for each in cursors), strict=True)
     with connection.cursor() as cursor:
         cursor.execute(READ, [list(LIVE), *map(list, columns)])
         for *standing, data in cursor:

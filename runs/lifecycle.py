@@ -14,7 +14,7 @@ from accounts.idempotency import forget_outcome
 from accounts.ledger.spending import cost_of_execution
 from accounts.principal import Principal
 from core.errors import Cancelled, EventsExpired, NotFound, RateLimited
-from core.pubsub import announce
+from core.pubsub import publish
 from core.text.storable import is_storable
 from runs.journal import end_abandoned, failure, store_all
 from runs.leases import CANCELLED
@@ -70,7 +70,7 @@ def visible_execution(principal: Principal, id: str) -> Execution:
 def cancel(execution: Execution) -> Execution:
     """End a live execution with `error {code: "cancelled"}`; a finished one stays as it is."""
     if store_all([failure(execution.pk, Cancelled.code, Cancelled.default_message)]) == [True]:
-        announce(CANCELLED, execution.pk)
+        publish(CANCELLED, execution.pk)
     execution.refresh_from_db()
     return execution
 

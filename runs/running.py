@@ -13,11 +13,11 @@ from django.db import Error as DatabaseError
 
 from accounts.principal import Principal
 from core.errors import LocusError, Overloaded
-from core.pubsub import listener
+from core.pubsub import subscriber
 from core.threads import in_database
 from runs.context import Run
 from runs.events import MAX_PARTIAL_BYTES, PartialText, ToolPartialUpdate, Yielded, escaped_bytes
-from runs.journal import Write, failure, store, store_all
+from runs.journal import EventBatch, failure, store, store_all
 from runs.leases import CANCELLED, renewal_secs, renewed
 from runs.models import Execution
 from runs.registry import Tool, ToolInput
@@ -63,9 +63,9 @@ class Runs:
             await self._renew()
 
     async def _heed_cancels(self) -> None:
-        async with listener().subscribe(CANCELLED) as news:
+        async with subscriber().subscribe(CANCELLED) as messages:
             while True:
-                if id := await news.get():
+                if id := await messages.get():
                     self._stop(id)
                 else:
                     # The connection was new or lost: a cancel may have been missed.
@@ -134,7 +134,7 @@ async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) ->
     await asyncio.shield(store(ending))
 
 
-def _stopped(execution_id: str) -> Write:
+def _stopped(execution_id: str) -> EventBatch:
     """Return the end of a run whose server stops: another one may take the question at once."""
     return failure(execution_id, Overloaded.code, "The server is being stopped. Ask again in a moment.")
 
@@ -149,7 +149,7 @@ async def _store_events(execution_id: str, items: AsyncIterator[Yielded]) -> Non
     reading = asyncio.create_task(_read(items, waiting))
     try:
         while batch := await _next_batch(waiting):
-            if not await store(Write(execution_id, list(joined(batch)))):
+            if not await store(EventBatch(execution_id, list(joined(batch)))):
                 break
             if isinstance(batch[-1], ToolPartialUpdate):
                 await asyncio.sleep(GATHER_SECS)

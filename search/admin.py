@@ -16,7 +16,7 @@ from accounts.models.ledger import Balance, Charge
 from search.models import Breaker
 from search.web.breaker import state_of
 from search.web.usage.health import healths, unconfigured
-from search.web.usage.spent import USUAL, Spent, limit_of
+from search.web.usage.spent import USUAL, SpendingOverview, limit_of
 
 
 @admin.register(Charge)
@@ -46,7 +46,7 @@ class ChargeAdmin(ModelAdmin):  # type: ignore[misc]
     ) -> HttpResponse:
         """Show what was spent in the last days above the charges."""
         now = timezone.now()
-        spent = Spent.of(Charge.unscoped.all(), USUAL, now.date())
+        spent = SpendingOverview.of(Charge.unscoped.all(), USUAL, now.date())
         names = {each.pk: str(each) for each in Workspace.objects.select_related("personal_of")}
         shown = {
             "spent": spent,

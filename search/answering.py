@@ -16,18 +16,18 @@ from kb.embedding.base import Vectors
 from runs.context import Run
 from runs.events import PartialText, ToolPartialUpdate, Usage
 from search.citations.markers import MarkerStream
-from search.generation.base import Answerer, Asked, Spent
+from search.generation.base import GenerationRequest, GenerationUsage, Generator
 
-Pieces = AsyncGenerator[str | Spent, None]
-"""What answerers yield."""
+TextStream = AsyncGenerator[str | GenerationUsage, None]
+"""What generators yield."""
 
 
-class Written:
+class AnswerStream:
     """What has been written so far, and what it has taken."""
 
     def __init__(self) -> None:
         self._markers = MarkerStream()
-        self.spent = Spent("")
+        self.spent = GenerationUsage("")
 
     @property
     def raw(self) -> str:
@@ -48,11 +48,11 @@ class Written:
         """Tell whether the model could cite a source."""
         return self.spent.read is None or rank in self.spent.read
 
-    async def partials(self, pieces: Pieces) -> AsyncGenerator[ToolPartialUpdate, None]:
+    async def partials(self, pieces: TextStream) -> AsyncGenerator[ToolPartialUpdate, None]:
         """Yield the text as events while it comes."""
         async with aclosing(pieces):
             async for piece in pieces:
-                if isinstance(piece, Spent):
+                if isinstance(piece, GenerationUsage):
                     self.spent = piece
                     continue
                 for partial in self._markers.feed(piece):
@@ -61,8 +61,8 @@ class Written:
             yield _event(partial)
 
 
-async def paid_answer(run: Run, chosen: Answerer, asked: Asked) -> Pieces:
-    """Yield what the answerer does, its price reserved before and settled after.
+async def paid_answer(run: Run, chosen: Generator, asked: GenerationRequest) -> TextStream:
+    """Yield what the generator does, its price reserved before and settled after.
 
     Raise `BudgetExceeded` where the workspace or the deployment has spent what it may.
     """
@@ -78,7 +78,7 @@ async def paid_answer(run: Run, chosen: Answerer, asked: Asked) -> Pieces:
             async with aclosing(chosen.answer(asked)) as pieces:
                 async for piece in pieces:
                     has_begun = True
-                    if isinstance(piece, Spent):
+                    if isinstance(piece, GenerationUsage):
                         bill.cost = piece.cost
                     yield piece
         except LocusError:

@@ -23,7 +23,7 @@ from kb.representations import chunk_json
 from search.events import BoxData
 from search.explanation import Explanation, explain
 from search.inputs import QuestionInput
-from search.retrieval import DEFAULT, Found, rank
+from search.retrieval import DEFAULT, RankedChunk, rank
 
 EVERY_CANDIDATE = 10_000
 """More chunks than all stages together find."""
@@ -125,7 +125,7 @@ def _search(principal: Principal, inputs: SearchInput) -> dict[str, Any]:
     return result.model_dump(mode="json", exclude=None if inputs.explain else {"explanation"})
 
 
-def _chosen(results: Sequence[Found], inputs: SearchInput) -> list[Found]:
+def _chosen(results: Sequence[RankedChunk], inputs: SearchInput) -> list[RankedChunk]:
     """Return the results that are good enough, so many of each document and in all as are wanted."""
     seen: Counter[UUID] = Counter()
     chosen = []
@@ -145,11 +145,11 @@ def _paying(principal: Principal) -> UUID:
         return min(principal.workspace_ids)
 
 
-def _hits(results: Sequence[Found]) -> list[SearchHit]:
+def _hits(results: Sequence[RankedChunk]) -> list[SearchHit]:
     return [_hit(found, rank) for rank, found in enumerate(results, start=1)]
 
 
-def _hit(found: Found, rank: int) -> SearchHit:
+def _hit(found: RankedChunk, rank: int) -> SearchHit:
     chunk = chunk_json(found.chunk, found.chunk.document.name)
     scores = {
         stage: None if score is None else round(score, 4) for stage, score in asdict(found.scores).items()

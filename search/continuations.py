@@ -13,7 +13,7 @@ from django.db.models import Q
 from accounts.principal import Principal
 from kb.chunk_size import shorten
 from kb.models import Chunk
-from search.retrieval import Found, Scores
+from search.retrieval import RankedChunk, Scores
 
 SENTENCE_ENDS = (".", "!", "?", "…", ":", "。", "！", "？", "”", "“", '"', ")", "|")
 
@@ -21,14 +21,14 @@ Place = tuple[UUID, int]
 """A document, and where in its reading order."""
 
 
-def with_continuations(principal: Principal, found: Sequence[Found], limit: int) -> list[Found]:
+def with_continuations(principal: Principal, found: Sequence[RankedChunk], limit: int) -> list[RankedChunk]:
     """Put beside each chunk the neighbour that holds the rest of its first or last sentence.
 
     Never more than `limit` chunks, each once; a neighbour has the relevance of what it completes.
     """
     neighbours = _neighbours(principal, [each.chunk for each in found])
     given = {each.chunk.pk: each for each in found}
-    kept: dict[UUID, Found] = {}
+    kept: dict[UUID, RankedChunk] = {}
     for part in (part for each in found for part in _whole(each, neighbours)):
         kept.setdefault(part.chunk.pk, given.get(part.chunk.pk, part))
     return list(kept.values())[:limit]
@@ -42,7 +42,7 @@ def runs_on(first: Chunk, second: Chunk) -> bool:
     return not first.text.rstrip().endswith(SENTENCE_ENDS) and begins.islower()
 
 
-def _whole(found: Found, neighbours: dict[Place, Chunk]) -> Iterator[Found]:
+def _whole(found: RankedChunk, neighbours: dict[Place, Chunk]) -> Iterator[RankedChunk]:
     document, ordinal = _place(found.chunk)
     before, behind = neighbours.get((document, ordinal - 1)), neighbours.get((document, ordinal + 1))
     if before and runs_on(before, found.chunk):

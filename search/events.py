@@ -70,7 +70,7 @@ class Quote(EventData):
 
 
 class ContextData(EventData):
-    """A chunk handed to the answerer (contract §5)."""
+    """A chunk handed to the generator (contract §5)."""
 
     rank: int
     chunk_id: str

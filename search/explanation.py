@@ -12,17 +12,17 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from core.text.analysis import terms
-from kb.index.words import Word
+from kb.index.words import QueryWord
 from kb.models import Chunk, with_headings
 from search.phrases import phrases_in
-from search.retrieval import Found, Ranking
+from search.retrieval import RankedChunk, Ranking
 
-Stage = Literal["words", "vector", "sentence", "fused", "rerank"]
-Ranks = dict[Stage, int | None]
+StageName = Literal["words", "vector", "sentence", "fused", "rerank"]
+Ranks = dict[StageName, int | None]
 PIECE = re.compile(r"\w(?:\S*\w)?")
 
 
-class Term(BaseModel):
+class ExplainedTerm(BaseModel):
     """What was looked for in place of a word of the question."""
 
     looked_for: list[str] = Field(description="Its stems in the languages of what is searched; mostly one.")
@@ -35,7 +35,7 @@ class QuestionWord(BaseModel):
     """A word as the question has it; without terms it is one that tells nothing, such as “the”."""
 
     word: str
-    terms: list[Term]
+    terms: list[ExplainedTerm]
 
 
 class ChunkExplanation(BaseModel):
@@ -84,13 +84,13 @@ def _words(question: str, ranking: Ranking) -> list[QuestionWord]:
     words = []
     for piece in PIECE.findall(question):
         own = {term for language in languages for term in terms(piece, language)}
-        found = [_term(word, held) for word in ranking.words if own & word.variants]
+        found = [_term(word, held) for word in ranking.words if own & word.expansions]
         words.append(QuestionWord(word=piece, terms=found))
     return words
 
 
-def _term(word: Word, held: Sequence[Set[str]]) -> Term:
-    return Term(
+def _term(word: QueryWord, held: Sequence[Set[str]]) -> ExplainedTerm:
+    return ExplainedTerm(
         looked_for=sorted(word.idf),
         read_as=word.read_as,
         candidates=sum(not own.isdisjoint(word.idf) for own in held),
@@ -101,9 +101,9 @@ def _term(word: Word, held: Sequence[Set[str]]) -> Term:
 # --- Chunks ----------------------------------------------------------------------------------------------
 
 
-def _ranks(candidates: Sequence[Found]) -> dict[UUID, Ranks]:
+def _ranks(candidates: Sequence[RankedChunk]) -> dict[UUID, Ranks]:
     ranks: dict[UUID, Ranks] = {found.chunk.pk: {} for found in candidates}
-    for stage in get_args(Stage):
+    for stage in get_args(StageName):
         scores = {found.chunk.pk: asdict(found.scores)[stage] for found in candidates}
         # Where none of the words stands the score is 0: that is not to be found by them.
         reached = [id for id, score in scores.items() if score is not None and (score or stage != "words")]

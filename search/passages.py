@@ -1,4 +1,4 @@
-"""The texts of candidates: what a reranker reads, and by which twins are known."""
+"""The texts of candidates: what a reranker reads, and by which near duplicates are known."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kb.models import Chunk
 MOST_PASSAGE_CHARS = MOST_CHARS + MOST_HEADING_CHARS
 """No chunk is longer but those that earlier releases have stored."""
 TWIN_SHARE = 0.95
-"""Two passages are twins if they have so much of their words in common."""
+"""Two passages are near duplicates if they have so much of their words in common."""
 
 
 @dataclass(frozen=True)

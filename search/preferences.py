@@ -10,7 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from accounts.preferences import Layer, Section, Source, preferences_of, resolve, settings_of
+from accounts.preferences import Layer, Section, SettingSource, preferences_of, resolve, settings_of
 from accounts.principal import Principal
 from kb.pictures import MULTIMODAL, Multimodal
 from search.generation.registry import choices
@@ -49,9 +49,9 @@ def rag_settings(
     """
     principal.require_workspace(workspace_id)
     layers = [
-        Layer(Source.REQUEST, {"contexts": contexts, "reflection": reflection}),
-        Layer(Source.USER, preferences_of(principal)[NAME]),
-        Layer(Source.WORKSPACE, settings_of(workspace_id)[NAME]),
+        Layer(SettingSource.REQUEST, {"contexts": contexts, "reflection": reflection}),
+        Layer(SettingSource.USER, preferences_of(principal)[NAME]),
+        Layer(SettingSource.WORKSPACE, settings_of(workspace_id)[NAME]),
     ]
     return RagSettings(**{field: setting.value for field, setting in resolve(NAME, layers).items()})
 

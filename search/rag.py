@@ -25,24 +25,24 @@ from core.threads import in_database
 from kb.models import Document
 from runs.context import Run
 from runs.events import DocumentsRead, ToolEnd, ToolUpdate, Trace, Yielded
-from search.answering import Pieces, Written, embed, paid_answer
+from search.answering import AnswerStream, TextStream, embed, paid_answer
 from search.citations.resolve import Resolved
 from search.citations.verifying import verified
 from search.continuations import with_continuations
 from search.crops import crops_of
 from search.events import BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
-from search.generation.base import Asked, Context, Spent
+from search.generation.base import Context, GenerationRequest, GenerationUsage
 from search.generation.extractive import nothing_found
-from search.generation.registry import answerer
+from search.generation.registry import generator
 from search.inputs import QuestionInput
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
-from search.retrieval import DEFAULT, Found, Ranking, rank
-from search.timing import Clock
+from search.retrieval import DEFAULT, RankedChunk, Ranking, rank
+from search.timing import StageTimer
 
 PREVIEW_CHARS = 300
 # What one context says, another need not say again.
-FOR_ANSWERS = replace(DEFAULT, twins=False)
+FOR_ANSWERS = replace(DEFAULT, near_duplicates=False)
 
 
 class RagInput(QuestionInput):
@@ -66,10 +66,10 @@ def searched_workspaces(principal: Principal, inputs: RagInput) -> set[UUID]:
 
 async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncIterator[Yielded]:
     """Yield the events of one search: its phases, contexts and text, how it came about, its result."""
-    clock = Clock()
+    clock = StageTimer()
     yield _phase("SEARCH_PREPARATION", "started", execution_id=run.execution_id)
     wanted, ranking, found = await _searched(principal, inputs, run)
-    clock.lap("retrieval")
+    clock.mark("retrieval")
     yield _phase("RETRIEVAL", "completed", retrieved_count=ranking.total_candidates)
 
     contexts = _contexts(found)
@@ -84,21 +84,23 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
     yield ToolUpdate(data=Contexts(contexts=[_context_data(context) for context in contexts]))
 
     yield _phase("COMPILING_RESULTS", "started")
-    written = Written()
-    asked = Asked(inputs.query, contexts, wanted.reflection)
+    written = AnswerStream()
+    asked = GenerationRequest(inputs.query, contexts, wanted.reflection)
     async with aclosing(written.partials(_answer(principal, run, asked, wanted, ranking))) as partials:
         async for partial in partials:
             yield partial
-    clock.lap("generation")
+    clock.mark("generation")
     shown = [each for each in contexts if written.was_shown(each.rank)]
     resolved = await asyncio.to_thread(verified, written.raw, shown, inputs.query, embed)
-    clock.lap("verification")
+    clock.mark("verification")
     cost = await _cost(run, wanted, written)
-    yield _trace(ranking, contexts, resolved, written, cost, clock.laps)
-    yield ToolEnd(data=_result(run.execution_id, resolved, contexts, written, clock.laps))
+    yield _trace(ranking, contexts, resolved, written, cost, clock.timings)
+    yield ToolEnd(data=_result(run.execution_id, resolved, contexts, written, clock.timings))
 
 
-def _retrieved(principal: Principal, inputs: RagInput, run: Run) -> tuple[RagSettings, Ranking, list[Found]]:
+def _retrieved(
+    principal: Principal, inputs: RagInput, run: Run
+) -> tuple[RagSettings, Ranking, list[RankedChunk]]:
     wanted = rag_settings(principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection)
     steps = replace(FOR_ANSWERS, reranker=wanted.reranker)
     payer = partial(Payer.of, run.workspace_id, run.execution_id)
@@ -109,19 +111,19 @@ def _retrieved(principal: Principal, inputs: RagInput, run: Run) -> tuple[RagSet
 _searched = database_sync_to_async(_retrieved, thread_sensitive=False)
 
 
-def is_relevant(found: Sequence[Found]) -> bool:
+def is_relevant(found: Sequence[RankedChunk]) -> bool:
     """Tell whether anything found is about the question at all."""
     return any(each.relevance >= settings.RELEVANCE_FLOOR for each in found)
 
 
 async def _answer(
-    principal: Principal, run: Run, asked: Asked, wanted: RagSettings, ranking: Ranking
-) -> Pieces:
-    """Ask the answerer, unless there is nothing it could answer from."""
-    chosen = answerer(wanted.generation_model)
+    principal: Principal, run: Run, asked: GenerationRequest, wanted: RagSettings, ranking: Ranking
+) -> TextStream:
+    """Ask the generator, unless there is nothing it could answer from."""
+    chosen = generator(wanted.generation_model)
     if not is_relevant(ranking.results):
         yield nothing_found(asked)
-        yield Spent(chosen.name)
+        yield GenerationUsage(chosen.name)
         return
     if wanted.multimodal and chosen.can_see:
         asked = replace(asked, crops=await crops_of(asked.contexts))
@@ -130,7 +132,7 @@ async def _answer(
             yield piece
 
 
-async def _cost(run: Run, wanted: RagSettings, written: Written) -> float | None:
+async def _cost(run: Run, wanted: RagSettings, written: AnswerStream) -> float | None:
     """Return the US dollars spent, None if unknown; the ledger is asked only where a reranker is paid."""
     chosen = await asyncio.to_thread(reranker, wanted.reranker)
     if written.cost is None or chosen is None or not chosen.is_paid:
@@ -143,7 +145,7 @@ def _phase(name: str, status: str, *, execution_id: str | None = None, **counts:
     return ToolUpdate(data=Phase.model_validate(phase))
 
 
-def _contexts(found: Sequence[Found]) -> list[Context]:
+def _contexts(found: Sequence[RankedChunk]) -> list[Context]:
     return [
         Context(rank, each.chunk, each.chunk.document.name, each.score, each.scores.rerank)
         for rank, each in enumerate(found, start=1)
@@ -180,7 +182,7 @@ def _result(
     execution_id: str,
     resolved: Resolved,
     contexts: Sequence[Context],
-    written: Written,
+    written: AnswerStream,
     timings: dict[str, float],
 ) -> RagResult:
     return RagResult(
@@ -200,7 +202,7 @@ def _trace(
     ranking: Ranking,
     contexts: Sequence[Context],
     resolved: Resolved,
-    written: Written,
+    written: AnswerStream,
     cost: float | None,
     timings: dict[str, float],
 ) -> Trace:

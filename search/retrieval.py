@@ -31,14 +31,14 @@ from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
 from kb.index.nearest import best, similarities, worth_comparing
 from kb.index.view import Rows, View, open_view
-from kb.index.words import Word, WordScores, question_words, score_words
+from kb.index.words import QueryWord, WordScores, question_words, score_words
 from kb.models import Chunk, Document, EmbeddingSpace
 from search import fusion
 from search.passages import Passage, distinct, read_passages
 from search.phrases import narrowed_to_phrases
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs, reranker
-from search.timing import Clock
+from search.timing import StageTimer
 
 Numbers = NDArray[np.float64]
 # What of a search can go on while another core counts words.
@@ -101,7 +101,7 @@ class RankingSettings:
     """One of `offered_rerankers()`; None is the deployment's."""
     candidates: int = 100
     """How many chunks each search contributes."""
-    twins: bool = True
+    near_duplicates: bool = True
     """False leaves out chunks that say what a better one says."""
 
 
@@ -120,7 +120,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RankedChunk:
     """A chunk with its final score and those of the stages."""
 
     chunk: Chunk
@@ -138,11 +138,11 @@ class Ranking:
     The embedding goes on beside the words; what of the vector search is left after these is its own stage.
     """
 
-    results: list[Found]
+    results: list[RankedChunk]
     total_candidates: int
     reranked: bool | Literal["partial"]
     reranked_count: int
-    words: Sequence[Word]
+    words: Sequence[QueryWord]
     """The words of the question as they were looked for."""
     timings: dict[str, float]
 
@@ -159,37 +159,37 @@ def rank(
 
     `payer` is asked who pays for the reranker, if that costs money; without one nothing is recorded.
     """
-    clock = Clock()
+    clock = StageTimer()
     space = active_space()
     view = open_view(
         principal, space, workspaces=question.workspace_ids, documents=_documents(principal, question)
     )
     view = narrowed_to_phrases(principal, view, question.text)
-    clock.lap("scope")
+    clock.mark("scope")
     near = _beside.submit(_near, view, space, question.text) if settings.vector else None
     words = score_words(view, question_words(question.text, view.languages) if settings.words else [])
-    clock.lap("words")
+    clock.mark("words")
     meaning = near.result() if near else _Meaning()
     candidates = _candidates(view, space, words, meaning, settings)
-    clock.lap("vector")
+    clock.mark("vector")
     chosen = reranker(settings.reranker) if settings.rerank else None
-    depth = max(limit if settings.twins else 2 * limit, chosen.passages if chosen else 0)
+    depth = max(limit if settings.near_duplicates else 2 * limit, chosen.passages if chosen else 0)
     passages = read_passages(principal, candidates.best_ids(depth))
-    clock.lap("passages")
+    clock.mark("passages")
     reranked = _reranked(question.text, passages, chosen, payer)
-    clock.lap("rerank")
+    clock.mark("rerank")
     final = candidates.with_reranked(reranked)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
-    kept = order if settings.twins else list(distinct(order))
+    kept = order if settings.near_duplicates else list(distinct(order))
     results = _read(principal, [passage.chunk_id for passage in kept[:limit]])
-    clock.lap("read")
+    clock.mark("read")
     return Ranking(
         [_found(chunk, candidates, final, reranked) for chunk in results],
         len(candidates.ids),
         _state(reranked, passages, chosen),
         len(reranked),
         words.words,
-        clock.laps | {"embedding": meaning.embedding_secs},
+        clock.timings | {"embedding": meaning.embedding_secs},
     )
 
 
@@ -249,12 +249,12 @@ class _Meaning:
 
 def _near(view: View, space: EmbeddingSpace, text: str) -> _Meaning:
     """Embed a question and scan the codes; no step of it asks the database."""
-    clock = Clock()
+    clock = StageTimer()
     query = _embedded(space, text)
-    clock.lap("embedding")
+    clock.mark("embedding")
     if query is None:
         return _Meaning()
-    return _Meaning(query, worth_comparing(view, space, query), clock.laps["embedding"])
+    return _Meaning(query, worth_comparing(view, space, query), clock.timings["embedding"])
 
 
 def _candidates(
@@ -323,11 +323,11 @@ def _read(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
 
 def _found(
     chunk: Chunk, candidates: _Candidates, final: Mapping[UUID, float], reranked: Mapping[UUID, float]
-) -> Found:
+) -> RankedChunk:
     place = candidates.places[chunk.pk]
     cosine = float(candidates.vector[place])
     has_vector = bool(np.isfinite(cosine))
-    return Found(
+    return RankedChunk(
         chunk,
         final[chunk.pk],
         fusion.relevance(cosine if has_vector else 0.0, float(candidates.coverage[place])),

@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 logger = logging.getLogger(__name__)
 
 
-class ChildExited(Exception):
+class TextProcessExited(Exception):
     """A process has ended before its answer came."""
 
 
@@ -67,7 +67,7 @@ class TextProcess:
     def run(self, task: str, arguments: Sequence[object], embed: Embed, secs: float) -> Any:
         """Return what a task returns; raise `TimeoutError` where it takes longer, embedding left out.
 
-        Raise `ChildExited` if the process ends, `RuntimeError` with the child's words if the task fails.
+        Raise `TextProcessExited` if the process ends, `RuntimeError` with its words if the task fails.
         """
         try:
             if not self._is_ready:
@@ -78,7 +78,7 @@ class TextProcess:
         except (EOFError, OSError) as error:
             if isinstance(error, TimeoutError):
                 raise
-            raise ChildExited from error
+            raise TextProcessExited from error
 
     def kill(self) -> None:
         """End the process at once; it may have ended already."""
@@ -142,12 +142,12 @@ class TextProcesses:
             child = child or TextProcess()
             try:
                 result = child.run(task, arguments, embed, secs)
-            except ChildExited:
+            except TextProcessExited:
                 # Whoever tidies up processes may have ended it while it was idle: once more.
                 child.kill()
                 child = TextProcess()
                 result = child.run(task, arguments, embed, secs)
-        except (TimeoutError, ChildExited) as error:
+        except (TimeoutError, TextProcessExited) as error:
             logger.warning("Text took too long to %s: the process %s is replaced.", task, child and child.pid)
             if child:
                 child.kill()

@@ -15,7 +15,7 @@ from accounts.pages import administered
 from accounts.roles import Role
 from search.web.preferences import are_web_tools_offered, is_enabled, web_search_settings
 from search.web.usage.health import healths
-from search.web.usage.spent import PERIODS, Spent, limit_of, period
+from search.web.usage.spent import PERIODS, SpendingOverview, limit_of, period
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def web_use(request: HttpRequest, id: UUID) -> HttpResponse:
         "workspace": workspace,
         "workspaces": workspaces,
         "is_enabled": counts.enabled,
-        "spent": Spent.of(charges, period(request.GET.get("days")), now.date()),
+        "spent": SpendingOverview.of(charges, period(request.GET.get("days")), now.date()),
         "limit": limit_of(balances, counts.max_cost),
         "periods": PERIODS,
         "healths": healths(now) if are_web_tools_offered() else [],

@@ -44,7 +44,7 @@ UPDATE accounts_attemptbucket SET empty_at = empty_at - make_interval(secs => %s
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class AttemptLimit:
     """`burst` attempts at once, and one more every `every_secs`."""
 
     name: str
@@ -56,29 +56,29 @@ class Limit:
 class Bucket:
     """What a limit counts: the attempts of one address, on one account, or of one at the other."""
 
-    limit: Limit
+    limit: AttemptLimit
     key: str
 
     @classmethod
-    def of(cls, limit: Limit, *who: str) -> Bucket:
+    def of(cls, limit: AttemptLimit, *who: str) -> Bucket:
         """Return the bucket of a limit for somebody, whom its key does not name."""
         value = "\0".join((limit.name, *who))
         return cls(limit, salted_hmac("accounts.access.throttling", value, algorithm="sha256").hexdigest())
 
 
 # A person who mistypes has five tries; a program has one a minute.
-LOGIN_OF_PAIR = Limit("login of an account from an address", 5, 60)
+LOGIN_OF_PAIR = AttemptLimit("login of an account from an address", 5, 60)
 # The same for a browser that has logged in to the account before, whatever others do meanwhile.
-LOGIN_OF_BROWSER = Limit("login of an account from a known browser", 5, 60)
+LOGIN_OF_BROWSER = AttemptLimit("login of an account from a known browser", 5, 60)
 # One address that tries many accounts, or many people behind one address.
-LOGIN_OF_ADDRESS = Limit("login from an address", 60, 3)
+LOGIN_OF_ADDRESS = AttemptLimit("login from an address", 60, 3)
 # Many addresses that try one account: never closed, but slowed down to 100 an hour.
-LOGIN_OF_ACCOUNT = Limit("login of an account", 100, 36)
-SIGN_UP = Limit("sign-up from an address", 10, 60)
-RESET_OF_ADDRESS = Limit("password reset from an address", 10, 60)
-RESET_OF_ACCOUNT = Limit("password reset of an account", 3, 600)
-CHANGE_PASSWORD = Limit("change of a user's password", 5, 60)
-UNKNOWN_KEYS = Limit("unknown API keys from an address", 60, 1)
+LOGIN_OF_ACCOUNT = AttemptLimit("login of an account", 100, 36)
+SIGN_UP = AttemptLimit("sign-up from an address", 10, 60)
+RESET_OF_ADDRESS = AttemptLimit("password reset from an address", 10, 60)
+RESET_OF_ACCOUNT = AttemptLimit("password reset of an account", 3, 600)
+CHANGE_PASSWORD = AttemptLimit("change of a user's password", 5, 60)
+UNKNOWN_KEYS = AttemptLimit("unknown API keys from an address", 60, 1)
 
 
 def take(*buckets: Bucket) -> None:
@@ -104,7 +104,7 @@ def network_of(request: HttpRequest) -> str:
 
 
 def throttled(
-    *limits: Limit, of: Callable[[HttpRequest], str] = network_of
+    *limits: AttemptLimit, of: Callable[[HttpRequest], str] = network_of
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Limit how often the same address, or what `of` returns, may send a view's form."""
 

@@ -16,8 +16,8 @@ import numpy as np
 from rich.progress import track
 
 from bench.scale.churn import Churn
-from bench.scale.corpus import SHARES, SMALL_WORKSPACES, Corpus, Maker, Material, console, read
-from bench.scale.measuring import Asked, measure, measure_reranking
+from bench.scale.corpus import SHARES, SMALL_WORKSPACES, Maker, Material, ScaleCorpus, console, read
+from bench.scale.measuring import TimedQuestion, measure, measure_reranking
 from bench.scale.scopes import scopes
 from bench.scratch import scratch_database
 
@@ -40,17 +40,17 @@ def main() -> None:
         languages = np.array(list(sentences.values()))
         material = Material(texts, languages, model.embed_documents(texts))
         chosen = questions[:: max(1, len(questions) // QUESTIONS)][:QUESTIONS]
-        asked = Asked(chosen, np.array([model.embed_query(text) for text in chosen]))
+        asked = TimedQuestion(chosen, np.array([model.embed_query(text) for text in chosen]))
         corpus = build(arguments.chunks, material)
         report_size()
         measure_all(corpus, asked, material)
 
 
-def build(chunks: int, material: Material) -> Corpus:
+def build(chunks: int, material: Material) -> ScaleCorpus:
     """Store and index a corpus of so many chunks; print how long it took."""
     from accounts.models import User, Workspace
-    from kb.index.merging import pack
-    from kb.index.segments import Shelf, index_document
+    from kb.index.merging import merge
+    from kb.index.segments import ScopeKey, index_document
     from kb.models import Segment
 
     user = User.objects.create_user("bench@example.org", "a long password")
@@ -65,13 +65,13 @@ def build(chunks: int, material: Material) -> Corpus:
     for owner in track(corpus.documents, description="indexing", console=console):
         index_document(owner.id)
     indexed = perf_counter()
-    shelves = {Shelf(owner.workspace_id, owner.external_user_id, None) for owner in corpus.documents}
-    for shelf in track(sorted(shelves, key=str), description="packing", console=console):
-        pack(shelf)
+    keys = {ScopeKey(owner.workspace_id, owner.external_user_id, None) for owner in corpus.documents}
+    for key in track(sorted(keys, key=str), description="merging", console=console):
+        merge(key)
     segments = Segment.unscoped.count()
     console.print(
-        f"{chunks:,} chunks of {len(sizes):,} documents: indexed in {indexed - begun:.0f} s, packed into"
-        f" {segments} segments on {len(shelves)} shelves in {perf_counter() - indexed:.0f} s"
+        f"{chunks:,} chunks of {len(sizes):,} documents: indexed in {indexed - begun:.0f} s, merged into"
+        f" {segments} segments on {len(keys)} keys in {perf_counter() - indexed:.0f} s"
     )
     execute("VACUUM ANALYZE")
     return corpus
@@ -83,7 +83,7 @@ def report_size() -> None:
     console.print(", ".join(f"{table} {size:,.0f} MB" for table, size in zip(TABLES, sizes, strict=True)))
 
 
-def measure_all(corpus: Corpus, asked: Asked, material: Material) -> None:
+def measure_all(corpus: ScaleCorpus, asked: TimedQuestion, material: Material) -> None:
     """Print the tables."""
     measure("At rest", corpus, asked)
     measure_reranking(asked, next(each for each in scopes(corpus) if each.name == "all workspaces"))

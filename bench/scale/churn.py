@@ -12,7 +12,7 @@ from uuid import UUID
 import django
 import numpy as np
 
-from bench.scale.corpus import Corpus, Maker, Material, Owner
+from bench.scale.corpus import Maker, Material, Owner, ScaleCorpus
 
 SHARE = 0.1
 
@@ -21,13 +21,13 @@ SHARE = 0.1
 class Churn:
     """What is being replaced, and by whom."""
 
-    corpus: Corpus
+    corpus: ScaleCorpus
     gone: list[int]
     process: BaseProcess
     results: Connection
 
     @classmethod
-    def start(cls, corpus: Corpus, material: Material) -> Churn:
+    def start(cls, corpus: ScaleCorpus, material: Material) -> Churn:
         """Begin to replace documents, taken at random."""
         from django.db import connection
 
@@ -43,17 +43,17 @@ class Churn:
         process.start()
         return cls(corpus, gone, process, results)
 
-    def finish(self) -> Corpus:
+    def finish(self) -> ScaleCorpus:
         """Wait for the end; return what is there then."""
-        added: list[Corpus] = self.results.recv()
+        added: list[ScaleCorpus] = self.results.recv()
         self.process.join()
         return self._merged(added)
 
-    def _merged(self, added: Sequence[Corpus]) -> Corpus:
+    def _merged(self, added: Sequence[ScaleCorpus]) -> ScaleCorpus:
         corpus, gone = self.corpus, set(self.gone)
         stays = np.array([number not in gone for number in range(len(corpus.documents))])[corpus.document_of]
         numbers = np.arange(len(added)) + len(corpus.documents)
-        return Corpus(
+        return ScaleCorpus(
             np.concatenate([corpus.vectors[stays], *(each.vectors for each in added)]),
             [id for id, stay in zip(corpus.ids, stays, strict=True) if stay]
             + [id for each in added for id in each.ids],
@@ -78,17 +78,17 @@ def _replace_all(
     told.send([_replaced(maker, owner, size) for owner, size in documents])
 
 
-def _replaced(maker: Maker, owner: Owner, size: int) -> Corpus:
+def _replaced(maker: Maker, owner: Owner, size: int) -> ScaleCorpus:
     """Delete a document and add one of its size, as deletion and ingestion do."""
     from kb.deletion import delete_document
-    from kb.index.merging import is_due, pack
-    from kb.index.segments import Shelf, index_document
+    from kb.index.merging import is_due, merge
+    from kb.index.segments import ScopeKey, index_document
     from kb.models import Document
 
     delete_document(Document.unscoped.get(pk=owner.id))
     new = maker.store([size], [replace(owner, id=UUID(int=owner.id.int ^ 1))])
     index_document(new.documents[0].id)
-    shelf = Shelf(owner.workspace_id, owner.external_user_id, None)
-    if is_due(shelf):
-        pack(shelf)
+    key = ScopeKey(owner.workspace_id, owner.external_user_id, None)
+    if is_due(key):
+        merge(key)
     return new

@@ -47,7 +47,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class ScaleCorpus:
     """The chunks by number: vectors (n, dimensions), and for each its id and the number of its document."""
 
     vectors: NDArray[np.float16]
@@ -127,7 +127,7 @@ class Maker:
             owners.append(Owner(UUID(bytes=self._random.bytes(16)), workspaces[at], name))
         return owners
 
-    def store(self, sizes: list[int], owners: list[Owner]) -> Corpus:
+    def store(self, sizes: list[int], owners: list[Owner]) -> ScaleCorpus:
         """Store documents of these sizes and owners with all their chunks and vectors; index them."""
         count = sum(sizes)
         drawn = self._random.integers(0, len(self._material.texts), len(sizes))
@@ -162,7 +162,7 @@ class Maker:
             ((id, self._space.pk, HalfVector(vector)) for id, vector in zip(ids, vectors, strict=True)),
             count,
         )
-        return Corpus(vectors, ids, document_of, owners)
+        return ScaleCorpus(vectors, ids, document_of, owners)
 
     def _sentences(self, languages: NDArray[np.str_], sizes: list[int]) -> NDArray[np.int64]:
         """Return the numbers of the sentences of each chunk, shape (chunks, SENTENCES)."""

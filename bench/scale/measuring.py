@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.table import Table
 
-from bench.scale.corpus import Corpus, console
+from bench.scale.corpus import ScaleCorpus, console
 from bench.scale.scopes import DEPTHS, Scope, exact_answers, held, recall, scopes
 
 COLUMNS = [
@@ -23,7 +23,7 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Asked:
+class TimedQuestion:
     """Questions, and their vectors of shape (questions, dimensions)."""
 
     texts: Sequence[str]
@@ -33,7 +33,7 @@ class Asked:
         return len(self.texts)
 
 
-def measure(title: str, corpus: Corpus, asked: Asked, *, only_timing: bool = False) -> None:
+def measure(title: str, corpus: ScaleCorpus, asked: TimedQuestion, *, only_timing: bool = False) -> None:
     """Print a line for each scope."""
     table = Table(*COLUMNS, title=f"{title} (median / p95)")
     for scope in scopes(corpus):
@@ -56,7 +56,7 @@ class Ranked:
     """The searches in one scope, by the number of a question."""
 
     scope: Scope
-    asked: Asked
+    asked: TimedQuestion
 
     def by_vector(self, number: int) -> list[UUID]:
         """Return the nearest chunks."""
@@ -87,7 +87,7 @@ class Ranked:
         return rank(self.scope.principal, question, limit=10, settings=replace(DEFAULT, rerank=0.0))
 
 
-def measure_reranking(asked: Asked, scope: Scope) -> None:
+def measure_reranking(asked: TimedQuestion, scope: Scope) -> None:
     """Print how long a whole search of everything takes, and what it spends its time on."""
     from search.retrieval import Question, rank
 
@@ -100,7 +100,7 @@ def measure_reranking(asked: Asked, scope: Scope) -> None:
     console.print(f"{scope.name}, reranked: {times} ms; medians: {spent}; out of time: {partly}")
 
 
-def short_questions(asked: Asked) -> list[int]:
+def short_questions(asked: TimedQuestion) -> list[int]:
     """Return the numbers of the questions of two to eight words."""
     return [number for number, text in enumerate(asked.texts) if 2 <= len(text.split()) <= 8]
 

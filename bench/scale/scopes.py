@@ -10,7 +10,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.scale.corpus import SHARES, SMALL_WORKSPACES, Corpus, Owner
+from bench.scale.corpus import SHARES, SMALL_WORKSPACES, Owner, ScaleCorpus
 
 if TYPE_CHECKING:
     from accounts.principal import Principal
@@ -35,7 +35,7 @@ class Scope:
         )
 
 
-def scopes(corpus: Corpus) -> list[Scope]:
+def scopes(corpus: ScaleCorpus) -> list[Scope]:
     """Return scopes of all shares, and their intersections with external users and lists of documents."""
     from accounts.models import User, Workspace
     from accounts.principal import Principal
@@ -71,12 +71,12 @@ def scopes(corpus: Corpus) -> list[Scope]:
     ]
 
 
-def held(corpus: Corpus, scope: Scope) -> NDArray[np.bool_]:
+def held(corpus: ScaleCorpus, scope: Scope) -> NDArray[np.bool_]:
     """Return which chunks a scope holds."""
     return np.array([scope.holds(owner) for owner in corpus.documents])[corpus.document_of]
 
 
-def exact_answers(corpus: Corpus, scope: Scope, queries: NDArray[np.float32]) -> list[list[UUID]]:
+def exact_answers(corpus: ScaleCorpus, scope: Scope, queries: NDArray[np.float32]) -> list[list[UUID]]:
     """Return for each query the ids of the nearest chunks of a scope, by comparing all."""
     numbers = np.flatnonzero(held(corpus, scope))
     best: list[list[tuple[float, int]]] = [[] for _ in queries]

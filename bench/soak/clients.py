@@ -30,7 +30,7 @@ UNREACHED = (httpx.HTTPError, WebSocketException, OSError, asyncio.IncompleteRea
 
 
 @dataclass
-class Client:
+class HonestClient:
     """One hostile client: who it is, where it comes from, and what became of what it sent."""
 
     name: str
@@ -59,10 +59,10 @@ class Client:
         return await asyncio.open_connection("127.0.0.1", self.port, local_addr=(self.address, 0))
 
 
-Attack = Callable[[Client], Awaitable[None]]
+Attack = Callable[[HonestClient], Awaitable[None]]
 
 
-async def hostile_text(client: Client) -> None:
+async def hostile_text(client: HonestClient) -> None:
     """Upload a text that is hard on patterns, ask what it answers, and delete it."""
     text = hostile.TEXTS[client.name.partition(": ")[2]]
     async with client.http() as http:
@@ -74,7 +74,7 @@ async def hostile_text(client: Client) -> None:
             client.count(await http.delete(f"/api/v1/documents/{id}"))
 
 
-async def huge_body(client: Client) -> None:
+async def huge_body(client: HonestClient) -> None:
     """Send a body without end to an address that wants none."""
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -86,18 +86,18 @@ async def huge_body(client: Client) -> None:
         client.count(await http.post(path, content=pieces()))
 
 
-async def slow_bodies(client: Client) -> None:
+async def slow_bodies(client: HonestClient) -> None:
     """Hold connections open with bodies that come a byte a second."""
     head = b"POST /api/v1/search HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n"
     await _drip(client, head)
 
 
-async def slow_heads(client: Client) -> None:
+async def slow_heads(client: HonestClient) -> None:
     """Hold connections open with headers that come a byte a second."""
     await _drip(client, b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
 
 
-async def _drip(client: Client, head: bytes) -> None:
+async def _drip(client: HonestClient, head: bytes) -> None:
     async def one() -> None:
         began = monotonic()
         _, writer = await client.socket()
@@ -113,7 +113,7 @@ async def _drip(client: Client, head: bytes) -> None:
     await asyncio.gather(*(one() for _ in range(SLOW_CONNECTIONS)), return_exceptions=True)
 
 
-async def wide_pages(client: Client) -> None:
+async def wide_pages(client: HonestClient) -> None:
     """Have a page drawn that takes long, at widths that nobody has asked for before."""
     async with client.http() as http:
         uploaded = await http.post("/api/v1/documents", files={"files": ("page.pdf", hostile.slow_page())})
@@ -135,11 +135,11 @@ async def _read(http: httpx.AsyncClient, id: str) -> None:
         await asyncio.sleep(1)
 
 
-async def _draw(client: Client, http: httpx.AsyncClient, id: str, width: int) -> None:
+async def _draw(client: HonestClient, http: httpx.AsyncClient, id: str, width: int) -> None:
     client.count(await http.get(f"/api/v1/documents/{id}/pages/1", params={"width": width}))
 
 
-async def cut_sockets(client: Client) -> None:
+async def cut_sockets(client: HonestClient) -> None:
     """Ask over a websocket and go without goodbye, at a random moment."""
     headers = {"Authorization": f"Bearer {client.key}"}
     address = f"ws://127.0.0.1:{client.port}/ws/tools/rag_search"
@@ -150,7 +150,7 @@ async def cut_sockets(client: Client) -> None:
     client.replies["cut"] += 1
 
 
-async def many_sockets(client: Client) -> None:
+async def many_sockets(client: HonestClient) -> None:
     """Open sockets that are never used."""
     headers = {"Authorization": f"Bearer {client.key}"}
     address = f"ws://127.0.0.1:{client.port}/ws/documents"
@@ -165,7 +165,7 @@ async def many_sockets(client: Client) -> None:
         connection.transport.abort()
 
 
-async def wrong_keys(client: Client) -> None:
+async def wrong_keys(client: HonestClient) -> None:
     """Guess keys."""
     async with client.http() as http:
         for _ in range(20):
@@ -173,7 +173,7 @@ async def wrong_keys(client: Client) -> None:
             client.count(await http.get("/api/v1/me", headers=guess))
 
 
-async def wrong_passwords(client: Client) -> None:
+async def wrong_passwords(client: HonestClient) -> None:
     """Guess somebody's password."""
     async with client.http() as http:
         del http.headers["Authorization"]
@@ -184,7 +184,7 @@ async def wrong_passwords(client: Client) -> None:
             client.count(await http.post("/accounts/login/", data=guess))
 
 
-async def slow_addresses(client: Client) -> None:
+async def slow_addresses(client: HonestClient) -> None:
     """Have pages fetched that never end."""
     site = client.name.partition(": ")[2]
     async with client.http() as http:
@@ -196,7 +196,7 @@ async def slow_addresses(client: Client) -> None:
                 client.count(await http.delete(f"/api/v1/documents/{document['id']}"))
 
 
-async def strange_requests(client: Client) -> None:
+async def strange_requests(client: HonestClient) -> None:
     """Send filters without end, nested JSON and crafted cursors."""
     wide = {"query": "x", "filters": {"metadata": {"a": [str(n) for n in range(100_000)]}}}
     deep = '{"query": ' + "[" * 50_000 + "]" * 50_000 + "}"
@@ -209,7 +209,7 @@ async def strange_requests(client: Client) -> None:
             client.count(await http.get("/api/v1/documents", params={"cursor": cursor}))
 
 
-async def again_and_again(client: Client, attack: Attack, until: float) -> None:
+async def again_and_again(client: HonestClient, attack: Attack, until: float) -> None:
     """Attack until the time is over; what fails is counted, and tried again."""
     while monotonic() < until:
         with suppress(TimeoutError):
@@ -221,7 +221,7 @@ async def again_and_again(client: Client, attack: Attack, until: float) -> None:
         await asyncio.sleep(PAUSE_SECS)
 
 
-def clients(port: int, keys: list[str], site: int) -> list[tuple[Client, Attack]]:
+def clients(port: int, keys: list[str], site: int) -> list[tuple[HonestClient, Attack]]:
     """Return the twenty clients; each key is of another person, several may share one address."""
     attacks: list[tuple[str, Attack]] = [
         *((f"hostile text: {name}", hostile_text) for name in hostile.TEXTS),
@@ -237,7 +237,7 @@ def clients(port: int, keys: list[str], site: int) -> list[tuple[Client, Attack]
         ("strange requests", strange_requests),
     ]
     return [
-        (Client(name, port, keys[n % len(keys)], f"127.0.0.{2 + n}"), attack)
+        (HonestClient(name, port, keys[n % len(keys)], f"127.0.0.{2 + n}"), attack)
         for n, (name, attack) in enumerate(attacks)
     ]
 
@@ -251,7 +251,9 @@ def attack(port: int, keys: list[str], site: int, secs: float) -> dict[str, Coun
     return asyncio.run(_attack(clients(port, keys, site), site, secs))
 
 
-async def _attack(everybody: list[tuple[Client, Attack]], site: int, secs: float) -> dict[str, Counter[str]]:
+async def _attack(
+    everybody: list[tuple[HonestClient, Attack]], site: int, secs: float
+) -> dict[str, Counter[str]]:
     serving = asyncio.create_task(hostile.endless_site(site))
     until = monotonic() + secs
     await asyncio.gather(*(again_and_again(client, attack, until) for client, attack in everybody))

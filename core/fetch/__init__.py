@@ -9,11 +9,11 @@ from core.fetch.errors import (
     DeniedUrl,
     FetchError,
     InvalidUrl,
-    TooLarge,
+    ResponseTooLarge,
+    RobotsDisallowed,
     UnknownHost,
     UnreachableUrl,
     UnsupportedType,
-    Unwelcome,
 )
 from core.fetch.guard import GuardedNetwork, is_public
 from core.fetch.urls import MAX_URL, allowed_addresses, name_of_url, web_url
@@ -28,11 +28,11 @@ __all__ = [
     "Fetched",
     "GuardedNetwork",
     "InvalidUrl",
-    "TooLarge",
+    "ResponseTooLarge",
+    "RobotsDisallowed",
     "UnknownHost",
     "UnreachableUrl",
     "UnsupportedType",
-    "Unwelcome",
     "allowed_addresses",
     "default_limits",
     "fetch",

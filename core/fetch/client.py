@@ -20,7 +20,7 @@ import httpx2
 from anyio.from_thread import start_blocking_portal
 from django.conf import settings
 
-from core.fetch.errors import BlockedUrl, FetchError, TooLarge, UnreachableUrl, UnsupportedType
+from core.fetch.errors import BlockedUrl, FetchError, ResponseTooLarge, UnreachableUrl, UnsupportedType
 from core.fetch.guard import CONNECT_SECS, GuardedNetwork
 from core.fetch.urls import address_of, web_url
 
@@ -83,8 +83,8 @@ async def fetch(
 ) -> Fetched:
     """Write what stands at `url` into a file and return what it is.
 
-    Raise `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `TooLarge`, `UnsupportedType`
-    or what `admit` raises; a part may have been written by then.
+    Raise `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `ResponseTooLarge`,
+    `UnsupportedType` or what `admit` raises; a part may have been written by then.
     """
     limits, network = limits or default_limits(), network or GuardedNetwork()
     try:
@@ -192,12 +192,12 @@ async def _save(
         raise UnreachableUrl(message, status=reply.status, headers=headers)
     mime_type, charset = _type(headers)
     if _declared_length(headers) > limits.max_bytes:
-        raise TooLarge
+        raise ResponseTooLarge
     size = 0
     async for block in _decoded(reply, headers, limits):
         size += len(block)
         if size > limits.max_bytes:
-            raise TooLarge
+            raise ResponseTooLarge
         into.write(block)
         # A bomb unpacks without ever waiting for the network: let the deadline and others have their turn.
         await asyncio.sleep(0)
@@ -242,5 +242,5 @@ class _Body(httpx2.AsyncByteStream):
         async for block in self._reply.aiter_stream():
             self._left -= len(block)
             if self._left < 0:
-                raise TooLarge
+                raise ResponseTooLarge
             yield block

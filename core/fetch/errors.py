@@ -12,7 +12,7 @@ from typing import ClassVar
 class FetchError(Exception):
     """A URL could not be fetched; the message says what to do next.
 
-    `code` is one of contract §4, but for `Unwelcome`, which documents that a user names never meet.
+    `code` is one of contract §4, but for `RobotsDisallowed`, which documents that a user names never meet.
     """
 
     code: ClassVar[str]
@@ -70,7 +70,7 @@ class UnknownHost(UnreachableUrl):
     default_message = "No host of this name was found. Check the address."
 
 
-class TooLarge(FetchError):
+class ResponseTooLarge(FetchError):
     """The answer, as it was sent or once decompressed, exceeds the limit."""
 
     code = "too_large"
@@ -88,7 +88,7 @@ class UnsupportedType(FetchError):
     )
 
 
-class Unwelcome(FetchError):
+class RobotsDisallowed(FetchError):
     """The site asks programs to stay away, or to come back later than anybody would wait."""
 
     code = "robots_disallowed"

@@ -1,4 +1,4 @@
-"""Manners for fetching that nobody watches: `robots.txt` (RFC 9309), and time between requests to a host.
+"""Policy for fetching that no person asked for: `robots.txt` (RFC 9309), and time between requests to a host.
 
 For pages that a program picks, such as search results. A document's URL is named by a person, who might as
 well open it in a browser. What is known of hosts stays in the process: it is no state, only memory.
@@ -17,7 +17,7 @@ from django.conf import settings
 from protego import Protego
 
 from core.fetch.client import FetchLimits, fetch
-from core.fetch.errors import BlockedUrl, FetchError, UnreachableUrl, UnsupportedType, Unwelcome
+from core.fetch.errors import BlockedUrl, FetchError, RobotsDisallowed, UnreachableUrl, UnsupportedType
 from core.fetch.guard import GuardedNetwork
 
 # RFC 9309 wants at least 500 KiB read (who has more to say is left alone), and nothing kept for a day.
@@ -44,7 +44,7 @@ class _Rules:
     until: float
 
 
-class Manners:
+class CrawlPolicy:
     """What to observe before a request; one per process, safe for many tasks of one event loop."""
 
     def __init__(
@@ -59,11 +59,11 @@ class Manners:
         self._asking: dict[str, asyncio.Task[_Rules]] = {}
         self._free_at: dict[str, float] = {}
 
-    async def admit(self, url: httpx2.URL) -> None:
+    async def check(self, url: httpx2.URL) -> None:
         """Wait for the host's turn.
 
-        Raise `Unwelcome` if its rules forbid the URL to programs like ours, and `UnreachableUrl` if nobody
-        answers there, or it should tell its rules and does not (RFC 9309, 2.3.1).
+        Raise `RobotsDisallowed` if its rules forbid the URL to programs like ours, and `UnreachableUrl` if
+        nobody answers there, or it should tell its rules and does not (RFC 9309, 2.3.1).
         """
         robots = await self._robots_of(url)
         if isinstance(robots, FetchError):
@@ -71,7 +71,7 @@ class Manners:
             raise type(robots)(robots.message)
         # Half a megabyte of patterns is no matter for the event loop.
         if not await asyncio.to_thread(robots.can_fetch, str(url), _agent()):
-            raise Unwelcome
+            raise RobotsDisallowed
         delay = robots.crawl_delay(_agent()) or 0.0
         await self._take_turn(url.host, max(HOST_GAP_SECS, delay))
 
@@ -79,7 +79,7 @@ class Manners:
         now = self._clock()
         turn = max(now, self._free_at.get(host, now))
         if turn - now > LONGEST_WAIT_SECS:
-            raise Unwelcome("The site asks programs to wait too long between two pages.")
+            raise RobotsDisallowed("The site asks programs to wait too long between two pages.")
         if len(self._free_at) >= HOSTS_REMEMBERED:
             self._free_at = {one: at for one, at in self._free_at.items() if at > now}
         self._free_at[host] = turn + gap

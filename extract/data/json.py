@@ -5,27 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.data.records import Fact, record_elements
-from extract.errors import Corrupted, TooLarge
+from extract.errors import Corrupted, FileTooLarge
 from extract.json_tokens import Leaf, Malformed, TooDeep, leaves
 from extract.places import folded
 from extract.text.plain import plain_elements, read_text
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield the records with their lines; raise `Corrupted`, `Empty` or `TooLarge`."""
+    """Yield the records with their lines; raise `Corrupted`, `Empty` or `FileTooLarge`."""
     text = read_text(path)
     yield Opened("json", "application/json")
-    yield from plain_elements(text) if request.simple else _records(text)
-    yield UnitRead(1, Source.TEXT)
+    yield from plain_elements(text) if request.safe_mode else _records(text)
+    yield UnitRead(1, TextOrigin.TEXT)
 
 
 def _records(text: str) -> Iterator[Element]:
     try:
         yield from record_elements(_facts(text), Kind.PARAGRAPH)
     except TooDeep as error:
-        raise TooLarge("The JSON is nested too deeply. Flatten it, or upload it as plain text.") from error
+        raise FileTooLarge(
+            "The JSON is nested too deeply. Flatten it, or upload it as plain text."
+        ) from error
     except Malformed as error:
         raise Corrupted(
             f"The JSON can't be read from line {error.line} on. Correct it and upload it."

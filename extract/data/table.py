@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from core.locations import InFile
-from extract.base import Element, Finding, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.grids import Cell, table_elements
 from extract.places import folded, located
@@ -25,9 +25,9 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     text = read_text(path)
     delimiter = delimiter_of(text[:SAMPLE_CHARS])
     yield Opened("tsv", TABS) if delimiter == "\t" else Opened("csv", "text/csv")
-    elements = plain_elements(text) if request.simple or not delimiter else _tables(text, delimiter)
+    elements = plain_elements(text) if request.safe_mode or not delimiter else _tables(text, delimiter)
     yield from elements
-    yield UnitRead(1, Source.TEXT, tables=1)
+    yield UnitRead(1, TextOrigin.TEXT, tables=1)
 
 
 def _tables(text: str, delimiter: str) -> Iterator[Element]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lxml import etree
 
 from core.locations import InFile
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.data.records import Fact, record_elements
 from extract.errors import Corrupted, Empty
 from extract.places import element, folded
@@ -28,8 +28,8 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     if not folded("".join(root.itertext())) and not any(node.attrib for node in root.iter()):
         raise Empty
     yield Opened("xml", "application/xml")
-    yield from plain_elements(text) if request.simple else _elements(root)
-    yield UnitRead(1, Source.TEXT)
+    yield from plain_elements(text) if request.safe_mode else _elements(root)
+    yield UnitRead(1, TextOrigin.TEXT)
 
 
 def _without_declaration(text: str) -> str:

@@ -10,7 +10,7 @@ from email.parser import BytesParser
 from pathlib import Path
 
 from extract.base import Finding, Request
-from extract.errors import Corrupted, TooLarge
+from extract.errors import Corrupted, FileTooLarge
 from extract.mail.letter import Attachment, Letter, findings, safe_name
 from extract.markup.html import decode_html
 from extract.text.plain import decode, decode_as
@@ -24,17 +24,17 @@ DAMAGED = (ValueError, LookupError, AttributeError, TypeError, AssertionError)
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield headers, body and attachments; raise `Corrupted`, `Empty` or `TooLarge`."""
+    """Yield headers, body and attachments; raise `Corrupted`, `Empty` or `FileTooLarge`."""
     content = _as_ascii(path.read_bytes())
     # The parser calls itself for each part within a part.
     if len(BOUNDARY.findall(content)) > MAX_PARTS:
-        raise TooLarge(TOO_DEEP)
+        raise FileTooLarge(TOO_DEEP)
     try:
         message = BytesParser(EmailMessage, policy=policy.default).parsebytes(content)
         _check_depth(message)
         letter, attachments = _letter(message), list(_attachments(message))
     except RecursionError as error:
-        raise TooLarge(TOO_DEEP) from error
+        raise FileTooLarge(TOO_DEEP) from error
     except DAMAGED as error:
         raise Corrupted from error
     yield from findings(letter, attachments, "eml", request)
@@ -53,7 +53,7 @@ def _check_depth(message: EmailMessage) -> None:
         level = [part for each in level if each.is_multipart() for part in each.iter_parts()]
         if not level:
             return
-    raise TooLarge(TOO_DEEP)
+    raise FileTooLarge(TOO_DEEP)
 
 
 def _letter(message: EmailMessage) -> Letter:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from extract.base import Attached, Element, Finding, Kind, Opened, Request, Source, UnitRead, Warned
+from extract.base import Attached, Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
 from extract.cleaning import clean
-from extract.errors import Empty, TooLarge
+from extract.errors import Empty, FileTooLarge
 from extract.kinds import KINDS
 from extract.markup.html import html_elements
 from extract.places import element, folded
@@ -41,7 +41,7 @@ class Letter:
 def findings(
     letter: Letter, attachments: Iterable[Attachment], file_type: str, request: Request
 ) -> Iterator[Finding]:
-    """Yield the e-mail's elements, then its attachments as files; raise `Empty` or `TooLarge`."""
+    """Yield the e-mail's elements, then its attachments as files; raise `Empty` or `FileTooLarge`."""
     elements = list(_elements(letter))
     files = list(_within_limits(attachments))
     if not elements and not files:
@@ -53,7 +53,7 @@ def findings(
     elif files:
         names = ", ".join(file.name for file in files)
         yield Warned("attachments_left_out", f"Attachments were not read: {names}."[:500])
-    yield UnitRead(1, Source.TEXT if elements else Source.BLANK)
+    yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK)
 
 
 def safe_name(name: str | None, number: int) -> str:
@@ -84,7 +84,7 @@ def _within_limits(attachments: Iterable[Attachment]) -> Iterator[Attachment]:
     for number, attachment in enumerate(attachments, start=1):
         total += len(attachment.content)
         if number > MAX_ATTACHMENTS or total > MAX_ATTACHED_BYTES:
-            raise TooLarge(TOO_MUCH)
+            raise FileTooLarge(TOO_MUCH)
         yield attachment
 
 

@@ -11,7 +11,7 @@ from zipfile import ZipFile
 from lxml import etree
 
 from extract.archives import opened_archive, read
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, Encrypted, IngestionError, TooManyPages
 from extract.kinds import KINDS
 from extract.markup.html import bare_elements, decode_html, html_elements
@@ -48,17 +48,17 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 def _unit(book: ZipFile, name: str, number: int, request: Request) -> Iterator[Finding]:
     content = read(book, name)
     if content is None:
-        yield UnitRead(number, Source.UNREADABLE)
+        yield UnitRead(number, TextOrigin.UNREADABLE)
         return
     elements = _elements(content, request)
     yield from elements
     tables = sum(found.kind is Kind.TABLE for found in elements)
-    yield UnitRead(number, Source.TEXT if elements else Source.BLANK, tables=tables)
+    yield UnitRead(number, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)
 
 
 def _elements(content: bytes, request: Request) -> list[Element]:
     text = decode_html(content)
-    if request.simple:
+    if request.safe_mode:
         return bare_elements(text)
     try:
         return html_elements(text)

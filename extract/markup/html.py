@@ -10,7 +10,7 @@ from pathlib import Path
 from lxml import etree
 from lxml import html as lxml_html
 
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, Empty
 from extract.markup.blocks import blocks
 from extract.markup.hidden import take_hidden
@@ -40,7 +40,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     yield from elements
     yield from hidden
     tables = sum(found.kind is Kind.TABLE for found in elements)
-    yield UnitRead(1, Source.TEXT, tables=tables)
+    yield UnitRead(1, TextOrigin.TEXT, tables=tables)
 
 
 def html_elements(text: str) -> list[Element]:
@@ -84,7 +84,7 @@ def title_of(root: etree._Element) -> str | None:
 
 
 def _elements(text: str, root: etree._Element, request: Request, *, has_hidden: bool) -> list[Element]:
-    if request.simple:
+    if request.safe_mode:
         return bare_elements(text)
     if request.main_content:
         from extract.markup.webpage import main_elements

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from core.locations import InFile
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Empty
 from extract.grids import Cell, table_elements
 from extract.markup.html import html_elements
@@ -31,10 +31,10 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     if not text.strip():
         raise Empty
     yield Opened("md", "text/markdown", title=title)
-    elements = list(plain_elements(text) if request.simple else markdown_elements(text))
+    elements = list(plain_elements(text) if request.safe_mode else markdown_elements(text))
     yield from elements
     tables = sum(found.kind is Kind.TABLE for found in elements)
-    yield UnitRead(1, Source.TEXT if elements else Source.BLANK, tables=tables)
+    yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)
 
 
 def markdown_elements(text: str) -> Iterator[Element]:

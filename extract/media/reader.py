@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from core.locations import InTime, LocatedText, Span
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead, Warned
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
 from extract.cleaning import clean
-from extract.errors import Corrupted, TooLarge
+from extract.errors import Corrupted, FileTooLarge
 from extract.kinds import KINDS
 from extract.media.sound import Recording, recording
-from extract.media.speech import RATE, Heard, Samples, Word, hear, quietest
+from extract.media.speech import RATE, Heard, Samples, SpokenWord, hear, quietest
 from extract.sniffing import sniff
 
 UNIT_SECS = 60
@@ -45,13 +45,13 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         if request.deep and opened.track:
             yield from _read(opened, count, wanted)
         else:
-            source = Source.PENDING if opened.track else Source.BLANK
+            source = TextOrigin.PENDING if opened.track else TextOrigin.BLANK
             yield from (UnitRead(number, source) for number in wanted)
 
 
 def _unit_count(duration: float | None) -> int:
     if duration is not None and duration > MOST_HOURS * 3600:
-        raise TooLarge(f"The recording is longer than {MOST_HOURS} hours. Cut it and upload the parts.")
+        raise FileTooLarge(f"The recording is longer than {MOST_HOURS} hours. Cut it and upload the parts.")
     return max(1, round((duration or 0) / UNIT_SECS))
 
 
@@ -70,7 +70,7 @@ def _read(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Fi
             yield from _findings(left.pop(0), heard)
     if not end and (opened.is_cut_off or opened.lost_secs):
         raise Corrupted
-    yield from (UnitRead(number, Source.BLANK) for number in left)
+    yield from (UnitRead(number, TextOrigin.BLANK) for number in left)
     missing = (opened.duration or 0) - end + opened.lost_secs
     if opened.is_cut_off or missing > MISSING:
         yield Warned("repaired", "The recording is damaged or cut off: what could be decoded was read.")
@@ -82,16 +82,16 @@ def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:
     speech_secs = round(sum(stretch.speech_secs for stretch in heard), 3)
     if sentences:
         chances = [word.confidence for sentence in sentences for word in sentence]
-        yield UnitRead(number, Source.SPEECH, sum(chances) / len(chances), speech_secs=speech_secs)
+        yield UnitRead(number, TextOrigin.SPEECH, sum(chances) / len(chances), speech_secs=speech_secs)
         return
     if speech_secs > SURELY_SPEECH:
         yield Warned(
             "speech_not_understood", f"In minute {number} there is speech that could not be understood."
         )
-    yield UnitRead(number, Source.BLANK, speech_secs=speech_secs)
+    yield UnitRead(number, TextOrigin.BLANK, speech_secs=speech_secs)
 
 
-def _element(sentence: list[Word]) -> Element:
+def _element(sentence: list[SpokenWord]) -> Element:
     """Return a sentence as a paragraph; where its words are not set apart by spaces, nor are they here."""
     text = ""
     spans = []

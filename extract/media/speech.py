@@ -22,7 +22,7 @@ from extract.memory import allocation_errors, keep_few_arenas
 
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
-    from faster_whisper.transcribe import Word as FoundWord
+    from faster_whisper.transcribe import SpokenWord as FoundWord
 
 DEFAULT_MODEL: Path = get_model_path()
 """The folder of a CTranslate2 conversion of a Whisper model, with its tokenizer: here tiny.en."""
@@ -51,7 +51,7 @@ VOICE_FRAME = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class SpokenWord:
     """A word with its white space before it, its times in seconds and the model's confidence, 0 to 1."""
 
     text: str
@@ -64,7 +64,7 @@ class Word:
 class Heard:
     """Sentences in order; `speech_secs` is how much of the sound is speech, pauses within it included."""
 
-    sentences: list[list[Word]]
+    sentences: list[list[SpokenWord]]
     speech_secs: float
     language: str | None
 
@@ -139,14 +139,14 @@ def _loaded(folder: Path) -> WhisperModel:
     )
 
 
-def _word(found: FoundWord, start: float, length: float) -> Word:
+def _word(found: FoundWord, start: float, length: float) -> SpokenWord:
     begin = min(max(float(found.start), 0.0), length)
     end = min(max(float(found.end), begin), length)
-    return Word(found.word, start + begin, start + end, float(found.probability))
+    return SpokenWord(found.word, start + begin, start + end, float(found.probability))
 
 
-def _sentences(words: Iterable[Word]) -> Iterator[list[Word]]:
-    sentence: list[Word] = []
+def _sentences(words: Iterable[SpokenWord]) -> Iterator[list[SpokenWord]]:
+    sentence: list[SpokenWord] = []
     for word in words:
         if sentence and _ends(sentence, word):
             yield sentence
@@ -156,7 +156,7 @@ def _sentences(words: Iterable[Word]) -> Iterator[list[Word]]:
         yield sentence
 
 
-def _ends(sentence: list[Word], following: Word) -> bool:
+def _ends(sentence: list[SpokenWord], following: SpokenWord) -> bool:
     last = sentence[-1]
     silent = following.start - last.end >= SILENCE
     ended = last.text.rstrip("\"'”’)").endswith(ENDS) and following.text[:1].isspace()

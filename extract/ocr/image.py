@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from core.locations import Box, Page, PageBox
-from extract.base import Finding, Opened, Pictured, Request, Source, UnitRead, Warned
-from extract.errors import Corrupted, TooLarge, TooManyPages
+from extract.base import Finding, Opened, Pictured, Request, TextOrigin, UnitRead, Warned
+from extract.errors import Corrupted, FileTooLarge, TooManyPages
 from extract.images import (
     FILE_TYPES,
     TooManyPixels,
@@ -48,24 +48,24 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     except Undecodable as error:
         raise Corrupted from error
     except TooManyPixels as error:
-        raise TooLarge(f"The image is too large ({error}). Scale it down and upload it again.") from error
+        raise FileTooLarge(f"The image is too large ({error}). Scale it down and upload it again.") from error
 
 
 def _page(image: Image.Image, number: int, request: Request, *, alone: bool) -> Iterator[Finding]:
     if not request.deep and not request.pictures:
-        yield UnitRead(number, Source.PENDING)
+        yield UnitRead(number, TextOrigin.PENDING)
         return
     try:
         if request.pictures:
             width, height = page_size(image, number)
             yield Pictured(PageBox(Box(0, 0, width, height), Page(number, width, height)))
-            yield UnitRead(number, Source.BLANK, pictures=1)
+            yield UnitRead(number, TextOrigin.BLANK, pictures=1)
             return
-        yield from _read(image, number, MOST_PIXELS_SIMPLE if request.simple else MOST_PIXELS)
+        yield from _read(image, number, MOST_PIXELS_SIMPLE if request.safe_mode else MOST_PIXELS)
     except (Undecodable, TooManyPixels):
         if alone:
             raise
-        yield UnitRead(number, Source.UNREADABLE)
+        yield UnitRead(number, TextOrigin.UNREADABLE)
 
 
 def _read(image: Image.Image, number: int, most: int) -> Iterator[Finding]:
@@ -81,9 +81,9 @@ def _read(image: Image.Image, number: int, most: int) -> Iterator[Finding]:
         yield Warned("repaired", f"Page {number} is damaged: only a part of it could be read.")
     yield from recognised.elements
     if recognised.elements:
-        yield UnitRead(number, Source.OCR, recognised.confidence)
+        yield UnitRead(number, TextOrigin.OCR, recognised.confidence)
     else:
-        yield UnitRead(number, Source.BLANK)
+        yield UnitRead(number, TextOrigin.BLANK)
 
 
 def _pixels(image: Image.Image, number: int, most: int) -> tuple[NDArray[np.uint8], bool]:

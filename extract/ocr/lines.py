@@ -52,7 +52,7 @@ COLUMN_MIDDLE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OcrLine:
     """A line that was read; where its words start and end is given as a share of the line's length."""
 
     quad: Quad
@@ -62,13 +62,13 @@ class Line:
     confidence: float
 
 
-def read_lines(image: Pixels) -> list[Line]:
+def read_lines(image: Pixels) -> list[OcrLine]:
     """Return the lines of an RGB image in no particular order; raise `OutOfMemory`."""
     with allocation_errors():
         return _read_lines(image)
 
 
-def _read_lines(image: Pixels) -> list[Line]:
+def _read_lines(image: Pixels) -> list[OcrLine]:
     quads = find_lines(image)
     if not quads:
         return []
@@ -182,9 +182,9 @@ def _confidence(image: Pixels, quads: list[Quad], turn: int) -> float:
 # --- Reading lines -----------------------------------------------------------------------------------------
 
 
-def _read(image: Pixels, quads: Sequence[Quad]) -> list[Line]:
+def _read(image: Pixels, quads: Sequence[Quad]) -> list[OcrLine]:
     """Read the lines in quadrilaterals that start where their text does; keep their order."""
-    read: dict[int, Line] = {}
+    read: dict[int, OcrLine] = {}
     for batch, width in _batches(quads):
         wanted = [quads[index] for index in batch]
         read.update(zip(batch, _lines_in(image, wanted, width), strict=True))
@@ -223,7 +223,7 @@ def _as_the_models_want(pixels: Pixels) -> Pixels:
     return np.ascontiguousarray(pixels[:, :, ::-1])
 
 
-def _lines_in(image: Pixels, quads: list[Quad], width: int) -> Iterator[Line]:
+def _lines_in(image: Pixels, quads: list[Quad], width: int) -> Iterator[OcrLine]:
     cut = [_cut_out(image, quad) for quad in quads]
     reader = _engine()._load_rec_model()
     reader.rec_image_shape = [3, LINE_HEIGHT, width]
@@ -240,11 +240,11 @@ def _without_slack(quad: Quad) -> Quad:
     return quad + inwards
 
 
-def _line(quad: Quad, text: str, confidence: float, columns: list[int], count: float) -> Line:
+def _line(quad: Quad, text: str, confidence: float, columns: list[int], count: float) -> OcrLine:
     """Place words by the columns of the model's output in which their characters turned up."""
     words = text.split()
     if not words:
-        return Line(quad, [], [], [], 0.0)
+        return OcrLine(quad, [], [], [], 0.0)
     middles = [(column + COLUMN_MIDDLE) / count for column in columns]
     half = (middles[-1] - middles[0]) / max(len(text.strip()) - 1, 1) / 2
     starts, ends = [], []
@@ -253,4 +253,4 @@ def _line(quad: Quad, text: str, confidence: float, columns: list[int], count: f
         starts.append(max(0.0, middles[at] - half))
         at += len(word)
         ends.append(min(1.0, middles[at - 1] + half))
-    return Line(quad, words, starts, ends, confidence)
+    return OcrLine(quad, words, starts, ends, confidence)

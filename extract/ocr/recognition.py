@@ -16,7 +16,7 @@ from core.locations import Box, LocatedText, OnPage, Page
 from extract.base import Element, Kind
 from extract.cleaning import clean
 from extract.ocr.layout import LineShape, paragraphs
-from extract.ocr.lines import Line, Pixels, Quad, lengths, read_lines
+from extract.ocr.lines import OcrLine, Pixels, Quad, lengths, read_lines
 
 OCR_DPI = 150
 """At this resolution a page should be drawn to be recognised: `python -m bench.recognition --dpi`."""
@@ -51,7 +51,7 @@ def recognise(pixels: Pixels, page: Page, first_line: int = 0) -> Recognised:
 
 
 def _elements(
-    lines: list[Line], page: Page, scale: tuple[float, float], first_line: int
+    lines: list[OcrLine], page: Page, scale: tuple[float, float], first_line: int
 ) -> Iterator[Element]:
     most = LARGE * _usual_height(lines)
     pieces = [
@@ -72,7 +72,7 @@ def _elements(
             yield Element(Kind.PARAGRAPH, LocatedText.of_words(words), font_size=size)
 
 
-def _pieces(line: Line) -> Iterator[Line]:
+def _pieces(line: OcrLine) -> Iterator[OcrLine]:
     """Cut a line where there is so much room between two words that they may stand in different columns."""
     along, across = lengths(line.quad)
     room = WIDE * across / max(along, 1)
@@ -83,7 +83,7 @@ def _pieces(line: Line) -> Iterator[Line]:
         )
 
 
-def _shapes(pieces: list[tuple[int, Line]]) -> list[LineShape]:
+def _shapes(pieces: list[tuple[int, OcrLine]]) -> list[LineShape]:
     """Return pieces as they stand when the page is turned so that most of its text is level."""
     lines = [line for _, line in pieces]
     along = sum((line.quad[1] - line.quad[0] for line in lines), np.zeros(2))
@@ -97,7 +97,7 @@ def _shapes(pieces: list[tuple[int, Line]]) -> list[LineShape]:
     return shapes
 
 
-def _words(line: Line, page: Page, scale: tuple[float, float]) -> Iterator[tuple[str, Box]]:
+def _words(line: OcrLine, page: Page, scale: tuple[float, float]) -> Iterator[tuple[str, Box]]:
     for word, start, end in zip(line.words, line.starts, line.ends, strict=True):
         text = "".join(clean(word).split())
         if text:
@@ -118,7 +118,7 @@ def _box(quad: Quad, start: float, end: float, page: Page, scale: tuple[float, f
     return Box(float(low[0]), float(low[1]), float(high[0]), float(high[1]))
 
 
-def _sizes(lines: list[Line], order: list[list[int]], scale: tuple[float, float]) -> list[float]:
+def _sizes(lines: list[OcrLine], order: list[list[int]], scale: tuple[float, float]) -> list[float]:
     """Return the size of type of each paragraph in points: that of the running text where it is close."""
     heights = [_height(line) * scale[1] for line in lines]
     usual = round(_usual_height(lines) * scale[1], 1)
@@ -126,11 +126,11 @@ def _sizes(lines: list[Line], order: list[list[int]], scale: tuple[float, float]
     return [usual if usual / SAME_SIZE < size < usual * SAME_SIZE else round(size, 1) for size in sizes]
 
 
-def _height(line: Line) -> float:
+def _height(line: OcrLine) -> float:
     return lengths(line.quad)[1]
 
 
-def _usual_height(lines: list[Line]) -> float:
+def _usual_height(lines: list[OcrLine]) -> float:
     """Return the height at which most of the text is set, in pixels."""
     order = sorted(lines, key=_height)
     reached = np.cumsum([sum(map(len, line.words)) for line in order])

@@ -19,7 +19,7 @@ from extract.base import Finding, Opened, Request, Warned
 from extract.errors import Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
-from extract.office.sheets import Filled, sheet_unit
+from extract.office.sheets import FilledCell, sheet_unit
 from extract.office.shown import shown
 from extract.sniffing import ZIP
 
@@ -72,11 +72,11 @@ def hidden_warning(names: list[str]) -> Iterator[Warned]:
         yield Warned("hidden_sheets", f"Hidden sheets were not read: {', '.join(names)}."[:500])
 
 
-def _cells(sheet: CalamineSheet | None) -> Iterator[Filled]:
+def _cells(sheet: CalamineSheet | None) -> Iterator[FilledCell]:
     if sheet is None or sheet.start is None:
         return
     _, first_column = sheet.start
     for row, values in enumerate(sheet.iter_rows(), start=1):
         for column, value in enumerate(values, start=first_column + 1):
             if value != "":
-                yield Filled(row, column, shown(value))
+                yield FilledCell(row, column, shown(value))

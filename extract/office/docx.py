@@ -18,7 +18,7 @@ from docx.package import Package
 from docx.parts.document import DocumentPart
 
 from extract.archives import opened_archive
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.kinds import KINDS
 from extract.office.hidden import HiddenRuns
@@ -48,7 +48,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the document's elements; raise `Corrupted`, `Encrypted` or `TooLarge`."""
     with opened_archive(path) as archive:
         mime_type = KINDS["docx"].mime_type
-        if request.simple:
+        if request.safe_mode:
             yield Opened("docx", mime_type)
             elements = list(zip_paragraphs(archive, "word/document.xml", "p", "t"))
         else:
@@ -57,7 +57,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
             elements = _whole(document)
     yield from elements
     tables = sum(found.kind is Kind.TABLE for found in elements)
-    yield UnitRead(1, Source.TEXT if elements else Source.BLANK, tables=tables)
+    yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)
 
 
 def _document(path: Path) -> Document:

@@ -10,7 +10,7 @@ from lxml import etree
 
 from core.locations import InFile
 from extract.archives import opened_archive, read
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
@@ -40,7 +40,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
             yield from _parts(_body(archive), file_type, title, request)
             return
         yield Opened(file_type, KINDS[file_type].mime_type, title=title)
-        if request.simple:
+        if request.safe_mode:
             yield from _unit(1, list(zip_paragraphs(archive, CONTENT, "p", "*")))
         else:
             yield from _unit(1, _whole(archive))
@@ -78,7 +78,7 @@ def _parts(body: etree._Element, file_type: str, title: str | None, request: Req
     counter = CellCounter()
     for number in request.units or range(1, units + 1):
         if not parts:
-            yield UnitRead(number, Source.BLANK)
+            yield UnitRead(number, TextOrigin.BLANK)
         elif is_sheets:
             name = parts[number - 1].get(f"{TABLE}name") or ""
             yield from sheet_unit(number, name, filled_cells(parts[number - 1]), counter)
@@ -111,4 +111,4 @@ def _running(archive: ZipFile) -> Iterator[Element]:
 def _unit(number: int, elements: list[Element]) -> Iterator[Finding]:
     yield from elements
     tables = sum(found.kind is Kind.TABLE for found in elements)
-    yield UnitRead(number, Source.TEXT if elements else Source.BLANK, tables=tables)
+    yield UnitRead(number, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)

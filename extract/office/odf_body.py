@@ -9,9 +9,9 @@ from lxml import etree
 
 from core.locations import InFile
 from extract.base import Element, Kind
-from extract.errors import TooLarge
+from extract.errors import FileTooLarge
 from extract.grids import MAX_CELLS, TOO_MANY_CELLS, Cell
-from extract.office.sheets import Filled
+from extract.office.sheets import FilledCell
 from extract.places import element, folded, located
 from extract.tables import table_element
 
@@ -88,8 +88,8 @@ def _table(node: etree._Element, place: InFile | None) -> Iterator[Element]:
     yield table_element(grid)
 
 
-def filled_cells(table: etree._Element) -> Iterator[Filled]:
-    """Yield the cells of a table that show something, row by row; raise `TooLarge` for endless repetition."""
+def filled_cells(table: etree._Element) -> Iterator[FilledCell]:
+    """Yield the filled cells of a table, row by row; raise `FileTooLarge` if they repeat endlessly."""
     row_number = 0
     seen = 0
     for row in _rows(table):
@@ -97,7 +97,7 @@ def filled_cells(table: etree._Element) -> Iterator[Filled]:
         repeated = _repeated(row, "rows")
         seen += len(cells) * (repeated if cells else 0)
         if seen > MAX_CELLS:
-            raise TooLarge(TOO_MANY_CELLS)
+            raise FileTooLarge(TOO_MANY_CELLS)
         for extra in range(1, repeated + 1) if cells else ():
             yield from (replace(cell, row=row_number + extra) for cell in cells)
         row_number += repeated
@@ -112,7 +112,7 @@ def _rows(node: etree._Element) -> Iterator[etree._Element]:
             yield from _rows(child)
 
 
-def _row_cells(row: etree._Element) -> Iterator[Filled]:
+def _row_cells(row: etree._Element) -> Iterator[FilledCell]:
     column = 0
     for cell in row:
         if cell.tag not in CELLS:
@@ -120,9 +120,9 @@ def _row_cells(row: etree._Element) -> Iterator[Filled]:
         repeated = _repeated(cell, "columns")
         text = folded(text_of(cell))
         if text and repeated > MAX_CELLS:
-            raise TooLarge(TOO_MANY_CELLS)
+            raise FileTooLarge(TOO_MANY_CELLS)
         for extra in range(1, repeated + 1) if text else ():
-            yield Filled(0, column + extra, text)
+            yield FilledCell(0, column + extra, text)
         column += repeated
 
 

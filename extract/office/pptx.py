@@ -13,7 +13,7 @@ from pptx.exc import InvalidXmlError, PackageNotFoundError, PythonPptxError
 
 from core.locations import InFile
 from extract.archives import opened_archive
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, TooManyPages
 from extract.grids import Cell
 from extract.kinds import KINDS
@@ -44,8 +44,8 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         for number in request.units or range(1, units + 1):
             slide = slides[number - 1] if slides else None
             if slide is None:
-                yield UnitRead(number, Source.BLANK)
-            elif request.simple:
+                yield UnitRead(number, TextOrigin.BLANK)
+            elif request.safe_mode:
                 member = str(slide.part.partname).lstrip("/")
                 yield from _unit(
                     number, list(zip_paragraphs(archive, member, "p", "t", InFile(slide=number)))
@@ -68,7 +68,7 @@ def _slide(slide: Any, number: int, size: Size) -> Iterator[Finding]:
         hidden = take_hidden(slide, size)
         elements = list(_Slide(slide, InFile(slide=number)).elements())
     except DAMAGED:
-        yield UnitRead(number, Source.UNREADABLE)
+        yield UnitRead(number, TextOrigin.UNREADABLE)
         return
     if hidden:
         yield element(Kind.HIDDEN, hidden)
@@ -78,7 +78,7 @@ def _slide(slide: Any, number: int, size: Size) -> Iterator[Finding]:
 def _unit(number: int, elements: list[Element]) -> Iterator[Finding]:
     yield from elements
     counts = {kind: sum(found.kind is kind for found in elements) for kind in (Kind.TABLE, Kind.PICTURE)}
-    source = Source.TEXT if elements else Source.BLANK
+    source = TextOrigin.TEXT if elements else TextOrigin.BLANK
     yield UnitRead(number, source, tables=counts[Kind.TABLE], pictures=counts[Kind.PICTURE])
 
 

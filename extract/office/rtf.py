@@ -8,7 +8,7 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
-from extract.base import Element, Finding, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.grids import Cell, table_elements
 from extract.places import folded, located
@@ -29,7 +29,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     elements = list(_elements(text))
     yield Opened("rtf", "application/rtf")
     yield from elements
-    yield UnitRead(1, Source.TEXT if elements else Source.BLANK)
+    yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK)
 
 
 def _elements(text: str) -> Iterator[Element]:

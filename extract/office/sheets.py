@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from core.locations import InFile, LocatedText
-from extract.base import Element, Finding, Kind, Source, UnitRead
+from extract.base import Element, Finding, Kind, TextOrigin, UnitRead
 from extract.grids import CellCounter, table_elements, title_of
 from extract.places import element, folded, located
 
@@ -15,7 +15,7 @@ TITLE_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledCell:
     """A cell that shows something; row and column count from 1."""
 
     row: int
@@ -23,7 +23,9 @@ class Filled:
     text: str
 
 
-def sheet_unit(number: int, name: str, cells: Iterable[Filled], counter: CellCounter) -> Iterator[Finding]:
+def sheet_unit(
+    number: int, name: str, cells: Iterable[FilledCell], counter: CellCounter
+) -> Iterator[Finding]:
     """Yield a sheet's heading, its tables and its unit; raise `TooLarge`."""
     tables = 0
     is_blank = True
@@ -33,19 +35,19 @@ def sheet_unit(number: int, name: str, cells: Iterable[Filled], counter: CellCou
         is_blank = False
         tables += found.kind is Kind.TABLE
         yield found
-    yield UnitRead(number, Source.BLANK if is_blank else Source.TEXT, tables=tables)
+    yield UnitRead(number, TextOrigin.BLANK if is_blank else TextOrigin.TEXT, tables=tables)
 
 
-def sheet_elements(name: str, cells: Iterable[Filled], counter: CellCounter) -> Iterator[Element]:
+def sheet_elements(name: str, cells: Iterable[FilledCell], counter: CellCounter) -> Iterator[Element]:
     """Yield the tables, titles and remarks of a sheet whose cells come row by row."""
     for band in _bands(cells, counter):
         for block in _side_by_side(band):
             yield from _block(name, block)
 
 
-def _bands(cells: Iterable[Filled], counter: CellCounter) -> Iterator[list[Filled]]:
+def _bands(cells: Iterable[FilledCell], counter: CellCounter) -> Iterator[list[FilledCell]]:
     """Split where a row is blank."""
-    band: list[Filled] = []
+    band: list[FilledCell] = []
     for cell in cells:
         counter.count(1)
         if band and cell.row > band[-1].row + 1:
@@ -56,7 +58,7 @@ def _bands(cells: Iterable[Filled], counter: CellCounter) -> Iterator[list[Fille
         yield band
 
 
-def _side_by_side(band: list[Filled]) -> list[list[Filled]]:
+def _side_by_side(band: list[FilledCell]) -> list[list[FilledCell]]:
     """Split where a column is blank from top to bottom, unless that only spaces out one table."""
     columns = sorted({cell.column for cell in band})
     groups: list[list[int]] = []
@@ -68,7 +70,7 @@ def _side_by_side(band: list[Filled]) -> list[list[Filled]]:
     return [[cell for cell in band if group[0] <= cell.column <= group[-1]] for group in groups]
 
 
-def _block(sheet: str, block: list[Filled]) -> Iterator[Element]:
+def _block(sheet: str, block: list[FilledCell]) -> Iterator[Element]:
     rows = [list(row) for _, row in groupby(block, key=lambda cell: cell.row)]
     columns = sorted({cell.column for cell in block})
     if len(columns) == 1:
@@ -82,7 +84,7 @@ def _block(sheet: str, block: list[Filled]) -> Iterator[Element]:
     yield from table_elements(grid, title_level=2)
 
 
-def _remark(sheet: str, cell: Filled, *, is_alone: bool) -> Element:
+def _remark(sheet: str, cell: FilledCell, *, is_alone: bool) -> Element:
     """Return a cell that stands alone: a title if it is short and has words."""
     has_words = any(map(str.isalpha, cell.text)) and "://" not in cell.text
     is_title = is_alone and has_words and len(cell.text) <= TITLE_CHARS
@@ -90,11 +92,11 @@ def _remark(sheet: str, cell: Filled, *, is_alone: bool) -> Element:
     return Element(kind, _located(sheet, cell), level=level)
 
 
-def _line(sheet: str, row: Sequence[Filled], columns: list[int]) -> list[LocatedText]:
+def _line(sheet: str, row: Sequence[FilledCell], columns: list[int]) -> list[LocatedText]:
     by_column = {cell.column: _located(sheet, cell) for cell in row}
     return [by_column.get(column, located("")) for column in columns]
 
 
-def _located(sheet: str, cell: Filled) -> LocatedText:
+def _located(sheet: str, cell: FilledCell) -> LocatedText:
     place = InFile(sheet=sheet, cells=(cell.row, cell.column, cell.row, cell.column))
     return located(folded(cell.text), place)

@@ -12,11 +12,11 @@ from openpyxl.utils.exceptions import InvalidFileException
 
 from extract.archives import opened_archive
 from extract.base import Finding, Opened, Request
-from extract.errors import Corrupted, TooLarge, TooManyPages
+from extract.errors import Corrupted, FileTooLarge, TooManyPages
 from extract.grids import MAX_CELLS, TOO_MANY_CELLS, CellCounter
 from extract.kinds import KINDS
 from extract.office import binary_sheets
-from extract.office.sheets import Filled, sheet_unit
+from extract.office.sheets import FilledCell, sheet_unit
 from extract.office.shown import shown
 from extract.places import folded
 
@@ -31,9 +31,9 @@ MAX_VISITED = 50 * MAX_CELLS
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield the sheets, each a unit; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
+    """Yield the sheets, each a unit; raise `Corrupted`, `Encrypted`, `FileTooLarge` or `TooManyPages`."""
     with opened_archive(path):
-        if request.simple:
+        if request.safe_mode:
             yield from binary_sheets.read(path, request, "xlsx")
             return
         # Open, because of a path openpyxl believes only the extension.
@@ -72,7 +72,7 @@ def _sheets(workbook: Any, visible: list[Any], request: Request) -> Iterator[Fin
         yield from sheet_unit(number, sheet.title if sheet else "", _cells(sheet), counter)
 
 
-def _cells(sheet: Any) -> Iterator[Filled]:
+def _cells(sheet: Any) -> Iterator[FilledCell]:
     if sheet is None:
         return
     # Sheets claim to reach to the last possible row and column when only a few cells are filled.
@@ -81,7 +81,7 @@ def _cells(sheet: Any) -> Iterator[Filled]:
     for number, row in enumerate(sheet.iter_rows(), start=1):
         visited += len(row)
         if number > LAST_ROW or visited > MAX_VISITED:
-            raise TooLarge(TOO_MANY_CELLS)
+            raise FileTooLarge(TOO_MANY_CELLS)
         for cell in row:
             if cell.value is not None and (text := shown(cell.value, cell.number_format)):
-                yield Filled(cell.row, cell.column, text)
+                yield FilledCell(cell.row, cell.column, text)

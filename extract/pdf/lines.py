@@ -9,7 +9,7 @@ from core.locations import Box
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """Words side by side: text and box of each, the box around them all, the size of the type in points."""
 
     size: float
@@ -35,7 +35,7 @@ def around(boxes: Sequence[Box]) -> Box:
     )
 
 
-def stands_beside(line: Line, previous: Line) -> bool:
+def stands_beside(line: PdfLine, previous: PdfLine) -> bool:
     """Whether a line continues, to the right, the row in which the previous one stands."""
     return (
         line.box.x1 >= previous.box.x2 - 1

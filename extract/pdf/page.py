@@ -1,4 +1,4 @@
-"""One page of a PDF: its paragraphs and tables in reading order, and whether it shows text it does not hold."""
+"""One page of a PDF: its paragraphs and tables in reading order, and if it shows text it does not hold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from core.locations import LocatedText, Page, PageLine, Run
+from core.locations import LocatedText, Page, PageLine, WordRun
 from extract.base import Element, Kind
-from extract.pdf.lines import Line
+from extract.pdf.lines import PdfLine
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.tables import Table, with_tables
 from extract.pdf.visible_lines import read_lines
@@ -66,7 +66,7 @@ def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
     return elements, hidden
 
 
-def _paragraphs(block: list[Line]) -> Iterator[list[Line]]:
+def _paragraphs(block: list[PdfLine]) -> Iterator[list[PdfLine]]:
     """Split a block where the type changes: MuPDF puts a heading and the text close below it into one."""
     right = max(line.box.x2 for line in block)
     paragraph = [block[0]]
@@ -78,7 +78,7 @@ def _paragraphs(block: list[Line]) -> Iterator[list[Line]]:
     yield paragraph
 
 
-def _starts_anew(line: Line, previous: Line, right: float) -> bool:
+def _starts_anew(line: PdfLine, previous: PdfLine, right: float) -> bool:
     if line.box.y1 < (previous.box.y1 + previous.box.y2) / 2:
         return False  # a cell in the same row
     if abs(line.size - previous.size) > 0.08 * max(line.size, previous.size):
@@ -87,7 +87,7 @@ def _starts_anew(line: Line, previous: Line, right: float) -> bool:
     return line.bold != previous.bold and previous.box.x2 < right - 2 * previous.size
 
 
-def _element(lines: list[Line], page: Page, first_line: int) -> Element:
+def _element(lines: list[PdfLine], page: Page, first_line: int) -> Element:
     sizes = Counter(line.size for line in lines for _ in line.words)
     bold = all(line.bold for line in lines)
     located = _located(lines, page, first_line)
@@ -105,9 +105,9 @@ def _table_element(table: Table, page: Page, first_line: int) -> Element:
     return table_element(grid)
 
 
-def _located(lines: list[Line], page: Page, first_line: int) -> LocatedText:
+def _located(lines: list[PdfLine], page: Page, first_line: int) -> LocatedText:
     parts: list[str] = []
-    runs: list[Run] = []
+    runs: list[WordRun] = []
     at = 0
     for number, line in enumerate(lines, start=first_line):
         words = []
@@ -116,7 +116,7 @@ def _located(lines: list[Line], page: Page, first_line: int) -> LocatedText:
             words.append((at, end, box.x1, box.y1, box.x2, box.y2))
             parts.append(text)
             at = end + 1
-        runs.append(Run(PageLine(page, number), tuple(words)))
+        runs.append(WordRun(PageLine(page, number), tuple(words)))
     return LocatedText(" ".join(parts), tuple(runs))
 
 

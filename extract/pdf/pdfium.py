@@ -13,7 +13,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from core.locations import Box, LocatedText, OnPage, Page
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.cleaning import clean
 from extract.errors import Corrupted, TooManyPages
 
@@ -40,7 +40,7 @@ def _page(page: pypdfium2.PdfPage, number: int) -> Iterator[Finding]:
     words = list(_words(page, shown))
     if words:
         yield Element(Kind.PARAGRAPH, LocatedText.of_words(words))
-    yield UnitRead(number, Source.TEXT if words else Source.BLANK)
+    yield UnitRead(number, TextOrigin.TEXT if words else TextOrigin.BLANK)
 
 
 def _words(page: pypdfium2.PdfPage, shown: Page) -> Iterator[tuple[str, OnPage]]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.locations import Box, LocatedText, OnPage, Page, PageBox
-from extract.base import Element, Pictured, Source, UnitRead
+from extract.base import Element, Pictured, TextOrigin, UnitRead
 from extract.labels import MOST_LABELS, are_labels, is_caption
 from extract.ocr.recognition import OCR_DPI, recognise
 from extract.pdf.charts import LARGEST, charts, displayed
@@ -54,7 +54,7 @@ def read_pictures(page: pymupdf.Page, number: int) -> list[Pictured | UnitRead]:
             for at, region in enumerate(regions, start=1)
             if not _lies_behind_text(region.box, elements)
         ]
-    return [*found, UnitRead(number, Source.BLANK, pictures=len(found))]
+    return [*found, UnitRead(number, TextOrigin.BLANK, pictures=len(found))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from core.locations import Page
-from extract.base import Element, Finding, Kind, Opened, Pictured, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Pictured, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.page import affordable_dpi, needs_recognition, page_elements
@@ -25,7 +25,7 @@ DEEPEST_HEADING, TITLE_CHARS = 9, 300
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the elements of each page and what became of it; raise `IngestionError` if it can't be opened."""
-    if request.simple and not request.pictures:
+    if request.safe_mode and not request.pictures:
         from extract.pdf.pdfium import extract as extract_simply
 
         yield from extract_simply(path, request)
@@ -75,20 +75,20 @@ def _page(pdf: pymupdf.Document, number: int, request: Request) -> Sequence[Elem
     try:
         page = pdf.load_page(number - 1)
         if pdf.is_repaired and _lost_contents(page):
-            return [UnitRead(number, Source.UNREADABLE)]
+            return [UnitRead(number, TextOrigin.UNREADABLE)]
         if request.pictures:
             return _pictures(page, number, request)
         return _recognised(page, number) if request.deep else _with_its_text(page, number)
     except (RuntimeError, ValueError) as error:
         if isinstance(_explained(error), OutOfMemory):
             raise OutOfMemory from error
-        return [UnitRead(number, Source.UNREADABLE)]
+        return [UnitRead(number, TextOrigin.UNREADABLE)]
 
 
 def _pictures(page: pymupdf.Page, number: int, request: Request) -> list[Pictured | UnitRead]:
     # There is no sturdier way to look at pictures than to leave them out.
-    if request.simple:
-        return [UnitRead(number, Source.UNREADABLE)]
+    if request.safe_mode:
+        return [UnitRead(number, TextOrigin.UNREADABLE)]
     from extract.pdf.pictures import read_pictures
 
     return read_pictures(page, number)
@@ -99,9 +99,9 @@ def _with_its_text(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     # Where pictures stand is found by interpreting the page once more.
     pictures = page.get_image_info() if page.get_images() or not elements else []
     if needs_recognition(page, elements, pictures):
-        source = Source.PENDING
+        source = TextOrigin.PENDING
     else:
-        source = Source.TEXT if elements else Source.BLANK
+        source = TextOrigin.TEXT if elements else TextOrigin.BLANK
     read = UnitRead(number, source, tables=_tables(elements), pictures=len(pictures))
     return [*elements, *hidden, read]
 
@@ -115,7 +115,7 @@ def _recognised(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     found = recognise(pixels, Page(number, page.rect.width, page.rect.height))
     own, hidden = page_elements(page)
     elements = found.elements or own
-    source = Source.OCR if found.elements else Source.TEXT if elements else Source.BLANK
+    source = TextOrigin.OCR if found.elements else TextOrigin.TEXT if elements else TextOrigin.BLANK
     pictures = len(page.get_image_info())
     return [
         *elements,

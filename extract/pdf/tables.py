@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Self
 
 from core.locations import Box
-from extract.pdf.lines import Line, around, stands_beside
+from extract.pdf.lines import PdfLine, around, stands_beside
 
 # Words further apart than this many type sizes stand in different cells.
 CELL_GAP = 0.9
@@ -41,15 +41,15 @@ LIST_MARK = re.compile(r"[•●○▪■◦‣·–—*-]|\(?\w{1,3}[.)]")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """What stands in one row and column: usually one piece of a line."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PdfLine, ...]
     box: Box
     text: str
 
     @classmethod
-    def of(cls, *lines: Line) -> Self:
+    def of(cls, *lines: PdfLine) -> Self:
         """Put pieces of a line together."""
         if len(lines) == 1:
             return cls(lines, lines[0].box, lines[0].text)
@@ -67,15 +67,15 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """Cells side by side; `block` is where the page's blocks would go on without the table."""
 
     block: int
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     box: Box
 
     @classmethod
-    def of(cls, block: int, cells: tuple[Cell, ...]) -> Self:
+    def of(cls, block: int, cells: tuple[TableCell, ...]) -> Self:
         """Put cells into a row."""
         return cls(block, cells, cells[0].box if len(cells) == 1 else around([cell.box for cell in cells]))
 
@@ -104,13 +104,13 @@ class Row:
 class Table:
     """Lines by row, column and place in the cell; the first row is the header."""
 
-    grid: list[list[list[Line]]]
+    grid: list[list[list[PdfLine]]]
 
 
-def with_tables(blocks: Sequence[Sequence[Line]]) -> Iterator[list[Line] | Table]:
+def with_tables(blocks: Sequence[Sequence[PdfLine]]) -> Iterator[list[PdfLine] | Table]:
     """Yield the blocks of a page in their order, with tables in the place of the lines that make them up."""
     rows = list(_rows(blocks))
-    kept: list[Row] = []
+    kept: list[TableRow] = []
     at = 0
     while at < len(rows):
         end = _end_of_run(rows, at) if rows[at].is_tabular else at
@@ -129,33 +129,33 @@ def with_tables(blocks: Sequence[Sequence[Line]]) -> Iterator[list[Line] | Table
 # --- Rows --------------------------------------------------------------------------------------------------
 
 
-def _rows(blocks: Sequence[Sequence[Line]]) -> Iterator[Row]:
-    row: list[Line] = []
+def _rows(blocks: Sequence[Sequence[PdfLine]]) -> Iterator[TableRow]:
+    row: list[PdfLine] = []
     row_block = 0
     for block, lines in enumerate(blocks):
         for line in lines:
             if row and not stands_beside(line, row[-1]):
-                yield Row.of(row_block, _cells(row))
+                yield TableRow.of(row_block, _cells(row))
                 row = []
             if not row:
                 row_block = block
             row.append(line)
     if row:
-        yield Row.of(row_block, _cells(row))
+        yield TableRow.of(row_block, _cells(row))
 
 
-def _cells(lines: Iterable[Line]) -> tuple[Cell, ...]:
+def _cells(lines: Iterable[PdfLine]) -> tuple[TableCell, ...]:
     """Cut lines at wide gaps; a currency sign goes with what follows, a percent sign with what precedes."""
-    cells: list[Cell] = []
+    cells: list[TableCell] = []
     for piece in (piece for line in lines for piece in _pieces(line)):
         if cells and (CURRENCY.fullmatch(cells[-1].text) or TAIL.fullmatch(piece.text)):
-            cells[-1] = Cell.of(*cells[-1].lines, piece)
+            cells[-1] = TableCell.of(*cells[-1].lines, piece)
         else:
-            cells.append(Cell.of(piece))
+            cells.append(TableCell.of(piece))
     return tuple(cells)
 
 
-def _pieces(line: Line) -> Iterator[Line]:
+def _pieces(line: PdfLine) -> Iterator[PdfLine]:
     start = 0
     for at in range(1, len(line.words)):
         (_, left), (_, right) = line.words[at - 1], line.words[at]
@@ -165,12 +165,12 @@ def _pieces(line: Line) -> Iterator[Line]:
     yield _piece(line, start, len(line.words)) if start else line
 
 
-def _piece(line: Line, start: int, end: int) -> Line:
+def _piece(line: PdfLine, start: int, end: int) -> PdfLine:
     words = line.words[start:end]
-    return Line(line.size, line.bold, words, around([box for _, box in words]))
+    return PdfLine(line.size, line.bold, words, around([box for _, box in words]))
 
 
-def _without_cells(rows: Iterable[Row]) -> Iterator[list[Line]]:
+def _without_cells(rows: Iterable[TableRow]) -> Iterator[list[PdfLine]]:
     for _, in_block in groupby(rows, key=lambda row: row.block):
         yield [line for row in in_block for cell in row.cells for line in cell.lines]
 
@@ -178,7 +178,7 @@ def _without_cells(rows: Iterable[Row]) -> Iterator[list[Line]]:
 # --- Runs of rows ------------------------------------------------------------------------------------------
 
 
-def _end_of_run(rows: Sequence[Row], start: int) -> int:
+def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
     """Return the index behind the last row that stands in one table with row `start`."""
     end = start + 1
     left = rows[start].data_left
@@ -195,7 +195,7 @@ def _end_of_run(rows: Sequence[Row], start: int) -> int:
     return end
 
 
-def _beginning(above: Sequence[Row], run: Sequence[Row]) -> tuple[int, int]:
+def _beginning(above: Sequence[TableRow], run: Sequence[TableRow]) -> tuple[int, int]:
     """Return where, in the rows above a run, its header and its body begin."""
     left = min(row.data_left for row in run if row.is_tabular)
     body, top = len(above), run[0]
@@ -211,7 +211,7 @@ def _beginning(above: Sequence[Row], run: Sequence[Row]) -> tuple[int, int]:
     return header, body
 
 
-def _header_start(above: Sequence[Row], below: Row, left: float) -> int:
+def _header_start(above: Sequence[TableRow], below: TableRow, left: float) -> int:
     """Return the index of the first of the rows that stand over the columns, and only there."""
     start, top = len(above), below.box.y1
     for row in reversed(above):
@@ -225,23 +225,23 @@ def _header_start(above: Sequence[Row], below: Row, left: float) -> int:
     return start
 
 
-def _is_label(row: Row, left: float) -> bool:
+def _is_label(row: TableRow, left: float) -> bool:
     """Whether a row has nothing but words left of the columns."""
     return len(row.cells) == 1 and row.box.x2 <= left + row.size and len(row.cells[0].text) <= LABEL_CHARS
 
 
-def _is_label_above(row: Row, below: Row, left: float) -> bool:
+def _is_label_above(row: TableRow, below: TableRow, left: float) -> bool:
     return _is_label(row, left) and 0 <= below.box.y1 - row.box.y1 <= ROW_GAP * 2 * row.size
 
 
-def _announces(row: Row, below: Row, left: float) -> bool:
+def _announces(row: TableRow, below: TableRow, left: float) -> bool:
     return _is_label_above(row, below, left) and row.cells[0].text.endswith(":")
 
 
 # --- Columns -----------------------------------------------------------------------------------------------
 
 
-def _table(header: Sequence[Row], run: Sequence[Row]) -> Table | None:
+def _table(header: Sequence[TableRow], run: Sequence[TableRow]) -> Table | None:
     """Return the table that these rows make up, or None if they don't."""
     tabular = [row for row in run if row.is_tabular]
     data = [cell for row in tabular for cell in row.cells[1:]]
@@ -256,13 +256,13 @@ def _table(header: Sequence[Row], run: Sequence[Row]) -> Table | None:
     return Table(rows + [_placed(row.cells, columns) for row in body])
 
 
-def _is_list(rows: Sequence[Row]) -> bool:
+def _is_list(rows: Sequence[TableRow]) -> bool:
     return all(len(row.cells) == 2 and LIST_MARK.fullmatch(row.cells[0].text) for row in rows)
 
 
-def _columns(numbers: Sequence[Cell], rows: int) -> list[tuple[float, float]]:
+def _columns(numbers: Sequence[TableCell], rows: int) -> list[tuple[float, float]]:
     """Return left and right of the columns in which the figures stand."""
-    columns: list[list[Cell]] = []
+    columns: list[list[TableCell]] = []
     right = float("-inf")
     for cell in sorted(numbers, key=lambda cell: cell.box.x1):
         if cell.box.x1 > right:
@@ -274,16 +274,18 @@ def _columns(numbers: Sequence[Cell], rows: int) -> list[tuple[float, float]]:
     return [(box.x1, box.x2) for box in spans or [around([cell.box for cell in numbers])]]
 
 
-def _head_and_body(header: Sequence[Row], run: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+def _head_and_body(
+    header: Sequence[TableRow], run: Sequence[TableRow]
+) -> tuple[list[TableRow], list[TableRow]]:
     """Count leading rows without figures to the header."""
     figures = next((at for at, row in enumerate(run) if row.has_figures), 0)
     first = max((at + 1 for at in range(figures) if run[at].is_tabular), default=0)
     return [*header, *run[:first]], list(run[first:])
 
 
-def _placed(cells: Iterable[Cell], columns: Sequence[tuple[float, float]]) -> list[list[Line]]:
+def _placed(cells: Iterable[TableCell], columns: Sequence[tuple[float, float]]) -> list[list[PdfLine]]:
     """Return the lines of each column, the one of the labels first, in reading order."""
-    row: list[list[Line]] = [[] for _ in range(len(columns) + 1)]
+    row: list[list[PdfLine]] = [[] for _ in range(len(columns) + 1)]
     for cell in cells:
         row[_column_of(cell.box, columns)] += cell.lines
     return [sorted(lines, key=lambda line: (round(line.box.y1), line.box.x1)) for lines in row]

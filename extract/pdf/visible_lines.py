@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from core.locations import Box, Page
 from extract.cleaning import clean
-from extract.pdf.lines import Line, around
+from extract.pdf.lines import PdfLine, around
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.visibility import OPAQUE_ENOUGH, TINY, Ink, Painting, Pixels
 
@@ -41,26 +41,26 @@ Key = tuple[int, int]
 
 
 @dataclass(slots=True)
-class PageText:
+class VisibleText:
     """The words of a page: blocks of lines, and apart from them the words that can't be seen."""
 
-    blocks: list[list[Line]] = field(default_factory=list)
+    blocks: list[list[PdfLine]] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
 
 
-def read_lines(page: pymupdf.Page, shown: Page) -> PageText:
+def read_lines(page: pymupdf.Page, shown: Page) -> VisibleText:
     """Return the words of a page in the order of its content stream."""
     text_page = page.get_textpage(flags=TEXT_FLAGS)
     spans = _spans(text_page.extractDICT())
     painting = Painting(lambda: _painted(page), lambda: _pictured(page), shown.width, shown.height)
-    found = PageText()
+    found = VisibleText()
     words = _placed(text_page.extractWORDS(), page, shown)
     for _, in_block in groupby(words, key=itemgetter(0)):
         block = []
         for key, in_line in groupby(in_block, key=itemgetter(0, 1)):
             seen = _seen(list(in_line), spans[key], painting, found.hidden)
             if seen:
-                block.append(Line(*_font(spans[key]), seen, around([box for _, box in seen])))
+                block.append(PdfLine(*_font(spans[key]), seen, around([box for _, box in seen])))
         if block:
             found.blocks.append(block)
     if page.number < LOOKED_BESIDE:

@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--main-content", action="store_true")
     parser.add_argument("--deep", action="store_true")
     parser.add_argument("--pictures", action="store_true")
-    parser.add_argument("--simple", action="store_true")
+    parser.add_argument("--safe-mode", action="store_true")
     return parser
 
 
@@ -73,7 +73,7 @@ def _request(given: argparse.Namespace) -> Request:
         Limits(given.max_pages),
         units=tuple(map(int, given.units.split(","))) if given.units else None,
         deep=given.deep,
-        simple=given.simple,
+        safe_mode=given.safe_mode,
         pictures=given.pictures,
         main_content=given.main_content,
         attachments=given.attachments,

@@ -19,7 +19,7 @@ from typing import Self
 from extract.base import Request
 from extract.errors import Corrupted, ExtractionTimeout, IngestionError, Internal, OutOfMemory
 from extract.sandbox.processes import start
-from extract.sandbox.wire import MAX_LINE_BYTES, Untrue
+from extract.sandbox.wire import MAX_LINE_BYTES, ProtocolError
 
 logger = logging.getLogger(__name__)
 LOGGED_BYTES = 4000
@@ -37,7 +37,7 @@ class SandboxLimits:
     total_secs: float = 6 * 3600.0
 
 
-class Death(Exception):
+class ChildExited(Exception):
     """The child ended before it was done; `cause` is what that means for the document.
 
     `was_killed` says that the reason need not be the file: the kernel was short of memory, or somebody with
@@ -83,7 +83,9 @@ class Child:
         self._due = time.monotonic() + self._limits.timeout_secs
 
     def lines(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
-        """Yield what the child writes, line by line; raise `Death` at its end, `Untrue` for an endless line.
+        """Yield what the child writes, line by line.
+
+        Raise `ChildExited` when it has ended, `ProtocolError` for an endless line.
 
         `while_waiting` is called whenever there is nothing to read, several times a second.
         """
@@ -92,7 +94,7 @@ class Child:
             *whole, pending = (pending + block).split(b"\n")
             yield from whole
             if len(pending) > MAX_LINE_BYTES:
-                raise Untrue("a line without end")
+                raise ProtocolError("a line without end")
         raise self._death()
 
     def _blocks(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
@@ -111,16 +113,16 @@ class Child:
                 return
             yield block
 
-    def _death(self) -> Death:
+    def _death(self) -> ChildExited:
         returncode = self._process.wait()
         if self._expired or returncode == -signal.SIGXCPU:
-            return Death(ExtractionTimeout())
+            return ChildExited(ExtractionTimeout())
         if returncode == -signal.SIGKILL:
-            return Death(OutOfMemory(), was_killed=True)
+            return ChildExited(OutOfMemory(), was_killed=True)
         if returncode < 0:
             what = "The file makes its reader crash. Open and save it again, then upload it once more."
-            return Death(Corrupted(what))
-        return Death(Internal())
+            return ChildExited(Corrupted(what))
+        return ChildExited(Internal())
 
     def _log_tail(self) -> None:
         self._log.seek(max(0, self._log.seek(0, os.SEEK_END) - LOGGED_BYTES))
@@ -143,5 +145,5 @@ def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[st
         *(("--main-content",) if request.main_content else ()),
         *(("--deep",) if request.deep else ()),
         *(("--pictures",) if request.pictures else ()),
-        *(("--simple",) if request.simple else ()),
+        *(("--safe-mode",) if request.safe_mode else ()),
     ]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from extract.base import Finding, Limits, Opened, Request, UnitRead
 from extract.sandbox.child import SandboxLimits
-from extract.sandbox.prefetch import Ahead
-from extract.sandbox.supervised import Reading
+from extract.sandbox.prefetch import Prefetcher
+from extract.sandbox.supervised import SupervisedExtraction
 
 __all__ = ["SandboxLimits", "extract"]
 
@@ -45,10 +45,10 @@ def extract(
         main_content=main_content,
         attachments=attachments,
     )
-    return _findings(Reading(path, limits, request, while_waiting))
+    return _findings(SupervisedExtraction(path, limits, request, while_waiting))
 
 
-def _findings(reading: Reading) -> Generator[Finding, None, None]:
+def _findings(reading: SupervisedExtraction) -> Generator[Finding, None, None]:
     """Yield everything; the halves of a long file are read at the same time."""
     findings = reading.findings()
     for finding in findings:
@@ -63,10 +63,12 @@ def _is_worth_halving(opened: Opened, request: Request) -> bool:
     return is_whole and opened.file_type in HALVED and opened.units >= WORTH_HALVING and CORES > 1
 
 
-def _in_halves(first: Reading, opened: Opened, findings: Generator[Finding, None, None]) -> Iterator[Finding]:
+def _in_halves(
+    first: SupervisedExtraction, opened: Opened, findings: Generator[Finding, None, None]
+) -> Iterator[Finding]:
     middle = opened.units // 2
     behind = replace(first.request, units=tuple(range(middle + 1, opened.units + 1)))
-    with Ahead(first.path, first.limits, behind, opened) as second:
+    with Prefetcher(first.path, first.limits, behind, opened) as second:
         for finding in findings:
             yield finding
             if isinstance(finding, UnitRead) and finding.number == middle:

@@ -12,7 +12,7 @@ from typing import Self
 
 from extract.base import Finding, Opened, Request
 from extract.sandbox.child import SandboxLimits
-from extract.sandbox.supervised import Reading
+from extract.sandbox.supervised import SupervisedExtraction
 
 WAIT_SECS = 0.2
 
@@ -21,13 +21,13 @@ class _Enough(Exception):
     """Nobody wants the rest."""
 
 
-class Ahead:
+class Prefetcher:
     """A context manager around a reading in a thread; leaving it ends the reading."""
 
     def __init__(self, path: Path, limits: SandboxLimits, request: Request, opened: Opened) -> None:
         self._found: SimpleQueue[Finding | Exception | None] = SimpleQueue()
         self._is_enough = threading.Event()
-        reading = Reading(path, limits, request, self._check, opened)
+        reading = SupervisedExtraction(path, limits, request, self._check, opened)
         self._thread = threading.Thread(target=self._read, args=(reading.findings(),), name="ahead")
 
     def __enter__(self) -> Self:

@@ -7,16 +7,16 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from extract.base import Element, Finding, Opened, Pictured, Request, Source, UnitRead
+from extract.base import Element, Finding, Opened, Pictured, Request, TextOrigin, UnitRead
 from extract.errors import ExtractionTimeout, IngestionError, Internal, OutOfMemory
-from extract.sandbox.child import Child, Death, SandboxLimits
-from extract.sandbox.wire import Untrue, read_line
+from extract.sandbox.child import Child, ChildExited, SandboxLimits
+from extract.sandbox.wire import ProtocolError, read_line
 
 # A file that kills its reader so often will do so again.
 MOST_DEATHS = 8
 
 
-class Reading:
+class SupervisedExtraction:
     """What is left of a request after each death; `opened` is what is known of the file beforehand."""
 
     def __init__(
@@ -42,7 +42,7 @@ class Reading:
             try:
                 yield from self._attempt(request)
                 return
-            except Death as death:
+            except ChildExited as death:
                 left = self._units_left()
                 if death.was_killed and left and left[0] != self.killed_at:
                     self.killed_at = left[0]
@@ -51,7 +51,7 @@ class Reading:
                 self.deaths += 1
                 if not left or self.deaths > MOST_DEATHS:
                     raise death.cause from None
-                yield from self._sturdily(left[0], death)
+                yield from self._read_in_safe_mode(left[0], death)
                 if not left[1:]:
                     return
                 request = replace(self.request, units=left[1:])
@@ -63,16 +63,18 @@ class Reading:
         wanted = self.request.units or range(1, self.opened.units + 1)
         return tuple(unit for unit in wanted if unit > self.last)
 
-    def _sturdily(self, unit: int, death: Death) -> Iterator[Finding]:
+    def _read_in_safe_mode(self, unit: int, death: ChildExited) -> Iterator[Finding]:
         """Read one unit alone, in the simplest way there is."""
         is_whole = self.opened is None or self.opened.units == 1
         try:
-            yield from self._attempt(replace(self.request, units=None if is_whole else (unit,), simple=True))
-        except (Death, IngestionError):
+            yield from self._attempt(
+                replace(self.request, units=None if is_whole else (unit,), safe_mode=True)
+            )
+        except (ChildExited, IngestionError):
             if is_whole:
                 raise death.cause from None
             self.last = unit
-            yield UnitRead(unit, Source.UNREADABLE)
+            yield UnitRead(unit, TextOrigin.UNREADABLE)
 
     def _attempt(self, request: Request) -> Iterator[Finding]:
         """Yield what one child finds; the elements of a unit only once it is complete."""
@@ -96,7 +98,7 @@ class Reading:
                     case _:
                         yield finding
         if unit:
-            raise Internal from Untrue("elements of no unit")
+            raise Internal from ProtocolError("elements of no unit")
 
     def _read(self, child: Child) -> Iterator[Finding]:
         try:
@@ -105,10 +107,10 @@ class Reading:
                 if finding is None:
                     return
                 yield finding
-        except Untrue as lie:
+        except ProtocolError as lie:
             raise Internal from lie
         except OutOfMemory as error:
-            raise Death(error) from error
+            raise ChildExited(error) from error
 
     def _check_total(self) -> None:
         if time.monotonic() > self.due:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from core.locations import Box, InFile, LocatedText, Page, PageBox, PageLine, Run
+from core.locations import Box, InFile, LocatedText, Page, PageBox, PageLine, WordRun
 from extract.base import (
     Attached,
     Element,
@@ -17,7 +17,7 @@ from extract.base import (
     Kind,
     Opened,
     Pictured,
-    Source,
+    TextOrigin,
     UnitRead,
     Warned,
 )
@@ -35,7 +35,7 @@ Secs = Annotated[FiniteFloat, Field(ge=0)]
 Words = Annotated[str, Field(max_length=1000)]
 
 
-class Untrue(ValueError):
+class ProtocolError(ValueError):
     """A line that an honest child would not have written."""
 
 
@@ -65,7 +65,7 @@ class _Opened(_Message):
 class _UnitRead(_Message):
     type: Literal["UnitRead"]
     number: Positive
-    source: Source
+    source: TextOrigin
     confidence: Share | None
     tables: Count
     pictures: Count
@@ -155,7 +155,7 @@ class _Pictured(_Message):
         left, top, right, bottom = area.box
         across = left < right and _is_within([left], [right], area.page.width)
         if not (across and top < bottom and _is_within([top], [bottom], area.page.height)):
-            raise Untrue("a picture outside its page")
+            raise ProtocolError("a picture outside its page")
         words = tuple(LocatedText.load(each["text"], each["spans"]) for each in self.words)
         for located in words:
             _check(located, [])
@@ -185,22 +185,22 @@ _MESSAGES: TypeAdapter[_Any] = TypeAdapter(Annotated[_Any, Field(discriminator="
 def read_line(line: bytes) -> Finding | None:
     """Return the finding in a line, or None for the line that ends the stream.
 
-    Raise the `IngestionError` that the line reports, or `Untrue`.
+    Raise the `IngestionError` that the line reports, or `ProtocolError`.
     """
     try:
         message = _MESSAGES.validate_json(line)
     except ValidationError as error:
-        raise Untrue(str(error)) from error
+        raise ProtocolError(str(error)) from error
     return message.read()
 
 
 def _check(located: LocatedText, rows: list[tuple[int, int]]) -> None:
     if clean(located.text) != located.text:
-        raise Untrue("control characters in the text")
+        raise ProtocolError("control characters in the text")
     _check_order([word for run in located.runs for word in run.words], located.text)
     _check_order(rows, located.text)
     if not all(map(_is_possible, located.runs)):
-        raise Untrue("a place outside its page, file or time")
+        raise ProtocolError("a place outside its page, file or time")
 
 
 # There are hundreds of thousands of words: nothing here loops over them in Python.
@@ -209,10 +209,10 @@ def _check(located: LocatedText, rows: list[tuple[int, int]]) -> None:
 def _check_order(stretches: Sequence[tuple[Any, ...]], text: str) -> None:
     starts, ends = [each[0] for each in stretches], [each[1] for each in stretches]
     if not (all(map(lt, starts, ends)) and all(map(le, [0, *ends], [*starts, len(text)]))):
-        raise Untrue("stretches overlap or leave the text")
+        raise ProtocolError("stretches overlap or leave the text")
 
 
-def _is_possible(run: Run) -> bool:
+def _is_possible(run: WordRun) -> bool:
     if not run.words:
         return False
     match run.place:

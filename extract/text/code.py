@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from core.locations import InFile
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.places import element
 from extract.text.plain import Numbered, read_text
 
@@ -22,7 +22,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     text = read_text(path)
     yield Opened("code", "text/x-source")
     yield from code_elements(text)
-    yield UnitRead(1, Source.TEXT)
+    yield UnitRead(1, TextOrigin.TEXT)
 
 
 def code_elements(text: str, first_line: int = 1) -> Iterator[Element]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from core.locations import InFile
-from extract.base import Element, Finding, Kind, Opened, Request, Source, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.cleaning import clean
 from extract.errors import Empty, UnsupportedType
 from extract.places import element, folded
@@ -31,7 +31,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     text = read_text(path)
     yield Opened("txt", "text/plain")
     yield from plain_elements(text)
-    yield UnitRead(1, Source.TEXT)
+    yield UnitRead(1, TextOrigin.TEXT)
 
 
 def read_text(path: Path) -> str:

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 MakeModel = Callable[[str, str, str, httpx2.AsyncClient], Model]
 
 
-class Describer:
+class Captioner:
     """Describes pictures. Thread-safe; each picture is a request of its own."""
 
     def __init__(self, provider: str, name: str, address: str, key: str) -> None:

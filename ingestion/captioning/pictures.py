@@ -28,7 +28,7 @@ from kb.models import Document
 from kb.page_images.rendering import crop_png
 
 if TYPE_CHECKING:
-    from ingestion.captioning.model import Describer
+    from ingestion.captioning.model import Captioner
 
 LONGEST_SIDE = 1024
 """Pixels of the image that the model is shown."""
@@ -39,8 +39,8 @@ MOST_DESCRIBED = 200
 Described = dict[PageBox, Description]
 
 
-def describe_pictures(
-    describer: Describer,
+def caption_pictures(
+    captioner: Captioner,
     document: Document,
     areas: Sequence[PageBox],
     language: str | None,
@@ -51,8 +51,8 @@ def describe_pictures(
     `while_waiting` is called between pictures, and may raise. A model that fails several times in a row is
     not asked again.
     """
-    kept = _Kept(document.pk, f"{describer.name}\n{language}")
-    look = partial(_look, describer, document, Payer.of(document.workspace_id), kept, language)
+    kept = _Kept(document.pk, f"{captioner.name}\n{language}")
+    look = partial(_look, captioner, document, Payer.of(document.workspace_id), kept, language)
     described: Described = {}
     seen = 0
     refused: BudgetExceeded | None = None
@@ -63,16 +63,16 @@ def describe_pictures(
             said = dict(zip(batch, pool.map(look, batch), strict=True))
             kept.save()
             texts = {area: text for area, text in said.items() if isinstance(text, str)}
-            described |= {area: Description(text, describer.name) for area, text in texts.items() if text}
+            described |= {area: Description(text, captioner.name) for area, text in texts.items() if text}
             seen += len(texts)
             refused = next((each for each in said.values() if isinstance(each, BudgetExceeded)), refused)
             if all(text is None for text in said.values()):
                 break
-    return described, _warnings(describer.name, len(areas), seen, refused)
+    return described, _warnings(captioner.name, len(areas), seen, refused)
 
 
 def _look(
-    describer: Describer,
+    captioner: Captioner,
     document: Document,
     payer: Payer,
     kept: _Kept,
@@ -82,7 +82,7 @@ def _look(
     """Return a description, None where there is none; what was described before is had without money."""
     try:
         png = crop_png(Path(document.file.path), page_cache(document), area, LONGEST_SIDE)
-        return kept.get(png, lambda: describer.description(png, language, payer))
+        return kept.get(png, lambda: captioner.description(png, language, payer))
     except BudgetExceeded as error:
         return error
     except LocusError:

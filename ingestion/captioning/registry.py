@@ -1,4 +1,4 @@
-"""From the settings to the one describer of this process."""
+"""From the settings to the one captioner of this process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from django.core.exceptions import ImproperlyConfigured
 from ingestion.captioning.base import MODELS
 
 if TYPE_CHECKING:
-    from ingestion.captioning.model import Describer
+    from ingestion.captioning.model import Captioner
 
 
-def describer() -> Describer | None:
+def captioner() -> Captioner | None:
     """Return who describes pictures, None if the settings name nobody; raise `ImproperlyConfigured`."""
     provider = settings.VISION_PROVIDER
     if not provider:
@@ -25,12 +25,12 @@ def describer() -> Describer | None:
 
 def start() -> str:
     """Check the settings; return the sentence to report, empty if nobody describes pictures."""
-    chosen = describer()
+    chosen = captioner()
     return f"Pictures are described by {chosen.describe()}." if chosen else ""
 
 
 @cache
-def _loaded(provider: str, model: str, address: str, key: str) -> Describer:
+def _loaded(provider: str, model: str, address: str, key: str) -> Captioner:
     if provider not in MODELS:
         raise ImproperlyConfigured(f"VISION_PROVIDER must be one of {', '.join(MODELS)}, not “{provider}”.")
     if not model:
@@ -44,9 +44,9 @@ def _loaded(provider: str, model: str, address: str, key: str) -> Describer:
     elif not key:
         raise ImproperlyConfigured(f"VISION_PROVIDER {provider} needs a key: VISION_API_KEY.")
     # The model library takes half a second to load, and most installations don't need it here.
-    from ingestion.captioning.model import Describer
+    from ingestion.captioning.model import Captioner
 
-    return Describer(provider, model, address, key)
+    return Captioner(provider, model, address, key)
 
 
 def _usual_key(provider: str) -> str:

@@ -31,7 +31,7 @@ from kb.models import Document
 from kb.representations import document_json, quality_json
 
 
-class Text(serializers.CharField):
+class StrictText(serializers.CharField):
     """A string and nothing that merely looks like one."""
 
     def to_internal_value(self, data: Any) -> str:
@@ -54,11 +54,11 @@ class Id(serializers.UUIDField):
 class DocumentPatch(StrictSerializer):
     """What may be changed; `name` is another word for `title`, `workspace` for `workspace_id`."""
 
-    title = Text(max_length=MAX_NAME, required=False)
-    name = Text(max_length=MAX_NAME, required=False)
-    tags = serializers.ListField(child=Text(max_length=MAX_TAG), max_length=MAX_TAGS, required=False)
+    title = StrictText(max_length=MAX_NAME, required=False)
+    name = StrictText(max_length=MAX_NAME, required=False)
+    tags = serializers.ListField(child=StrictText(max_length=MAX_TAG), max_length=MAX_TAGS, required=False)
     metadata = serializers.DictField(required=False)
-    external_id = Text(max_length=MAX_EXTERNAL_ID, required=False)
+    external_id = StrictText(max_length=MAX_EXTERNAL_ID, required=False)
     workspace_id = Id(required=False)
     workspace = Id(required=False)
 
@@ -152,7 +152,7 @@ def accepted(request: Request, document: Document) -> Response:
     return Response(document_json(document), status=202, headers={"Location": location})
 
 
-class CancelView(ApiView):
+class DocumentCancelView(ApiView):
     """Stop a document's ingestion."""
 
     @operation(

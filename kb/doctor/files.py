@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from core.process.file_modes import close, too_open
-from core.pubsub import announce, document_topic
+from core.pubsub import document_topic, publish
 from kb.doctor.base import Check, Finding, Unrepairable, locked
 from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
 from kb.index.segments import index_document
@@ -63,7 +63,7 @@ def _mark_as_lost(document: Document) -> None:
     document.status, document.stage, document.searchable = Status.FAILED, Stage.DONE, Searchable.NONE
     document.error_code, document.error_message, document.chunk_count = "corrupted", FILE_LOST, 0
     document.save()
-    announce(document_topic(document.workspace_id), str(document.pk))
+    publish(document_topic(document.workspace_id), str(document.pk))
 
 
 def _orphans() -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from kb.doctor.base import Check, Finding
 from kb.index.postings import POSITION
-from kb.index.segments import Shelf, index_document
+from kb.index.segments import ScopeKey, index_document
 from kb.models import Chunk, Document, Segment
 
 BATCH = 100
@@ -34,7 +34,7 @@ def _indexed() -> tuple[Counter[UUID], Counter[UUID]]:
     for segment in Segment.unscoped.order_by("pk").iterator(chunk_size=BATCH):
         owners = np.delete(np.frombuffer(segment.document_of, POSITION), segment.dead)
         counts = np.bincount(owners, minlength=len(segment.document_ids)).tolist()
-        here = Document.unscoped.filter(pk__in=segment.document_ids, **Shelf.of(segment)._asdict())
+        here = Document.unscoped.filter(pk__in=segment.document_ids, **ScopeKey.of(segment)._asdict())
         known = set(here.values_list("pk", flat=True))
         for id, count in zip(segment.document_ids, counts, strict=True):
             (found if id in known else elsewhere)[id] += count

@@ -1,6 +1,6 @@
 """The search index: segments of chunks, scoped like documents, scanned whole.
 
-    chunks, vectors ──segments──▶ loose segments ──packing──▶ packed segments ──view──▶ words, nearest
+    chunks, vectors ──segments──▶ unmerged segments ──merging──▶ merged segments ──view──▶ words, nearest
 
 A segment belongs to one workspace, external user and session, so that a search opens those its principal may
 see and no other: what it finds, and how it weighs words, never depends on what other tenants store. Vectors

@@ -1,8 +1,8 @@
-"""Packing: many small segments of a shelf become few large ones.
+"""Merging: many small segments of a scope become few large ones.
 
 A search pays for each segment it opens, and a large one is searched by reading only the posting lists it
 asks for. Segments join as in a log-structured merge: only with those of no more than the size that has come
-together so far, so that a chunk is packed again only when its segment has about doubled.
+together so far, so that a chunk is merged again only when its segment has about doubled.
 """
 
 from __future__ import annotations
@@ -21,46 +21,50 @@ from procrastinate.jobs import JobDeferrer
 from procrastinate.manager import JobManager
 
 from kb.index.postings import GONE, LARGEST_SEGMENT, POSITION, PostingList, Postings
-from kb.index.segments import CodesRow, Shelf, codes_of, encoded_spaces, lock, new_segment, store_codes
+from kb.index.segments import CodesRow, ScopeKey, codes_of, encoded_spaces, lock, new_segment, store_codes
 from kb.models import FINISHED, Segment, SegmentTerm, Term
 
-MOST_LOOSE = 32
-"""So many loose segments a search may have to open on each shelf,"""
-MOST_LOOSE_CHUNKS = 4096
+MOST_UNMERGED = 32
+"""So many unmerged segments a search may have to open in each scope,"""
+MOST_UNMERGED_CHUNKS = 4096
 """with so many chunks in all."""
 MOST_DEAD = 0.25
-"""A packed segment is packed again when more of it is dead."""
+"""A merged segment is merged again when more of it is dead."""
 AT_ONCE = 10_000
 TASK = "pack_segments"
 PRIORITY = -5
 
 
-def pack_if_due(shelf: Shelf) -> None:
-    """Queue the packing of a shelf whose search has become costly."""
-    if is_due(shelf):
-        _queue(shelf)
+def merge_if_due(key: ScopeKey) -> None:
+    """Queue the merging of a scope whose search has become costly."""
+    if is_due(key):
+        _queue(key)
 
 
-def is_due(shelf: Shelf) -> bool:
-    """Tell whether a search pays for too many loose segments, or for too much that is dead."""
-    loose = list(_on(shelf).exclude(document=None).values_list("size", flat=True))
-    packed = _on(shelf).filter(document=None).only("size", "dead")
-    return len(loose) >= MOST_LOOSE or sum(loose) >= MOST_LOOSE_CHUNKS or any(map(_is_decayed, packed))
+def is_due(key: ScopeKey) -> bool:
+    """Tell whether a search pays for too many unmerged segments, or for too much that is dead."""
+    unmerged = list(_on(key).exclude(document=None).values_list("size", flat=True))
+    merged = _on(key).filter(document=None).only("size", "dead")
+    return (
+        len(unmerged) >= MOST_UNMERGED
+        or sum(unmerged) >= MOST_UNMERGED_CHUNKS
+        or any(map(_is_decayed, merged))
+    )
 
 
 @app.task(name=TASK)
-def pack_segments(workspace_id: str, external_user_id: str | None, session_id: str | None) -> None:
-    """Pack a shelf in the background."""
-    pack(Shelf(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
+def merge_segments(workspace_id: str, external_user_id: str | None, session_id: str | None) -> None:
+    """Merge a scope in the background."""
+    merge(ScopeKey(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
 
 
-def pack(shelf: Shelf) -> None:
-    """Join the loose segments of a shelf, and the packed ones that are not much larger; drop what is dead."""
+def merge(key: ScopeKey) -> None:
+    """Join the unmerged segments of a scope with merged ones that are not much larger; drop what is dead."""
     with transaction.atomic():
-        lock(shelf)
+        lock(key)
         terms: set[str] = set()
-        for batch in _batches(_chosen(shelf)):
-            terms |= _join(shelf, batch)
+        for batch in _batches(_chosen(key)):
+            terms |= _join(key, batch)
             Segment.unscoped.filter(pk__in=[segment.pk for segment in batch]).delete()
         # At the end and in order: others may be adding the same ones, and wait for us as we for them.
         Term.objects.bulk_create([Term(text) for text in sorted(terms)], AT_ONCE, ignore_conflicts=True)
@@ -77,13 +81,13 @@ def forget_terms(timestamp: int) -> None:
     Term.objects.exclude(Exists(SegmentTerm.objects.filter(term=OuterRef("text")))).delete()
 
 
-def _on(shelf: Shelf) -> QuerySet[Segment]:
-    return Segment.unscoped.filter(**shelf._asdict())
+def _on(key: ScopeKey) -> QuerySet[Segment]:
+    return Segment.unscoped.filter(**key._asdict())
 
 
-def _queue(shelf: Shelf) -> None:
-    arguments = {field: value and str(value) for field, value in shelf._asdict().items()}
-    name = f"pack {tuple(arguments.values())}"
+def _queue(key: ScopeKey) -> None:
+    arguments = {field: value and str(value) for field, value in key._asdict().items()}
+    name = f"merge {tuple(arguments.values())}"
     task = app.configure_task(TASK, lock=name, queueing_lock=name, priority=PRIORITY)
     try:
         with transaction.atomic():
@@ -96,14 +100,14 @@ def _queue(shelf: Shelf) -> None:
 # --- What is joined ----------------------------------------------------------------------------------------
 
 
-def _chosen(shelf: Shelf) -> list[Segment]:
-    """Return the segments worth joining, smallest first; one that is alone is as good as packed."""
-    # The vectors of a document under way still come in batches, which only a loose segment takes.
-    loose = list(_on(shelf).filter(document__status__in=FINISHED))
-    packed = sorted(_on(shelf).filter(document=None), key=_alive)
-    chosen = loose + [segment for segment in packed if _is_decayed(segment)]
+def _chosen(key: ScopeKey) -> list[Segment]:
+    """Return the segments worth joining, smallest first; one that is alone is as good as merged."""
+    # The vectors of a document under way still come in batches, which only an unmerged segment takes.
+    unmerged = list(_on(key).filter(document__status__in=FINISHED))
+    merged = sorted(_on(key).filter(document=None), key=_alive)
+    chosen = unmerged + [segment for segment in merged if _is_decayed(segment)]
     together = sum(map(_alive, chosen))
-    for segment in packed:
+    for segment in merged:
         if segment not in chosen and _alive(segment) <= together:
             chosen.append(segment)
             together += _alive(segment)
@@ -132,13 +136,13 @@ def _is_decayed(segment: Segment) -> bool:
 # --- Joining -----------------------------------------------------------------------------------------------
 
 
-def _join(shelf: Shelf, segments: list[Segment]) -> set[str]:
+def _join(key: ScopeKey, segments: list[Segment]) -> set[str]:
     """Store one segment in place of several; return its terms."""
     kept = [_kept(segment) for segment in segments]
     if not sum(map(len, kept)):
         return set()
     joined = new_segment(
-        shelf,
+        key,
         [
             segment.document_ids[number]
             for segment, positions in zip(segments, kept, strict=True)

@@ -1,7 +1,7 @@
 """Postings: which chunks of a segment hold a term, and how often.
 
 A posting list is one run of bytes: the chunks' positions in their segment as little-endian uint16, then as
-many uint8 counts. A loose segment keeps all its lists in one block, a packed one keeps a row for each term.
+many uint8 counts. An unmerged segment keeps all its lists in one block, a merged one a row for each term.
 """
 
 from __future__ import annotations

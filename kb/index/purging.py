@@ -21,7 +21,7 @@ from procrastinate.jobs import JobDeferrer
 from procrastinate.manager import JobManager
 
 from kb.index.postings import PostingList
-from kb.index.segments import Shelf, codes_of, encoded_spaces, lock, store_codes
+from kb.index.segments import ScopeKey, codes_of, encoded_spaces, lock, store_codes
 from kb.models import Segment, SegmentTerm, Term
 
 TASK = "purge_segments"
@@ -36,11 +36,11 @@ REWRITE = """
 """
 
 
-def purge_if_due(shelf: Shelf) -> None:
-    """Queue the purging of a shelf whose merged segments still hold the words of dead chunks."""
-    if not _on(shelf).exists():
+def purge_if_due(key: ScopeKey) -> None:
+    """Queue the purging of a scope whose merged segments still hold the words of dead chunks."""
+    if not _on(key).exists():
         return
-    arguments = {field: value and str(value) for field, value in shelf._asdict().items()}
+    arguments = {field: value and str(value) for field, value in key._asdict().items()}
     name = f"purge {tuple(arguments.values())}"
     task = app.configure_task(
         TASK, lock=name, queueing_lock=name, priority=PRIORITY, schedule_in={"seconds": AFTER_SECS}
@@ -55,16 +55,16 @@ def purge_if_due(shelf: Shelf) -> None:
 
 @app.task(name=TASK)
 def purge_segments(workspace_id: str, external_user_id: str | None, session_id: str | None) -> None:
-    """Purge a shelf in the background."""
-    purge(Shelf(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
+    """Purge a scope in the background."""
+    purge(ScopeKey(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
 
 
-def purge(shelf: Shelf) -> None:
-    """Remove what dead chunks said from the merged segments of a shelf, and terms that nothing says now."""
-    for id in list(_on(shelf).order_by("pk").values_list("pk", flat=True)):
+def purge(key: ScopeKey) -> None:
+    """Remove what dead chunks said from the merged segments of a scope, and terms that nothing says now."""
+    for id in list(_on(key).order_by("pk").values_list("pk", flat=True)):
         with transaction.atomic():
-            lock(shelf)
-            segment = _on(shelf).select_for_update().filter(pk=id).first()
+            lock(key)
+            segment = _on(key).select_for_update().filter(pk=id).first()
             gone = _purged(segment) if segment else []
         forget_terms_among(gone)
 
@@ -85,12 +85,12 @@ def forget_terms_among(terms: Sequence[str]) -> None:
 @app.task(name="purge_all_segments", queueing_lock="purge_all_segments")
 def purge_all(timestamp: int) -> None:
     """Queue what nobody has queued: chunks also die when a document is processed again."""
-    for shelf in {Shelf.of(segment) for segment in _due().defer("chunk_ids", "document_of", "lengths")}:
-        purge_if_due(shelf)
+    for key in {ScopeKey.of(segment) for segment in _due().defer("chunk_ids", "document_of", "lengths")}:
+        purge_if_due(key)
 
 
-def _on(shelf: Shelf) -> QuerySet[Segment]:
-    return _due().filter(**shelf._asdict())
+def _on(key: ScopeKey) -> QuerySet[Segment]:
+    return _due().filter(**key._asdict())
 
 
 def _due() -> QuerySet[Segment]:

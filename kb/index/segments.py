@@ -1,4 +1,4 @@
-"""Writing the search index: one loose segment for each document, until it is packed with others.
+"""Writing the search index: one unmerged segment for each document, until it is merged with others.
 
 Everything here follows from the rows of `Chunk` and `ChunkVector` and can be made again from them. Who
 changes a document's chunks calls `index_document` in the same transaction.
@@ -30,7 +30,7 @@ VECTORS = """
 LONGEST = np.iinfo(np.uint16).max
 
 
-class Shelf(NamedTuple):
+class ScopeKey(NamedTuple):
     """Whose documents a segment holds: those of one workspace, external user and session."""
 
     workspace_id: UUID
@@ -38,7 +38,7 @@ class Shelf(NamedTuple):
     session_id: UUID | None
 
     @classmethod
-    def of(cls, row: Document | Segment) -> Shelf:
+    def of(cls, row: Document | Segment) -> ScopeKey:
         """Return where a row stands."""
         return cls(row.workspace_id, row.external_user_id, row.session_id)
 
@@ -58,11 +58,11 @@ def index_document(document_id: UUID) -> None:
         document = Document.unscoped.filter(pk=document_id).first()
         if document is None:
             return
-        lock(Shelf.of(document))
+        lock(ScopeKey.of(document))
         forget([document_id])
         entries = _entries(document_id)
         for start in range(0, len(entries), LARGEST_SEGMENT):
-            segment = _loose(document, entries[start : start + LARGEST_SEGMENT])
+            segment = _unmerged(document, entries[start : start + LARGEST_SEGMENT])
             for space in EmbeddingSpace.objects.all():
                 encode(segment, space)
 
@@ -70,7 +70,7 @@ def index_document(document_id: UUID) -> None:
 def index_vectors(document_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID], vectors: Vectors) -> None:
     """Let a document's chunks be found by these new vectors, of shape (len(ids), dimensions).
 
-    In a packed segment they wait for `complete`: one batch is not worth writing all its codes again.
+    In a merged segment they wait for `complete`: one batch is not worth writing all its codes again.
     """
     codes = dict(zip(ids, encoder(space.dimensions).encode(vectors), strict=True))
     with transaction.atomic():
@@ -110,22 +110,22 @@ def complete(space: EmbeddingSpace) -> None:
                 encode(segment, space)
 
 
-def lock(shelf: Shelf) -> None:
-    """Let nobody else change the segments of a shelf until the transaction ends."""
+def lock(key: ScopeKey) -> None:
+    """Let nobody else change the segments of a scope until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"shelf {tuple(shelf)}"])
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"key {tuple(key)}"])
 
 
 # --- Segments ----------------------------------------------------------------------------------------------
 
 
 def new_segment(
-    shelf: Shelf, owners: Sequence[UUID], ids: bytes, lengths: ArrayLike, languages: Iterable[str]
+    key: ScopeKey, owners: Sequence[UUID], ids: bytes, lengths: ArrayLike, languages: Iterable[str]
 ) -> Segment:
     """Return a segment, not yet stored, of chunks with these documents, ids and numbers of terms."""
     numbers = {id: number for number, id in enumerate(dict.fromkeys(owners))}
     return Segment(
-        **shelf._asdict(),
+        **key._asdict(),
         size=len(owners),
         chunk_ids=ids,
         document_ids=list(numbers),
@@ -149,9 +149,9 @@ def _entries(document_id: UUID) -> list[Entry]:
     ]
 
 
-def _loose(document: Document, entries: Sequence[Entry]) -> Segment:
+def _unmerged(document: Document, entries: Sequence[Entry]) -> Segment:
     segment = new_segment(
-        Shelf.of(document),
+        ScopeKey.of(document),
         [document.pk] * len(entries),
         b"".join(entry.chunk_id.bytes for entry in entries),
         [len(entry.terms) for entry in entries],

@@ -30,7 +30,7 @@ from kb.index.spelling import similar
 from kb.models import EmbeddingSpace, Segment, SegmentCodes
 
 ATTEMPTS = 5
-"""How often to look again when segments were packed while they were being opened."""
+"""How often to look again when segments were merged while they were being opened."""
 READ_AT_ONCE = 64
 SCANNED_ALONE = 1 << 13
 """A segment with so many chunks is scanned where it lies: copying it takes longer than a step saves."""
@@ -41,11 +41,11 @@ POSTED = """
 """
 SIMILAR = """
     WITH alike AS MATERIALIZED (
-        SELECT text, similarity(text, %(term)s) AS likeness FROM kb_term WHERE text %% %(term)s
-        ORDER BY likeness DESC, text
+        SELECT text, similarity(text, %(term)s) AS trigrams FROM kb_term WHERE text %% %(term)s
+        ORDER BY trigrams DESC, text
     )
-    SELECT text, likeness FROM alike
-    WHERE EXISTS (SELECT FROM kb_segmentterm WHERE segment_id = ANY(%(packed)s) AND term = text)
+    SELECT text, trigrams FROM alike
+    WHERE EXISTS (SELECT FROM kb_segmentterm WHERE segment_id = ANY(%(merged)s) AND term = text)
     LIMIT %(most)s
 """
 MOST_SIMILAR = 32
@@ -57,7 +57,7 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class OpenSegment:
-    """A segment in memory; `postings` only of a loose one."""
+    """A segment in memory; `postings` only of an unmerged one."""
 
     id: int
     version: int
@@ -170,7 +170,7 @@ class View:
             if segment.postings:
                 for term in segment.postings.terms & found.keys():
                     found[term].append((begins[segment.id], segment.postings[term]))
-        for id, term, stored in fetched(POSTED, [self._ids(loose=False), list(terms)]):
+        for id, term, stored in fetched(POSTED, [self._ids(unmerged=False), list(terms)]):
             found[term].append((begins[id], PostingList.load(stored)))
         return found
 
@@ -178,10 +178,10 @@ class View:
         """Return the term of these rows that shares most trigrams with `term`, and how many: `least` to 1."""
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', %s, true)", [str(least)])
-            packed = self._ids(loose=False)
-            cursor.execute(SIMILAR, {"packed": packed, "term": term, "most": MOST_SIMILAR})
+            merged = self._ids(unmerged=False)
+            cursor.execute(SIMILAR, {"merged": merged, "term": term, "most": MOST_SIMILAR})
             found = cursor.fetchall()
-        # Those of loose segments are in memory, and in no index.
+        # Those of unmerged segments are in memory, and in no index.
         found += similar(term, self._loose_terms, least)
         best = nsmallest(MOST_SIMILAR, found, key=lambda each: (-each[1], each[0]))
         postings = self.postings({name for name, _ in best})
@@ -219,8 +219,8 @@ class View:
     def _loose_terms(self) -> set[str]:
         return set().union(*(segment.postings.terms for segment in self.segments if segment.postings))
 
-    def _ids(self, *, loose: bool) -> list[int]:
-        return [segment.id for segment in self.segments if (segment.postings is not None) is loose]
+    def _ids(self, *, unmerged: bool) -> list[int]:
+        return [segment.id for segment in self.segments if (segment.postings is not None) is unmerged]
 
     def _alive(self, segment: OpenSegment) -> NDArray[np.bool_]:
         if self._documents is None:
@@ -263,7 +263,7 @@ def joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[A
 def _opened(
     versions: dict[int, int], scope: QuerySet[Segment], space: EmbeddingSpace
 ) -> dict[int, OpenSegment]:
-    """Return the segments by id, from memory or from the database; those packed meanwhile are missing."""
+    """Return the segments by id, from memory or from the database; those merged meanwhile are missing."""
     found = {id: _cache.get(id, version, space.pk) for id, version in versions.items()}
     here = {id: segment for id, segment in found.items() if segment is not None}
     lacking = sorted(versions.keys() - here.keys())

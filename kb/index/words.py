@@ -30,16 +30,16 @@ LEAST_SIMILARITY = 0.4
 """Trigrams in common, 0 to 1: “reveneu” and “revenu” share 0.45."""
 
 
-Variants = frozenset[str]
+Expansions = frozenset[str]
 """The terms that a word of a question becomes in the languages of what is searched; mostly one."""
 
 
-def question_words(text: str, languages: Collection[str]) -> list[Variants]:
+def question_words(text: str, languages: Collection[str]) -> list[Expansions]:
     """Return the words of a question that tell something, as terms in each of these languages.
 
     What tells nothing in one language is left out: there it is in no index, and elsewhere it would look rare.
     """
-    words: list[Variants] = []
+    words: list[Expansions] = []
     for piece in text.split():
         by_language = {tuple(terms(piece, language or None)) for language in languages}
         if len({len(found) for found in by_language}) == 1:
@@ -50,14 +50,14 @@ def question_words(text: str, languages: Collection[str]) -> list[Variants]:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class QueryWord:
     """A word of a question as it was looked for: its terms that stand somewhere, with their weights."""
 
-    variants: Variants
+    expansions: Expansions
     idf: Mapping[str, float]
     read_as: str | None = None
-    """The similar term that was looked for because none of the variants stands anywhere."""
-    likeness: float = 1.0
+    """The similar term that was looked for because none of the expansions stands anywhere."""
+    similarity: float = 1.0
     """How similar, 0 to 1."""
 
     @property
@@ -71,7 +71,7 @@ class WordScores:
     """What the words of a question find: the score of each row of the view, 0 where none of them stands."""
 
     scores: NDArray[np.float32]
-    words: Sequence[Word]
+    words: Sequence[QueryWord]
     _posted: Mapping[str, _Posted]
 
     def best(self, count: int) -> Rows:
@@ -98,13 +98,15 @@ class WordScores:
         return covered / whole if whole else covered
 
 
-def score_words(view: View, question: Sequence[Variants]) -> WordScores:
+def score_words(view: View, question: Sequence[Expansions]) -> WordScores:
     """Score all rows for the words of a question; one that stands nowhere is read as a similar one."""
-    posted = _posted(view, {term for variants in question for term in variants})
-    known = [_known(view, variants, posted) for variants in question]
+    posted = _posted(view, {term for expansions in question for term in expansions})
+    known = [_known(view, expansions, posted) for expansions in question]
     # Most of its words stand nowhere: a question in another language, of which no word is a misspelt one.
     other = _absent if known.count(None) > max(MOST_MISSPELT, len(known) / 2) else _misspelt
-    words = [word or other(view, variants, posted) for word, variants in zip(known, question, strict=True)]
+    words = [
+        word or other(view, expansions, posted) for word, expansions in zip(known, question, strict=True)
+    ]
     shares = view.lengths.astype(np.float32) / np.float32(max(_mean_length(view), 1.0))
     norms = np.float32(K1 * (1 - B)) + np.float32(K1 * B) * shares
     scores = np.zeros(view.size, np.float32)
@@ -112,29 +114,29 @@ def score_words(view: View, question: Sequence[Variants]) -> WordScores:
         for term, idf in word.idf.items():
             found = posted[term]
             often = found.counts.astype(np.float32)
-            scores[found.rows] += word.likeness * idf * often / (often + norms[found.rows])
+            scores[found.rows] += word.similarity * idf * often / (often + norms[found.rows])
     return WordScores(scores, words, posted)
 
 
-def _known(view: View, variants: Variants, posted: Mapping[str, _Posted]) -> Word | None:
-    idf = {term: _idf(view, posted[term]) for term in sorted(variants) if len(posted[term])}
-    return Word(variants, idf) if idf else None
+def _known(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord | None:
+    idf = {term: _idf(view, posted[term]) for term in sorted(expansions) if len(posted[term])}
+    return QueryWord(expansions, idf) if idf else None
 
 
-def _misspelt(view: View, variants: Variants, posted: dict[str, _Posted]) -> Word:
+def _misspelt(view: View, expansions: Expansions, posted: dict[str, _Posted]) -> QueryWord:
     """Read a word that stands nowhere as the most similar one that does; numbers are like no other."""
-    for term in sorted(variants):
+    for term in sorted(expansions):
         if len(term) < SHORTEST_MISSPELT or any(character.isdigit() for character in term):
             continue
         if found := view.similar_term(term, LEAST_SIMILARITY):
-            similar, likeness = found
+            similar, similarity = found
             posted |= _posted(view, {similar})
-            return Word(variants, {similar: _idf(view, posted[similar])}, similar, likeness)
-    return _absent(view, variants, posted)
+            return QueryWord(expansions, {similar: _idf(view, posted[similar])}, similar, similarity)
+    return _absent(view, expansions, posted)
 
 
-def _absent(view: View, variants: Variants, posted: Mapping[str, _Posted]) -> Word:
-    return Word(variants, {term: _idf(view, posted[term]) for term in sorted(variants)})
+def _absent(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord:
+    return QueryWord(expansions, {term: _idf(view, posted[term]) for term in sorted(expansions)})
 
 
 def holding_all(view: View, looked_for: Collection[str]) -> Rows:

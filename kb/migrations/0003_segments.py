@@ -30,8 +30,8 @@ class Migration(migrations.Migration):
                 ('lengths', models.BinaryField(help_text='uint16: number of terms')),
                 ('languages', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=10), help_text='ISO 639-1; empty where unknown', size=None)),
                 ('dead', django.contrib.postgres.fields.ArrayField(base_field=models.IntegerField(), default=list, help_text='positions of chunks that are no longer found', size=None)),
-                ('terms', models.TextField(blank=True, help_text='of a loose segment: kb.index.postings')),
-                ('postings', models.BinaryField(default=bytes, help_text='of a loose segment')),
+                ('terms', models.TextField(blank=True, help_text='of an unmerged segment: kb.index.postings')),
+                ('postings', models.BinaryField(default=bytes, help_text='of an unmerged segment')),
             ],
             options={
                 'abstract': False,
@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='segment',
             name='document',
-            field=models.ForeignKey(help_text='of a loose segment', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kb.document'),
+            field=models.ForeignKey(help_text='of an unmerged segment', null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kb.document'),
         ),
         migrations.AddField(
             model_name='segment',

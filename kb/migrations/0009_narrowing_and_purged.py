@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='segment',
             name='purged',
-            field=models.PositiveIntegerField(default=0, help_text='of how many dead chunks a packed segment no longer holds the words'),
+            field=models.PositiveIntegerField(default=0, help_text='of how many dead chunks a merged segment no longer holds the words'),
         ),
         migrations.AddConstraint(
             model_name='idempotentrequest',

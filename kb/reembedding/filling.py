@@ -21,7 +21,7 @@ CHUNKS_AT_ONCE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FillProgress:
     """How many of the live chunks have a vector in a space."""
 
     done: int
@@ -43,10 +43,10 @@ def missing(space: EmbeddingSpace) -> QuerySet[Chunk]:
     return live_chunks().exclude(vectors__space=space)
 
 
-def filled(space: EmbeddingSpace) -> Filled:
+def filled(space: EmbeddingSpace) -> FillProgress:
     """Count."""
     total = live_chunks().count()
-    return Filled(total - missing(space).count(), total)
+    return FillProgress(total - missing(space).count(), total)
 
 
 def fill(space: EmbeddingSpace, *, backwards: bool = False) -> Iterator[int]:

@@ -46,7 +46,7 @@ def reembed(context: JobContext, space_id: int) -> None:
         queue.enqueue(space, in_secs=SWEEP_AFTER_SECS)
         logger.info("All documents are embedded for %s: search uses it from now on.", space)
     else:
-        # Segments that were packed while the spaces changed may lack the codes of the new one.
+        # Segments that were merged while the spaces changed may lack the codes of the new one.
         complete(space)
 
 

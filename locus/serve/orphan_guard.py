@@ -14,7 +14,7 @@ from collections.abc import Iterable
 GRACE_SECONDS = 10.0
 
 
-class Leash:
+class OrphanGuard:
     """The supervisor's end of the pipe."""
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from locus.serve.orphan_guard import Leash, send
+from locus.serve.orphan_guard import OrphanGuard, send
 
 # A child that lived this long had started well; dying sooner, again and again, is a fault that will not pass.
 SETTLED_SECONDS = 20.0
@@ -22,10 +22,10 @@ class GaveUpError(Exception):
     """A child kept ending right after its start; the message is one sentence."""
 
 
-class Child:
+class SupervisedProcess:
     """One process, in a group of its own, and when to start it again."""
 
-    def __init__(self, name: str, command: Sequence[str], say: Say, leash: Leash) -> None:
+    def __init__(self, name: str, command: Sequence[str], say: Say, leash: OrphanGuard) -> None:
         self.name = name
         self.command = command
         self._say = say
@@ -105,8 +105,10 @@ class Supervisor:
 
     def __init__(self, commands: Mapping[str, Sequence[str]], say: Say) -> None:
         self._stopping = threading.Event()
-        self._leash = Leash()
-        self._children = [Child(name, command, say, self._leash) for name, command in commands.items()]
+        self._leash = OrphanGuard()
+        self._children = [
+            SupervisedProcess(name, command, say, self._leash) for name, command in commands.items()
+        ]
 
     def run(self, is_ready: Callable[[], bool], announce: Callable[[], None]) -> None:
         """Keep the children running; `announce` once, when `is_ready` says so."""

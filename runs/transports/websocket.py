@@ -31,21 +31,21 @@ class _Message(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Run(_Message):
+class RunMessage(_Message):
     """Run the tool."""
 
     type: Literal["run"] = "run"
     inputs: Any
 
 
-class Cancel(_Message):
+class CancelMessage(_Message):
     """Cancel an execution, by default the last one of this socket."""
 
     type: Literal["cancel"]
     execution_id: str | None = None
 
 
-class Resume(_Message):
+class ResumeMessage(_Message):
     """Send the events of an execution above `after`, and what comes."""
 
     type: Literal["resume"]
@@ -98,11 +98,11 @@ class ToolConsumer(PrincipalConsumer):
             case None:
                 await self._run(message)
             case "run":
-                await self._run(validated(Run, message).inputs)
+                await self._run(validated(RunMessage, message).inputs)
             case "cancel":
-                await self._cancel(validated(Cancel, message).execution_id or self._execution_id)
+                await self._cancel(validated(CancelMessage, message).execution_id or self._execution_id)
             case "resume":
-                await self._resume(validated(Resume, message))
+                await self._resume(validated(ResumeMessage, message))
             case other:
                 raise ValidationError(f"There is no message type “{other}”.", param="type")
 
@@ -121,12 +121,12 @@ class ToolConsumer(PrincipalConsumer):
             raise ValidationError("There is nothing to cancel.", param="execution_id")
         await in_database(lambda: cancel(visible_execution(self.principal, execution_id)))
 
-    async def _resume(self, resume: Resume) -> None:
+    async def _resume(self, resume: ResumeMessage) -> None:
         self._refuse_if_busy()
         await in_database(self._require_events, resume)
         self._send_from(resume.execution_id, resume.after)
 
-    def _require_events(self, resume: Resume) -> None:
+    def _require_events(self, resume: ResumeMessage) -> None:
         require_events(visible_execution(self.principal, resume.execution_id), resume.after)
 
     def _refuse_if_busy(self) -> None:

@@ -39,7 +39,7 @@ MOST_SCALE = 12
 
 
 @dataclass(frozen=True)
-class Text:
+class AnalysedText:
     """A statement or a source, analysed in one language (ISO 639-1, None where unknown)."""
 
     text: str
@@ -70,7 +70,7 @@ class Text:
         return frozenset(terms(" ".join(capitalised), self.language))
 
 
-def lacks_number(claim: Text, sources: Iterable[Text]) -> bool:
+def lacks_number(claim: AnalysedText, sources: Iterable[AnalysedText]) -> bool:
     """Tell whether the claim has a number that none of the sources has."""
     known = list(sources)
     held = frozenset[str]().union(*(source.numbers for source in known))
@@ -80,12 +80,12 @@ def lacks_number(claim: Text, sources: Iterable[Text]) -> bool:
     return any(not _is_amount_of(number, claim.scaled, amounts | plain) for number in missing)
 
 
-def lacks_name(claim: Text, sources: Iterable[Text]) -> bool:
+def lacks_name(claim: AnalysedText, sources: Iterable[AnalysedText]) -> bool:
     """Tell whether the claim names what none of the sources does."""
     return bool(claim.names - frozenset[str]().union(*(source.terms for source in sources)))
 
 
-def cover(claim: Text, source: Terms) -> float:
+def cover(claim: AnalysedText, source: Terms) -> float:
     """Return the share of the claim's words that the source has, 0 to 1; 0 if the claim has none."""
     return len(claim.terms & source) / len(claim.terms) if claim.terms else 0.0
 

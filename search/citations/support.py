@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kb.embedding.base import Vectors
-from search.citations.claims import Terms, Text, cover, lacks_name, lacks_number
+from search.citations.claims import AnalysedText, Terms, cover, lacks_name, lacks_number
 from search.citations.polarity import Clause, clauses_of, is_contrary
 from search.generation.base import Context, Sentence
 
@@ -29,28 +29,30 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True)
-class Source:
+class CitableSource:
     """A context, analysed."""
 
     context: Context
 
     @cached_property
-    def whole(self) -> Text:
+    def whole(self) -> AnalysedText:
         """All that a claim may be taken from: headings and the document's name tell what a passage is of."""
         chunk = self.context.chunk
-        return Text(" \n".join([*chunk.headings, self.context.document_name, chunk.text]), chunk.language)
+        return AnalysedText(
+            " \n".join([*chunk.headings, self.context.document_name, chunk.text]), chunk.language
+        )
 
     @cached_property
     def sentences(self) -> list[tuple[Sentence, Terms]]:
         """The sentences with their words."""
         language = self.context.chunk.language
-        return [(each, Text(each.text, language).terms) for each in self.context.sentences]
+        return [(each, AnalysedText(each.text, language).terms) for each in self.context.sentences]
 
     @cached_property
     def windows(self) -> list[Terms]:
         """The words of each sentence and the one after it, under their headings."""
         of_each = [found for _, found in self.sentences]
-        headings = Text(" \n".join(self.context.chunk.headings), self.context.chunk.language).terms
+        headings = AnalysedText(" \n".join(self.context.chunk.headings), self.context.chunk.language).terms
         return [one | other | headings for one, other in zip(of_each, [*of_each[1:], Terms()], strict=True)]
 
     @cached_property
@@ -59,7 +61,7 @@ class Source:
         language = self.context.chunk.language
         return [clause for each in self.context.sentences for clause in clauses_of(each.text, language)]
 
-    def cover(self, claim: Text) -> float:
+    def cover(self, claim: AnalysedText) -> float:
         """Return the share of the claim's words in the window that has most."""
         return max((cover(claim, window) for window in self.windows), default=0.0)
 
@@ -76,22 +78,22 @@ class Verifier:
     """Checks claims against the sources of one answer."""
 
     def __init__(self, contexts: Sequence[Context], question: str, embed: Embed) -> None:
-        self.sources = {context.rank: Source(context) for context in contexts}
+        self.sources = {context.rank: CitableSource(context) for context in contexts}
         self._question, self._embed = question, embed
         self._vectors: dict[int, Vectors] = {}
         self._statements: dict[str, Vectors] = {}
 
-    def claim(self, statement: str, rank: int) -> Text:
+    def claim(self, statement: str, rank: int) -> AnalysedText:
         """Return a statement as one about a source; “Yes.” says what was asked."""
         language = self.sources[rank].context.chunk.language
-        said = Text(statement, language)
-        return said if len(said.terms) > 1 else Text(f"{self._question} {statement}", language)
+        said = AnalysedText(statement, language)
+        return said if len(said.terms) > 1 else AnalysedText(f"{self._question} {statement}", language)
 
     def is_held(self, statement: str, rank: int, beside: Sequence[int] = ()) -> bool:
         """Tell whether a source bears out a statement, perhaps together with those cited `beside` it."""
         claim, source = self.claim(statement, rank), self.sources[rank]
         together = [source.whole, *(self.sources[other].whole for other in beside)]
-        asked = Text(self._question, claim.language)
+        asked = AnalysedText(self._question, claim.language)
         if lacks_number(claim, together) or lacks_name(claim, [*together, asked]):
             return False
         if claim.text == statement and is_contrary(statement, claim.language, source.clauses):
@@ -119,7 +121,7 @@ class Verifier:
             share = max(share, float(similarity[best]))
         return Evidence(source.sentences[best][0], share)
 
-    def _contributes(self, claim: Text, rank: int) -> bool:
+    def _contributes(self, claim: AnalysedText, rank: int) -> bool:
         return cover(claim, self.sources[rank].whole.terms) >= PART_OF_WORDS
 
     def _similarity(self, statement: str, rank: int) -> Vectors:

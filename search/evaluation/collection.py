@@ -24,7 +24,7 @@ from core.locations import InFile, PageLine
 from kb.documents import Details, add_document
 from kb.embedding import embedding_model
 from kb.models import FINISHED, Chunk, Document, Status
-from search.evaluation.datasets import BadDataset, Dataset, Judgement, Source, listed
+from search.evaluation.datasets import BadDataset, Dataset, DatasetDocument, Judgement, listed
 
 LOOK_EVERY_SECS = 0.5
 
@@ -76,7 +76,7 @@ class Collection:
 # --- Adding ------------------------------------------------------------------------------------------------
 
 
-def add(principal: Principal, workspace_id: UUID, source: Source) -> UUID:
+def add(principal: Principal, workspace_id: UUID, source: DatasetDocument) -> UUID:
     """Make a source a document of the workspace, unless it is there; return its id."""
     with source.open() as content:
         document, _ = add_document(principal, content, Details(workspace_id, language=source.language))

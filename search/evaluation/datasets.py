@@ -24,7 +24,7 @@ class BadDataset(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DatasetDocument:
     """A document that a data set brings along; `key` is what its judgements call it, `language` ISO 639-1.
 
     `excerpt` tells it from others of its name.
@@ -47,7 +47,7 @@ class Source:
 class Judgement:
     """What is relevant: a document, or what of it stands on `page` (from 1) and holds `text`.
 
-    `document` is the key of a `Source`, or else the name or id of a document in the workspace.
+    `document` is the key of a `DatasetDocument`, or else the name or id of a document in the workspace.
     """
 
     document: str
@@ -71,7 +71,7 @@ class Dataset:
 
     name: str
     queries: tuple[Query, ...]
-    sources: tuple[Source, ...] | None = None
+    sources: tuple[DatasetDocument, ...] | None = None
     left_out: int = 0
     """Questions without anything that is relevant to them."""
 
@@ -96,13 +96,13 @@ def load(path: Path, *, passages: str = "passages.jsonl", queries: str = "querie
 # --- Lines -------------------------------------------------------------------------------------------------
 
 
-class Line(BaseModel):
+class DatasetLine(BaseModel):
     """An object on a line of a file; unknown keys are none of ours."""
 
     model_config = ConfigDict(frozen=True)
 
 
-LineT = TypeVar("LineT", bound=Line)
+LineT = TypeVar("LineT", bound=DatasetLine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def listed(complaints: list[str]) -> list[str]:
 # --- A folder of passages ----------------------------------------------------------------------------------
 
 
-class _Passage(Line):
+class _Passage(DatasetLine):
     passage_id: str
     parallel_id: str | None = None
     title: str = ""
@@ -166,13 +166,13 @@ class _Passage(Line):
     lang: str | None = Field(default=None, pattern="^[a-z]{2}$")
 
 
-class _Query(Line):
+class _Query(DatasetLine):
     query_id: str
     parallel_id: str | None = None
     text: str = Field(min_length=1)
 
 
-class _Relevance(Line):
+class _Relevance(DatasetLine):
     """A line of qrels; the parallel ids hold for each of several languages."""
 
     query_id: str | None = None
@@ -214,14 +214,14 @@ def _passages(folder: Path, passages: str, queries: str) -> Dataset:
     return Dataset(folder.name + pair, asked, tuple(sources), left_out=len(lines) - len(asked))
 
 
-def _document_of(passage: _Passage) -> Source:
+def _document_of(passage: _Passage) -> DatasetDocument:
     """Return a passage as a document: HTML, because no text in it can be taken for markup."""
     title = f"<h1>{escape(passage.title)}</h1>" if passage.title else ""
     html = (
         f'<!doctype html><html><meta charset="utf-8"><body>{title}<p>{escape(passage.text)}</p></body></html>'
     )
     name = f"{passage.title or passage.passage_id}.html"
-    return Source(passage.passage_id, name, html.encode(), passage.lang, passage.text)
+    return DatasetDocument(passage.passage_id, name, html.encode(), passage.lang, passage.text)
 
 
 def _judged(path: Path, keys: dict[str, str]) -> dict[str, list[Judgement]]:
@@ -241,11 +241,11 @@ def _judged(path: Path, keys: dict[str, str]) -> dict[str, list[Judgement]]:
 # --- A folder of files -------------------------------------------------------------------------------------
 
 
-class _Evidence(Line):
+class _Evidence(DatasetLine):
     page_number: int | None = Field(default=None, ge=1)
 
 
-class _Question(Line):
+class _Question(DatasetLine):
     question: str = Field(min_length=1)
     doc: str | None = None
     evidence: tuple[_Evidence, ...] = ()
@@ -284,14 +284,14 @@ def _files(folder: Path) -> Dataset:
         for number, line in lines
         if (judgements := line.judgements())
     )
-    sources = tuple(Source(file.name, file.name, file) for file in files)
+    sources = tuple(DatasetDocument(file.name, file.name, file) for file in files)
     return Dataset(folder.name, queries, sources, left_out=len(lines) - len(queries))
 
 
 # --- Questions of one's own --------------------------------------------------------------------------------
 
 
-class _Strict(Line):
+class _Strict(DatasetLine):
     # A misspelt `page` must not turn a question about a page into one about a document.
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from kb.embedding import active_space
 from search.evaluation.charts import Bar, Chart, bar, latencies, milliseconds, recall_curves
 from search.evaluation.metrics import MEASURES, Estimate, ndcg
-from search.evaluation.run import DEPTH, Evaluation, Outcome, Trial
+from search.evaluation.run import DEPTH, Evaluation, QueryOutcome, Trial
 from search.retrieval import RankingSettings
 
 WORST = 20
@@ -45,7 +45,7 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """A line of the table of all figures."""
 
     stage: str
@@ -56,12 +56,12 @@ class Row:
 class Missed:
     """A question that went badly."""
 
-    outcome: Outcome
+    outcome: QueryOutcome
     verdict: str
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """What the page says about one data set."""
 
     evaluation: Evaluation
@@ -69,12 +69,12 @@ class Section:
     recall: Chart
     latency: Chart
     steps: tuple[tuple[str, str], ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ReportRow, ...]
     worst: tuple[Missed, ...]
     imperfect: int
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> Section:
+    def of(cls, evaluation: Evaluation) -> ReportSection:
         """Work out everything that is shown."""
         stages = evaluation.stages
         estimates = {stage.name: stage.estimates() for stage in stages}
@@ -86,17 +86,17 @@ class Section:
             recall_curves((stage.name, [one.judged for one in stage.outcomes]) for stage in stages),
             latencies((stage.name, stage.milliseconds) for stage in stages),
             tuple(_steps(evaluation.whole.outcomes)),
-            tuple(Row(name, tuple(map(_cell, found.values()))) for name, found in estimates.items()),
+            tuple(ReportRow(name, tuple(map(_cell, found.values()))) for name, found in estimates.items()),
             tuple(missed[:WORST]),
             len(missed),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class EvaluationReport:
     """A page about evaluations under one set of settings, and about the sweep that chose them, if any."""
 
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
     settings: RankingSettings
     trials: tuple[Trial, ...]
     measure: str
@@ -110,10 +110,10 @@ class Report:
         settings: RankingSettings,
         trials: Sequence[Trial] = (),
         measure: str = "",
-    ) -> Report:
+    ) -> EvaluationReport:
         """Work out everything that is shown."""
         return cls(
-            tuple(map(Section.of, evaluations)),
+            tuple(map(ReportSection.of, evaluations)),
             settings,
             tuple(trials),
             measure,
@@ -156,7 +156,7 @@ def _cell(estimate: Estimate) -> tuple[str, str]:
     return f"{estimate.mean:.3f}", f"{estimate.low:.3f} to {estimate.high:.3f}"
 
 
-def _steps(outcomes: Sequence[Outcome]) -> list[tuple[str, str]]:
+def _steps(outcomes: Sequence[QueryOutcome]) -> list[tuple[str, str]]:
     """Return the median time of each step that ranking reports."""
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.timings)
     seconds = {name: median(outcome.timings.get(name, 0.0) for outcome in outcomes) for name in names}
@@ -172,7 +172,7 @@ def _missed(evaluation: Evaluation) -> list[Missed]:
     return [Missed(outcome, _verdict(outcome)) for _, outcome in worst]
 
 
-def _verdict(outcome: Outcome) -> str:
+def _verdict(outcome: QueryOutcome) -> str:
     first, met = outcome.judged.first, sum(rank is not None for rank in outcome.judged.ranks)
     if first is None:
         return f"nothing relevant among the first {DEPTH} chunks"

@@ -14,7 +14,7 @@ from accounts.principal import Principal
 from kb.models import Chunk
 from search.evaluation.collection import Case, Collection
 from search.evaluation.metrics import MEASURES, Estimate, Floats, Judged, estimate, measured
-from search.retrieval import DEFAULT, Found, Question, RankingSettings, rank
+from search.retrieval import DEFAULT, Question, RankedChunk, RankingSettings, rank
 
 DEPTH = 100
 """How many chunks are asked for."""
@@ -42,7 +42,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QueryOutcome:
     """What came of one query: the first results, how long they took, and the seconds of each step."""
 
     case: Case
@@ -53,12 +53,12 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class RankingStage:
     """One way of ranking, by its name, with its outcomes in the order of the queries."""
 
     name: str
     settings: RankingSettings
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[QueryOutcome, ...]
 
     def values(self, measure: str) -> Floats:
         """Return a measure for each query, shape (queries,)."""
@@ -79,10 +79,10 @@ class Evaluation:
     """A collection with its stages; the last one is the whole pipeline."""
 
     collection: Collection
-    stages: tuple[Stage, ...]
+    stages: tuple[RankingStage, ...]
 
     @property
-    def whole(self) -> Stage:
+    def whole(self) -> RankingStage:
         """The pipeline as the product runs it."""
         return self.stages[-1]
 
@@ -118,7 +118,7 @@ def evaluate(
     return Evaluation(
         collection,
         tuple(
-            Stage(name, settings, tuple(_ask_all(principal, collection, settings, step)))
+            RankingStage(name, settings, tuple(_ask_all(principal, collection, settings, step)))
             for name, settings in stages.items()
         ),
     )
@@ -126,21 +126,21 @@ def evaluate(
 
 def _ask_all(
     principal: Principal, collection: Collection, settings: RankingSettings, step: Step
-) -> Iterator[Outcome]:
+) -> Iterator[QueryOutcome]:
     _ask(principal, collection, collection.cases[0], settings)  # pays for what is loaded once
     for case in collection.cases:
         yield _ask(principal, collection, case, settings)
         step()
 
 
-def _ask(principal: Principal, collection: Collection, case: Case, settings: RankingSettings) -> Outcome:
+def _ask(principal: Principal, collection: Collection, case: Case, settings: RankingSettings) -> QueryOutcome:
     question = Question(case.query, collection.document_ids, (collection.workspace_id,))
     start = perf_counter()
     ranking = rank(principal, question, limit=DEPTH, settings=settings)
     milliseconds = (perf_counter() - start) * 1000
     items = distinct(case, ranking.results)
     first = tuple(_shown(case, found.chunk) for found in items[:SHOWN])
-    return Outcome(case, judge(case, items), first, milliseconds, ranking.timings)
+    return QueryOutcome(case, judge(case, items), first, milliseconds, ranking.timings)
 
 
 def _shown(case: Case, chunk: Chunk) -> Shown:
@@ -148,16 +148,16 @@ def _shown(case: Case, chunk: Chunk) -> Shown:
     return Shown(chunk.document.name, chunk.page_number, Truncator(chunk.text).words(PREVIEW), is_relevant)
 
 
-def distinct(case: Case, results: Sequence[Found]) -> list[Found]:
+def distinct(case: Case, results: Sequence[RankedChunk]) -> list[RankedChunk]:
     """Return what takes up a rank: the first chunk of each document, or each chunk; see `Case.counts`."""
     by_document = case.counts == "documents"
-    first: dict[object, Found] = {}
+    first: dict[object, RankedChunk] = {}
     for found in results:
         first.setdefault(found.chunk.document_id if by_document else found.chunk.pk, found)
     return list(first.values())
 
 
-def judge(case: Case, items: Sequence[Found]) -> Judged:
+def judge(case: Case, items: Sequence[RankedChunk]) -> Judged:
     """Return at which rank each target of a case is first met."""
     ranks = tuple(
         next((rank for rank, item in enumerate(items, start=1) if target.is_met_by(item.chunk)), None)
@@ -216,7 +216,7 @@ def sweep(
 
     def values(settings: RankingSettings) -> list[Floats]:
         return [
-            Stage("", settings, tuple(_ask_all(principal, one, settings, step))).values(measure)
+            RankingStage("", settings, tuple(_ask_all(principal, one, settings, step))).values(measure)
             for one in collections
         ]
 

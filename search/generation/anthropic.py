@@ -6,10 +6,10 @@ import httpx2
 from pydantic_ai.models import Model
 
 from core.llm.anthropic import ADDRESS, anthropic_model
-from search.generation.llm import LanguageModelAnswerer
+from search.generation.llm import LanguageModelGenerator
 
 
-class AnthropicAnswerer(LanguageModelAnswerer):
+class AnthropicGenerator(LanguageModelGenerator):
     """Claude."""
 
     address = ADDRESS

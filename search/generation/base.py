@@ -1,4 +1,4 @@
-"""What an answerer is: a question and its contexts in, Markdown with `<source_N>` markers out."""
+"""What a generator is: a question and its contexts in, Markdown with `<source_N>` markers out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Context:
-    """A chunk handed to the answerer; `rank` counts from 1 and is what `<source_N>` names."""
+    """A chunk handed to the generator; `rank` counts from 1 and is what `<source_N>` names."""
 
     rank: int
     chunk: Chunk
@@ -88,20 +88,20 @@ class Corpus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What an answerer is asked, and what it may use."""
+class GenerationRequest:
+    """What a generator is asked, and what it may use."""
 
     question: str
     contexts: Sequence[Context]
     reflection: bool = False
     """Whether the response may begin with a `**Reflection:**` block."""
     crops: Sequence[Crop] = ()
-    """How some of the contexts look, for answerers that can see; others leave them alone."""
+    """How some of the contexts look, for generators that can see; others leave them alone."""
     corpus: Corpus = Corpus.DOCUMENTS
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class GenerationUsage:
     """What an answer has taken, and the model that gave it: with a chain of models it may be another."""
 
     model: str
@@ -117,7 +117,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which answerer the settings name. The key shows in no `repr`."""
+    """Which generator the settings name. The key shows in no `repr`."""
 
     provider: str
     model: str = ""
@@ -131,7 +131,7 @@ class Choice:
         return self.model or self.provider
 
 
-class Answerer(ABC):
+class Generator(ABC):
     """Composes an answer from contexts. Any number of answers may be under way at once, in any event loop."""
 
     name: str
@@ -155,7 +155,7 @@ class Answerer(ABC):
         return Decimal(0)
 
     @abstractmethod
-    def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+    def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
         """Yield the response piece by piece, none of them empty, and last of all what it has taken.
 
         Raise `ProviderError`, `Timeout` or `Overloaded` where a language model fails: also after some pieces.

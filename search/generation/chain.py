@@ -1,4 +1,4 @@
-"""Answerers one after another: where one fails before its first word, the next is asked."""
+"""Generators one after another: where one fails before its first word, the next is asked."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from contextlib import aclosing
 from decimal import Decimal
 
 from core.errors import Overloaded, ProviderError, Timeout
-from search.generation.base import Answerer, Asked, Spent
+from search.generation.base import GenerationRequest, GenerationUsage, Generator
 
 logger = logging.getLogger(__name__)
 
 
-class Chain(Answerer):
-    """What `GENERATION_FALLBACKS` makes of several answerers; `Spent` tells which of them answered."""
+class Chain(Generator):
+    """The generators of `GENERATION_FALLBACKS`, in order; `GenerationUsage` tells which one answered."""
 
-    def __init__(self, answerers: Sequence[Answerer]) -> None:
-        """Take at least one answerer, the preferred one first."""
-        self._answerers = answerers
-        self.name = answerers[0].name
+    def __init__(self, generators: Sequence[Generator]) -> None:
+        """Take at least one generator, the preferred one first."""
+        self._generators = generators
+        self.name = generators[0].name
 
     @property
     def can_see(self) -> bool:
         """Whether one of them takes crops."""
-        return any(answerer.can_see for answerer in self._answerers)
+        return any(generator.can_see for generator in self._generators)
 
     def describe(self) -> str:
-        """Return the answerers in the order in which they are asked."""
-        return ", or else ".join(answerer.describe() for answerer in self._answerers)
+        """Return the generators in the order in which they are asked."""
+        return ", or else ".join(generator.describe() for generator in self._generators)
 
     def likely_cost(self) -> Decimal:
         """Return what the dearest may cost."""
-        return max(answerer.likely_cost() for answerer in self._answerers)
+        return max(generator.likely_cost() for generator in self._generators)
 
-    async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+    async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
         """Yield the answer of the first that begins one; if none does, raise what the last raised."""
         first, rest = await self._begun(asked)
         async with aclosing(rest):
@@ -42,13 +42,15 @@ class Chain(Answerer):
             async for piece in rest:
                 yield piece
 
-    async def _begun(self, asked: Asked) -> tuple[str | Spent, AsyncGenerator[str | Spent, None]]:
-        *preferred, last = self._answerers
-        for answerer in preferred:
-            pieces = answerer.answer(asked)
+    async def _begun(
+        self, asked: GenerationRequest
+    ) -> tuple[str | GenerationUsage, AsyncGenerator[str | GenerationUsage, None]]:
+        *preferred, last = self._generators
+        for generator in preferred:
+            pieces = generator.answer(asked)
             try:
                 return await anext(pieces), pieces
             except (ProviderError, Timeout, Overloaded) as error:
-                logger.warning("%s does not answer (%s): the next one is asked", answerer.name, error.code)
+                logger.warning("%s does not answer (%s): the next one is asked", generator.name, error.code)
         pieces = last.answer(asked)
         return await anext(pieces), pieces

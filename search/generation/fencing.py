@@ -12,7 +12,7 @@ LONGEST_LABEL = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Fence(fencing.Fence):
+class ContextFence(fencing.Fence):
     """The fence of one question and its sources."""
 
     def source(self, context: Context, text: str) -> str:

@@ -38,7 +38,7 @@ from pydantic_ai.settings import ModelSettings
 from core.errors import ProviderError
 from core.llm.failures import KNOWN
 from core.llm.prices import TOKENS_A_PICTURE, cost_of, price_of
-from search.generation.base import MOST_CROPS, Answerer, Asked, Choice, Spent
+from search.generation.base import MOST_CROPS, Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.extractive import nothing_found
 from search.generation.failures import LONGEST_WAIT_SECS, ModelFailed, failed, unfinished
 from search.generation.prompting import Prompt, compose
@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 
 
-class LanguageModelAnswerer(Answerer):
+class LanguageModelGenerator(Generator):
     """Asks a chat model, which is shown what fits of the contexts."""
 
     address: str
@@ -96,12 +96,12 @@ class LanguageModelAnswerer(Answerer):
     def model(self, client: httpx2.AsyncClient) -> Model:
         """Return pydantic-ai's model of this name, which speaks through `client`."""
 
-    async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+    async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
         """Yield the model's words as they come; without contexts there is nothing to ask."""
         prompt = await self._prompt(asked)
         if not prompt.read:
             yield nothing_found(asked)
-            yield Spent(self.name, read=prompt.read)
+            yield GenerationUsage(self.name, read=prompt.read)
             return
         try:
             first, rest = await self._begun_seeing(asked, prompt)
@@ -113,13 +113,13 @@ class LanguageModelAnswerer(Answerer):
             logger.warning("%s failed: %s", self.describe(), failure.cause)
             raise failure.error from None
 
-    async def _prompt(self, asked: Asked) -> Prompt:
+    async def _prompt(self, asked: GenerationRequest) -> Prompt:
         asked = asked if self.can_see else replace(asked, crops=())
         return await asyncio.to_thread(compose, asked, settings.GENERATION_CONTEXT_TOKENS)
 
     async def _begun_seeing(
-        self, asked: Asked, prompt: Prompt
-    ) -> tuple[str | Spent, AsyncGenerator[str | Spent, None]]:
+        self, asked: GenerationRequest, prompt: Prompt
+    ) -> tuple[str | GenerationUsage, AsyncGenerator[str | GenerationUsage, None]]:
         """Begin as `_begun` does; a model that refuses crops is asked again without them."""
         try:
             return await self._begun(prompt)
@@ -129,7 +129,9 @@ class LanguageModelAnswerer(Answerer):
             logger.warning("%s refused pictures, see GENERATION_VISION: %s", self.name, failure.cause)
         return await self._begun(await self._prompt(replace(asked, crops=())))
 
-    async def _begun(self, prompt: Prompt) -> tuple[str | Spent, AsyncGenerator[str | Spent, None]]:
+    async def _begun(
+        self, prompt: Prompt
+    ) -> tuple[str | GenerationUsage, AsyncGenerator[str | GenerationUsage, None]]:
         """Return the first words and the generator of the rest, after a few attempts if need be."""
         async for attempt in stamina.retry_context(
             on=lambda error: isinstance(error, ModelFailed) and error.again,
@@ -143,7 +145,7 @@ class LanguageModelAnswerer(Answerer):
                 return await anext(pieces), pieces
         raise AssertionError("the last attempt returns or raises")
 
-    async def _pieces(self, prompt: Prompt) -> AsyncGenerator[str | Spent, None]:
+    async def _pieces(self, prompt: Prompt) -> AsyncGenerator[str | GenerationUsage, None]:
         """Yield the words of one attempt and what it has taken; raise nothing but `ModelFailed`."""
         said = False
         try:
@@ -182,10 +184,10 @@ class LanguageModelAnswerer(Answerer):
         if response.finish_reason == "length":
             logger.warning("%s reached GENERATION_MAX_TOKENS: its answer is cut off", self.name)
 
-    def _spent(self, response: ModelResponse, prompt: Prompt) -> Spent:
+    def _spent(self, response: ModelResponse, prompt: Prompt) -> GenerationUsage:
         usage = response.usage
         tokens = usage.input_tokens, usage.output_tokens
-        return Spent(self.name, *tokens, cost_of(response), prompt.read, prompt.seen)
+        return GenerationUsage(self.name, *tokens, cost_of(response), prompt.read, prompt.seen)
 
 
 async def _in_time(items: AsyncGenerator[Item, None], secs: float) -> AsyncGenerator[Item, None]:

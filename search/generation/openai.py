@@ -8,10 +8,10 @@ from pydantic_ai.models import Model
 
 from core.llm.openai import ADDRESS, compatible_model, openai_model
 from search.generation.base import Choice
-from search.generation.llm import LanguageModelAnswerer
+from search.generation.llm import LanguageModelGenerator
 
 
-class OpenAiAnswerer(LanguageModelAnswerer):
+class OpenAiGenerator(LanguageModelGenerator):
     """OpenAI itself."""
 
     address = ADDRESS
@@ -22,7 +22,7 @@ class OpenAiAnswerer(LanguageModelAnswerer):
         return openai_model(self.name, self._url, self._key, client)
 
 
-class OpenAiCompatibleAnswerer(LanguageModelAnswerer):
+class OpenAiCompatibleGenerator(LanguageModelGenerator):
     """Ollama, vLLM, llama.cpp and others; most need no key."""
 
     address = ""

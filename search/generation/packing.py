@@ -17,27 +17,27 @@ Size = Callable[[Context, str], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class ContextExcerpt:
     """A context and what of its text is shown: all of it, or its beginning up to the end of a sentence."""
 
     context: Context
     text: str
 
 
-def pack(contexts: Sequence[Context], budget: int, size: Size) -> list[Excerpt]:
+def pack(contexts: Sequence[Context], budget: int, size: Size) -> list[ContextExcerpt]:
     """Return what fits into `budget` tokens by rank; the first that does not fit whole is cut and the last.
 
     Where not even a sentence of the best context fits, it is cut between words: something has to be shown.
     """
-    packed: list[Excerpt] = []
+    packed: list[ContextExcerpt] = []
     for context in sorted(contexts, key=lambda context: context.rank):
         text = context.chunk.text
         if (needed := size(context, text)) > budget:
             begun = _cut(context, [sentence.end for sentence in context.sentences], budget, size)
             if not begun and not packed:
                 begun = _cut(context, [word.end() for word in _WORD.finditer(text)], budget, size)
-            return [*packed, Excerpt(context, begun)] if begun else packed
-        packed.append(Excerpt(context, text))
+            return [*packed, ContextExcerpt(context, begun)] if begun else packed
+        packed.append(ContextExcerpt(context, text))
         budget -= needed
     return packed
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from string import Template
 
 from kb.embedding import embedding_model
-from search.generation.base import Asked, Context, Crop
-from search.generation.fencing import Fence
-from search.generation.packing import Excerpt, pack
+from search.generation.base import Context, Crop, GenerationRequest
+from search.generation.fencing import ContextFence
+from search.generation.packing import ContextExcerpt, pack
 
 ANSWER = "answer.v1"
 REFLECTION = "reflection.v1"
@@ -46,13 +46,13 @@ class Prompt:
         return frozenset(part.rank for part in self.parts if isinstance(part, Crop))
 
 
-def compose(asked: Asked, budget: int) -> Prompt:
+def compose(asked: GenerationRequest, budget: int) -> Prompt:
     """Write the request; the text of its sources takes at most `budget` tokens, crops come on top of that.
 
     Tokens are counted by the tokenizer of the resident embedding model. A language model may count a quarter
     more in English, and twice as many in Japanese (ADR 16); no provider tells without being asked.
     """
-    fence = Fence.new()
+    fence = ContextFence.new()
 
     def size(context: Context, text: str) -> int:
         return tokens_of(fence.source(context, text))
@@ -81,7 +81,9 @@ def tokens_of(text: str) -> int:
     return max(count, len(text.encode("utf-8", "replace")) // MOST_BYTES_PER_TOKEN)
 
 
-def _sources(fence: Fence, excerpts: Sequence[Excerpt], crops: Sequence[Crop]) -> Iterator[str | Crop]:
+def _sources(
+    fence: ContextFence, excerpts: Sequence[ContextExcerpt], crops: Sequence[Crop]
+) -> Iterator[str | Crop]:
     by_rank = {crop.rank: crop for crop in crops}
     for excerpt in excerpts:
         crop = by_rank.get(excerpt.context.rank)

@@ -1,4 +1,4 @@
-"""From the settings to the one answerer of this process."""
+"""From the settings to the one generator of this process."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
-from search.generation.base import Answerer, Choice
+from search.generation.base import Choice, Generator
 from search.generation.chain import Chain
 
 ANSWERERS = {
-    "extractive": "search.generation.extractive.ExtractiveAnswerer",
-    "anthropic": "search.generation.anthropic.AnthropicAnswerer",
-    "openai": "search.generation.openai.OpenAiAnswerer",
-    "openai-compatible": "search.generation.openai.OpenAiCompatibleAnswerer",
-    "scripted": "search.generation.scripted.ScriptedAnswerer",
+    "extractive": "search.generation.extractive.ExtractiveGenerator",
+    "anthropic": "search.generation.anthropic.AnthropicGenerator",
+    "openai": "search.generation.openai.OpenAiGenerator",
+    "openai-compatible": "search.generation.openai.OpenAiCompatibleGenerator",
+    "scripted": "search.generation.scripted.ScriptedGenerator",
 }
 # Model names have colons too (llama3.2:3b), and now and then an @.
 _FALLBACK = re.compile(r"(?P<provider>[^:@]*)(?::(?P<model>.*?))?(?:@(?P<base_url>https?://\S+))?")
@@ -28,17 +28,17 @@ logger = logging.getLogger(__name__)
 _loading = threading.Lock()
 
 
-def load(*choices: Choice) -> Answerer:
-    """Load an answerer, or several as a chain.
+def load(*choices: Choice) -> Generator:
+    """Load a generator, or several as a chain.
 
     Raise `ImproperlyConfigured` naming the setting if one is unknown or can't be served.
     """
-    answerers = [_load(choice) for choice in choices]
-    return Chain(answerers) if len(answerers) > 1 else answerers[0]
+    generators = [_load(choice) for choice in choices]
+    return Chain(generators) if len(generators) > 1 else generators[0]
 
 
-def answerer(preferred: str | None = None) -> Answerer:
-    """Return the answerer the settings name, loaded once per process; the choice of that name goes first."""
+def generator(preferred: str | None = None) -> Generator:
+    """Return the generator the settings name, loaded once per process; the choice of that name goes first."""
     chosen = sorted(choices(), key=lambda choice: preferred is not None and choice.name != preferred)
     with _loading:
         return resident(*chosen)
@@ -62,28 +62,28 @@ def choices() -> list[Choice]:
 
 
 def start() -> str:
-    """Load the answerer; return the line to report. For every process that answers, at its start.
+    """Load the generator; return the line to report. For every process that answers, at its start.
 
     Raise `ImproperlyConfigured` if the settings can't be served. No provider is asked anything.
     """
-    report = f"Answering with {answerer().describe()}."
+    report = f"Answering with {generator().describe()}."
     logger.info(report)
     return report
 
 
 @cache
-def resident(*chosen: Choice) -> Answerer:
-    """Return the one answerer of these choices in this process."""
+def resident(*chosen: Choice) -> Generator:
+    """Return the one generator of these choices in this process."""
     return load(*chosen)
 
 
-def _load(choice: Choice) -> Answerer:
+def _load(choice: Choice) -> Generator:
     if choice.provider not in ANSWERERS:
         raise ImproperlyConfigured(
             f"GENERATION_PROVIDER and GENERATION_FALLBACKS must name one of {', '.join(ANSWERERS)}, "
             f"not “{choice.provider}”."
         )
-    loaded: Answerer = import_string(ANSWERERS[choice.provider])(choice)
+    loaded: Generator = import_string(ANSWERERS[choice.provider])(choice)
     return loaded
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 
-from search.generation.base import Answerer, Asked, Choice, Spent
+from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.extractive import escape_markdown, fold, nothing_found
 
 FRAGMENT = 7
 """Characters; short enough to cut markers apart."""
 
 
-class ScriptedAnswerer(Answerer):
+class ScriptedGenerator(Generator):
     """Says its model's name; without one, the first sentence of each context with its marker."""
 
     def __init__(self, choice: Choice) -> None:
@@ -20,15 +20,17 @@ class ScriptedAnswerer(Answerer):
         self.name = "scripted, for tests only"
         self._script = choice.model
 
-    async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+    async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
         """Yield fragments of a few characters and let others run between them."""
         said = self._script or "\n".join(_told(asked)) or nothing_found(asked)
         for start in range(0, len(said), FRAGMENT):
             await asyncio.sleep(0)
             yield said[start : start + FRAGMENT]
-        yield Spent(self.name, input_tokens=len(asked.question.split()), output_tokens=len(said.split()))
+        yield GenerationUsage(
+            self.name, input_tokens=len(asked.question.split()), output_tokens=len(said.split())
+        )
 
 
-def _told(asked: Asked) -> Iterator[str]:
+def _told(asked: GenerationRequest) -> Iterator[str]:
     for context in asked.contexts:
         yield f"{escape_markdown(fold(context.sentences[0].text))} <source_{context.rank}>"

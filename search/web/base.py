@@ -134,7 +134,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHits:
     """What a provider answers: its hits, best first, and the filters it did nothing about."""
 
     hits: tuple[Hit, ...]
@@ -167,7 +167,7 @@ class Provider(ABC):
         return 1
 
     @abstractmethod
-    async def search(self, query: WebQuery) -> Found:
+    async def search(self, query: WebQuery) -> SearchHits:
         """Return clean hits that meet the query, at most `query.count`; none is no failure.
 
         Raise `ProviderFailed` if there is no answer.

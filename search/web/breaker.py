@@ -172,7 +172,7 @@ class ProviderBreaker:
             row = Breaker.objects.select_for_update().filter(pk=self.name).first()
         else:
             row = self._probing(permit.probe)
-        # What began before others opened the breaker, or before another took the probe over, is old news.
+        # What began before others opened the breaker, or before another took the probe over, is out of date.
         if row is None or (row.is_tripped and permit.probe is None and not opens_at_once):
             return
         _count(row, failure, self._clock(), self.provider)

@@ -25,7 +25,7 @@ from pydantic import TypeAdapter
 
 from core.threads import in_database_within
 from search.models import CachedSearch
-from search.web.base import Found, WebQuery
+from search.web.base import SearchHits, WebQuery
 
 # To be raised when queries or what is found take another shape.
 SCHEMA_VERSION = 2
@@ -41,7 +41,7 @@ class Answer:
     """What a search found, and which provider it was."""
 
     provider: str
-    found: Found
+    found: SearchHits
 
 
 _QUERY = TypeAdapter(WebQuery)

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from search.web.base import DateRange, Found, Hit, Recency, WebQuery
+from search.web.base import DateRange, Hit, Recency, SearchHits, WebQuery
 from search.web.domains import DomainRule, in_all, matches
 
 SPANS = {
@@ -46,7 +46,7 @@ def can_match(query: WebQuery, now: datetime) -> bool:
     return not query.allow or bool(in_all(query.allow))
 
 
-def narrowed(query: WebQuery, found: Found, honoured: Set[str], now: datetime) -> Found:
+def narrowed(query: WebQuery, found: SearchHits, honoured: Set[str], now: datetime) -> SearchHits:
     """Return what of the (clean) hits meets the query, at most as many as it wants, best first.
 
     `honoured` names the fields of the query that the provider says it has applied. Domains and dates are

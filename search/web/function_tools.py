@@ -32,8 +32,8 @@ from search.web.base import Hit
 from search.web.filters import in_domains
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
-from search.web.searching import Wanted, search
-from search.web.sources import Source, excerpts
+from search.web.searching import SearchRequest, search
+from search.web.sources import PageSource, excerpts
 from search.web.web_fetch import DEFAULT_TOKENS, DESCRIPTION, MOST_TOKENS, WebFetchInput, web_fetch
 
 Fixed = Mapping[str, Any]
@@ -85,9 +85,9 @@ async def _search(principal: Principal, run: Run, arguments: dict[str, Any], fix
     inputs = validated(WebSearchInput, {**fixed, "query": query})
     settings = await in_database(enabled_settings, principal, run.workspace_id)
     payer = Payer(run.workspace_id, settings.max_cost, run.execution_id)
-    wanted = Wanted.of(principal, inputs, settings, payer)
+    wanted = SearchRequest.of(principal, inputs, settings, payer)
     hits = (await search(wanted)).found.hits
-    shown = await asyncio.to_thread(excerpts, [Source(hit) for hit in hits], wanted.query)
+    shown = await asyncio.to_thread(excerpts, [PageSource(hit) for hit in hits], wanted.query)
     return [_told(hit, excerpt.snippet) for hit, excerpt in zip(hits, shown, strict=True)]
 
 

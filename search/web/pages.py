@@ -1,6 +1,6 @@
-"""Pages of the web as text for a model to read: fetched under guard and with manners, cut to a budget.
+"""Pages of the web as text for a model: fetched under guard and within the crawl policy, cut to a budget.
 
-    url ──lists, manners, guard──▶ bytes ──sandbox──▶ text ──no wall?──▶ its beginning, or its parts ranked
+    url ──lists, crawl policy, guard──▶ bytes ──sandbox──▶ text ──no challenge?──▶ its first or best parts
 
 Lists of domains hold for each address on the way, redirects included: what they refuse is never asked for.
 What a page says is data, and hostile: it is shown to models between fences (`search/generation/fencing.py`).
@@ -24,7 +24,7 @@ import httpx2
 from django.conf import settings
 
 from core.fetch import DeniedUrl, Fetched, FetchError, UnreachableUrl, fetch, name_of_url
-from core.fetch.robots import Manners
+from core.fetch.robots import CrawlPolicy
 from extract.page_text import PageText, Unreadable, read_page
 from search.web.base import Refusal
 from search.web.challenges import LOOKED_AT_BYTES, is_refusal, is_wall
@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 # One for each core: reading computes.
 _readers = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="pages")
-_manners = Manners()
+_crawl_policy = CrawlPolicy()
 
 
 class PageFailed(Exception):
@@ -59,7 +59,7 @@ class PageDenied(PageFailed):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class FetchedPage:
     """A page that was read: its address in the end, its title, and the beginning of its text."""
 
     url: str
@@ -107,11 +107,11 @@ def _as_page_or_failure(outcome: LongPage | BaseException) -> LongPage | PageFai
     return PageFailed(Refusal.UNREADABLE, "The page can't be read.")
 
 
-async def fetch_page(url: str, *, max_tokens: int, timeout_secs: float, may_read: MayRead) -> Page:
+async def fetch_page(url: str, *, max_tokens: int, timeout_secs: float, may_read: MayRead) -> FetchedPage:
     """Return what a page says, at most `max_tokens` from its beginning, or raise `PageFailed`."""
 
-    def begun(url: str, content: PageText) -> Page:
-        return Page(url, _title(url, content), *cut(content.text, max_tokens))
+    def begun(url: str, content: PageText) -> FetchedPage:
+        return FetchedPage(url, _title(url, content), *cut(content.text, max_tokens))
 
     wanted = _Wanted(max_tokens * CHARS_PER_TOKEN, timeout_secs, timeout_secs, may_read)
     return await _fetch(url, wanted, begun)
@@ -144,7 +144,7 @@ async def _fetched(url: str, into: IO[bytes], may_read: MayRead) -> Fetched:
         # Before anything of the host is asked for, its robots.txt included.
         if not may_read(str(hop)):
             raise DeniedUrl
-        await _manners.admit(hop)
+        await _crawl_policy.check(hop)
 
     try:
         fetched = await fetch(url, into, admit=admit)

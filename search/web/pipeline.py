@@ -19,15 +19,15 @@ from accounts.principal import Principal
 from core.threads import in_database
 from runs.context import Run
 from runs.events import ToolEnd, ToolUpdate, Trace, Usage, Yielded
-from search.answering import Pieces, Written, embed, paid_answer
+from search.answering import AnswerStream, TextStream, embed, paid_answer
 from search.citations.resolve import Resolved
 from search.citations.verifying import verified
-from search.generation.base import Asked, Context, Corpus, Spent
+from search.generation.base import Context, Corpus, GenerationRequest, GenerationUsage
 from search.generation.extractive import nothing_found
-from search.generation.registry import answerer
+from search.generation.registry import generator
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import NONE, reranker
-from search.timing import Clock
+from search.timing import StageTimer
 from search.web.events import RerankedResults, SearchCompleted, Sources, WebAnswer, WebPhase, WebResults
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
@@ -38,12 +38,12 @@ from search.web.presentation import (
     web_result,
     web_sources,
 )
-from search.web.searching import Searched, Wanted, search
+from search.web.searching import SearchOutcome, SearchRequest, search
 from search.web.sources import (
     EXPANDED,
     SCRAPED,
-    Kept,
-    Source,
+    PageSource,
+    SelectedSource,
     as_context,
     excerpts,
     reranked,
@@ -57,10 +57,10 @@ async def web_search(principal: Principal, inputs: WebSearchInput, run: Run) -> 
     yield ToolUpdate(
         data=WebPhase(execution_id=run.execution_id, phase="WEB_SEARCH", status="started", query=inputs.query)
     )
-    clock = Clock()
+    clock = StageTimer()
     making = await in_database(_Making.of, principal, inputs, run)
     searched = await search(making.wanted)
-    clock.lap("search")
+    clock.mark("search")
     hits = searched.found.hits
     found = SearchCompleted(results_count=len(hits), sources=web_sources(searched))
     yield phase("WEB_SEARCH", "completed", data=found, output_key="sources")
@@ -77,7 +77,7 @@ class _Making:
     principal: Principal
     inputs: WebSearchInput
     run: Run
-    wanted: Wanted
+    wanted: SearchRequest
     fetched: int
     """How many pages to fetch."""
 
@@ -92,7 +92,7 @@ class _Making:
             principal,
             inputs,
             run,
-            Wanted.of(principal, inputs, web, payer),
+            SearchRequest.of(principal, inputs, web, payer),
             SCRAPED if scrape else EXPANDED if expand else 0,
         )
 
@@ -105,12 +105,16 @@ async def _cost(making: _Making) -> float:
 # --- Mode `results` ----------------------------------------------------------------------------------------
 
 
-async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGenerator[Yielded, None]:
-    sources = await with_pages(list(map(Source, searched.found.hits)), making.fetched, making.wanted.query)
-    clock.lap("pages")
+async def _results(
+    making: _Making, searched: SearchOutcome, clock: StageTimer
+) -> AsyncGenerator[Yielded, None]:
+    sources = await with_pages(
+        list(map(PageSource, searched.found.hits)), making.fetched, making.wanted.query
+    )
+    clock.mark("pages")
     shown = await asyncio.to_thread(excerpts, sources, making.wanted.query)
     cost = 0.0 if searched.from_cache else await _cost(making)
-    yield Trace(usage=Usage(), cost=cost, timings=clock.laps, steps=steps_of(searched))
+    yield Trace(usage=Usage(), cost=cost, timings=clock.timings, steps=steps_of(searched))
     yield ToolEnd(
         data=WebResults(
             query=making.inputs.query,
@@ -127,9 +131,11 @@ async def _results(making: _Making, searched: Searched, clock: Clock) -> AsyncGe
 # --- Mode `answer` -----------------------------------------------------------------------------------------
 
 
-async def _answer(making: _Making, searched: Searched, clock: Clock) -> AsyncGenerator[Yielded, None]:
+async def _answer(
+    making: _Making, searched: SearchOutcome, clock: StageTimer
+) -> AsyncGenerator[Yielded, None]:
     rag = await in_database(rag_settings, making.principal, making.run.workspace_id)
-    answering = _Answering(making, searched, clock, rag, list(map(Source, searched.found.hits)))
+    answering = _Answering(making, searched, clock, rag, list(map(PageSource, searched.found.hits)))
     for step in (answering.read_pages, answering.choose_pages, answering.write, answering.finish):
         async with aclosing(step()) as events:
             async for event in events:
@@ -141,14 +147,14 @@ class _Answering:
     """An answer on its way: each step yields its events and leaves here what the next ones need."""
 
     making: _Making
-    searched: Searched
-    clock: Clock
+    searched: SearchOutcome
+    clock: StageTimer
     rag: RagSettings
-    sources: list[Source]
-    kept: list[Kept] = field(default_factory=list)
+    sources: list[PageSource]
+    kept: list[SelectedSource] = field(default_factory=list)
     reranked_by: str = NONE
     contexts: list[Context] = field(default_factory=list)
-    written: Written = field(default_factory=Written)
+    written: AnswerStream = field(default_factory=AnswerStream)
 
     async def read_pages(self) -> AsyncGenerator[Yielded, None]:
         """Fetch the pages of the first hits, if the settings or the request want that."""
@@ -159,7 +165,7 @@ class _Answering:
         self.sources = await with_pages(self.sources, wanted, self.making.wanted.query)
         # Where it is known that the lists forbid a page, what an engine says of it is not read either.
         self.sources = [source for source in self.sources if not source.is_denied]
-        self.clock.lap("pages")
+        self.clock.mark("pages")
         scraped = sum(source.page is not None for source in self.sources)
         yield phase("SCRAPING_URLS", "completed", data={"scraped_count": scraped})
 
@@ -172,14 +178,14 @@ class _Answering:
         payer = self.making.wanted.payer
         ranked = await asyncio.to_thread(reranked, query.text, self.sources, chosen, query, payer)
         self.kept = await asyncio.to_thread(within_budget, ranked[: self.rag.contexts], query)
-        self.clock.lap("reranking")
+        self.clock.mark("reranking")
         count = sum(source.score is not None for source in ranked)
         yield phase("RERANKING", "completed", data={"reranked_count": count})
         yield ToolUpdate(data=RerankedResults(reranked_results=len(self.kept)))
         yield ToolUpdate(data=Sources(sources=ranked_sources(self.kept)))
 
     async def write(self) -> AsyncGenerator[Yielded, None]:
-        """Let the answerer write, piece by piece."""
+        """Let the generator write, piece by piece."""
         yield phase("GENERATION", "started")
         language = self.making.wanted.query.language
         self.contexts = [as_context(rank, *each, language) for rank, each in enumerate(self.kept, start=1)]
@@ -187,17 +193,17 @@ class _Answering:
         async with aclosing(self.written.partials(pieces)) as partials:
             async for partial in partials:
                 yield partial
-        self.clock.lap("generation")
+        self.clock.mark("generation")
 
     async def finish(self) -> AsyncGenerator[Yielded, None]:
         """Check what was written, and tell the result."""
         written = self.written
         resolved = await asyncio.to_thread(_resolved, self.making, self.contexts, written, self.kept)
-        self.clock.lap("verification")
+        self.clock.mark("verification")
         yield phase("GENERATION", "completed")
         steps = steps_of(self.searched) | {"citations": [asdict(verdict) for verdict in resolved.verdicts]}
         cost = None if written.cost is None else await _cost(self.making)
-        yield Trace(usage=written.usage, cost=cost, timings=self.clock.laps, steps=steps)
+        yield Trace(usage=written.usage, cost=cost, timings=self.clock.timings, steps=steps)
         yield ToolEnd(data=self._result(resolved))
 
     def _result(self, resolved: Resolved) -> WebAnswer:
@@ -219,17 +225,17 @@ class _Answering:
             answered=bool(resolved.quotes),
             citations_removed=resolved.removed,
             usage=self.written.usage,
-            timings=self.clock.laps,
+            timings=self.clock.timings,
         )
 
 
-async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]) -> Pieces:
-    """Ask the answerer, unless there is nothing it could answer from."""
-    chosen = answerer(rag.generation_model)
-    asked = Asked(making.inputs.query, contexts, rag.reflection, corpus=Corpus.WEB)
+async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]) -> TextStream:
+    """Ask the generator, unless there is nothing it could answer from."""
+    chosen = generator(rag.generation_model)
+    asked = GenerationRequest(making.inputs.query, contexts, rag.reflection, corpus=Corpus.WEB)
     if not contexts:
         yield nothing_found(asked)
-        yield Spent(chosen.name)
+        yield GenerationUsage(chosen.name)
         return
     async with aclosing(paid_answer(making.run, chosen, asked)) as pieces:
         async for piece in pieces:
@@ -237,7 +243,7 @@ async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]
 
 
 def _resolved(
-    making: _Making, contexts: Sequence[Context], written: Written, kept: Sequence[Kept]
+    making: _Making, contexts: Sequence[Context], written: AnswerStream, kept: Sequence[SelectedSource]
 ) -> Resolved:
     def cite(context: Context) -> str:
         """Return how a response cites a page (contract §6)."""

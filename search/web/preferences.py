@@ -15,7 +15,7 @@ from django.conf import settings
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from accounts.ledger.base import MAX_COST, MaxCost
-from accounts.preferences import Layer, Section, Source, resolve, settings_of
+from accounts.preferences import Layer, Section, SettingSource, resolve, settings_of
 from accounts.principal import Principal
 from core.errors import NotFound, ToolDisabled
 from search.web.providers.registry import AUTO, offered
@@ -47,7 +47,7 @@ class WebSearchSettings:
 def web_search_settings(principal: Principal, workspace_id: UUID) -> WebSearchSettings:
     """Return what counts in a workspace; raise `NotFound` if the principal does not see it."""
     principal.require_workspace(workspace_id)
-    own = Layer(Source.WORKSPACE, settings_of(workspace_id)[NAME])
+    own = Layer(SettingSource.WORKSPACE, settings_of(workspace_id)[NAME])
     values = {field: setting.value for field, setting in resolve(NAME, [own]).items()}
     cost = values["max_cost"]
     return WebSearchSettings(**values | {"max_cost": None if cost is None else Decimal(str(cost))})

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from runs.events import ToolUpdate
 from search.citations.resolve import Resolved
 from search.web.events import PhaseName, RankedSource, SearchCompleted, WebPhase, WebResult, WebSource
-from search.web.searching import Searched
-from search.web.sources import Excerpt, Kept, Source
+from search.web.searching import SearchOutcome
+from search.web.sources import PageExcerpt, PageSource, SelectedSource
 
 
 def phase(
@@ -26,7 +26,7 @@ def phase(
     return ToolUpdate(data=WebPhase(phase=name, status=status, data=data, output_key=output_key))
 
 
-def web_sources(searched: Searched) -> list[WebSource]:
+def web_sources(searched: SearchOutcome) -> list[WebSource]:
     """Return the hits as the engine gave them."""
     return [
         WebSource(
@@ -41,7 +41,7 @@ def web_sources(searched: Searched) -> list[WebSource]:
     ]
 
 
-def ranked_sources(kept: Sequence[Kept], resolved: Resolved | None = None) -> list[RankedSource]:
+def ranked_sources(kept: Sequence[SelectedSource], resolved: Resolved | None = None) -> list[RankedSource]:
     """Return the pages that an answer may use, and, once it is checked, which it does use and where."""
     quotes = resolved.quotes if resolved else {}
     return [
@@ -58,7 +58,7 @@ def ranked_sources(kept: Sequence[Kept], resolved: Resolved | None = None) -> li
     ]
 
 
-def web_result(source: Source, shown: Excerpt) -> WebResult:
+def web_result(source: PageSource, shown: PageExcerpt) -> WebResult:
     """Return a source as a result of mode `results`; with a page it stands under that page's address."""
     hit = source.hit
     return WebResult(
@@ -77,7 +77,7 @@ def _iso(when: date | None) -> str | None:
     return when.isoformat().replace("+00:00", "Z") if when else None
 
 
-def steps_of(searched: Searched) -> dict[str, JsonValue]:
+def steps_of(searched: SearchOutcome) -> dict[str, JsonValue]:
     """Return what a trace tells of a search."""
     return {
         "provider": searched.provider,

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from django.conf import settings
 
-from search.web.base import Found, Provider, WebQuery
+from search.web.base import Provider, SearchHits, WebQuery
 from search.web.providers.registry import configured
 
 
@@ -27,6 +27,6 @@ def estimate_of(provider: Provider, query: WebQuery) -> Decimal:
     return price_of(provider) * provider.most_calls(query) + provider.likely_extra
 
 
-def cost_of(provider: Provider, found: Found) -> Decimal:
+def cost_of(provider: Provider, found: SearchHits) -> Decimal:
     """Return what a search has cost, in US dollars."""
     return price_of(provider) * found.calls + found.extra_cost

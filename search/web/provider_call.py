@@ -8,12 +8,12 @@ from accounts.ledger.base import Order, Payer
 from accounts.ledger.paying import Bill, paying
 from accounts.models.ledger import Purpose
 from search.web import metrics
-from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
+from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
 from search.web.breaker import BreakerOpen, ProviderBreaker
 from search.web.prices import cost_of, estimate_of
 
 
-async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> Found:
+async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> SearchHits:
     """Return what the provider finds.
 
     Raise `ProviderFailed` (`BreakerOpen` if it was not even asked), or `BudgetExceeded`.
@@ -32,7 +32,7 @@ async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> Found:
     return found
 
 
-async def _billed(provider: Provider, query: WebQuery, bill: Bill) -> Found:
+async def _billed(provider: Provider, query: WebQuery, bill: Bill) -> SearchHits:
     try:
         with metrics.timed(provider.name):
             found = await provider.search(query)

@@ -11,7 +11,7 @@ from accounts.ledger.paying import require_room
 from accounts.principal import Principal
 from core.errors import LocusError, ProviderError, Timeout
 from search.web import metrics
-from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
+from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
 from search.web.cache import Answer, is_kept, keep, key_of, look_up
 from search.web.inputs import WebSearchInput
 from search.web.preferences import WebSearchSettings, enabled_settings
@@ -21,17 +21,17 @@ from search.web.providers.registry import AUTO, candidates
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchOutcome:
     """What was found, by whom, and how each provider did that was asked."""
 
     provider: str
-    found: Found
+    found: SearchHits
     from_cache: bool = False
     outcomes: Mapping[str, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchRequest:
     """A search: what for, of which provider (or `auto`), who pays, and under which key it is kept."""
 
     query: WebQuery
@@ -43,7 +43,7 @@ class Wanted:
     @classmethod
     def of(
         cls, principal: Principal, inputs: WebSearchInput, settings: WebSearchSettings, payer: Payer
-    ) -> Wanted:
+    ) -> SearchRequest:
         """Return what a request comes to in a workspace; raise `ValidationError` for an unknown provider."""
         query = inputs.web_query(settings.default_count)
         provider = inputs.provider or settings.provider
@@ -76,19 +76,19 @@ def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> N
     What is in the cache costs nothing. Called before a stream starts.
     """
     settings = enabled_settings(principal, workspace_id)
-    wanted = Wanted.of(principal, inputs, settings, Payer(workspace_id, settings.max_cost))
+    wanted = SearchRequest.of(principal, inputs, settings, Payer(workspace_id, settings.max_cost))
     estimate = estimate_of(wanted.asked[0], wanted.query)
     if estimate and wanted.payer.is_limited and not wanted.is_cached():
         require_room(wanted.payer, estimate)
 
 
-async def search(wanted: Wanted) -> Searched:
+async def search(wanted: SearchRequest) -> SearchOutcome:
     """Return what is found; raise `ProviderError` or `Timeout` if nobody answers, or `BudgetExceeded`."""
     first, kept = wanted.asked[0].name, await wanted.cached()
     if wanted.ttl_secs:
         metrics.looked_up(first, hit=kept is not None)
     if kept:
-        return Searched(kept.provider, kept.found, from_cache=True)
+        return SearchOutcome(kept.provider, kept.found, from_cache=True)
     outcomes: dict[str, Outcome] = {}
     for provider in wanted.asked:
         try:
@@ -98,7 +98,7 @@ async def search(wanted: Wanted) -> Searched:
             continue
         outcomes[provider.name] = Outcome.OK if found.hits else Outcome.EMPTY
         await keep(wanted.key, Answer(provider.name, found), wanted.ttl_secs)
-        return Searched(provider.name, found, outcomes=outcomes)
+        return SearchOutcome(provider.name, found, outcomes=outcomes)
     raise _nobody(outcomes)
 
 

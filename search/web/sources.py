@@ -37,7 +37,7 @@ WINDOW_CHARS = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PageSource:
     """A hit, its page if that was fetched, and the score of the reranker if it had time."""
 
     hit: Hit
@@ -66,11 +66,11 @@ class Source:
         return self.page.ranked.nearest(max_tokens) if self.page else cut(self.hit.snippet, max_tokens)
 
 
-Kept = tuple[Source, str]
+SelectedSource = tuple[PageSource, str]
 """A source and what of its text is read."""
 
 
-async def with_pages(sources: Sequence[Source], count: int, query: WebQuery) -> list[Source]:
+async def with_pages(sources: Sequence[PageSource], count: int, query: WebQuery) -> list[PageSource]:
     """Return the sources, the first `count` with their pages; one that can't be had keeps its snippet."""
     pages = await fetch_pages(
         [source.hit.url for source in sources[:count]],
@@ -110,8 +110,8 @@ def max_tokens_of_page(query: WebQuery) -> int:
 
 
 def reranked(
-    question: str, sources: Sequence[Source], chosen: Reranker | None, query: WebQuery, payer: Payer
-) -> list[Source]:
+    question: str, sources: Sequence[PageSource], chosen: Reranker | None, query: WebQuery, payer: Payer
+) -> list[PageSource]:
     """Return the sources best first: by the best stretch of each, those of preferred domains further up."""
     if chosen is None:
         return list(sources)
@@ -136,14 +136,14 @@ def reranked(
     return [by_hit[hit] for hit in promoted([source.hit for source in ranked], query.prefer)]
 
 
-def within_budget(sources: Sequence[Source], query: WebQuery) -> list[Kept]:
+def within_budget(sources: Sequence[PageSource], query: WebQuery) -> list[SelectedSource]:
     """Return the sources, best first, with what of their text fits into the budget; none without text.
 
     Of a page no more than a language model is shown: it would lose the end, not what matters least.
     """
     left = query.max_tokens
     most = min(max_tokens_of_page(query), settings.GENERATION_CONTEXT_TOKENS)
-    kept: list[Kept] = []
+    kept: list[SelectedSource] = []
     for source in sources:
         if kept and left is not None and left < FEWEST_TOKENS:
             break
@@ -158,17 +158,17 @@ def within_budget(sources: Sequence[Source], query: WebQuery) -> list[Kept]:
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class PageExcerpt:
     """What a list of results shows of a source: its snippet, and what of its page, if that was fetched."""
 
     snippet: str
     body: str | None
 
 
-def excerpts(sources: Sequence[Source], query: WebQuery) -> list[Excerpt]:
+def excerpts(sources: Sequence[PageSource], query: WebQuery) -> list[PageExcerpt]:
     """Return what of each source, in their order, fits into the budget, snippets and pages together."""
     left = query.max_tokens
-    shown: list[Excerpt] = []
+    shown: list[PageExcerpt] = []
     for source in sources:
         snippet, tokens = _cut_if(source.hit.snippet, _least(query.max_tokens_per_page, left))
         left = None if left is None else left - tokens
@@ -177,7 +177,7 @@ def excerpts(sources: Sequence[Source], query: WebQuery) -> list[Excerpt]:
             room = _least(max_tokens_of_page(query) - (tokens if query.max_tokens_per_page else 0), left)
             body, tokens = source.page.ranked.nearest(room or 0)
             left = None if left is None else left - tokens
-        shown.append(Excerpt(snippet, body or None))
+        shown.append(PageExcerpt(snippet, body or None))
     return shown
 
 
@@ -189,8 +189,8 @@ def _cut_if(text: str, limit: int | None) -> tuple[str, int]:
     return (text, 0) if limit is None else cut(text, limit)
 
 
-def as_context(rank: int, source: Source, text: str, language: str | None) -> Context:
-    """Return a source as answerers and citations know it, in no database and without boxes."""
+def as_context(rank: int, source: PageSource, text: str, language: str | None) -> Context:
+    """Return a source as generators and citations know it, in no database and without boxes."""
     chunk = Chunk(
         pk=uuid4(),
         text=text,
@@ -203,7 +203,7 @@ def as_context(rank: int, source: Source, text: str, language: str | None) -> Co
     return Context(rank, chunk, name, source.score or 0.0, source.score)
 
 
-def _windows(source: Source, max_tokens: int) -> list[str]:
+def _windows(source: PageSource, max_tokens: int) -> list[str]:
     """Return stretches of what would be read, in whole sentences, each under the title."""
     text, _ = source.nearest(max_tokens)
     windows = [""]

@@ -18,7 +18,7 @@ from runs.events import ToolEnd, ToolUpdate, Yielded
 from search.web.base import Refusal
 from search.web.events import WebPage, WebPhase
 from search.web.filters import allowed_here
-from search.web.pages import MayRead, Page, PageDenied, PageFailed, fetch_page
+from search.web.pages import FetchedPage, MayRead, PageDenied, PageFailed, fetch_page
 from search.web.preferences import enabled_settings
 
 DEFAULT_TOKENS = 4000
@@ -67,7 +67,7 @@ async def run(principal: Principal, inputs: WebFetchInput, run: Run) -> AsyncIte
     yield ToolEnd(data=WebPage(**asdict(page), execution_id=run.execution_id))
 
 
-async def web_fetch(inputs: WebFetchInput, may_read: MayRead = allowed_here) -> Page:
+async def web_fetch(inputs: WebFetchInput, may_read: MayRead = allowed_here) -> FetchedPage:
     """Return the page, or raise the `LocusError` that says why there is none, with `details.reason`.
 
     `may_read` holds for each address that the page's redirects lead to.

@@ -20,7 +20,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.access import hashers
-from accounts.access.throttling import Limit, throttled
+from accounts.access.throttling import AttemptLimit, throttled
 from accounts.addresses import is_verified
 from accounts.models import User
 from accounts.people import login_urls
@@ -132,7 +132,7 @@ def test_forms_of_accounts_are_limited_by_address(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     settings.SIGNUP_OPEN = True
-    few = throttled(Limit("few sign-ups", 2, 60))(allauth.signup)
+    few = throttled(AttemptLimit("few sign-ups", 2, 60))(allauth.signup)
     monkeypatch.setattr(login_urls.urlpatterns[3], "callback", few)
     replies = [sign_up(f"user{number}@example.org") for number in range(3)]
     assert [reply.status_code for reply in replies] == [302, 302, 429]

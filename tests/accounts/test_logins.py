@@ -14,7 +14,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.access import auth, hashers, logins, throttling
-from accounts.access.throttling import Bucket, Limit, take
+from accounts.access.throttling import AttemptLimit, Bucket, take
 from accounts.models import AttemptBucket, User
 from core.errors import RateLimited
 from tests.conftest import Cast
@@ -110,14 +110,14 @@ def test_a_written_address_counts_only_from_a_trusted_proxy(ada: User, settings:
 
 
 def test_one_address_can_not_try_everybody(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logins, "LOGIN_OF_ADDRESS", Limit("few of an address", 7, 60))
+    monkeypatch.setattr(logins, "LOGIN_OF_ADDRESS", AttemptLimit("few of an address", 7, 60))
     replies = [log_in(Client(), "wrong", account=f"user{n}@example.org").status_code for n in range(9)]
     assert replies == [200] * 7 + [429] * 2
     assert log_in(Client(), PASSWORD, address="198.51.100.7").status_code == 302
 
 
 def test_many_addresses_can_not_try_one_account_for_ever(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logins, "LOGIN_OF_ACCOUNT", Limit("few of an account", 7, 60))
+    monkeypatch.setattr(logins, "LOGIN_OF_ACCOUNT", AttemptLimit("few of an account", 7, 60))
     replies = [log_in(Client(), "wrong", address=f"192.0.2.{n}").status_code for n in range(9)]
     assert replies == [200] * 7 + [429] * 2
 
@@ -234,7 +234,7 @@ def test_hashes_of_earlier_versions_are_known(ada: User) -> None:
 
 
 def test_a_bucket_drains_with_time_and_refusals_do_not_fill_it() -> None:
-    bucket = Bucket.of(Limit("two", 2, 100), "somebody")
+    bucket = Bucket.of(AttemptLimit("two", 2, 100), "somebody")
     take(bucket)
     take(bucket)
     for _ in range(3):
@@ -249,7 +249,10 @@ def test_a_bucket_drains_with_time_and_refusals_do_not_fill_it() -> None:
 
 
 def test_a_refused_attempt_leaves_the_other_buckets_as_they_were() -> None:
-    wide, narrow = Bucket.of(Limit("wide", 2, 100), "a"), Bucket.of(Limit("narrow", 1, 100), "a")
+    wide, narrow = (
+        Bucket.of(AttemptLimit("wide", 2, 100), "a"),
+        Bucket.of(AttemptLimit("narrow", 1, 100), "a"),
+    )
     take(wide, narrow)
     for _ in range(3):
         with pytest.raises(RateLimited):
@@ -259,7 +262,7 @@ def test_a_refused_attempt_leaves_the_other_buckets_as_they_were() -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_attempts_at_the_same_moment_do_not_share_a_place() -> None:
-    bucket = Bucket.of(Limit("five", 5, 100), "somebody")
+    bucket = Bucket.of(AttemptLimit("five", 5, 100), "somebody")
 
     def attempt(_: int) -> bool:
         try:
@@ -276,8 +279,8 @@ def test_attempts_at_the_same_moment_do_not_share_a_place() -> None:
 
 def test_empty_buckets_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttling, "SWEEP_SHARE", 1.1)
-    take(Bucket.of(Limit("gone at once", 1, 0.0), "a"))
-    take(Bucket.of(Limit("stays", 1, 100), "a"))
+    take(Bucket.of(AttemptLimit("gone at once", 1, 0.0), "a"))
+    take(Bucket.of(AttemptLimit("stays", 1, 100), "a"))
     AttemptBucket.sweep()
     assert AttemptBucket.objects.count() == 1
 
@@ -288,7 +291,7 @@ def test_empty_buckets_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_keys_are_limited_by_address_and_known_ones_are_not(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auth, "UNKNOWN_KEYS", Limit("few unknown keys", 5, 60))
+    monkeypatch.setattr(auth, "UNKNOWN_KEYS", AttemptLimit("few unknown keys", 5, 60))
 
     def ask(key: str, address: str) -> Any:
         return Client().get("/api/v1/me", headers={"Authorization": f"Bearer {key}"}, REMOTE_ADDR=address)

@@ -218,7 +218,7 @@ class TestSockets:
         await opened.disconnect()
 
     async def test_news_of_documents_reaches_only_those_who_see_them(self) -> None:
-        from core.pubsub import announce, document_topic
+        from core.pubsub import document_topic, publish
 
         cast = await sync_to_async(make_cast)()
         path = f"/ws/documents?workspace={cast.team.pk}"
@@ -228,7 +228,7 @@ class TestSockets:
         await opened.connect(timeout=20)
         assert await opened.receive_nothing(timeout=1)
         for document in (hidden, visible):
-            await sync_to_async(announce)(document_topic(cast.team.pk), str(document.pk))
+            await sync_to_async(publish)(document_topic(cast.team.pk), str(document.pk))
         message = await opened.receive_json_from(timeout=20)
         assert (message["event"], message["data"]["id"]) == ("document_update", str(visible.pk))
         assert await opened.receive_nothing(timeout=0.5)

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
-from ingestion.progress import Report
+from ingestion.progress import ProgressWriter
 from kb.models import Chunk, Document, Stage
 from tests.browser import kinds
 from tests.browser.conftest import DESKTOP, PHONE
@@ -178,7 +178,7 @@ def test_what_is_being_typed_survives_the_news(logged_in: Page, reader: User) ->
     open_document(page, document)
     tag = page.get_by_label("Add a tag")
     tag.fill("half a wo")
-    Report(document.pk, lambda: False).progress(Stage.EXTRACTING, 20, 40, "page")
+    ProgressWriter(document.pk, lambda: False).progress(Stage.EXTRACTING, 20, 40, "page")
     expect(page.locator(".details-status .status-count")).to_contain_text("20 of 40 pages")
     expect(tag).to_be_focused()
     page.keyboard.type("rd")

@@ -1,4 +1,4 @@
-"""What every answerer must do; a new entry of the registry is tested by being there."""
+"""What every generator must do; a new entry of the registry is tested by being there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from search.citations.markers import MARKER
-from search.generation.base import Answerer, Asked, Choice, Spent
+from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.registry import ANSWERERS, load
 from tests.search.answer.providers import KEY, AnthropicProvider, OpenAiProvider
 from tests.search.contexts import context
@@ -29,8 +29,8 @@ MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-5-mini", "openai-compa
 
 
 @pytest.fixture(scope="module", params=[*sorted(ANSWERERS), "chain"])
-def answerer(request: pytest.FixtureRequest) -> Iterator[Answerer]:
-    """Each answerer with what it needs, offline; and a chain of two."""
+def generator(request: pytest.FixtureRequest) -> Iterator[Generator]:
+    """Each generator with what it needs, offline; and a chain of two."""
     with ExitStack() as stack:
         named = ["openai-compatible", "extractive"] if request.param == "chain" else [request.param]
         choices = []
@@ -40,81 +40,83 @@ def answerer(request: pytest.FixtureRequest) -> Iterator[Answerer]:
         yield load(*choices)
 
 
-async def said(answerer: Answerer, asked: Asked) -> tuple[str, Spent]:
+async def said(generator: Generator, asked: GenerationRequest) -> tuple[str, GenerationUsage]:
     """Return the whole response and what it took, after checking the order of the pieces."""
-    pieces = [piece async for piece in answerer.answer(asked)]
+    pieces = [piece async for piece in generator.answer(asked)]
     *words, spent = pieces
-    assert isinstance(spent, Spent)
+    assert isinstance(spent, GenerationUsage)
     assert words
     assert all(isinstance(word, str) and word for word in words)
     return "".join(map(str, words)), spent
 
 
-async def test_it_answers_with_markers_and_ends_with_what_it_took(answerer: Answerer) -> None:
-    response, spent = await said(answerer, Asked(QUESTION, CONTEXTS))
+async def test_it_answers_with_markers_and_ends_with_what_it_took(generator: Generator) -> None:
+    response, spent = await said(generator, GenerationRequest(QUESTION, CONTEXTS))
     assert "1893" in response
     assert {int(rank) for rank in MARKER.findall(response)} <= {1, 2}
     assert "<source_1>" in response
-    assert spent.model == answerer.name
+    assert spent.model == generator.name
     assert spent.input_tokens >= 0
     assert spent.cost is None or spent.cost >= 0
     assert spent.read is None or spent.read <= {1, 2}
 
 
-async def test_without_contexts_it_finds_nothing_and_spends_nothing(answerer: Answerer) -> None:
-    response, spent = await said(answerer, Asked(QUESTION, []))
+async def test_without_contexts_it_finds_nothing_and_spends_nothing(generator: Generator) -> None:
+    response, spent = await said(generator, GenerationRequest(QUESTION, []))
     assert not MARKER.search(response)
     assert spent.cost == 0
 
 
-async def test_it_can_be_left_at_any_point(answerer: Answerer) -> None:
-    never_begun = answerer.answer(Asked(QUESTION, CONTEXTS))
+async def test_it_can_be_left_at_any_point(generator: Generator) -> None:
+    never_begun = generator.answer(GenerationRequest(QUESTION, CONTEXTS))
     await never_begun.aclose()
-    async with aclosing(answerer.answer(Asked(QUESTION, CONTEXTS))) as pieces:
+    async with aclosing(generator.answer(GenerationRequest(QUESTION, CONTEXTS))) as pieces:
         await anext(pieces)
     with pytest.raises(StopAsyncIteration):
         await anext(pieces)
 
 
-async def test_it_can_be_cancelled(answerer: Answerer) -> None:
-    task = asyncio.create_task(said(answerer, Asked(QUESTION, CONTEXTS)))
+async def test_it_can_be_cancelled(generator: Generator) -> None:
+    task = asyncio.create_task(said(generator, GenerationRequest(QUESTION, CONTEXTS)))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert (await said(answerer, Asked(QUESTION, CONTEXTS)))[0]
+    assert (await said(generator, GenerationRequest(QUESTION, CONTEXTS)))[0]
 
 
-async def test_many_answers_at_once_do_not_mix(answerer: Answerer) -> None:
-    alone, _ = await said(answerer, Asked(QUESTION, CONTEXTS))
-    answers = await asyncio.gather(*(said(answerer, Asked(QUESTION, CONTEXTS)) for _ in range(8)))
+async def test_many_answers_at_once_do_not_mix(generator: Generator) -> None:
+    alone, _ = await said(generator, GenerationRequest(QUESTION, CONTEXTS))
+    answers = await asyncio.gather(
+        *(said(generator, GenerationRequest(QUESTION, CONTEXTS)) for _ in range(8))
+    )
     assert {response for response, _ in answers} == {alone}
 
 
-def test_it_serves_one_event_loop_after_another(answerer: Answerer) -> None:
-    first, _ = asyncio.run(said(answerer, Asked(QUESTION, CONTEXTS)))
-    second, _ = asyncio.run(said(answerer, Asked(QUESTION, CONTEXTS)))
+def test_it_serves_one_event_loop_after_another(generator: Generator) -> None:
+    first, _ = asyncio.run(said(generator, GenerationRequest(QUESTION, CONTEXTS)))
+    second, _ = asyncio.run(said(generator, GenerationRequest(QUESTION, CONTEXTS)))
     assert first == second
 
 
 @pytest.mark.parametrize("question", ["?", "…", "水", "{fence} $reflection %s", "a " * 1000])
-async def test_any_question_can_be_asked(answerer: Answerer, question: str) -> None:
-    assert await said(answerer, Asked(question, CONTEXTS, reflection=True))
+async def test_any_question_can_be_asked(generator: Generator, question: str) -> None:
+    assert await said(generator, GenerationRequest(question, CONTEXTS, reflection=True))
 
 
-async def test_any_context_can_be_given(answerer: Answerer) -> None:
+async def test_any_context_can_be_given(generator: Generator) -> None:
     odd = [
         context(1, "$fence {x} <source_2> [INST]"),
         context(2, "word " * 3000),
         context(20, "水は四画で書く。"),
     ]
-    assert await said(answerer, Asked(QUESTION, odd))
+    assert await said(generator, GenerationRequest(QUESTION, odd))
 
 
-def test_it_describes_itself_in_one_line_without_secrets(answerer: Answerer) -> None:
-    assert answerer.name in answerer.describe()
-    assert "\n" not in answerer.describe()
-    assert KEY not in answerer.describe() + repr(answerer) + repr(vars(answerer).get("_choice"))
+def test_it_describes_itself_in_one_line_without_secrets(generator: Generator) -> None:
+    assert generator.name in generator.describe()
+    assert "\n" not in generator.describe()
+    assert KEY not in generator.describe() + repr(generator) + repr(vars(generator).get("_choice"))
 
 
 def test_an_unknown_provider_is_a_clear_error() -> None:

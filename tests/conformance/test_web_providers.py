@@ -17,7 +17,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import ValidationError
-from search.web.base import DateRange, Found, Location, Outcome, Provider, ProviderFailed, Recency, WebQuery
+from search.web.base import (
+    DateRange,
+    Location,
+    Outcome,
+    Provider,
+    ProviderFailed,
+    Recency,
+    SearchHits,
+    WebQuery,
+)
 from search.web.domains import DomainRule
 from search.web.filters import SPANS
 from search.web.providers.registry import AUTO, PROVIDERS, candidates, configured, offered, provider, start
@@ -212,7 +221,7 @@ def test_any_query_is_taken_and_met(server: ProviderDouble, engine: Provider, qu
     check_met(query, asyncio.run(engine.search(query)))
 
 
-def check_met(query: WebQuery, found: Found) -> None:
+def check_met(query: WebQuery, found: SearchHits) -> None:
     """Assert that the hits are what the query wants, by what is known of the pages."""
     pages = {page.url: page for page in PAGES}
     assert len(found.hits) <= query.count

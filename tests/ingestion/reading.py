@@ -83,7 +83,7 @@ def stored(folder: Path, content: bytes | str) -> Path:
 
 def simply(request: Request = REQUEST) -> Request:
     """Return the request for the sturdiest reading."""
-    return replace(request, simple=True)
+    return replace(request, safe_mode=True)
 
 
 def zipped(members: dict[str, bytes | str], compression: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from core.locations import InFile, LocatedText, Span
 from core.text.sentences import sentence_bounds
 from extract.base import Element, Kind
-from ingestion.chunking import Draft, Tokenizer, chunked
+from ingestion.chunking import ChunkDraft, Tokenizer, chunked
 from kb.chunk_size import MOST_CHARS
 from kb.embedding import embedding_model
 from kb.embedding.hashing import HashingModel
@@ -26,7 +26,7 @@ def paragraph(sentences: int, text: str = SENTENCE) -> Element:
     return Element(Kind.PARAGRAPH, LocatedText(" ".join([text] * sentences)))
 
 
-def chunks(*elements: Element, model: Tokenizer | None = None) -> list[Draft]:
+def chunks(*elements: Element, model: Tokenizer | None = None) -> list[ChunkDraft]:
     return list(chunked(elements, model or HashingModel(), "en"))
 
 

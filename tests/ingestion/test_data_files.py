@@ -9,7 +9,7 @@ import pytest
 
 from extract import grids
 from extract.base import Kind
-from extract.errors import Corrupted, Empty, TooLarge
+from extract.errors import Corrupted, Empty, FileTooLarge
 from tests.ingestion.reading import read_bytes, simply
 from tests.ingestion.test_kinds import PYTHON
 
@@ -109,7 +109,7 @@ def test_long_tables_come_in_groups_under_their_header(tmp_path: Path) -> None:
 
 def test_too_many_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grids, "MAX_CELLS", 100)
-    with pytest.raises(TooLarge, match="Split it"):
+    with pytest.raises(FileTooLarge, match="Split it"):
         read_bytes(tmp_path, "a,b\n" * 60)
 
 
@@ -146,7 +146,7 @@ def test_broken_json_is_named_with_its_line(tmp_path: Path, content: str) -> Non
 
 
 def test_endless_nesting_of_json(tmp_path: Path) -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(FileTooLarge):
         read_bytes(tmp_path, "[" * 50_000 + "]" * 50_000)
 
 

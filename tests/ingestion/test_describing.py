@@ -177,7 +177,7 @@ def described_as(settings: Settings, said: str) -> str:
     """Return what is kept of what the model says of a photo."""
     with Seer(lambda look: said) as seer:
         served_by(settings, seer)
-        chosen = describing.describer()
+        chosen = describing.captioner()
         assert chosen
         return chosen.description(blank_photo(), None, Payer(uuid4())) or ""
 
@@ -293,7 +293,7 @@ def test_a_refusal_costs_nothing_and_silence_what_it_may(
     settings.VISION_TIMEOUT_SECS = 60 if in_time else 0.5
     with Seer(lambda look: 400 if in_time else "Late." if over.wait(60) else "") as seer:
         priced_by(settings, seer)
-        chosen = describing.describer()
+        chosen = describing.captioner()
         ingested(upload("report.pdf", report))
         over.set()
     assert chosen
@@ -306,7 +306,7 @@ def test_a_refusal_costs_nothing_and_silence_what_it_may(
 
 
 def test_without_a_provider_nothing_is_loaded(settings: Settings) -> None:
-    assert describing.describer() is None
+    assert describing.captioner() is None
     assert describing.start() == ""
     load = (
         "import sys, django; django.setup(); import ingestion.pipeline; print('pydantic_ai' in sys.modules)"

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from extract.base import Element, Finding, Limits, Opened, Request, Source, UnitRead, Warned
-from extract.errors import Corrupted, IngestionError, TooLarge, TooManyPages
+from extract.base import Element, Finding, Limits, Opened, Request, TextOrigin, UnitRead, Warned
+from extract.errors import Corrupted, FileTooLarge, IngestionError, TooManyPages
 from extract.ocr.image import extract
 from tests.conftest import SAMPLES
 from tests.samples.make import BODY, CHAPTERS
@@ -67,7 +67,7 @@ def test_every_kind_of_image_is_read(name: str, page: Image.Image, tmp_path: Pat
     assert BODY[0][:60] in text(findings)
     last = findings[-1]
     assert isinstance(last, UnitRead)
-    assert last.source is Source.OCR
+    assert last.source is TextOrigin.OCR
     assert (last.confidence or 0) > 0.9
 
 
@@ -103,7 +103,7 @@ def test_boxes_are_where_the_turned_image_shows_the_words(
 def test_pages_are_known_before_they_are_read() -> None:
     findings = list(extract(SAMPLES / "scans.tiff", Request(LIMITS)))
     opened = Opened("tiff", "image/tiff", units=2, page_count=2)
-    assert findings == [opened, UnitRead(1, Source.PENDING), UnitRead(2, Source.PENDING)]
+    assert findings == [opened, UnitRead(1, TextOrigin.PENDING), UnitRead(2, TextOrigin.PENDING)]
 
 
 def test_only_the_pages_asked_for_are_read_and_a_turned_one_too() -> None:
@@ -116,7 +116,7 @@ def test_only_the_pages_asked_for_are_read_and_a_turned_one_too() -> None:
 
 def test_a_blank_page_is_blank(tmp_path: Path) -> None:
     Image.new("L", (300, 400), 255).save(tmp_path / "blank.png")
-    assert read(tmp_path / "blank.png")[1:] == [UnitRead(1, Source.BLANK)]
+    assert read(tmp_path / "blank.png")[1:] == [UnitRead(1, TextOrigin.BLANK)]
 
 
 def test_an_animation_is_its_first_picture(page: Image.Image, tmp_path: Path) -> None:
@@ -152,7 +152,8 @@ def bomb() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "error"), [(bomb(), TooLarge), (b"\x89PNG\r\n\x1a\nrest", Corrupted), (b"GIF89a", Corrupted)]
+    ("content", "error"),
+    [(bomb(), FileTooLarge), (b"\x89PNG\r\n\x1a\nrest", Corrupted), (b"GIF89a", Corrupted)],
 )
 def test_what_is_refused_at_once(content: bytes, error: type[IngestionError], tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(content)

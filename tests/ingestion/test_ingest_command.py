@@ -18,7 +18,7 @@ from accounts.access.identity import principal_of_user
 from accounts.models import Workspace
 from extract.errors import IngestionError
 from ingestion import bulk, pipeline
-from ingestion.bulk import Followed, Outcome, Skipped, Summary, walk
+from ingestion.bulk import FileOutcome, Followed, Skipped, Summary, walk
 from ingestion.management.commands import ingest as command
 from kb.documents import add_document
 from kb.models import Document, Status
@@ -318,8 +318,8 @@ def test_a_long_table_keeps_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(bulk, "MAX_ROWS", 3)
     summary = Summary()
     for number in range(10):
-        summary.add(Outcome(f"{number}", Status.READY))
-    summary.add(Outcome("zz", Status.FAILED, note="corrupted: Broken."))
+        summary.add(FileOutcome(f"{number}", Status.READY))
+    summary.add(FileOutcome("zz", Status.FAILED, note="corrupted: Broken."))
     assert [row.path for row in summary.rows()] == ["0", "1", "zz"]
     assert (summary.counts[Status.READY], summary.failures) == (10, 1)
     assert command._table(summary).caption == "and 8 more"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from extract.errors import Corrupted, Empty, Encrypted, UnsupportedType
-from extract.kinds import KINDS, Modality, is_misnamed, promised_type
+from extract.kinds import KINDS, FileModality, is_misnamed, promised_type
 from extract.registry import sniff
 from tests.conftest import SAMPLES
 from tests.ingestion.reading import stored, zipped
@@ -173,8 +173,8 @@ def test_the_table_of_kinds_is_whole() -> None:
     extensions = [extension for kind in KINDS.values() for extension in kind.extensions]
     assert len(extensions) == len(set(extensions))
     assert all(extension == extension.lower() and extension[0] == "." for extension in extensions)
-    assert {kind.modality for kind in KINDS.values()} == set(Modality)
-    ours = {kind.module for kind in KINDS.values() if kind.modality is Modality.TEXT}
+    assert {kind.modality for kind in KINDS.values()} == set(FileModality)
+    ours = {kind.module for kind in KINDS.values() if kind.modality is FileModality.TEXT}
     assert all(find_spec(module) for module in ours)
 
 

@@ -14,7 +14,7 @@ import pytest
 from core.locations import LocatedText, PageBox
 from extract.base import Element
 from extract.sandbox.parent import SandboxLimits, extract
-from ingestion.chunking import Draft, chunked
+from ingestion.chunking import ChunkDraft, chunked
 from ingestion.structure import structured
 from kb.embedding import embedding_model
 from tests.conftest import SAMPLES
@@ -24,13 +24,13 @@ LIMITS = SandboxLimits(timeout_secs=120, memory_bytes=2 * 2**30, max_pages=5000)
 OURS = ["report.pdf", "no_password.pdf", "turned.pdf"]
 
 
-def drafts(path: Path) -> list[Draft]:
+def drafts(path: Path) -> list[ChunkDraft]:
     """Extract and chunk a file as the pipeline does."""
     elements = [finding for finding in extract(path, LIMITS) if isinstance(finding, Element)]
     return list(chunked(structured(elements), embedding_model(), "en"))
 
 
-def stored(draft: Draft) -> LocatedText:
+def stored(draft: ChunkDraft) -> LocatedText:
     """Return the text and places as they come back from the database."""
     return LocatedText.load(draft.located.text, draft.located.dump())
 

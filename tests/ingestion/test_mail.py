@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from extract.base import Kind
-from extract.errors import Empty, TooLarge
+from extract.errors import Empty, FileTooLarge
 from extract.mail import letter
 from extract.mail.letter import safe_name
 from tests.ingestion.reading import REQUEST, Read, read, read_bytes
@@ -91,14 +91,14 @@ def test_too_many_attachments(
     mail = message()
     for number in range(3):
         mail.add_attachment(b"12345", maintype="application", subtype="pdf", filename=f"{number}.pdf")
-    with pytest.raises(TooLarge, match="attachments"):
+    with pytest.raises(FileTooLarge, match="attachments"):
         received(tmp_path, mail)
 
 
 @pytest.mark.parametrize("depth", [30, 500, 5000])
 def test_messages_in_messages_without_end(tmp_path: Path, depth: int) -> None:
     headers = b"From: a@example.org\nTo: b@example.org\nSubject: again\nContent-Type: message/rfc822\n\n"
-    with pytest.raises(TooLarge, match="without end"):
+    with pytest.raises(FileTooLarge, match="without end"):
         read_bytes(tmp_path, headers * depth + b"Subject: last\n\nHello\n")
 
 
@@ -107,7 +107,7 @@ def test_parts_in_parts_without_end(tmp_path: Path) -> None:
     parts = b"".join(
         b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n' % (n, n) for n in range(1500)
     )
-    with pytest.raises(TooLarge, match="without end"):
+    with pytest.raises(FileTooLarge, match="without end"):
         read_bytes(tmp_path, head + parts + b"\nHello\n")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from extract.base import Element, Kind, Limits, Request, Source
+from extract.base import Element, Kind, Limits, Request, TextOrigin
 from extract.errors import Corrupted, Empty, Encrypted
 from extract.markup import html
 from tests.ingestion.reading import read, read_bytes, simply, stored, zipped
@@ -183,11 +183,11 @@ def test_chapters_come_in_the_order_of_the_spine(tmp_path: Path) -> None:
     found = read_bytes(tmp_path, book())
     assert (found.opened.title, found.opened.units) == ("Lamps", 3)
     assert [element.text for element in found.elements] == ["Two", "Oil", "One", "Brass lamp"]
-    assert [unit.source for unit in found.units] == [Source.TEXT, Source.TEXT, Source.UNREADABLE]
+    assert [unit.source for unit in found.units] == [TextOrigin.TEXT, TextOrigin.TEXT, TextOrigin.UNREADABLE]
 
 
 def test_single_chapters(tmp_path: Path) -> None:
-    found = read_bytes(tmp_path, book(), Request(Limits(9), units=(2,), simple=True))
+    found = read_bytes(tmp_path, book(), Request(Limits(9), units=(2,), safe_mode=True))
     assert found.text == "One Brass lamp"
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from core.locations import InTime
-from extract.base import Element, Finding, Limits, Opened, Request, Source, UnitRead, Warned
-from extract.errors import Corrupted, TooLarge
+from extract.base import Element, Finding, Limits, Opened, Request, TextOrigin, UnitRead, Warned
+from extract.errors import Corrupted, FileTooLarge
 from extract.media import reader as media
 from extract.media.reader import UNIT_SECS, extract, stretches
 from extract.media.sound import recording
@@ -104,7 +104,7 @@ def test_every_kind_of_recording_is_decoded(kind: str, tmp_path: Path) -> None:
     assert isinstance(opened, Opened)
     assert (opened.file_type, opened.units, opened.page_count) == (kind, 1, None)
     assert opened.duration == pytest.approx(len(original) / RATE, abs=0.2)
-    assert pending == UnitRead(1, Source.PENDING)
+    assert pending == UnitRead(1, TextOrigin.PENDING)
     with recording(path) as found:
         decoded = np.concatenate(list(found.samples()))
     assert len(decoded) == pytest.approx(len(original), abs=0.2 * RATE)
@@ -130,7 +130,7 @@ def test_sentences_words_and_times() -> None:
         assert len(places) == len(element.text.split())
         assert all(isinstance(place, InTime) and place.start <= place.end for place in places)
     assert isinstance(unit, UnitRead)
-    assert unit.source is Source.SPEECH
+    assert unit.source is TextOrigin.SPEECH
     assert unit.confidence == pytest.approx(0.85, abs=0.15)
     assert unit.speech_secs == pytest.approx(7.5, abs=1)
 
@@ -149,9 +149,9 @@ def test_nothing_is_heard_in_silence_or_noise_or_a_silent_film(tmp_path: Path) -
     for path in tmp_path.iterdir():
         opened, *findings = read(path)
         assert isinstance(opened, Opened), path
-        assert [(f.number, f.source) for f in findings if isinstance(f, UnitRead)] == [(1, Source.BLANK)], (
-            path
-        )
+        assert [(f.number, f.source) for f in findings if isinstance(f, UnitRead)] == [
+            (1, TextOrigin.BLANK)
+        ], path
         assert len(findings) == 1, path
 
 
@@ -183,7 +183,7 @@ def test_a_playlist_is_not_followed(tmp_path: Path) -> None:
 
 def test_days_of_sound_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(media, "MOST_HOURS", 0)
-    with pytest.raises(TooLarge):
+    with pytest.raises(FileTooLarge):
         list(extract(SAMPLES / "speech.opus", Request(LIMITS)))
 
 
@@ -271,7 +271,7 @@ def test_real_recordings(shared_data: Path) -> None:
     for name in ("jfk.flac", "LJ001-0002.wav"):
         spoken = " ".join(element.text for element in elements(read(folder / name)))
         assert plain(spoken) == plain(truth[name]["text"])
-    assert read(folder / "silent_1s.wav")[1:] == [UnitRead(1, Source.BLANK, speech_secs=0)]
+    assert read(folder / "silent_1s.wav")[1:] == [UnitRead(1, TextOrigin.BLANK, speech_secs=0)]
     with pytest.raises(Corrupted):
         read(folder / "not_audio.wav")
 

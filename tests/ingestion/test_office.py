@@ -18,8 +18,8 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from extract.base import Kind, Limits, Request, Source
-from extract.errors import IngestionError, TooLarge, TooManyPages
+from extract.base import Kind, Limits, Request, TextOrigin
+from extract.errors import FileTooLarge, IngestionError, TooManyPages
 from extract.office.shown import shown
 from tests.ingestion.reading import REQUEST, read, read_bytes, simply, zipped
 
@@ -168,7 +168,7 @@ def test_powerpoint(tmp_path: Path) -> None:
         ("table", "|  | Barrels |\n| --- | --- |\n| 1871 | 4 |\n| 1872 | 5.5 |"),
     ]
     assert [place.slide for place in found.places()] == [1, 1, 1, 1, 1, 3, 3]
-    assert [unit.source for unit in found.units] == [Source.TEXT, Source.BLANK, Source.TEXT]
+    assert [unit.source for unit in found.units] == [TextOrigin.TEXT, TextOrigin.BLANK, TextOrigin.TEXT]
 
 
 def test_single_slides(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_excel(tmp_path: Path) -> None:
         ("heading", "Notes"),
         ("heading", "A remark of a few words."),
     ]
-    assert [unit.source for unit in found.units] == [Source.TEXT, Source.BLANK, Source.TEXT]
+    assert [unit.source for unit in found.units] == [TextOrigin.TEXT, TextOrigin.BLANK, TextOrigin.TEXT]
     place = found.place_of("brass")
     assert (place.sheet, place.cells) == ("Oil", (9, 6, 9, 6))
     assert [(warning.code, "Secret" in warning.message) for warning in found.warnings] == [
@@ -246,7 +246,7 @@ def test_a_sheet_that_reaches_to_the_last_cell(tmp_path: Path) -> None:
 
 def test_a_sheet_whose_rows_go_on_for_ever(tmp_path: Path) -> None:
     content = _with_content_type(saved(workbook()), b'<row r="9"', b'<row r="999999999"')
-    with pytest.raises(TooLarge):
+    with pytest.raises(FileTooLarge):
         read_bytes(tmp_path, content)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from extract.base import Kind
-from extract.errors import TooLarge
+from extract.errors import FileTooLarge
 from tests.ingestion.reading import read_bytes, simply, zipped
 
 SHORT = {"office": "office", "text": "text", "table": "table", "draw": "drawing", "pr": "presentation"}
@@ -70,7 +70,7 @@ def test_opendocument_sheets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("rows", "columns"), [(1000, 16000), (1, 10**12), (10**12, 1)])
 def test_opendocument_sheets_that_repeat_without_end(tmp_path: Path, rows: int, columns: int) -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(FileTooLarge):
         read_bytes(tmp_path, opendocument("spreadsheet", sheet(row(cell("x", columns), repeated=rows))))
 
 

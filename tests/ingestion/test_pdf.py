@@ -7,7 +7,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 
-from extract.base import Element, Kind, Limits, Request, Source, UnitRead
+from extract.base import Element, Kind, Limits, Request, TextOrigin, UnitRead
 from extract.pdf import reader as pdf
 from ingestion.chunking import chunked
 from kb.embedding.hashing import HashingModel
@@ -27,7 +27,7 @@ def read(path: Path, **request: object) -> list[Element]:
     return [f for f in found if isinstance(f, Element) and f.kind is not Kind.HIDDEN]
 
 
-def sources(path: Path) -> list[Source]:
+def sources(path: Path) -> list[TextOrigin]:
     return [f.source for f in pdf.extract(path, Request(Limits(100))) if isinstance(f, UnitRead)]
 
 
@@ -110,7 +110,7 @@ def test_a_long_table_is_cut_between_rows_and_repeats_its_header(page: pymupdf.P
 @pytest.mark.parametrize("name", ["report.pdf", "turned.pdf", "no_password.pdf"])
 def test_the_second_engine_reads_the_same_words_at_the_same_places(name: str) -> None:
     path = SAMPLES / name
-    found = read(path, simple=True)
+    found = read(path, safe_mode=True)
     for element in found:
         assert folded(text_inside(path, element.located.boxes())) == folded(words_of(element.located))
     usual = sorted(" ".join(element.text for element in read(path)).split())
@@ -127,14 +127,14 @@ def test_a_picture_of_text_waits_for_recognition_and_a_picture_beside_text_does_
         beside.insert_text((72, 500), "The lighthouse on Gull Island was built in 1871 from grey granite.")
         made.new_page()
         made.save(tmp_path / "pictures.pdf")
-    assert sources(tmp_path / "pictures.pdf") == [Source.PENDING, Source.TEXT, Source.BLANK]
+    assert sources(tmp_path / "pictures.pdf") == [TextOrigin.PENDING, TextOrigin.TEXT, TextOrigin.BLANK]
 
 
 def test_text_drawn_as_outlines_waits_for_recognition(page: pymupdf.Page, tmp_path: Path) -> None:
     for number in range(60):
         page.draw_circle((72 + 7 * number, 100), 3)
         page.draw_line((72 + 7 * number, 120), (75 + 7 * number, 130))
-    assert sources(write(tmp_path / "outlines.pdf", page)) == [Source.PENDING]
+    assert sources(write(tmp_path / "outlines.pdf", page)) == [TextOrigin.PENDING]
 
 
 def test_what_was_filled_into_a_form_is_text_with_a_box(page: pymupdf.Page, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pymupdf
 import pytest
 
 from core.locations import Box, LocatedText, OnPage, Page, PageBox
-from extract.base import Element, Kind, Limits, Pictured, Request, Source, UnitRead
+from extract.base import Element, Kind, Limits, Pictured, Request, TextOrigin, UnitRead
 from extract.labels import is_caption
 from extract.registry import extract
 from ingestion.pictures import Description, pictures_in, with_pictures
@@ -238,8 +238,8 @@ def test_what_an_office_file_says_of_its_pictures_keeps_apart() -> None:
 
 def test_a_page_that_kills_its_reader_costs_its_pictures_only(tmp_path: Path) -> None:
     path = sample.write_report(tmp_path / "report.pdf")
-    findings = list(extract(path, replace(PICTURES, simple=True)))
-    assert findings[1:] == [UnitRead(1, Source.UNREADABLE)]
+    findings = list(extract(path, replace(PICTURES, safe_mode=True)))
+    assert findings[1:] == [UnitRead(1, TextOrigin.UNREADABLE)]
 
 
 # --- Captions ----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from accounts.access.identity import principal_of_user
 from extract.base import Warned
 from extract.errors import IngestionError, NoText
 from ingestion import pipeline
-from ingestion.progress import Abandoned, Interrupted
+from ingestion.progress import Interrupted, Superseded
 from kb.changes import cancel
 from kb.documents import reprocess
 from kb.embedding import active_space
@@ -144,7 +144,7 @@ def test_the_run_before_does_not_end_what_was_queued_after_it(
         return []
 
     monkeypatch.setattr(pipeline, "add_attachments", meanwhile)
-    with pytest.raises(Abandoned):
+    with pytest.raises(Superseded):
         pipeline.ingest(document.pk)
     pipeline.fail(document.pk, NoText())
     document.refresh_from_db()
@@ -156,7 +156,7 @@ def test_the_run_before_does_not_end_what_was_queued_after_it(
 
 def test_a_job_too_many_leaves_a_finished_document_alone(upload: Upload) -> None:
     document = ingested(upload("report.pdf"))
-    with pytest.raises(Abandoned):
+    with pytest.raises(Superseded):
         pipeline.ingest(document.pk)
     assert Document.unscoped.get(pk=document.pk).status == Status.READY
 
@@ -168,7 +168,7 @@ def test_a_document_that_goes_away_ends_the_job(upload: Upload, end: str) -> Non
         document.delete()
     else:
         Document.unscoped.filter(pk=document.pk).update(status=Status.CANCELLED)
-    with pytest.raises(Abandoned):
+    with pytest.raises(Superseded):
         pipeline.ingest(document.pk)
 
 

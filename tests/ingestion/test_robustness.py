@@ -17,7 +17,7 @@ import pytest
 
 from extract import archives
 from extract.base import Element, Opened, Request, UnitRead
-from extract.errors import Corrupted, Encrypted, IngestionError, TooLarge
+from extract.errors import Corrupted, Encrypted, FileTooLarge, IngestionError
 from extract.sandbox.parent import SandboxLimits, extract
 from tests.conftest import SHARED_DATA
 from tests.ingestion.reading import REQUEST, read_bytes, simply, zipped
@@ -59,20 +59,20 @@ KINDS = ("docx", "pptx", "xlsx", "odt", "ods", "epub")
 def test_bombs_are_not_unpacked(tmp_path: Path, kind: str, request_: Request) -> None:
     bomb = zipped(package(kind, **{"media/picture.bin": bytes(12 * 2**20)}))
     assert len(bomb) < 100_000
-    with pytest.raises(TooLarge, match="trap"):
+    with pytest.raises(FileTooLarge, match="trap"):
         read_bytes(tmp_path, bomb, request_)
 
 
 def test_bombs_of_many_small_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_MEMBERS", 50)
-    with pytest.raises(TooLarge, match="trap"):
+    with pytest.raises(FileTooLarge, match="trap"):
         read_bytes(tmp_path, zipped(package("docx", **{f"media/{n}": b"" for n in range(60)})))
 
 
 def test_bombs_under_every_ratio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_TOTAL_BYTES", 1000)
     parts = {f"media/{n}": bytes(range(100)) for n in range(11)}
-    with pytest.raises(TooLarge, match="trap"):
+    with pytest.raises(FileTooLarge, match="trap"):
         read_bytes(tmp_path, zipped(package("docx", **parts), zipfile.ZIP_STORED))
 
 
@@ -87,7 +87,7 @@ def test_bombs_whose_parts_share_their_bytes(tmp_path: Path) -> None:
             for name in ("header_offset", "compress_size", "file_size", "CRC", "compress_type"):
                 setattr(again, name, getattr(shared, name))
             archive.filelist.append(again)
-    with pytest.raises(TooLarge, match="trap"):
+    with pytest.raises(FileTooLarge, match="trap"):
         read_bytes(tmp_path, buffer.getvalue())
 
 

@@ -24,7 +24,7 @@ from extract.base import (
     Opened,
     Pictured,
     Request,
-    Source,
+    TextOrigin,
     UnitRead,
     Warned,
 )
@@ -33,7 +33,7 @@ from extract.sandbox import child, parent, processes
 from extract.sandbox.child import Child
 from extract.sandbox.lines import dump_error, dump_finding
 from extract.sandbox.parent import SandboxLimits
-from extract.sandbox.wire import Untrue, read_line
+from extract.sandbox.wire import ProtocolError, read_line
 from tests.conftest import SAMPLES
 
 PAGE = Page(1, 200.0, 100.0)
@@ -161,7 +161,7 @@ def test_the_child_does_not_load_django() -> None:
             rows=((0, 1),),
         ),
         Opened("pdf", "application/pdf", 3, 3, title="A title", is_cut_off=True),
-        UnitRead(1, Source.OCR, 0.75, 1, 2),
+        UnitRead(1, TextOrigin.OCR, 0.75, 1, 2),
         PICTURED,
         Attached("../notes.txt", "a1"),
         Warned("a", "b"),
@@ -209,14 +209,14 @@ LIES = {
     "a fingerprint that is a path": picture(fingerprint="../x"),
     "words beside the picture's page": picture(words=[{"text": "abc", "spans": word(0, 3, 1, 2, 300, 4)}]),
     "an attachment outside the folder": dump_finding(Attached("a", "../../etc/passwd")),
-    "more than certain": dump_finding(UnitRead(1, Source.OCR, 1.5)),
+    "more than certain": dump_finding(UnitRead(1, TextOrigin.OCR, 1.5)),
     "not a number": line(spans=word(0, 3, float("nan"), 2, 3, 4)),
 }
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
 def test_lies_are_not_believed(lie: bytes) -> None:
-    with pytest.raises(Untrue):
+    with pytest.raises(ProtocolError):
         read_line(lie)
 
 
@@ -228,14 +228,14 @@ from extract.base import Element, Kind, Opened, Source, UnitRead
 from extract.sandbox.lines import dump_end, dump_finding
 from core.locations import LocatedText
 fatal, arguments = eval(sys.argv[1]), sys.argv[2:]
-simple = "--simple" in arguments
+safe_mode = "--safe-mode" in arguments
 units = eval(arguments[arguments.index("--units") + 1] + ",") if "--units" in arguments else None
 print(dump_finding(Opened("pdf", "application/pdf", 5, 5)).decode(), end="")
 for number in units or range(1, 6):
-    text = LocatedText(f"{'simple' if simple else 'page'} {number}")
+    text = LocatedText(f"{'simple' if safe_mode else 'page'} {number}")
     print(dump_finding(Element(Kind.PARAGRAPH, text)).decode(), end="")
     sys.stdout.flush()
-    if fatal.get(number) in ("always", None if simple else "once"):
+    if fatal.get(number) in ("always", None if safe_mode else "once"):
         os.kill(os.getpid(), 11)
     print(dump_finding(UnitRead(number, Source.TEXT)).decode(), end="", flush=True)
 print(dump_end().decode(), end="")
@@ -332,7 +332,9 @@ def test_a_child_that_is_killed_from_outside_is_replaced(
 ) -> None:
     mark = tmp_path / "killed"
     once = f'not os.path.exists("{mark}") and not open("{mark}", "w").close()'
-    killed = FIVE_PAGES.replace("11", "9").replace('in ("always", None if simple else "once")', f"and {once}")
+    killed = FIVE_PAGES.replace("11", "9").replace(
+        'in ("always", None if safe_mode else "once")', f"and {once}"
+    )
     monkeypatch.setattr("tests.ingestion.test_sandbox.FIVE_PAGES", killed)
     assert texts_and_sources(read_five_pages(monkeypatch, {3: "once"})) == [
         text for number in range(1, 6) for text in (f"page {number}", f"{number} text")

@@ -8,8 +8,8 @@ from uuid import uuid4
 import pytest
 
 from extract.base import Opened
-from ingestion.extraction import Reading
-from ingestion.progress import Report
+from ingestion.extraction import ExtractionState
+from ingestion.progress import ProgressWriter
 from kb.models import Document
 
 
@@ -26,6 +26,6 @@ from kb.models import Document
     ],
 )
 def test_a_unit_has_the_name_its_readers_know(tmp_path: Path, opened: Opened | None, name: str) -> None:
-    reading = Reading(Document(), Report(uuid4(), lambda: False), tmp_path)
+    reading = ExtractionState(Document(), ProgressWriter(uuid4(), lambda: False), tmp_path)
     reading.opened = opened
     assert reading.unit_name == name

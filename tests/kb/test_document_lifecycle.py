@@ -17,7 +17,7 @@ from accounts.roles import Role
 from core.errors import NotFound
 from core.locations import InFile, InTime, LocatedText, Span
 from ingestion.pipeline import ingest
-from ingestion.progress import Abandoned
+from ingestion.progress import Superseded
 from ingestion.store import swap_chunks
 from kb.changes import cancel
 from kb.documents import reprocess
@@ -96,7 +96,7 @@ class TestCancel:
     def test_a_cancelled_document_can_be_processed_again(self, cast: Cast) -> None:
         document = uploaded(cast)
         call(cast, "post", f"{document.pk}/cancel")
-        with pytest.raises(Abandoned):
+        with pytest.raises(Superseded):
             ingest(document.pk)
         response = call(cast, "post", f"{document.pk}/reprocess")
         assert (response.status_code, response.json()["status"]) == (202, "queued")

@@ -48,9 +48,9 @@ def test_texts_go_out_in_batches_and_come_back_in_order(endpoint: EmbeddingEndpo
 
 
 def test_floats_are_as_good_as_base64(endpoint: EmbeddingEndpoint) -> None:
-    packed = model().embed_query("some words")
+    merged = model().embed_query("some words")
     endpoint.takes_base64 = False
-    np.testing.assert_allclose(model().embed_query("some words"), packed, atol=1e-6)
+    np.testing.assert_allclose(model().embed_query("some words"), merged, atol=1e-6)
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])

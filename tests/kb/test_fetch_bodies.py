@@ -11,7 +11,7 @@ import brotli
 import pytest
 from backports import zstd
 
-from core.fetch import FetchLimits, GuardedNetwork, TooLarge, UnreachableUrl, UnsupportedType, fetch
+from core.fetch import FetchLimits, GuardedNetwork, ResponseTooLarge, UnreachableUrl, UnsupportedType, fetch
 from tests.kb.fetching import MIB, exempt, get
 from tests.kb.web import PUBLIC, Page, Web, reply
 
@@ -32,8 +32,8 @@ PACKED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 @pytest.mark.parametrize("name", PACKED)
 async def test_compressed_pages_are_unpacked(web: Web, name: str) -> None:
-    encoding, pack = PACKED[name]
-    url = web.page("/", pack(b"Hello " * 50_000), Content_Encoding=encoding)
+    encoding, merge = PACKED[name]
+    url = web.page("/", merge(b"Hello " * 50_000), Content_Encoding=encoding)
     body, fetched = await get(url, exempt(web))
     assert body == b"Hello " * 50_000
     assert fetched.size == len(body)
@@ -41,8 +41,8 @@ async def test_compressed_pages_are_unpacked(web: Web, name: str) -> None:
 
 @pytest.mark.parametrize("name", PACKED)
 async def test_a_bomb_is_too_large_and_is_never_whole_in_memory(web: Web, name: str) -> None:
-    encoding, pack = PACKED[name]
-    url = web.page("/", pack(b"\0" * 64 * MIB), Content_Encoding=encoding)
+    encoding, merge = PACKED[name]
+    url = web.page("/", merge(b"\0" * 64 * MIB), Content_Encoding=encoding)
 
     class Counting:
         largest = total = 0
@@ -51,7 +51,7 @@ async def test_a_bomb_is_too_large_and_is_never_whole_in_memory(web: Web, name: 
             self.largest, self.total = max(self.largest, len(data)), self.total + len(data)
 
     into = Counting()
-    with pytest.raises(TooLarge):
+    with pytest.raises(ResponseTooLarge):
         await fetch(url, into, limits=FetchLimits(4 * MIB, 20), network=exempt(web))
     assert into.total <= 4 * MIB
     assert into.largest <= MIB
@@ -77,7 +77,7 @@ async def test_too_large_by_its_own_account_is_not_even_begun(web: Web) -> None:
         web.over.wait()
 
     web.pages["/"] = page
-    with pytest.raises(TooLarge):
+    with pytest.raises(ResponseTooLarge):
         await get(web.url("/"), exempt(web))
 
 
@@ -99,7 +99,7 @@ def endless(web: Web, **headers: str) -> Page:
 
 async def test_too_large_without_a_length(web: Web) -> None:
     web.pages["/"] = endless(web, Content_Length="")
-    with pytest.raises(TooLarge):
+    with pytest.raises(ResponseTooLarge):
         await get(web.url("/"), exempt(web))
 
 

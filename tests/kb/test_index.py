@@ -1,4 +1,4 @@
-"""The search index: packed or loose, scoped, complete, and equal to what the formulas say."""
+"""The search index: merged or unmerged, scoped, complete, and equal to what the formulas say."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from kb.doctor.index import WRONG_INDEX
 from kb.embedding import active_space, embedding_model
 from kb.index import view as views
 from kb.index.codes import distances, encoder, estimates
-from kb.index.merging import forget_terms, is_due, pack
+from kb.index.merging import forget_terms, is_due, merge
 from kb.index.nearest import nearest
 from kb.index.postings import PostingList, Postings
 from kb.index.purging import purge, purge_all, purge_segments
-from kb.index.segments import Shelf, complete, index_document
+from kb.index.segments import ScopeKey, complete, index_document
 from kb.index.spelling import similar
 from kb.index.view import View, open_view
 from kb.index.words import K1, B, question_words, score_words
@@ -77,9 +77,9 @@ def all_found(cast: Cast) -> tuple[dict[UUID, float], list[UUID]]:
     return by_words(view, "fishermen of the coast"), by_meaning(view, "fishermen of the coast")
 
 
-def shelf(workspace: Workspace) -> Shelf:
+def key(workspace: Workspace) -> ScopeKey:
     """Return where the documents of a workspace's members stand."""
-    return Shelf(workspace.pk, None, None)
+    return ScopeKey(workspace.pk, None, None)
 
 
 # --- Words -------------------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def test_a_misspelt_word_is_read_as_a_known_one(
     cast: Cast, documents: list[Document], asked: str, meant: str
 ) -> None:
     assert by_words(view_of(cast), asked).keys() == by_words(view_of(cast), meant).keys() != set()
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     assert by_words(view_of(cast), asked).keys() == by_words(view_of(cast), meant).keys() != set()
 
 
@@ -222,7 +222,7 @@ def test_many_are_scanned_and_few_compared(
 
 def test_packing_changes_nothing_that_is_found(cast: Cast, documents: list[Document]) -> None:
     before = all_found(cast)
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     assert Segment.unscoped.filter(document=None).count() == Segment.unscoped.count() == 1
     words, meaning = all_found(cast)
     assert words == pytest.approx(before[0])
@@ -231,11 +231,11 @@ def test_packing_changes_nothing_that_is_found(cast: Cast, documents: list[Docum
 
 
 def test_packed_again_with_new_documents_it_holds_all(cast: Cast, documents: list[Document]) -> None:
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     late = [indexed_document(cast.team, "Late herring."), indexed_document(cast.team, "More of it.")]
     expected = by_words(view_of(cast), "herring")
-    pack(shelf(cast.team))
-    pack(shelf(cast.team))
+    merge(key(cast.team))
+    merge(key(cast.team))
     assert by_words(view_of(cast), "herring") == pytest.approx(expected)
     assert not examine(WRONG_INDEX).count
     assert set(by_meaning(view_of(cast, late), "herring")) == {
@@ -246,14 +246,14 @@ def test_packed_again_with_new_documents_it_holds_all(cast: Cast, documents: lis
 def test_a_deleted_document_is_not_found_and_leaves_nothing_when_packed(
     cast: Cast, documents: list[Document]
 ) -> None:
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     delete_document(documents[3])
     assert len(by_meaning(view_of(cast), "herring")) == 4
     assert not by_words(view_of(cast), "smoked")
-    assert not is_due(shelf(cast.team))
+    assert not is_due(key(cast.team))
     delete_document(documents[1])
-    assert is_due(shelf(cast.team))
-    pack(shelf(cast.team))
+    assert is_due(key(cast.team))
+    merge(key(cast.team))
     assert not SegmentTerm.objects.filter(term__in=["smoke", "e-505"]).exists()
     assert Term.objects.filter(text__in=["smoke", "e-505"]).exists()
     forget_terms(0)
@@ -262,7 +262,7 @@ def test_a_deleted_document_is_not_found_and_leaves_nothing_when_packed(
     delete_document(documents[0])
     delete_document(documents[2])
     delete_document(documents[4])
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     assert not Segment.unscoped.exists()
 
 
@@ -270,7 +270,7 @@ def test_the_words_of_a_deleted_document_leave_the_index(cast: Cast, documents: 
     """Until a quarter of it was dead, a merged segment kept them, and misspelt words were read as them."""
     gone = indexed_document(cast.team, "The qwyzzlethorp of the herring lighthouse.")
     index_document(gone.pk)
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     before = by_words(view_of(cast), "herring lighthouse")
     [misspelt] = score_words(view_of(cast), question_words("qwyzzlethorqe", {"en"})).words
     assert misspelt.read_as == "qwyzzlethorp"
@@ -298,13 +298,13 @@ def test_the_words_of_a_deleted_document_leave_the_index(cast: Cast, documents: 
     assert ProcrastinateJob.objects.filter(task_name="purge_segments").count() == 1
     for document in documents:
         delete_document(document)
-    purge(shelf(cast.team))
+    purge(key(cast.team))
     assert not Segment.unscoped.exists()
     assert not Term.objects.exists()
 
 
 def test_a_change_of_chunks_is_found_at_once(cast: Cast, documents: list[Document]) -> None:
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     chunk = Chunk.unscoped.get(document=documents[0])
     Chunk.unscoped.filter(pk=chunk.pk).update(text="Nothing but cormorants.")
     index_document(documents[0].pk)
@@ -315,8 +315,8 @@ def test_a_change_of_chunks_is_found_at_once(cast: Cast, documents: list[Documen
 
 def test_other_places_have_other_segments(cast: Cast, documents: list[Document]) -> None:
     guest = indexed_document(cast.team, "The guest's herring.", external_user_id="guest")
-    pack(shelf(cast.team))
-    pack(Shelf(cast.team.pk, "guest", None))
+    merge(key(cast.team))
+    merge(ScopeKey(cast.team.pk, "guest", None))
     alice = principal_of_user(cast.alice)
     own = by_words(open_view(alice, active_space()), "herring")
     theirs = by_words(open_view(alice.for_external_user("guest"), active_space()), "herring")
@@ -325,7 +325,7 @@ def test_other_places_have_other_segments(cast: Cast, documents: list[Document])
 
 
 def test_a_moved_document_moves_in_the_index(cast: Cast, documents: list[Document]) -> None:
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     Chunk.unscoped.filter(document=documents[0]).update(workspace=cast.charlie.personal_workspace)
     Document.unscoped.filter(pk=documents[0].pk).update(workspace=cast.charlie.personal_workspace)
     found = examine(WRONG_INDEX)
@@ -348,7 +348,7 @@ def test_what_is_missing_is_repaired(cast: Cast, documents: list[Document]) -> N
 
 
 def test_codes_that_are_missing_are_made_from_the_vectors(cast: Cast, documents: list[Document]) -> None:
-    pack(shelf(cast.team))
+    merge(key(cast.team))
     expected = bytes(SegmentCodes.objects.get().codes)
     SegmentCodes.objects.all().delete()
     complete(active_space())
@@ -378,7 +378,7 @@ def test_segments_packed_while_they_are_opened_are_looked_for_again(
 
     def read_late(*arguments: Any) -> list[views.OpenSegment]:
         if next(calls) == 0:
-            pack(shelf(cast.team))
+            merge(key(cast.team))
         return read(*arguments)
 
     monkeypatch.setattr(views, "_read", read_late)

@@ -15,7 +15,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from accounts.models import Session
 from extract.errors import IngestionError
 from ingestion.fetching import fetch_document
-from ingestion.progress import Abandoned
+from ingestion.progress import Superseded
 from kb.documents import page_cache, reprocess
 from kb.models import Document, Status
 from tests.conftest import Cast
@@ -268,7 +268,7 @@ class TestFetching:
         document = add(web.page("/a"))
         gone = now(document)
         Document.unscoped.filter(pk=document.pk).delete()
-        with pytest.raises(Abandoned):
+        with pytest.raises(Superseded):
             fetch_document(gone)
         folder = Path(gone.file.storage.path(f"documents/{document.pk}"))
         assert not folder.exists() or list(folder.iterdir()) == []

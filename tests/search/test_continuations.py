@@ -9,7 +9,7 @@ from accounts.principal import Principal
 from core.locations import LocatedText
 from kb.models import Chunk
 from search.continuations import runs_on, with_continuations
-from search.retrieval import Found, Scores
+from search.retrieval import RankedChunk, Scores
 from tests.conftest import Cast
 from tests.factories import stored_document
 
@@ -39,11 +39,11 @@ def test_a_table_never_runs_on() -> None:
     assert not runs_on(Chunk(text=CUT), Chunk(text=REST, modality="table"))
 
 
-def found(principal: Principal, *texts: str) -> list[Found]:
+def found(principal: Principal, *texts: str) -> list[RankedChunk]:
     chunks = {
         chunk.text: chunk for chunk in Chunk.objects.restricted_to(principal).select_related("document")
     }
-    return [Found(chunks[text], 1.0, 0.9, Scores(words=2.0)) for text in texts]
+    return [RankedChunk(chunks[text], 1.0, 0.9, Scores(words=2.0)) for text in texts]
 
 
 @pytest.mark.django_db

@@ -21,9 +21,9 @@ from kb.models import Chunk, Document, Status
 from search.evaluation import collection as collections
 from search.evaluation.collection import Case, Collection, Target, collect, pages_of
 from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
-from search.evaluation.report import Report
+from search.evaluation.report import EvaluationReport
 from search.evaluation.run import BadSetting, ablation, combinations, distinct, evaluate, judge, sweep
-from search.retrieval import DEFAULT, Found, Scores
+from search.retrieval import DEFAULT, RankedChunk, Scores
 from tests.conftest import SAMPLES, Cast, make_cast
 from tests.factories import indexed_document, stored_document
 
@@ -243,9 +243,9 @@ def test_a_data_sets_own_documents_are_searched_alone(cast: Cast) -> None:
 # --- Ranks -------------------------------------------------------------------------------------------------
 
 
-def results(*documents: str) -> list[Found]:
+def results(*documents: str) -> list[RankedChunk]:
     ids = {name: uuid4() for name in documents}
-    return [Found(Chunk(id=uuid4(), document_id=ids[name]), 1.0, 1.0, Scores()) for name in documents]
+    return [RankedChunk(Chunk(id=uuid4(), document_id=ids[name]), 1.0, 1.0, Scores()) for name in documents]
 
 
 def test_of_a_document_the_first_chunk_counts_and_of_chunks_each() -> None:
@@ -297,20 +297,22 @@ def check_page(path: Path) -> str:
 
 
 @pytest.fixture
-def asked(cast: Cast) -> Callable[..., Report]:
+def asked(cast: Cast) -> Callable[..., EvaluationReport]:
     """Evaluate questions about one document of alice's."""
 
-    def asked(query: str, text: str, *, is_there: bool = True) -> Report:
+    def asked(query: str, text: str, *, is_there: bool = True) -> EvaluationReport:
         document = indexed_document(cast.team, text, name="<script>.pdf")
         targets = (Target(document.pk, None if is_there else frozenset(), 1.0, document.name),)
         one = Collection("<mine>", cast.team.pk, (Case(query, targets),), None, 1, ("a note",))
         evaluation = evaluate(principal_of_user(cast.alice), one, ablation(DEFAULT), nothing)
-        return Report.of([evaluation], DEFAULT)
+        return EvaluationReport.of([evaluation], DEFAULT)
 
     return asked
 
 
-def test_the_report_shows_what_was_found_instead(asked: Callable[..., Report], tmp_path: Path) -> None:
+def test_the_report_shows_what_was_found_instead(
+    asked: Callable[..., EvaluationReport], tmp_path: Path
+) -> None:
     page = tmp_path / "report.html"
     page.write_text(asked("<b>Qqq?</b>", "Zzz. <img src=x>", is_there=False).html())
     shown = check_page(page)
@@ -320,7 +322,7 @@ def test_the_report_shows_what_was_found_instead(asked: Callable[..., Report], t
     assert "nothing relevant among the first 100 chunks" in shown
 
 
-def test_the_report_says_where_a_relevant_one_stood(asked: Callable[..., Report]) -> None:
+def test_the_report_says_where_a_relevant_one_stood(asked: Callable[..., EvaluationReport]) -> None:
     [section] = asked("Who owns the solar farm?", "The town owns the solar farm.").sections
     assert section.worst == ()
     assert [panel.measure for panel in section.panels] == ["nDCG@10", "MRR@10", "recall@10", "recall@50"]

@@ -23,7 +23,7 @@ from accounts.ledger.base import Order, Payer, Reservation
 from accounts.models import IdempotentRequest
 from accounts.models.ledger import Purpose
 from core.errors import Overloaded
-from core.threads import Gathered
+from core.threads import Batcher
 from runs import jobs, running
 from runs.events import PartialText, ToolEnd, ToolPartialUpdate, ToolUpdate, Trace, Usage, Yielded
 from runs.lifecycle import begin, cancel
@@ -387,7 +387,7 @@ async def test_gathered_calls_fail_alone() -> None:
         calls.append(len(numbers))
         return [1 / number for number in numbers]
 
-    gathered = Gathered(halve)
+    gathered = Batcher(halve)
     results = await asyncio.gather(*map(gathered, [1, 0, 2, 4]), return_exceptions=True)
     assert results[0::2] == [1, 0.5]
     assert isinstance(results[1], ZeroDivisionError)

@@ -17,7 +17,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from core.fetch.robots import Manners
+from core.fetch.robots import CrawlPolicy
 from ingestion import pipeline
 from kb.chunk_size import MOST_CHARS
 from kb.models import Chunk
@@ -106,7 +106,7 @@ def site(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     async def at_once(secs: float) -> None:
         """Do not wait for a host's turn."""
 
-    monkeypatch.setattr(pages, "_manners", Manners(sleep=at_once))
+    monkeypatch.setattr(pages, "_crawl_policy", CrawlPolicy(sleep=at_once))
     with serving() as web:
         settings.WEB_FETCH_ALLOW = [web.address]
         yield web

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.access.identity import principal_of_user
 from runs.events import PartialText, ToolPartialUpdate, Trace, Usage
-from runs.journal import Wanted, Write, failure, read_all, store_all
+from runs.journal import EventBatch, EventCursor, failure, read_all, store_all
 from runs.lifecycle import begin
 from runs.models import Execution, ExecutionEvent, ExecutionStatus
 from runs.registry import TOOLS
@@ -45,7 +45,7 @@ def stored(execution: Execution) -> list[tuple[int, str]]:
 def test_writers_at_the_same_time_leave_no_gap(execution: Execution) -> None:
     def write(writer: int) -> None:
         for number in range(WRITES):
-            assert store_all([Write(execution.pk, said(f"{writer}/{number}"))]) == [True]
+            assert store_all([EventBatch(execution.pk, said(f"{writer}/{number}"))]) == [True]
         connection.close()
 
     with ThreadPoolExecutor(WRITERS) as threads:
@@ -63,10 +63,10 @@ def test_one_call_serves_many_and_keeps_the_order_of_each(cast: Cast) -> None:
     one, other, over = started(cast), started(cast), started(cast)
     assert store_all([failure(over.pk, "cancelled", "Enough.")]) == [True]
     writes = [
-        Write(one.pk, said("a", "b")),
-        Write(over.pk, said("too late")),
-        Write(other.pk, said("x")),
-        Write(one.pk, said("c")),
+        EventBatch(one.pk, said("a", "b")),
+        EventBatch(over.pk, said("too late")),
+        EventBatch(other.pk, said("x")),
+        EventBatch(one.pk, said("c")),
     ]
     assert store_all(writes) == [True, False, True, True]
     assert stored(one) == [(1, "a"), (2, "b"), (3, "c")]
@@ -76,7 +76,7 @@ def test_one_call_serves_many_and_keeps_the_order_of_each(cast: Cast) -> None:
 
 def test_how_a_result_came_about_is_no_event(execution: Execution) -> None:
     trace = Trace(usage=Usage(input_tokens=7), cost=0.25, timings={"generation": 0.1}, steps={"kept": 1})
-    assert store_all([Write(execution.pk, [trace])]) == [True]
+    assert store_all([EventBatch(execution.pk, [trace])]) == [True]
     execution.refresh_from_db()
     assert stored(execution) == []
     assert (execution.last_seq, execution.cost, execution.trace) == (
@@ -87,9 +87,14 @@ def test_how_a_result_came_about_is_no_event(execution: Execution) -> None:
 
 
 def test_readers_get_what_is_above_their_number(execution: Execution) -> None:
-    store_all([Write(execution.pk, said("a", "b", "c"))])
+    store_all([EventBatch(execution.pk, said("a", "b", "c"))])
     all_of_it, rest, none, unknown = read_all(
-        [Wanted(execution.pk, 0), Wanted(execution.pk, 2), Wanted(execution.pk, 3), Wanted("call_none", 0)]
+        [
+            EventCursor(execution.pk, 0),
+            EventCursor(execution.pk, 2),
+            EventCursor(execution.pk, 3),
+            EventCursor("call_none", 0),
+        ]
     )
     assert [event.data["content"] for event in all_of_it.events] == ["a", "b", "c"]
     assert [(event.seq, event.event) for event in rest.events] == [(3, "tool_partial_update")]
@@ -98,11 +103,11 @@ def test_readers_get_what_is_above_their_number(execution: Execution) -> None:
 
 
 def test_a_reader_ends_what_nobody_runs_any_more(execution: Execution) -> None:
-    store_all([Write(execution.pk, said("a"))])
+    store_all([EventBatch(execution.pk, said("a"))])
     Execution.unscoped.filter(pk=execution.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    [found] = read_all([Wanted(execution.pk, 0)])
+    [found] = read_all([EventCursor(execution.pk, 0)])
     assert ([event.seq for event in found.events], found.is_over) == ([1], False)
-    [found] = read_all([Wanted(execution.pk, 1)])
+    [found] = read_all([EventCursor(execution.pk, 1)])
     assert [(event.seq, event.event, event.data["code"]) for event in found.events] == [
         (2, "error", "internal")
     ]

@@ -340,14 +340,14 @@ class TestCancel:
     async def test_a_running_execution_ends_cancelled_with_the_text_so_far(
         self, people: Cast, documents: dict[str, Document], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from search.generation.extractive import ExtractiveAnswerer
+        from search.generation.extractive import ExtractiveGenerator
 
         async def slowly(self: object, asked: object) -> AsyncIterator[str]:
             yield "It is known that "
             await asyncio.sleep(60)
             yield "never said"
 
-        monkeypatch.setattr(ExtractiveAnswerer, "answer", slowly)
+        monkeypatch.setattr(ExtractiveGenerator, "answer", slowly)
         response = await run(people, {"query": "Who owns the solar farm?", "stream": True})
         execution_id = response["X-Execution-Id"]
         while not await Execution.unscoped.filter(events__event="tool_partial_update").aexists():

@@ -1,4 +1,4 @@
-"""Ranking as a whole: stages that can be left out, a reranker with too little time, twins, relevance."""
+"""Ranking as a whole: stages that can be left out, a reranker with too little time, near duplicates, relevance."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_without_any_time_the_fused_order_is_returned_and_said(
 
 def test_a_twin_is_left_out_where_it_is_told_to_be(cast: Cast, documents: list[Document]) -> None:
     indexed_document(cast.team, TEXTS[0] + " ")
-    once = replace(DEFAULT, twins=False)
+    once = replace(DEFAULT, near_duplicates=False)
     assert [text.strip() for text in texts(asked(cast))].count(TEXTS[0]) == 2
     assert [text.strip() for text in texts(asked(cast, settings=once))].count(TEXTS[0]) == 1
     indexed_document(cast.team, TEXTS[0].replace("1772", "1773"))

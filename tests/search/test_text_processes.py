@@ -16,8 +16,8 @@ from pytest_django import Settings
 from core.errors import Timeout
 from search.citations.resolve import resolve
 from search.citations.verifying import verified
-from search.generation.base import Asked, Choice, Spent
-from search.generation.extractive import ExtractiveAnswerer, extract
+from search.generation.base import Choice, GenerationRequest, GenerationUsage
+from search.generation.extractive import ExtractiveGenerator, extract
 from search.generation.extractive.weighing import similarity_to
 from search.text_processes import TextProcesses, text_processes
 from tests.search.contexts import context
@@ -50,15 +50,15 @@ def test_the_same_comes_of_it_as_in_this_process(settings: Settings) -> None:
 
 def test_extracts_are_those_of_this_process(settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
-    asked = Asked("What do tea roses smell of?", [TEA], reflection=True)
+    asked = GenerationRequest("What do tea roses smell of?", [TEA], reflection=True)
 
-    async def pieces() -> list[str | Spent]:
-        return [piece async for piece in ExtractiveAnswerer(Choice("extractive")).answer(asked)]
+    async def pieces() -> list[str | GenerationUsage]:
+        return [piece async for piece in ExtractiveGenerator(Choice("extractive")).answer(asked)]
 
     *told, spent = asyncio.run(pieces())
     assert told == extract(asked, similarity_to(asked.question))
     assert "smell of tea" in str(told[-1])
-    assert isinstance(spent, Spent)
+    assert isinstance(spent, GenerationUsage)
 
 
 def test_what_takes_too_long_is_ended_and_the_next_goes_on(one: TextProcesses, settings: Settings) -> None:

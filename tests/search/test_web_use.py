@@ -22,7 +22,7 @@ from search.web.providers.registry import PROVIDERS, kind_of
 from search.web.usage.health import healths, unconfigured
 from search.web.usage.money import dollars
 from search.web.usage.plot import Day, Plot
-from search.web.usage.spent import Limit, Spent, period
+from search.web.usage.spent import SpendingLimit, SpendingOverview, period
 from tests.conftest import Cast
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -117,7 +117,7 @@ def test_days_without_any_cost_have_a_ground_and_no_bars() -> None:
     ],
 )
 def test_how_much_of_a_limit_is_used(total: str, most: str | None, share: str, is_reached: bool) -> None:
-    limit = Limit(Decimal(total), None if most is None else Decimal(most))
+    limit = SpendingLimit(Decimal(total), None if most is None else Decimal(most))
     assert (limit.share, limit.is_reached) == (share, is_reached)
 
 
@@ -135,7 +135,7 @@ def test_sums_agree_with_the_ledger(cast: Cast) -> None:
     charge(cast.team, "0.5", at=NOW - timedelta(days=7))
     charge(cast.team, "0.25", is_settled=False)
     charge(None, "0.01")
-    spent = Spent.of(Charge.unscoped.all(), 7, NOW.date())
+    spent = SpendingOverview.of(Charge.unscoped.all(), 7, NOW.date())
     assert [day.day.day for day in spent.days] == list(range(4, 11))
     before, today = spent.days[-2:]
     assert (before.searches, before.models, before.calls) == (Decimal("0.005"), Decimal("0.02"), 2)

@@ -29,7 +29,7 @@ from accounts.models import Membership, User, Workspace
 from accounts.principal import Principal, checked_external_user_id
 from accounts.roles import Role
 from core.errors import LocusError
-from ingestion.bulk import Followed, Outcome, Skipped, Summary, outcome_of, walk
+from ingestion.bulk import FileOutcome, Followed, Skipped, Summary, outcome_of, walk
 from ingestion.jobs import run_worker
 from kb.documents import Details, add_document
 from kb.embedding import embedding_model
@@ -145,7 +145,7 @@ def _add_all(
         try:
             document, duplicate = _add(principal, found, details)
         except OSError as error:
-            summary.add(Outcome(str(found), "unreadable", note=error.strerror or str(error)))
+            summary.add(FileOutcome(str(found), "unreadable", note=error.strerror or str(error)))
             continue
         if duplicate and document.is_finished:
             summary.add(outcome_of(str(found), document))

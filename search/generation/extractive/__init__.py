@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
-from search.generation.base import Answerer, Asked, Spent
+from search.generation.base import GenerationRequest, GenerationUsage, Generator
 from search.generation.extractive.choosing import choose, paragraphs
-from search.generation.extractive.weighing import Evidence, Similarity, similarity_to, weigh
+from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
 from search.generation.extractive.wording import (
     escape_markdown,
     fold,
@@ -23,23 +23,23 @@ from search.generation.extractive.wording import (
 )
 from search.text_processes import text_processes
 
-__all__ = ["ExtractiveAnswerer", "escape_markdown", "extract", "fold", "nothing_found"]
+__all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "fold", "nothing_found"]
 
 
-class ExtractiveAnswerer(Answerer):
+class ExtractiveGenerator(Generator):
     """Quotes the best statements."""
 
-    async def answer(self, asked: Asked) -> AsyncGenerator[str | Spent, None]:
+    async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
         """Yield a list item for each paragraph, the best one first; one alone is no list.
 
         Raise `Timeout` where the texts take too long to be read: that is done in a process with a deadline.
         """
         for piece in await asyncio.to_thread(_extracted, asked):
             yield piece
-        yield Spent("extractive")
+        yield GenerationUsage("extractive")
 
 
-def extract(asked: Asked, similarity: Similarity) -> list[str]:
+def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     """Return the pieces of the answer."""
     chosen = choose(weigh(asked.question, asked.contexts, similarity))
     pieces = []
@@ -52,14 +52,14 @@ def extract(asked: Asked, similarity: Similarity) -> list[str]:
     return [*pieces, *(f"{'- ' if len(told) > 1 else ''}{paragraph}\n" for paragraph in told)]
 
 
-def _extracted(asked: Asked) -> list[str]:
+def _extracted(asked: GenerationRequest) -> list[str]:
     contexts = [context.portable(with_places=False) for context in asked.contexts]
     sent = replace(asked, contexts=contexts, crops=())
     pieces: list[str] = text_processes.run("extract", sent, embed=similarity_to(asked.question))
     return pieces
 
 
-def _told(paragraph: Sequence[Evidence]) -> str:
+def _told(paragraph: Sequence[WeighedStatement]) -> str:
     return " ".join(
         f"{escape_markdown(each.statement.text)} <source_{each.statement.context.rank}>" for each in paragraph
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from search.generation.extractive.weighing import Evidence, Terms
+from search.generation.extractive.weighing import Terms, WeighedStatement
 
 FLOOR = 0.6
 """What fits less is no answer; found with `bench/answer_floor.py`."""
@@ -16,11 +16,11 @@ SAME = 0.8
 """Two statements that share so many of their terms say the same."""
 
 
-def choose(evidence: Sequence[Evidence]) -> list[Evidence]:
+def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     """Return the few statements worth telling, best first, nothing twice; none if none passes the floor."""
     worth = [each for each in evidence if each.fit >= FLOOR]
     ranked = sorted(worth, key=lambda each: (-each.score, each.statement.context.rank, each.statement.at))
-    chosen: list[Evidence] = []
+    chosen: list[WeighedStatement] = []
     for each in ranked:
         beside = sum(other.statement.context.rank == each.statement.context.rank for other in chosen)
         is_near = each.score >= ranked[0].score - NEAR_BEST
@@ -29,9 +29,9 @@ def choose(evidence: Sequence[Evidence]) -> list[Evidence]:
     return chosen[:MAX_STATEMENTS]
 
 
-def paragraphs(chosen: Sequence[Evidence]) -> list[list[Evidence]]:
+def paragraphs(chosen: Sequence[WeighedStatement]) -> list[list[WeighedStatement]]:
     """Join what follows each other in a context, in its order; the paragraph with the best comes first."""
-    joined: list[list[Evidence]] = []
+    joined: list[list[WeighedStatement]] = []
     for each in chosen:
         beside = [part for part in joined if _follows(each, part[-1]) or _follows(part[0], each)]
         if beside:
@@ -42,12 +42,12 @@ def paragraphs(chosen: Sequence[Evidence]) -> list[list[Evidence]]:
     return joined
 
 
-def _follows(each: Evidence, other: Evidence) -> bool:
+def _follows(each: WeighedStatement, other: WeighedStatement) -> bool:
     after, before = each.statement, other.statement
     return after.context.rank == before.context.rank and after.at == before.at + 1
 
 
-def _is_said_by(other: Evidence, each: Evidence) -> bool:
+def _is_said_by(other: WeighedStatement, each: WeighedStatement) -> bool:
     """Tell whether one statement says hardly more than another: in the same words, and no other figure."""
     if other.statement.text == each.statement.text:
         return True

@@ -1,8 +1,8 @@
 """What kind of content a question asks for: “when” a time, “how many” a number, “who” a name, “why” a cause.
 
 A light cue, worth a little in the order of what else fits. Words of seven languages tell the kind; questions
-in others, and of no kind, are answered by likeness alone. A time, number or name counts only if the question
-does not hold it already.
+in others, and of no kind, are answered by similarity alone. A time, number or name counts only if the
+question does not hold it already.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.text.tables import MOST_ROW_WORDS, is_table
 from search.generation.base import Context
-from search.generation.extractive.tables import Cell, Row, rows_of
+from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
 CHARS = range(20, 600)
@@ -109,16 +109,16 @@ def _rows(context: Context, asked: frozenset[str]) -> Iterator[Statement]:
     # The header repeated above each part of a table is no sentence of the chunk and could not be quoted.
     for row in (row for row in rows_of(context.chunk.text) if row.start in at):
         cells = asked_cells(row, asked)
-        if len(row.told(cells).split()) <= MOST_ROW_WORDS:
-            yield Statement(context, at[row.start], row.told(cells), _is_asked(row, cells, asked))
+        if len(row.rendered(cells).split()) <= MOST_ROW_WORDS:
+            yield Statement(context, at[row.start], row.rendered(cells), _is_asked(row, cells, asked))
 
 
-def _is_asked(row: Row, cells: Sequence[Cell], asked: frozenset[str]) -> bool:
+def _is_asked(row: FactRow, cells: Sequence[FactCell], asked: frozenset[str]) -> bool:
     words = frozenset(re.findall(r"\w+", row.name.casefold()))
     return bool(words) and words <= asked and any(map(str.isdigit, cells[0].value))
 
 
-def asked_cells(row: Row, asked: frozenset[str]) -> Sequence[Cell]:
+def asked_cells(row: FactRow, asked: frozenset[str]) -> Sequence[FactCell]:
     """Return the cells whose columns a question names best: all of them if it names none, or all alike."""
     named = [_named(cell.column, asked) for cell in row.cells]
     return [cell for cell, share in zip(row.cells, named, strict=True) if share == max(named)]

@@ -22,7 +22,7 @@ _EMPTY = re.compile(r"[\s$€£|%–—-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FactCell:
     """A cell that is not empty; `column` is the name of its column, empty if it has none."""
 
     column: str
@@ -33,22 +33,22 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class FactRow:
     """A row of a table, which starts at an offset in it; `unit` is what its header says of all figures."""
 
     start: int
     name: str
-    cells: tuple[Cell, ...]
+    cells: tuple[FactCell, ...]
     unit: str = ""
 
-    def told(self, cells: Sequence[Cell]) -> str:
+    def rendered(self, cells: Sequence[FactCell]) -> str:
         """Return the row's name with some of its cells."""
         has_figures = any(map(str.isdigit, "".join(cell.value for cell in cells)))
         unit = f" ({self.unit})" if self.unit and has_figures else ""
         return " · ".join(filter(None, (self.name, *map(str, cells)))) + unit
 
 
-def rows_of(table: str) -> Iterator[Row]:
+def rows_of(table: str) -> Iterator[FactRow]:
     """Yield the rows that say something, of a table in Markdown as `core.text.tables` knows it."""
     header, unit = _header(table)
     for line in re.finditer(r"[^\n]+", table):
@@ -58,12 +58,12 @@ def rows_of(table: str) -> Iterator[Row]:
         name, *values = cells if len(cells) > 1 else ["", *cells]
         columns = header[1:] if len(header) == len(cells) else [""] * len(values)
         filled = tuple(
-            Cell(column, value)
+            FactCell(column, value)
             for column, value in zip(columns, values, strict=True)
             if not _EMPTY.fullmatch(value)
         )
         if filled:
-            yield Row(line.start(), name.rstrip(":"), filled, unit)
+            yield FactRow(line.start(), name.rstrip(":"), filled, unit)
 
 
 def _header(table: str) -> tuple[list[str], str]:

@@ -1,6 +1,6 @@
 """How well does a statement answer a question? By meaning, words, where it stands and what it holds.
 
-    fit   = cosine + 0.3 coverage + 0.2 coverage of the passage − 0.1 handicap   is compared with a floor
+    fit   = cosine + 0.3 coverage + 0.2 coverage of the passage − 0.1 rank penalty   is compared with a floor
     score = fit + 0.1 if it holds what is asked for − 0.1 if it is unfinished    decides the order
 
 *Cosine* is that of statement and question. *Coverage* is the share of the question's terms that the statement
@@ -33,7 +33,7 @@ Terms = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class WeighedStatement:
     """A statement and its terms; `fit` is compared with the floor, `score` orders."""
 
     statement: Statement
@@ -59,7 +59,7 @@ def similarity_to(question: str) -> Similarity:
 
 def weigh(
     question: str, contexts: Sequence[Context], similarity_of: Similarity | None = None
-) -> list[Evidence]:
+) -> list[WeighedStatement]:
     """Weigh all that the contexts state; the model reads it in one batch."""
     found = list(statements(question, contexts))
     if not found:
@@ -71,7 +71,9 @@ def weigh(
     for each, has, cosine in zip(found, said, similarity, strict=True):
         fit = float(cosine) + scale.words(each.context, has)
         bonus = EXPECTED_WEIGHT * (each.is_named or holds(each.text))
-        evidence.append(Evidence(each, has, fit, fit + bonus - UNFINISHED_WEIGHT * (not each.is_whole)))
+        evidence.append(
+            WeighedStatement(each, has, fit, fit + bonus - UNFINISHED_WEIGHT * (not each.is_whole))
+        )
     return evidence
 
 
@@ -83,8 +85,8 @@ class _Scale:
         self._count, self._statements_with = len(said), Counter(term for has in said for term in has)
         self._of_context = {
             context.rank: PASSAGE_WEIGHT * self._coverage(context, _passage(context))
-            - CONTEXT_WEIGHT * handicap
-            for context, handicap in zip(contexts, _handicaps(contexts), strict=True)
+            - CONTEXT_WEIGHT * penalty
+            for context, penalty in zip(contexts, _rank_penalties(contexts), strict=True)
         }
 
     def words(self, context: Context, has: Terms) -> float:
@@ -110,7 +112,7 @@ def _passage(context: Context) -> Terms:
     return _terms(" ".join([context.document_name, *chunk.headings, chunk.text]), context)
 
 
-def _handicaps(contexts: Sequence[Context]) -> list[float]:
+def _rank_penalties(contexts: Sequence[Context]) -> list[float]:
     """Return how far each context is behind the best one: 0 for that, 1 for the last."""
     best, worst = max(c.score for c in contexts), min(c.score for c in contexts)
     spread = best - worst or 1.0

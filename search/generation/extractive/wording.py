@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from core.text.analysis import terms
-from search.generation.base import Asked, Context, Corpus
+from search.generation.base import Context, Corpus, GenerationRequest
 
 NOTHING_FOUND_IN = {
     "en": "I found no answer to this in these documents.",
@@ -33,7 +33,7 @@ _WORDS = re.compile(r"\w++(?:-\w++)*+")
 _PARTED = re.compile(r"\b([^\W\d_]+)- ([^\W\d_]+)\b")
 
 
-def nothing_found(asked: Asked) -> str:
+def nothing_found(asked: GenerationRequest) -> str:
     """Return, in the language of the question if we have it, that there is no answer there."""
     words = NOTHING_FOUND_ON_THE_WEB if asked.corpus is Corpus.WEB else NOTHING_FOUND_IN
     return words[language_of(asked.question)]

@@ -29,11 +29,11 @@ from search.evaluation import collection as collections
 from search.evaluation.collection import Collection
 from search.evaluation.datasets import BadDataset, Dataset, load
 from search.evaluation.metrics import MEASURES, Estimate
-from search.evaluation.report import Report
+from search.evaluation.report import EvaluationReport
 from search.evaluation.run import (
     BadSetting,
     Evaluation,
-    Stage,
+    RankingStage,
     Trial,
     ablation,
     combinations,
@@ -101,7 +101,7 @@ class Command(BaseCommand):
         for evaluation in evaluations:
             console.print(stages_table(evaluation))
         if options["report"]:
-            report = Report.of(evaluations, settings, trials, options["by"])
+            report = EvaluationReport.of(evaluations, settings, trials, options["by"])
             options["report"].write_text(report.html(), encoding="utf-8")
             console.print(f"The report is in {options['report']}.", markup=False)
 
@@ -262,6 +262,6 @@ def changes_text(changed: Mapping[str, object]) -> str:
     return " ".join(f"{name}={value}" for name, value in changed.items()) or "the product's"
 
 
-def _latency(stage: Stage) -> str:
+def _latency(stage: RankingStage) -> str:
     times = stage.milliseconds
     return f"{median(times):.0f}\n[dim]{np.quantile(times, 0.95):.0f}[/]"

@@ -25,7 +25,7 @@ from search.web.base import Hit, Location, Outcome, WebQuery
 from search.web.domains import DomainRule, in_all
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
-from search.web.providers.engine import Engine, Page, Text, applied
+from search.web.providers.engine import Engine, ResultPage, Text, applied
 from search.web.providers.failures import failure
 
 VERSION = "2023-06-01"
@@ -93,7 +93,7 @@ class Anthropic(Engine):
     key_setting = "ANTHROPIC_API_KEY"
     address_setting = "ANTHROPIC_BASE_URL"
 
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Let the model search once; it may pause in between."""
         said = _Conversation()
         for _ in range(MOST_TURNS):
@@ -104,7 +104,7 @@ class Anthropic(Engine):
         honoured = applied(
             location=query.location, country=_whereabouts(query).get("country") == query.country
         )
-        return Page(self._hits(said.content), honoured, said.searches, said.cost)
+        return ResultPage(self._hits(said.content), honoured, said.searches, said.cost)
 
     def outcome(self, reply: Reply) -> Outcome:
         """Tell an empty account from a bad request, by its words."""

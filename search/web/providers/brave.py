@@ -15,7 +15,7 @@ from search.web.base import Hit, Location, Outcome, Recency, WebQuery
 from search.web.domains import DomainRule, in_all
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
-from search.web.providers.engine import Engine, Page, Text, applied, times, wanted
+from search.web.providers.engine import Engine, ResultPage, Text, applied, times, wanted
 from search.web.providers.operators import with_sites
 
 FRESHNESS = {
@@ -83,7 +83,7 @@ class Brave(Engine):
     most_chars = 400
     most_words = 50
 
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return the first page of web results."""
         narrowing = _narrowing(query, now)
         headers = {
@@ -105,7 +105,7 @@ class Brave(Engine):
             language="search_lang" in narrowing,
             location=whereabouts,
         )
-        return Page(map(_hit, self.read(reply, _Reply).web.results), honoured | times(query))
+        return ResultPage(map(_hit, self.read(reply, _Reply).web.results), honoured | times(query))
 
     def outcome(self, reply: Reply) -> Outcome:
         """Tell a bad key from a bad parameter, and a month's quota from a second's."""

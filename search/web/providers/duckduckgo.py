@@ -20,7 +20,7 @@ from search.web import dates
 from search.web.base import Hit, Outcome, Recency, WebQuery
 from search.web.domains import DomainRule, matches
 from search.web.providers.client import Client, Reply
-from search.web.providers.engine import Engine, Page, applied
+from search.web.providers.engine import Engine, ResultPage, applied
 from search.web.providers.failures import failure
 from search.web.providers.operators import with_sites
 from search.web.providers.regions import region
@@ -55,7 +55,7 @@ class DuckDuckGo(Engine):
         """Return the engine: it needs no key."""
         return cls(settings.DUCKDUCKGO_BASE_URL)
 
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return the first page."""
         place, honoured = region(query.country, query.language)
         span = SPANS[query.recency] if query.recency else ""
@@ -64,7 +64,7 @@ class DuckDuckGo(Engine):
         headers = HEADERS | {"Referer": f"{self.address}/"} | ({"Cookie": cookies} if cookies else {})
         reply = await client.post_form(f"{self.address}/html/", fields, headers=headers)
         days = query.recency is not Recency.HOUR
-        return Page(await asyncio.to_thread(self._hits, reply), honoured | applied(recency=days))
+        return ResultPage(await asyncio.to_thread(self._hits, reply), honoured | applied(recency=days))
 
     def outcome(self, reply: Reply) -> Outcome:
         """Know that nobody is refused for a key here."""

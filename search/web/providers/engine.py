@@ -16,7 +16,7 @@ from django.conf import settings
 from pydantic import BaseModel, BeforeValidator
 from pydantic import ValidationError as PydanticError
 
-from search.web.base import Found, Hit, Outcome, Provider, ProviderFailed, Recency, WebQuery
+from search.web.base import Hit, Outcome, Provider, ProviderFailed, Recency, SearchHits, WebQuery
 from search.web.filters import can_match, narrowed
 from search.web.providers.client import Client, Reply
 from search.web.providers.failures import failure, outcome_of
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ResultPage:
     """What an engine's reply holds: its hits as they came, and the fields of the query it has applied."""
 
     hits: Iterable[Hit]
@@ -61,11 +61,11 @@ class Engine(Provider):
         key: str = getattr(settings, cls.key_setting)
         return cls(getattr(settings, cls.address_setting), key) if key else None
 
-    async def search(self, query: WebQuery) -> Found:
+    async def search(self, query: WebQuery) -> SearchHits:
         """Ask within `WEB_SEARCH_TIMEOUT_SECS`; what nothing can match costs no call."""
         now = datetime.now(UTC)
         if not can_match(query, now):
-            return Found((), calls=0)
+            return SearchHits((), calls=0)
         self._check_length(query.text)
         try:
             async with asyncio.timeout(settings.WEB_SEARCH_TIMEOUT_SECS), Client(self.label) as client:
@@ -75,7 +75,7 @@ class Engine(Provider):
         return await asyncio.to_thread(self._found, query, page, now)
 
     @abstractmethod
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return what the engine finds; raise `ProviderFailed` if it does not answer."""
 
     def outcome(self, reply: Reply) -> Outcome:
@@ -125,9 +125,9 @@ class Engine(Provider):
                 self.label, Outcome.INVALID_REQUEST, f"at most {self.most_chars} characters{words} long"
             )
 
-    def _found(self, query: WebQuery, page: Page, now: datetime) -> Found:
+    def _found(self, query: WebQuery, page: ResultPage, now: datetime) -> SearchHits:
         hits = tuple(hit for each in page.hits if (hit := sanitised(each)))
-        found = Found(hits, calls=page.calls, extra_cost=page.extra_cost)
+        found = SearchHits(hits, calls=page.calls, extra_cost=page.extra_cost)
         return narrowed(query, found, page.honoured, now)
 
     def _cause(self, text: str) -> str:

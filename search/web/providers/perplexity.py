@@ -13,7 +13,7 @@ from search.web import dates
 from search.web.base import DateRange, Hit, WebQuery
 from search.web.domains import DomainRule, in_all
 from search.web.providers.client import Client
-from search.web.providers.engine import Engine, Page, Text, applied, wanted
+from search.web.providers.engine import Engine, ResultPage, Text, applied, wanted
 
 MOST_DOMAINS = 20
 # Extracts may be thousands of tokens long; a snippet holds about as many as the largest of these.
@@ -42,13 +42,13 @@ class Perplexity(Engine):
     key_setting = "PERPLEXITY_API_KEY"
     address_setting = "PERPLEXITY_BASE_URL"
 
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return the results of one query."""
         narrowing = _narrowing(query)
         body = {"query": query.text, "max_results": wanted(query), **_budget(query), **narrowing}
         headers = {"Authorization": f"Bearer {self.key}"}
         reply = await client.post_json(f"{self.address}/search", body, headers=headers)
-        return Page(map(_hit, self.read(reply, _Reply).results), _honoured(query))
+        return ResultPage(map(_hit, self.read(reply, _Reply).results), _honoured(query))
 
 
 def _budget(query: WebQuery) -> dict[str, int]:

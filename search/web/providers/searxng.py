@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from search.web import dates
 from search.web.base import Hit, Outcome, Recency, WebQuery
 from search.web.providers.client import Client
-from search.web.providers.engine import Engine, Number, Page, Text, applied
+from search.web.providers.engine import Engine, Number, ResultPage, Text, applied
 from search.web.providers.failures import failure
 from search.web.providers.operators import with_sites
 
@@ -73,13 +73,13 @@ class SearXng(Engine):
         sent = b64encode(":".join(self._auth or ()).encode()).decode()
         return [secret for secret in (self.key, sent) if secret]
 
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return the first page; the second too if that has too little."""
         hits = await self._page(query, 1, client)
         if PAGE <= len(hits) < query.count:
             hits = [*hits, *await self._page(query, 2, client)]
         days = query.recency is not Recency.HOUR
-        return Page(
+        return ResultPage(
             _hits(hits),
             applied(recency=days, country=query.country and query.language, language=True),
         )

@@ -13,7 +13,7 @@ from search.web.base import Hit, Location, Outcome, Recency, WebQuery
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
 from search.web.providers.countries import COUNTRY_NAMES
-from search.web.providers.engine import Engine, Page, Text, applied
+from search.web.providers.engine import Engine, ResultPage, Text, applied
 from search.web.providers.failures import failure
 from search.web.providers.operators import with_sites
 
@@ -59,7 +59,7 @@ class SerpApi(Engine):
         """Return the number of pages, each billed alone."""
         return -(-query.count // PAGE)
 
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return as many pages as hold the hits that are wanted, or as there are."""
         narrowing = _times(query, now) | _language(query) | _whereabouts(query.location)
         if query.country:
@@ -75,7 +75,7 @@ class SerpApi(Engine):
             location=narrowing.keys() & {"location", "lat"},
         )
         hits = (_hit(result, query.language) for page in pages for result in page)
-        return Page(hits, honoured, calls=len(pages))
+        return ResultPage(hits, honoured, calls=len(pages))
 
     def outcome(self, reply: Reply) -> Outcome:
         """Tell an hour's limit from that of the plan, by its words."""

@@ -16,7 +16,7 @@ from search.web.domains import DomainRule, in_all
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
 from search.web.providers.countries import COUNTRY_NAMES
-from search.web.providers.engine import Engine, Number, Page, Text, applied, times, wanted
+from search.web.providers.engine import Engine, Number, ResultPage, Text, applied, times, wanted
 
 TIME_RANGES = {
     Recency.HOUR: "day",
@@ -52,7 +52,7 @@ class Tavily(Engine):
     key_setting = "TAVILY_API_KEY"
     address_setting = "TAVILY_BASE_URL"
 
-    async def ask(self, query: WebQuery, client: Client, now: datetime) -> Page:
+    async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return what a basic search finds."""
         # What is not set is left out: Tavily refuses empty strings and nulls.
         narrowing = _times(query, now) | _domains(query) | _language(query.language)
@@ -62,7 +62,7 @@ class Tavily(Engine):
         headers = {"Authorization": f"Bearer {self.key}"}
         reply = await client.post_json(f"{self.address}/search", body, headers=headers)
         honoured = applied(country="country" in narrowing, language="language" in narrowing)
-        return Page(map(_hit, self.read(reply, _Reply).results), honoured | times(query))
+        return ResultPage(map(_hit, self.read(reply, _Reply).results), honoured | times(query))
 
     def outcome(self, reply: Reply) -> Outcome:
         """Know Tavily's own statuses."""

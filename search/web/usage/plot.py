@@ -35,7 +35,7 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class SpendingBar:
     """A day in the plot: its column, the bar in it, and where its two parts begin and how high they are."""
 
     day: Day
@@ -46,7 +46,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SpendingLine:
     """A line across the plot with its label."""
 
     y: str
@@ -57,8 +57,8 @@ class Line:
 class Plot:
     """A bar for each day; `column` and `width` are how wide a day and its bar are."""
 
-    bars: tuple[Bar, ...]
-    lines: tuple[Line, ...]
+    bars: tuple[SpendingBar, ...]
+    lines: tuple[SpendingLine, ...]
     column: str
     width: str
 
@@ -71,15 +71,15 @@ class Plot:
         column = Decimal(1) / max(len(days), 1)
         return cls(
             tuple(_bar(day, number * column, column, lines[-1]) for number, day in enumerate(days)),
-            tuple(Line(_percent(1 - amount / lines[-1]), dollars(amount)) for amount in lines),
+            tuple(SpendingLine(_percent(1 - amount / lines[-1]), dollars(amount)) for amount in lines),
             _percent(column),
             _percent(column * BAR_SHARE),
         )
 
 
-def _bar(day: Day, column: Decimal, width: Decimal, top: Decimal) -> Bar:
+def _bar(day: Day, column: Decimal, width: Decimal, top: Decimal) -> SpendingBar:
     searches, models = day.searches / top, day.models / top
-    return Bar(
+    return SpendingBar(
         day,
         _percent(column),
         _percent(column + width * (1 - BAR_SHARE) / 2),

@@ -21,7 +21,7 @@ USUAL = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SpendingRow:
     """Part of what was spent: who or what it went to, for how many calls, and its share of all."""
 
     name: str
@@ -32,7 +32,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class SpendingLimit:
     """The sum of all charges, and what they may come to; None is no limit. Both in US dollars."""
 
     total: Decimal
@@ -52,16 +52,16 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class SpendingOverview:
     """What was spent in the last days (UTC), today included."""
 
     days: tuple[Day, ...]
     plot: Plot
-    by_provider: tuple[Row, ...]
+    by_provider: tuple[SpendingRow, ...]
     parts: tuple[Spending, ...]
 
     @classmethod
-    def of(cls, charges: QuerySet[Charge], days: int, today: date) -> Spent:
+    def of(cls, charges: QuerySet[Charge], days: int, today: date) -> SpendingOverview:
         """Read and add up; the caller chooses whose charges."""
         first = today - timedelta(days=days - 1)
         parts = spending(charges, datetime.combine(first, time(), UTC))
@@ -79,7 +79,7 @@ class Spent:
         """How many calls that were."""
         return sum(day.calls for day in self.days)
 
-    def by_workspace(self, names: Mapping[UUID, str]) -> tuple[Row, ...]:
+    def by_workspace(self, names: Mapping[UUID, str]) -> tuple[SpendingRow, ...]:
         """Return a row for each workspace; what one that is gone has spent stays spent."""
 
         def owner(part: Spending) -> tuple[str, str]:
@@ -89,7 +89,7 @@ class Spent:
         return rows_by(owner, self.parts)
 
 
-def rows_by(key: Callable[[Spending], tuple[str, str]], parts: Iterable[Spending]) -> tuple[Row, ...]:
+def rows_by(key: Callable[[Spending], tuple[str, str]], parts: Iterable[Spending]) -> tuple[SpendingRow, ...]:
     """Return a row for each name and purpose, the largest first."""
     groups: defaultdict[tuple[str, str], list[Spending]] = defaultdict(list)
     for part in parts:
@@ -99,10 +99,10 @@ def rows_by(key: Callable[[Spending], tuple[str, str]], parts: Iterable[Spending
     return tuple(sorted(rows, key=lambda row: (-row.cost, row.name)))
 
 
-def limit_of(balances: QuerySet[Balance], most: Decimal | None) -> Limit:
+def limit_of(balances: QuerySet[Balance], most: Decimal | None) -> SpendingLimit:
     """Return what a balance, if there is one yet, leaves of a limit."""
     total = balances.values_list("total", flat=True).first()
-    return Limit(total or Decimal(0), most)
+    return SpendingLimit(total or Decimal(0), most)
 
 
 def period(given: str | None) -> int:
@@ -115,10 +115,10 @@ def _payee(part: Spending) -> tuple[str, str]:
     return label_of(part.provider) if purpose is Purpose.SEARCH else part.provider, purpose.label
 
 
-def _row(name: str, purpose: str, parts: Sequence[Spending], total: Decimal) -> Row:
+def _row(name: str, purpose: str, parts: Sequence[Spending], total: Decimal) -> SpendingRow:
     cost = _cost(parts)
     share = f"{100 * cost / total if total else 0:.1f}%"
-    return Row(name, purpose, sum(part.calls for part in parts), cost, share)
+    return SpendingRow(name, purpose, sum(part.calls for part in parts), cost, share)
 
 
 def _day(day: date, parts: Iterable[Spending]) -> Day:

@@ -18,9 +18,9 @@ from pytest_django import Settings
 from core.llm.prices import TOKENS_A_PICTURE
 from kb.pictures import Picture
 from search.generation import llm
-from search.generation.base import Answerer, Asked, Choice, Crop, Spent
+from search.generation.base import Choice, Crop, GenerationRequest, GenerationUsage, Generator
 from search.generation.chain import Chain
-from search.generation.fencing import Fence
+from search.generation.fencing import ContextFence
 from search.generation.registry import load
 from tests.search.answer.providers import KEY, ScriptedProvider, Turn
 from tests.search.answer.test_providers import MODELS, SERVERS
@@ -33,7 +33,7 @@ def png(shade: int) -> bytes:
     return buffer.getvalue()
 
 
-ASKED = Asked(
+ASKED = GenerationRequest(
     "When was the lighthouse built?",
     [
         context(1, "The lighthouse was built in 1893."),
@@ -56,13 +56,13 @@ def provider(named: str) -> Iterator[ScriptedProvider]:
 
 
 @pytest.fixture
-def answerer(named: str, provider: ScriptedProvider) -> Answerer:
+def generator(named: str, provider: ScriptedProvider) -> Generator:
     return load(Choice(named, MODELS[named], provider.url, KEY))
 
 
-async def spent_on(answerer: Answerer, asked: Asked = ASKED) -> Spent:
-    *_, spent = [piece async for piece in answerer.answer(asked)]
-    assert isinstance(spent, Spent)
+async def spent_on(generator: Generator, asked: GenerationRequest = ASKED) -> GenerationUsage:
+    *_, spent = [piece async for piece in generator.answer(asked)]
+    assert isinstance(spent, GenerationUsage)
     return spent
 
 
@@ -86,10 +86,10 @@ def _part(part: dict[str, Any]) -> str | bytes:
 
 
 async def test_a_crop_stands_in_the_fence_of_its_source(
-    answerer: Answerer, provider: ScriptedProvider, settings: Settings
+    generator: Generator, provider: ScriptedProvider, settings: Settings
 ) -> None:
     settings.GENERATION_VISION = "on"
-    assert (await spent_on(answerer)).seen == {2}
+    assert (await spent_on(generator)).seen == {2}
     before, image, behind = content_of(provider.requests[0])
     assert isinstance(before, str) and isinstance(behind, str)
     assert image == png(200)
@@ -104,11 +104,11 @@ async def test_a_crop_stands_in_the_fence_of_its_source(
 
 
 async def test_several_crops_each_follow_their_source(
-    answerer: Answerer, provider: ScriptedProvider, settings: Settings
+    generator: Generator, provider: ScriptedProvider, settings: Settings
 ) -> None:
     settings.GENERATION_VISION = "on"
-    asked = Asked(ASKED.question, ASKED.contexts, crops=[Crop(3, png(30)), Crop(1, png(10))])
-    assert (await spent_on(answerer, asked)).seen == {1, 3}
+    asked = GenerationRequest(ASKED.question, ASKED.contexts, crops=[Crop(3, png(30)), Crop(1, png(10))])
+    assert (await spent_on(generator, asked)).seen == {1, 3}
     content = content_of(provider.requests[0])
     assert [part for part in content if isinstance(part, bytes)] == [png(10), png(30)]
     announced = [str(part).rsplit("\n", 1)[1] for part in content[:-1] if isinstance(part, str)]
@@ -116,10 +116,10 @@ async def test_several_crops_each_follow_their_source(
 
 
 async def test_without_crops_the_request_is_as_ever(
-    answerer: Answerer, provider: ScriptedProvider, settings: Settings
+    generator: Generator, provider: ScriptedProvider, settings: Settings
 ) -> None:
     settings.GENERATION_VISION = "on"
-    assert (await spent_on(answerer, Asked(ASKED.question, ASKED.contexts))).seen == frozenset()
+    assert (await spent_on(generator, GenerationRequest(ASKED.question, ASKED.contexts))).seen == frozenset()
     [text] = content_of(provider.requests[0])
     assert "looks like this" not in str(text)
     assert "picture" not in str(provider.requests[0])
@@ -130,7 +130,7 @@ async def test_without_crops_the_request_is_as_ever(
     [("auto", {"anthropic", "openai"}), ("on", {*SERVERS}), ("off", set())],
 )
 async def test_who_is_shown_pictures(
-    answerer: Answerer,
+    generator: Generator,
     provider: ScriptedProvider,
     settings: Settings,
     named: str,
@@ -138,27 +138,27 @@ async def test_who_is_shown_pictures(
     see: set[str],
 ) -> None:
     settings.GENERATION_VISION = vision
-    assert answerer.can_see is (named in see)
-    assert (await spent_on(answerer)).seen == (frozenset({2}) if named in see else frozenset())
+    assert generator.can_see is (named in see)
+    assert (await spent_on(generator)).seen == (frozenset({2}) if named in see else frozenset())
     assert any(isinstance(part, bytes) for part in content_of(provider.requests[0])) is (named in see)
 
 
 async def test_a_context_that_is_not_shown_is_not_seen(
-    answerer: Answerer, provider: ScriptedProvider, settings: Settings
+    generator: Generator, provider: ScriptedProvider, settings: Settings
 ) -> None:
     settings.GENERATION_VISION = "on"
     settings.GENERATION_CONTEXT_TOKENS = 100  # one source and the beginning of none
-    assert (await spent_on(answerer)).read == frozenset({1})
+    assert (await spent_on(generator)).read == frozenset({1})
     assert not [part for part in content_of(provider.requests[0]) if isinstance(part, bytes)]
 
 
 async def test_who_refuses_pictures_is_asked_again_without(
-    answerer: Answerer, provider: ScriptedProvider, settings: Settings, caplog: pytest.LogCaptureFixture
+    generator: Generator, provider: ScriptedProvider, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
     settings.GENERATION_VISION = "on"
     provider.turns = [Turn(status=400, error="invalid_request_error")]
-    spent = await spent_on(answerer)
+    spent = await spent_on(generator)
     assert (spent.read, spent.seen) == (frozenset({1, 2, 3}), frozenset())
     assert len(provider.requests) == 2
     assert not [part for part in content_of(provider.requests[1]) if isinstance(part, bytes)]
@@ -166,14 +166,14 @@ async def test_who_refuses_pictures_is_asked_again_without(
 
 
 async def test_crops_count_in_what_an_answer_may_cost(
-    answerer: Answerer, settings: Settings, named: str
+    generator: Generator, settings: Settings, named: str
 ) -> None:
     settings.GENERATION_VISION = "off"
-    blind = answerer.likely_cost()
+    blind = generator.likely_cost()
     settings.GENERATION_VISION = "on"
     # Dollars for a million tokens.
     price = {"claude-haiku-4-5": Decimal(1), "gpt-5-mini": Decimal("0.25")}[MODELS[named]]
-    assert answerer.likely_cost() - blind == 4 * TOKENS_A_PICTURE * price / 1_000_000
+    assert generator.likely_cost() - blind == 4 * TOKENS_A_PICTURE * price / 1_000_000
 
 
 def test_a_chain_sees_if_one_of_it_does(settings: Settings) -> None:
@@ -190,7 +190,7 @@ def test_a_chain_sees_if_one_of_it_does(settings: Settings) -> None:
 def test_a_model_is_told_which_words_are_a_machines() -> None:
     described = context(4, "Figure 2.", "A red tower.")
     described.chunk.picture = Picture(None, len("Figure 2. "), "seer-1").dump()
-    fence = Fence("0123456789abcdef" * 2)
+    fence = ContextFence("0123456789abcdef" * 2)
     assert "Figure 2. (A machine has written what follows about the picture:)\nA red tower." in fence.source(
         described, described.chunk.text
     )

@@ -1,4 +1,4 @@
-"""What the extractive answerer chooses, in which order, and how it words what it quotes."""
+"""What the extractive generator chooses, in which order, and how it words what it quotes."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from search.citations.markers import MARKER, MarkerStream
 from search.citations.resolve import resolve
-from search.generation.base import Asked, Choice, Context, Corpus
-from search.generation.extractive import ExtractiveAnswerer, escape_markdown, nothing_found
+from search.generation.base import Choice, Context, Corpus, GenerationRequest
+from search.generation.extractive import ExtractiveGenerator, escape_markdown, nothing_found
 from search.generation.extractive.choosing import choose, paragraphs
 from search.generation.extractive.expected import expected_by
 from search.generation.extractive.statements import Statement, statements
-from search.generation.extractive.weighing import Evidence, weigh
+from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
     NOTHING_FOUND_IN,
     NOTHING_FOUND_ON_THE_WEB,
@@ -49,7 +49,9 @@ def told(question: str, *contexts: Context) -> list[str]:
 
 
 async def answered(question: str, contexts: Sequence[Context], *, reflection: bool = False) -> str:
-    pieces = ExtractiveAnswerer(Choice("extractive")).answer(Asked(question, contexts, reflection))
+    pieces = ExtractiveGenerator(Choice("extractive")).answer(
+        GenerationRequest(question, contexts, reflection)
+    )
     return "".join([piece async for piece in pieces if isinstance(piece, str)])
 
 
@@ -161,9 +163,9 @@ def test_of_two_that_fit_the_one_that_holds_a_year_scores_higher() -> None:
 # --- Choosing ----------------------------------------------------------------------------------------------
 
 
-def evidence(of: Context, at: int, fit: float) -> Evidence:
+def evidence(of: Context, at: int, fit: float) -> WeighedStatement:
     text = of.sentences[at].text
-    return Evidence(Statement(of, at, text), frozenset(text.split()), fit, fit)
+    return WeighedStatement(Statement(of, at, text), frozenset(text.split()), fit, fit)
 
 
 def test_nothing_below_the_floor_is_told() -> None:
@@ -222,8 +224,8 @@ def test_weighing_takes_one_batch_of_the_model(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_that_nothing_was_found_is_said_in_the_language_of_the_question(question: str, language: str) -> None:
     assert language_of(question) == language
-    assert nothing_found(Asked(question, [])) == NOTHING_FOUND_IN[language]
-    web = nothing_found(Asked(question, [], corpus=Corpus.WEB))
+    assert nothing_found(GenerationRequest(question, [])) == NOTHING_FOUND_IN[language]
+    web = nothing_found(GenerationRequest(question, [], corpus=Corpus.WEB))
     assert web == NOTHING_FOUND_ON_THE_WEB[language]
 
 

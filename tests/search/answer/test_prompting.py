@@ -8,12 +8,12 @@ import pytest
 
 from core.llm.fencing import harmless
 from search.citations.markers import MarkerStream
-from search.generation.base import Asked, Context, Corpus
-from search.generation.fencing import Fence
+from search.generation.base import Context, Corpus, GenerationRequest
+from search.generation.fencing import ContextFence
 from search.generation.prompting import MOST_BYTES_PER_TOKEN, compose, render, tokens_of
 from tests.search.contexts import context
 
-FENCE = Fence("0123456789abcdef" * 2)
+FENCE = ContextFence("0123456789abcdef" * 2)
 
 
 def placed(rank: int, text: str, *, name: str = "a.pdf", headings: tuple[str, ...] = ()) -> Context:
@@ -108,7 +108,9 @@ def test_ordinary_text_stays_as_it_is(ordinary: str) -> None:
 
 
 def test_a_prompt_is_complete() -> None:
-    prompt = compose(Asked("What is hot?", [placed(1, "Tea is hot."), placed(2, "Ice is not.")]), 1000)
+    prompt = compose(
+        GenerationRequest("What is hot?", [placed(1, "Tea is hot."), placed(2, "Ice is not.")]), 1000
+    )
     (secret,) = set(re.findall(r"[0-9a-f]{32}", prompt.message))
     assert secret in prompt.instructions
     assert "$" not in prompt.instructions
@@ -118,18 +120,21 @@ def test_a_prompt_is_complete() -> None:
 
 def test_what_does_not_fit_is_not_shown() -> None:
     long = [placed(rank, f"Sentence number {rank}. " * 40) for rank in (1, 2, 3)]
-    prompt = compose(Asked("What?", long), 500)
+    prompt = compose(GenerationRequest("What?", long), 500)
     assert prompt.read < {1, 2, 3}
     assert "source_3" not in prompt.message
 
 
 def test_reflection_is_asked_for_only_where_it_is_wanted() -> None:
-    asked = [compose(Asked("What?", [placed(1, "x")], reflection=wanted), 1000) for wanted in (True, False)]
+    asked = [
+        compose(GenerationRequest("What?", [placed(1, "x")], reflection=wanted), 1000)
+        for wanted in (True, False)
+    ]
     assert ["**Reflection:**" in prompt.instructions for prompt in asked] == [True, False]
 
 
 def test_the_web_is_not_called_documents() -> None:
-    prompt = compose(Asked("What?", [placed(1, "x")], corpus=Corpus.WEB), 1000)
+    prompt = compose(GenerationRequest("What?", [placed(1, "x")], corpus=Corpus.WEB), 1000)
     assert "not found in these web pages" in prompt.instructions
     assert "documents" not in prompt.instructions
 
@@ -144,7 +149,7 @@ def test_a_prompt_with_a_missing_value_is_not_sent() -> None:
 )
 def test_the_budget_bounds_the_request_in_characters(text: str) -> None:
     """A run without blanks was one token: 6,000 tokens sent a provider 800,000 characters."""
-    prompt = compose(Asked("What?", [placed(1, text), placed(2, text)]), 1000)
+    prompt = compose(GenerationRequest("What?", [placed(1, text), placed(2, text)]), 1000)
     assert 200 < len(prompt.message) < 1000 * MOST_BYTES_PER_TOKEN + 1000
 
 

@@ -15,12 +15,12 @@ from pytest_django import Settings
 
 from core.errors import LocusError, Overloaded, ProviderError, Timeout
 from search.generation import llm
-from search.generation.base import Answerer, Asked, Choice, Spent
+from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.registry import load
 from tests.search.answer.providers import KEY, AnthropicProvider, OpenAiProvider, ScriptedProvider, Turn
 from tests.search.contexts import context
 
-ASKED = Asked("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])
+ASKED = GenerationRequest("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])
 GOOD = "".join(Turn().words)
 SERVERS: dict[str, type[AnthropicProvider | OpenAiProvider]] = {
     "anthropic": AnthropicProvider,
@@ -42,19 +42,19 @@ def provider(named: str) -> Iterator[ScriptedProvider]:
 
 
 @pytest.fixture
-def answerer(named: str, provider: ScriptedProvider) -> Answerer:
+def generator(named: str, provider: ScriptedProvider) -> Generator:
     return load(Choice(named, MODELS[named], provider.url, KEY))
 
 
-async def response(answerer: Answerer, asked: Asked = ASKED) -> str:
-    return "".join([piece async for piece in answerer.answer(asked) if isinstance(piece, str)])
+async def response(generator: Generator, asked: GenerationRequest = ASKED) -> str:
+    return "".join([piece async for piece in generator.answer(asked) if isinstance(piece, str)])
 
 
-async def until_failure(answerer: Answerer) -> tuple[str, LocusError]:
+async def until_failure(generator: Generator) -> tuple[str, LocusError]:
     """Return what was said before the answer failed, and how it failed."""
     said = ""
     with pytest.raises(LocusError) as caught:
-        async for piece in answerer.answer(ASKED):
+        async for piece in generator.answer(ASKED):
             said += str(piece)
     return said, caught.value
 
@@ -62,23 +62,25 @@ async def until_failure(answerer: Answerer) -> tuple[str, LocusError]:
 # --- When all is well ------------------------------------------------------------------------------------
 
 
-async def test_words_come_as_they_are_sent(answerer: Answerer) -> None:
-    pieces = [piece async for piece in answerer.answer(ASKED)]
+async def test_words_come_as_they_are_sent(generator: Generator) -> None:
+    pieces = [piece async for piece in generator.answer(ASKED)]
     assert tuple(pieces[:-1]) == Turn().words
 
 
-async def test_what_it_took_has_tokens_and_a_price_where_one_is_known(answerer: Answerer, named: str) -> None:
-    *_, spent = [piece async for piece in answerer.answer(ASKED)]
+async def test_what_it_took_has_tokens_and_a_price_where_one_is_known(
+    generator: Generator, named: str
+) -> None:
+    *_, spent = [piece async for piece in generator.answer(ASKED)]
     # Dollars for a million tokens: 1 and 5 for claude-haiku-4-5, 0.25 and 2 for gpt-5-mini.
     costs = {"anthropic": Decimal("0.0015"), "openai": Decimal("0.00045"), "openai-compatible": None}
-    assert spent == Spent(MODELS[named], 1000, 100, costs[named], frozenset({1}))
+    assert spent == GenerationUsage(MODELS[named], 1000, 100, costs[named], frozenset({1}))
 
 
 async def test_the_request_is_what_the_provider_documents(
-    answerer: Answerer, provider: ScriptedProvider, named: str, settings: Settings
+    generator: Generator, provider: ScriptedProvider, named: str, settings: Settings
 ) -> None:
     settings.GENERATION_MAX_TOKENS = 321
-    await response(answerer)
+    await response(generator)
     (request,) = provider.requests
     headers = {name.lower(): value for name, value in request["headers"].items()}
     assert request["stream"] is True
@@ -97,18 +99,18 @@ async def test_the_request_is_what_the_provider_documents(
     assert ASKED.question in str(message["content"])
 
 
-async def test_no_two_requests_have_the_same_fence(answerer: Answerer, provider: ScriptedProvider) -> None:
-    await response(answerer)
-    await response(answerer)
+async def test_no_two_requests_have_the_same_fence(generator: Generator, provider: ScriptedProvider) -> None:
+    await response(generator)
+    await response(generator)
     first, second = provider.requests
     assert first["messages"] != second["messages"]
 
 
 async def test_a_full_answer_is_kept_and_told_in_the_log(
-    answerer: Answerer, provider: ScriptedProvider, caplog: pytest.LogCaptureFixture
+    generator: Generator, provider: ScriptedProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
     provider.turns = [Turn(ends="full")]
-    assert await response(answerer) == GOOD
+    assert await response(generator) == GOOD
     assert "GENERATION_MAX_TOKENS" in caplog.text
 
 
@@ -130,10 +132,10 @@ async def test_a_full_answer_is_kept_and_told_in_the_log(
     ids=lambda turn: f"{turn.status} {turn.error} {turn.ends}",
 )
 async def test_what_may_pass_is_tried_again(
-    answerer: Answerer, provider: ScriptedProvider, turn: Turn
+    generator: Generator, provider: ScriptedProvider, turn: Turn
 ) -> None:
     provider.turns = [turn, turn]
-    assert await response(answerer) == GOOD
+    assert await response(generator) == GOOD
     assert len(provider.requests) == 3
 
 
@@ -150,10 +152,10 @@ async def test_what_may_pass_is_tried_again(
     ids=lambda value: f"{value.status} {value.error} {value.ends}" if isinstance(value, Turn) else "",
 )
 async def test_but_not_for_ever(
-    answerer: Answerer, provider: ScriptedProvider, turn: Turn, error: type[LocusError]
+    generator: Generator, provider: ScriptedProvider, turn: Turn, error: type[LocusError]
 ) -> None:
     provider.turns = [turn] * 9
-    said, failure = await until_failure(answerer)
+    said, failure = await until_failure(generator)
     assert said == ""
     assert len(provider.requests) == llm.ATTEMPTS
     assert type(failure) is error
@@ -172,37 +174,37 @@ async def test_but_not_for_ever(
     ids=lambda value: f"{value.status} {value.ends}" if isinstance(value, Turn) else "",
 )
 async def test_what_will_not_pass_is_not_tried_again(
-    answerer: Answerer,
+    generator: Generator,
     provider: ScriptedProvider,
     turn: Turn,
     blamed: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     provider.turns = [turn]
-    said, failure = await until_failure(answerer)
+    said, failure = await until_failure(generator)
     assert (said, type(failure)) == ("", ProviderError)
     assert len(provider.requests) == 1
     assert blamed in caplog.text
 
 
 async def test_more_patience_than_is_reasonable_is_not_had(
-    answerer: Answerer, provider: ScriptedProvider
+    generator: Generator, provider: ScriptedProvider
 ) -> None:
     provider.turns = [Turn(status=429, headers={"Retry-After": "3600"})]
-    _, failure = await until_failure(answerer)
+    _, failure = await until_failure(generator)
     assert type(failure) is Overloaded
     assert len(provider.requests) == 1
 
 
 async def test_the_wait_is_what_the_provider_asks_for(
-    answerer: Answerer, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+    generator: Generator, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Our own wait would outlast the patience of whoever runs the tests.
     monkeypatch.setattr(llm, "FIRST_WAIT_SECS", 3600)
     monkeypatch.setattr(llm, "LONGEST_WAIT_SECS", 3600)
     provider.turns = [Turn(status=429, headers={"Retry-After": "0"})]
     with stamina.set_testing(False):
-        assert await response(answerer) == GOOD
+        assert await response(generator) == GOOD
 
 
 async def test_a_server_that_is_not_there_is_a_provider_error(named: str, provider: ScriptedProvider) -> None:
@@ -212,12 +214,12 @@ async def test_a_server_that_is_not_there_is_a_provider_error(named: str, provid
 
 
 async def test_a_slow_first_word_is_a_timeout(
-    answerer: Answerer, provider: ScriptedProvider, settings: Settings
+    generator: Generator, provider: ScriptedProvider, settings: Settings
 ) -> None:
     settings.GENERATION_TIMEOUT_SECS = 0.5
     never = threading.Event()
     provider.turns = [Turn(waits=never)]
-    said, failure = await until_failure(answerer)
+    said, failure = await until_failure(generator)
     assert (said, type(failure)) == ("", Timeout)
     assert len(provider.requests) <= 1
     never.set()
@@ -238,20 +240,20 @@ async def test_a_slow_first_word_is_a_timeout(
     ids=lambda turn: f"{turn.ends} {turn.error}",
 )
 async def test_an_answer_that_breaks_off_is_an_error_and_not_begun_anew(
-    answerer: Answerer, provider: ScriptedProvider, turn: Turn
+    generator: Generator, provider: ScriptedProvider, turn: Turn
 ) -> None:
     provider.turns = [turn]
-    said, failure = await until_failure(answerer)
+    said, failure = await until_failure(generator)
     assert (said, type(failure)) == (GOOD, ProviderError)
     assert len(provider.requests) == 1
 
 
 async def test_words_that_do_not_go_on_are_a_timeout(
-    answerer: Answerer, provider: ScriptedProvider, settings: Settings
+    generator: Generator, provider: ScriptedProvider, settings: Settings
 ) -> None:
     settings.GENERATION_TIMEOUT_SECS = 3
     provider.turns = [Turn(ends="silent")]
-    said, failure = await until_failure(answerer)
+    said, failure = await until_failure(generator)
     assert (said, type(failure)) == (GOOD, Timeout)
     assert provider.left.wait(30)
 
@@ -260,10 +262,10 @@ async def test_words_that_do_not_go_on_are_a_timeout(
 
 
 async def test_closing_the_answer_closes_the_connection(
-    answerer: Answerer, provider: ScriptedProvider
+    generator: Generator, provider: ScriptedProvider
 ) -> None:
     provider.turns = [Turn(ends="silent")]
-    async with aclosing(answerer.answer(ASKED)) as pieces:
+    async with aclosing(generator.answer(ASKED)) as pieces:
         await anext(pieces)
         assert not provider.left.is_set()
     assert await asyncio.to_thread(provider.left.wait, 30)
@@ -271,10 +273,10 @@ async def test_closing_the_answer_closes_the_connection(
 
 @pytest.mark.parametrize("words", [(), Turn().words], ids=["before a word", "among words"])
 async def test_cancelling_closes_the_connection(
-    answerer: Answerer, provider: ScriptedProvider, words: tuple[str, ...]
+    generator: Generator, provider: ScriptedProvider, words: tuple[str, ...]
 ) -> None:
     provider.turns = [Turn(words=words, ends="silent")]
-    task = asyncio.create_task(response(answerer))
+    task = asyncio.create_task(response(generator))
     while not provider.requests:
         await asyncio.sleep(0.01)
     task.cancel()
@@ -288,13 +290,13 @@ async def test_cancelling_closes_the_connection(
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
 async def test_no_error_and_no_log_holds_the_key(
-    answerer: Answerer, provider: ScriptedProvider, caplog: pytest.LogCaptureFixture, status: int
+    generator: Generator, provider: ScriptedProvider, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
     caplog.set_level(logging.DEBUG)
     provider.turns = [Turn(status=status)] * 9
-    _, failure = await until_failure(answerer)
+    _, failure = await until_failure(generator)
     assert any(KEY in value for value in provider.requests[0]["headers"].values())
-    assert KEY not in caplog.text + repr(failure) + repr(failure.__cause__) + repr(answerer)
+    assert KEY not in caplog.text + repr(failure) + repr(failure.__cause__) + repr(generator)
     assert not [record for record in caplog.records if KEY in repr(vars(record))]
     assert "could not answer" in failure.message or "busy" in failure.message
 
@@ -309,7 +311,7 @@ async def test_where_one_fails_before_its_first_word_the_next_is_asked(
     chain = load(Choice(named, MODELS[named], provider.url, KEY), Choice("scripted", "It was 1893."))
     *words, spent = [piece async for piece in chain.answer(ASKED)]
     assert "".join(map(str, words)) == "It was 1893."
-    assert isinstance(spent, Spent)
+    assert isinstance(spent, GenerationUsage)
     assert spent.model.startswith("scripted")
     assert "the next one is asked" in caplog.text
 

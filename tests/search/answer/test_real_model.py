@@ -8,25 +8,25 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from search.generation.base import Answerer, Asked, Choice, Spent
+from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.registry import load
 from tests.search.contexts import context
 
-ASKED = Asked("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])
+ASKED = GenerationRequest("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])
 
 
 @pytest.fixture
-def answerer(small_model: str, settings: Settings) -> Answerer:
+def generator(small_model: str, settings: Settings) -> Generator:
     settings.GENERATION_MAX_TOKENS = 16
     settings.GENERATION_TIMEOUT_SECS = 600
     return load(Choice("openai-compatible", "smollm2", small_model))
 
 
-async def test_a_real_answer_streams(answerer: Answerer) -> None:
-    *words, spent = [piece async for piece in answerer.answer(ASKED)]
+async def test_a_real_answer_streams(generator: Generator) -> None:
+    *words, spent = [piece async for piece in generator.answer(ASKED)]
     assert len(words) > 3
     assert "".join(map(str, words)).strip()
-    assert isinstance(spent, Spent)
+    assert isinstance(spent, GenerationUsage)
     assert spent.model == "smollm2"
     assert spent.input_tokens > 100
     assert 0 < spent.output_tokens <= 16

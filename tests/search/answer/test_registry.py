@@ -1,4 +1,4 @@
-"""Which answerer the settings name, and what the start says about it."""
+"""Which generator the settings name, and what the start says about it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from search.generation.base import Choice
-from search.generation.registry import answerer, choices, start
+from search.generation.registry import choices, generator, start
 
 LOCAL = "http://127.0.0.1:11434/v1"
 
@@ -25,7 +25,7 @@ def test_nothing_needs_to_be_set(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     assert start() == "Answering with extractive."
     assert start() in caplog.messages
-    assert answerer() is answerer()
+    assert generator() is generator()
 
 
 def test_the_start_names_model_and_address_but_no_secret(settings: Settings) -> None:
@@ -109,7 +109,7 @@ def test_who_is_preferred_is_asked_first(settings: Settings) -> None:
     settings.GENERATION_MODEL = "llama3.2:3b"
     settings.GENERATION_BASE_URL = LOCAL
     settings.GENERATION_FALLBACKS = ["openai-compatible:qwen3:8b", "extractive"]
-    assert [answerer(name).name for name in (None, "qwen3:8b", "extractive", "gone")] == [
+    assert [generator(name).name for name in (None, "qwen3:8b", "extractive", "gone")] == [
         *("llama3.2:3b", "qwen3:8b", "extractive", "llama3.2:3b")
     ]
-    assert answerer("qwen3:8b").describe().count(", or else ") == 2
+    assert generator("qwen3:8b").describe().count(", or else ") == 2

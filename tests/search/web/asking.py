@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test.utils import override_settings
 
-from search.web.base import Found, ProviderFailed, WebQuery
+from search.web.base import ProviderFailed, SearchHits, WebQuery
 from search.web.providers.registry import provider
 from tests.search.web.doubles import ProviderDouble, Reply, double
 
@@ -23,11 +23,11 @@ class Asking:
 
     double: Any
 
-    async def found(self, **fields: Any) -> Found:
+    async def found(self, **fields: Any) -> SearchHits:
         """Return what a search with these fields of `WebQuery` finds."""
         return await provider(self.double.name).search(replace(QUERY, **fields))
 
-    async def sent(self, **fields: Any) -> tuple[dict[str, Any], Found]:
+    async def sent(self, **fields: Any) -> tuple[dict[str, Any], SearchHits]:
         """Return the parameters that went out last, and what was found."""
         found = await self.found(**fields)
         return self.double.requests[-1].params, found

@@ -8,7 +8,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from pytest_django import Settings
 
-from core.fetch.robots import Manners
+from core.fetch.robots import CrawlPolicy
 from search.web import pages
 from tests.conftest import Cast, make_cast
 from tests.kb.web import Web, serving
@@ -41,7 +41,7 @@ async def at_once(secs: float) -> None:
 @pytest.fixture
 def site(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     """Run a site whose pages may be fetched, as fast as they come."""
-    monkeypatch.setattr(pages, "_manners", Manners(sleep=at_once))
+    monkeypatch.setattr(pages, "_crawl_policy", CrawlPolicy(sleep=at_once))
     with serving() as web:
         settings.WEB_FETCH_ALLOW = [web.address]
         yield web

@@ -19,7 +19,7 @@ from pytest_django import Settings
 from core.threads import in_database
 from search.models import Breaker, CachedSearch
 from search.web import cache
-from search.web.base import DateRange, Found, Hit, Location, Recency, WebQuery
+from search.web.base import DateRange, Hit, Location, Recency, SearchHits, WebQuery
 from search.web.cache import Answer, keep, key_of, look_up
 from search.web.domains import DomainRule
 from search.web.inputs import WebSearchInput
@@ -31,7 +31,7 @@ A, B, C = DomainRule("a.example"), DomainRule("b.example", "/blog"), DomainRule(
 QUERY = WebQuery("tea export", 5)
 ANSWER = Answer(
     "tavily",
-    Found(
+    SearchHits(
         hits=(
             Hit(
                 "Tea exports rise",
@@ -164,7 +164,7 @@ class TestKeeping:
         key = key_of("brave", QUERY, HERE)
         await keep(key, ANSWER, 600, clock=clock)
         clock.secs = 300
-        newer = Answer("brave", Found(()))
+        newer = Answer("brave", SearchHits(()))
         await keep(key, newer, 600, clock=clock)
         clock.secs = 800
         assert await look_up(key, clock=clock) == newer
@@ -253,5 +253,5 @@ class TestFaults:
 
     @pytest.mark.parametrize("title", ["\0", "\ud800"], ids=["NUL", "half a character"])
     async def test_what_can_not_be_stored_is_not(self, title: str) -> None:
-        await keep("0", Answer("brave", Found((Hit(title, "https://a.example/", ""),))), 600)
+        await keep("0", Answer("brave", SearchHits((Hit(title, "https://a.example/", ""),))), 600)
         assert await look_up("0") is None

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from search.web.base import DateRange, Found, Hit, Location, Recency, WebQuery
+from search.web.base import DateRange, Hit, Location, Recency, SearchHits, WebQuery
 from search.web.dates import iso, mail, words
 from search.web.domains import DomainRule, matches
 from search.web.filters import BONUS, SPANS, can_match, deployment_list, narrowed, promoted, window
@@ -30,7 +30,7 @@ def hit(name: str, published: date | datetime | None = None, updated: date | Non
 def left(
     query: WebQuery, *hits: Hit, honoured: frozenset[str] = frozenset()
 ) -> tuple[list[str], tuple[str, ...]]:
-    found = narrowed(query, Found(hits), honoured, NOW)
+    found = narrowed(query, SearchHits(hits), honoured, NOW)
     return [each.title for each in found.hits], found.ignored_filters
 
 
@@ -127,7 +127,7 @@ def test_every_hit_meets_what_is_not_ignored(
     hits: list[Hit], published: DateRange, updated: DateRange, count: int
 ) -> None:
     found = narrowed(
-        WebQuery("tea", count, published=published, updated=updated), Found(tuple(hits)), set(), NOW
+        WebQuery("tea", count, published=published, updated=updated), SearchHits(tuple(hits)), set(), NOW
     )
     assert len(found.hits) <= count
     assert len({each.url for each in found.hits}) == len(found.hits)

@@ -23,7 +23,7 @@ from accounts.ledger.base import Payer
 from accounts.models.ledger import Balance
 from core.errors import BudgetExceeded
 from search.web import metrics
-from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
+from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
 from search.web.breaker import FAILURES, BreakerOpen
 from search.web.provider_call import attempt
 from search.web.providers.registry import PROVIDERS
@@ -82,10 +82,10 @@ class Scripted(Provider):
     def configured(cls) -> Self | None:
         return cls()
 
-    async def search(self, query: WebQuery) -> Found:
+    async def search(self, query: WebQuery) -> SearchHits:
         if self.failure:
             raise self.failure
-        return Found(())
+        return SearchHits(())
 
 
 # --- What is counted ---------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class TestAttempts:
         found = await attempt(Scripted(), WebQuery("tea", 5), payer)
         metrics.looked_up("brave", hit=True)
         metrics.called("brave", "unavailable")
-        assert found == Found(())
+        assert found == SearchHits(())
         assert [record.message for record in caplog.records] == ["A metric can't be written."] * 4
 
 

@@ -15,12 +15,12 @@ import pytest
 from pytest_django import Settings
 
 from core.errors import LocusError, ProviderError, Timeout, ValidationError
-from core.fetch.robots import Manners
+from core.fetch.robots import CrawlPolicy
 from extract.page_text import PageText, read_page
 from kb.embedding import embedding_model
 from search.web import pages
 from search.web.base import Refusal
-from search.web.pages import LongPage, Page, PageFailed, fetch_page, fetch_pages
+from search.web.pages import FetchedPage, LongPage, PageFailed, fetch_page, fetch_pages
 from search.web.parts import cut
 from search.web.sanitise import clean_text
 from search.web.web_fetch import WebFetchInput, web_fetch
@@ -48,14 +48,14 @@ def web(settings: Settings) -> Iterator[Web]:
 
 @pytest.fixture(autouse=True)
 def _manners(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "_manners", Manners(sleep=at_once))
+    monkeypatch.setattr(pages, "_crawl_policy", CrawlPolicy(sleep=at_once))
 
 
 def anywhere(url: str) -> bool:
     return True
 
 
-async def read(url: str, max_tokens: int = 4000, timeout_secs: float = 30.0, **more: Any) -> Page:
+async def read(url: str, max_tokens: int = 4000, timeout_secs: float = 30.0, **more: Any) -> FetchedPage:
     may_read = more.pop("may_read", anywhere)
     return await fetch_page(url, max_tokens=max_tokens, timeout_secs=timeout_secs, may_read=may_read, **more)
 

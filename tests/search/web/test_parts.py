@@ -12,7 +12,7 @@ from pytest_django import Settings
 from search.web.base import Hit, WebQuery
 from search.web.pages import LongPage
 from search.web.parts import PART_CHARS, RankedText, cut, ranked_by_meaning, ranked_by_words, tokens_of
-from search.web.sources import Source, within_budget
+from search.web.sources import PageSource, within_budget
 from tests.conftest import Cast
 from tests.kb.web import Web
 from tests.search.web.calling import CITATION, ask, change
@@ -120,7 +120,9 @@ def test_text_of_any_kind_is_parted_and_cut_in_time(text: str) -> None:
 def test_no_more_is_read_of_a_page_than_a_language_model_is_shown(settings: Settings) -> None:
     """What does not fit into its context is cut off at the end, which may be what matters."""
     found = ranked(QUESTION, text_with(ANSWER, 1))
-    source = Source(Hit("Notes", "https://a.example/", ""), LongPage("https://a.example/", "Notes", found))
+    source = PageSource(
+        Hit("Notes", "https://a.example/", ""), LongPage("https://a.example/", "Notes", found)
+    )
     ((_, read),) = within_budget([source], WebQuery(QUESTION, 5, max_tokens_per_page=20_000))
     assert ANSWER in read
     assert tokens_of([read])[0] <= settings.GENERATION_CONTEXT_TOKENS

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.ledger.base import Payer
 from accounts.models.ledger import Charge
-from search.web.base import Found, Outcome, Provider, ProviderFailed, WebQuery
+from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
 from search.web.prices import cost_of, estimate_of, price_of
 from search.web.provider_call import attempt
 from tests.conftest import make_cast
@@ -35,15 +35,15 @@ class Priced(Provider):
     def most_calls(self, query: WebQuery) -> int:
         return 2
 
-    async def search(self, query: WebQuery) -> Found:
+    async def search(self, query: WebQuery) -> SearchHits:
         if self._fails:
             raise ProviderFailed(self._fails, "It failed.")
-        return Found((), calls=1, extra_cost=Decimal("0.001"))
+        return SearchHits((), calls=1, extra_cost=Decimal("0.001"))
 
 
 def test_a_search_costs_its_calls_and_what_comes_on_top(settings: Settings) -> None:
     provider = Priced()
-    found = Found((), calls=1, extra_cost=Decimal("0.001"))
+    found = SearchHits((), calls=1, extra_cost=Decimal("0.001"))
     assert (price_of(Priced), estimate_of(provider, WebQuery("x", 20))) == (
         Decimal("0.005"),
         Decimal("0.03"),

@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from accounts.models.ledger import Balance, Charge
 from search.generation.llm import ATTEMPTS
-from search.generation.registry import answerer
+from search.generation.registry import generator
 from tests.conftest import Cast
 from tests.search.answer.providers import AnthropicProvider, Turn
 from tests.search.web.calling import (
@@ -207,7 +207,7 @@ async def test_a_model_that_fails_half_way(
     assert execution["status"] == "failed"
     assert execution["result"] == {"response": "The harbour lighthouse was built ", "partial": True}
     # Nobody knows what the provider will bill: the estimate counts.
-    estimate = answerer().likely_cost()
+    estimate = generator().likely_cost()
     assert await ledger() == [("search", "brave", Decimal("0.005")), ("model", MODEL, estimate)]
 
 

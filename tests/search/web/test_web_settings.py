@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.access.identity import principal_of_user
-from accounts.preferences import Source, sections_of
+from accounts.preferences import SettingSource, sections_of
 from core.errors import NotFound, ToolDisabled
 from search.web.preferences import (
     WebSearchSettings,
@@ -111,7 +111,7 @@ def test_only_admins_of_the_workspace_decide(cast: Cast) -> None:
 
 
 def test_users_have_no_say(cast: Cast) -> None:
-    assert "web_search" not in sections_of(Source.USER)
+    assert "web_search" not in sections_of(SettingSource.USER)
     body = json.dumps({"web_search": {"enabled": True}})
     response = Client().patch(
         "/api/v1/preferences", body, content_type="application/json", headers=cast.headers("alice")

@@ -30,9 +30,9 @@ from rich.console import Console
 from rich.table import Table
 
 from core.confinement.limits import limit_use
+from core.errors import DocumentError
 from core.locations import Box, Page
 from extract.base import Element, Extractor, Limits, Request, UnitRead
-from extract.errors import IngestionError
 from extract.media import reader as media
 from extract.media import speech
 from extract.media.sound import recording
@@ -150,7 +150,7 @@ def recordings(folder: Path) -> None:
     for truth in jsonl(folder / "transcripts.jsonl"):
         try:
             elements, unit, seconds = read(media.extract, folder / truth["file"])
-        except IngestionError as error:
+        except DocumentError as error:
             table.add_row(truth["file"], error.code)
             continue
         said, wanted = (folded(text, plain=True).split() for text in (texts(elements), [truth["text"]]))

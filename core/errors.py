@@ -1,22 +1,24 @@
-"""Every error a caller can meet, with its code and HTTP status (contract §3).
+"""Every error of a request, with its code and HTTP status (contract §3), and what documents fail with.
 
-LocusError
-├── ValidationError 400 ── UnknownField, InvalidJson, Conflict
-├── Unauthenticated 401
-├── BudgetExceeded 402
-├── Forbidden 403 ── ToolDisabled
-├── NotFound 404
-├── MethodNotAllowed 405
-├── Cancelled, IdempotencyConflict 409
-├── EventsExpired 410
-├── PreconditionFailed 412
-├── TooLarge 413
-├── UnsupportedMediaType 415
-├── RangeNotSatisfiable 416
-├── RateLimited 429 ── QuotaExceeded
-├── ProviderError 502
-├── Overloaded 503
-└── Timeout 504 ── RequestTimeout 408
+CodedError
+├── DocumentError: `core.fetch.errors`, `extract.errors`
+└── LocusError
+    ├── ValidationError 400 ── UnknownField, InvalidJson, Conflict
+    ├── Unauthenticated 401
+    ├── BudgetExceeded 402
+    ├── Forbidden 403 ── ToolDisabled
+    ├── NotFound 404
+    ├── MethodNotAllowed 405
+    ├── Cancelled, IdempotencyConflict 409
+    ├── EventsExpired 410
+    ├── PreconditionFailed 412
+    ├── TooLarge 413
+    ├── UnsupportedMediaType 415
+    ├── RangeNotSatisfiable 416
+    ├── RateLimited 429 ── QuotaExceeded
+    ├── ProviderError 502
+    ├── Overloaded 503
+    └── Timeout 504 ── RequestTimeout 408
 
 One handler per transport turns them into its own form: `core.api.rest.exception_handler`,
 `runs.transports.websocket`.
@@ -28,12 +30,29 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 
-class LocusError(Exception):
+class CodedError(Exception):
     """An error with a code that callers may rely on; its message says what to do next."""
 
     code: ClassVar[str]
-    status: ClassVar[int]
     default_message: ClassVar[str]
+
+    def __init__(self, message: str | None = None) -> None:
+        self.message = message or self.default_message
+        super().__init__(self.message)
+
+
+class DocumentError(CodedError):
+    """A document fails: it can't be fetched or read (contract §4).
+
+    Trying the same again would end the same way. What may pass by itself (a lost database connection) is no
+    `DocumentError`; `ingestion.jobs.Retries` decides what is tried again.
+    """
+
+
+class LocusError(CodedError):
+    """A request fails."""
+
+    status: ClassVar[int]
 
     def __init__(
         self,
@@ -42,10 +61,9 @@ class LocusError(Exception):
         param: str | None = None,
         details: dict[str, Any] | None = None,
     ) -> None:
-        self.message = message or self.default_message
+        super().__init__(message)
         self.param = param
         self.details = details
-        super().__init__(self.message)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from django.conf import settings
 
+from core.errors import DocumentError
 from extract.base import Element, Finding, Kind, Opened, UnitRead
-from extract.errors import IngestionError, NoText, UnsupportedType
+from extract.errors import NoText, UnsupportedType
 from extract.sandbox.parent import SandboxLimits, extract
 
 NOT_CONTENT = frozenset({Kind.HIDDEN, Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
@@ -56,7 +57,7 @@ def read_page(
         # Whoever has read enough ends the child.
         with closing(findings):
             return _text(findings, max_chars, time.monotonic() + (enough_secs or timeout_secs))
-    except IngestionError as error:
+    except DocumentError as error:
         raise Unreadable(error.code, error.message) from error
 
 

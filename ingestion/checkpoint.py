@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.conf import settings
 
+from core.errors import DocumentError
 from extract.base import Element, UnitRead
-from extract.errors import IngestionError
 from extract.sandbox.lines import dump_finding
 from extract.sandbox.wire import ProtocolError, read_line
 
@@ -36,7 +36,7 @@ class Checkpoint:
             for line in file:
                 try:
                     finding = read_line(line)
-                except (ProtocolError, IngestionError):
+                except (ProtocolError, DocumentError):
                     return  # the line that was being written when the worker died
                 if isinstance(finding, Element):
                     elements.append(finding)

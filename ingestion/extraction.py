@@ -13,6 +13,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from core.errors import DocumentError
 from core.fetch import name_of_url
 from core.locations import PageBox
 from extract.base import (
@@ -26,7 +27,6 @@ from extract.base import (
     UnitRead,
     Warned,
 )
-from extract.errors import IngestionError
 from extract.kinds import KINDS, has_pages, is_misnamed, promised_type
 from extract.sandbox.parent import SandboxLimits, extract
 from ingestion.checkpoint import Checkpoint
@@ -71,7 +71,7 @@ class ExtractionState:
         return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is TextOrigin.PENDING))
 
     def read_text(self) -> None:
-        """Read the text that the file holds; raise `IngestionError` if it can't be read at all."""
+        """Read the text that the file holds; raise `DocumentError` if it can't be read at all."""
         findings = extract(
             Path(self._document.file.path),
             _limits(),
@@ -127,7 +127,7 @@ class ExtractionState:
                     case UnitRead(number, source):
                         unseen += [number] if source is TextOrigin.UNREADABLE else []
                         yield finding
-        except IngestionError as error:
+        except DocumentError as error:
             self.warnings.append(Warned("pictures_unread", f"Not all pictures were read. {error.message}"))
         if unseen:
             where = f"{self.unit_name}s {', '.join(map(str, unseen))}"

@@ -8,8 +8,7 @@ from dataclasses import replace
 from django.conf import settings
 from django.core.files.uploadedfile import TemporaryUploadedFile
 
-from core.fetch import FetchError, default_limits, fetch_blocking
-from extract.errors import BY_CODE
+from core.fetch import default_limits, fetch_blocking
 from ingestion.progress import Superseded
 from kb.documents import store_fetched
 from kb.models import Document
@@ -18,17 +17,13 @@ from kb.models import Document
 def fetch_document(document: Document, checkpoint: Callable[[], None] = lambda: None) -> None:
     """Fetch `document.url` and make what comes the document's file, with size, sha256, type and name.
 
-    `checkpoint` is called twice a second; what it raises ends the fetch. Raise the `IngestionError` with
-    the code `blocked_url`, `unreachable_url`, `too_large` or `unsupported_type`, and `Superseded` if the
-    document is gone. An earlier file stays until the new one is whole.
+    `checkpoint` is called twice a second; what it raises ends the fetch. Raise `FetchError`, and
+    `Superseded` if the document is gone. An earlier file stays until the new one is whole.
     """
     limits = default_limits()
     limits = replace(limits, max_bytes=min(limits.max_bytes, settings.MAX_UPLOAD_BYTES))
     with TemporaryUploadedFile("page", "", 0, None) as page:
-        try:
-            fetched = fetch_blocking(document.url, page, limits=limits, checkpoint=checkpoint)
-        except FetchError as error:
-            raise BY_CODE[error.code](error.message) from error
+        fetched = fetch_blocking(document.url, page, limits=limits, checkpoint=checkpoint)
         page.flush()
         page.size = fetched.size
         if not store_fetched(document, page, fetched.mime_type):

@@ -22,7 +22,8 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.jobs import Job
 
-from extract.errors import IngestionError, Internal
+from core.errors import DocumentError
+from extract.errors import Internal
 from ingestion.pipeline import embed, fail, fetch, read
 from ingestion.progress import Interrupted, Superseded
 from ingestion.queues import ONE_MORE, FairJobManager, others_wait
@@ -82,7 +83,7 @@ def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]
         logger.info("Document %s was deleted, cancelled or queued again while it was processed.", id)
     except Interrupted as stop:
         raise JobAborted from stop
-    except IngestionError as error:
+    except DocumentError as error:
         logger.info("Document %s failed: %s", id, error.code)
         fail(id, error)
     except TRANSIENT:

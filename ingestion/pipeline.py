@@ -19,9 +19,10 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from core.errors import DocumentError
 from core.threads import give_connection_back
 from extract.base import Element
-from extract.errors import IngestionError, NoText
+from extract.errors import NoText
 from ingestion.attachments import add_attachments
 from ingestion.captioning import caption_pictures, captioner
 from ingestion.chunking import ChunkDraft, chunked
@@ -49,7 +50,7 @@ Interruption = Callable[[], bool]
 def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None:
     """Take a document from its file to `ready` or `partial`.
 
-    Raise `IngestionError` if it can't be ingested, `Superseded` if it was deleted, cancelled or queued once
+    Raise `DocumentError` if it can't be ingested, `Superseded` if it was deleted, cancelled or queued once
     more meanwhile or is finished, and `Interrupted` once `interrupted()` is true. Running again after any of
     these, or after a crash, ends in the same chunks.
     """
@@ -149,7 +150,7 @@ def embed(
     merge_if_due(ScopeKey.of(document))
 
 
-def fail(document_id: UUID, error: IngestionError, *, has_begun: bool = True) -> None:
+def fail(document_id: UUID, error: DocumentError, *, has_begun: bool = True) -> None:
     """Mark a document as failed: no chunks, the file kept, and why.
 
     Quiet if the document is gone, cancelled, or `queued` once more although this run `has_begun`.

@@ -13,7 +13,7 @@ from core.fetch.errors import (
     RobotsDisallowed,
     UnknownHost,
     UnreachableUrl,
-    UnsupportedType,
+    UnsupportedResponse,
 )
 from core.fetch.guard import GuardedNetwork, is_public
 from core.fetch.urls import MAX_URL, allowed_addresses, name_of_url, web_url
@@ -32,7 +32,7 @@ __all__ = [
     "RobotsDisallowed",
     "UnknownHost",
     "UnreachableUrl",
-    "UnsupportedType",
+    "UnsupportedResponse",
     "allowed_addresses",
     "default_limits",
     "fetch",

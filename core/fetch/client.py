@@ -20,7 +20,7 @@ import httpx2
 from anyio.from_thread import start_blocking_portal
 from django.conf import settings
 
-from core.fetch.errors import BlockedUrl, FetchError, ResponseTooLarge, UnreachableUrl, UnsupportedType
+from core.fetch.errors import BlockedUrl, FetchError, ResponseTooLarge, UnreachableUrl, UnsupportedResponse
 from core.fetch.guard import CONNECT_SECS, GuardedNetwork
 from core.fetch.urls import address_of, web_url
 
@@ -84,7 +84,7 @@ async def fetch(
     """Write what stands at `url` into a file and return what it is.
 
     Raise `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `ResponseTooLarge`,
-    `UnsupportedType` or what `admit` raises; a part may have been written by then.
+    `UnsupportedResponse` or what `admit` raises; a part may have been written by then.
     """
     limits, network = limits or default_limits(), network or GuardedNetwork()
     try:
@@ -209,7 +209,7 @@ def _type(headers: httpx2.Headers) -> tuple[str, str | None]:
     header = headers.get("content-type", "")
     mime_type = header.partition(";")[0].strip().lower()
     if not (mime_type in TYPES or mime_type.startswith("text/")):
-        raise UnsupportedType
+        raise UnsupportedResponse
     message = Message()
     message["Content-Type"] = header
     return mime_type, message.get_content_charset()
@@ -225,7 +225,7 @@ def _decoded(reply: httpcore2.Response, headers: httpx2.Headers, limits: FetchLi
     encodings = [name for name in headers.get_list("content-encoding", split_commas=True) if name.strip()]
     # One at most: of nested ones, the outer could be made to work for ever without giving anything.
     if len(encodings) > 1 or not {name.lower() for name in encodings} <= {*ENCODINGS, "identity"}:
-        raise UnsupportedType("The server sent the page in an encoding that is not read here.")
+        raise UnsupportedResponse("The server sent the page in an encoding that is not read here.")
     body = _Body(reply, limits.max_bytes)
     encoding = {"content-encoding": encodings[0]} if encodings else {}
     return httpx2.Response(200, headers=encoding, stream=body).aiter_bytes()

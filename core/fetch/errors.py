@@ -6,21 +6,15 @@ The messages never tell an open port of an internal address from a closed one, n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+
+from core.errors import DocumentError
 
 
-class FetchError(Exception):
-    """A URL could not be fetched; the message says what to do next.
+class FetchError(DocumentError):
+    """A URL could not be fetched.
 
     `code` is one of contract §4, but for `RobotsDisallowed`, which documents that a user names never meet.
     """
-
-    code: ClassVar[str]
-    default_message: ClassVar[str]
-
-    def __init__(self, message: str | None = None) -> None:
-        self.message = message or self.default_message
-        super().__init__(self.message)
 
 
 class BlockedUrl(FetchError):
@@ -79,7 +73,7 @@ class ResponseTooLarge(FetchError):
     )
 
 
-class UnsupportedType(FetchError):
+class UnsupportedResponse(FetchError):
     """The answer is neither a web page nor text nor a PDF."""
 
     code = "unsupported_type"

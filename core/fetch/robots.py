@@ -17,7 +17,7 @@ from django.conf import settings
 from protego import Protego
 
 from core.fetch.client import FetchLimits, fetch
-from core.fetch.errors import BlockedUrl, FetchError, RobotsDisallowed, UnreachableUrl, UnsupportedType
+from core.fetch.errors import BlockedUrl, FetchError, RobotsDisallowed, UnreachableUrl, UnsupportedResponse
 from core.fetch.guard import GuardedNetwork
 
 # RFC 9309 wants at least 500 KiB read (who has more to say is left alone), and nothing kept for a day.
@@ -116,7 +116,7 @@ class CrawlPolicy:
         limits = FetchLimits(MAX_RULES_BYTES, TIMEOUT_SECS)
         try:
             await fetch(origin, body, limits=limits, network=self._network)
-        except UnsupportedType:
+        except UnsupportedResponse:
             return EVERYBODY, RULES_SECS
         except BlockedUrl:
             # The guard says the same of the page itself, and better.

@@ -10,9 +10,10 @@ from zipfile import ZipFile
 
 from lxml import etree
 
+from core.errors import DocumentError
 from extract.archives import opened_archive, read
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
-from extract.errors import Corrupted, Encrypted, IngestionError, TooManyPages
+from extract.errors import Corrupted, Encrypted, TooManyPages
 from extract.kinds import KINDS
 from extract.markup.html import bare_elements, decode_html, html_elements
 from extract.places import folded
@@ -62,7 +63,7 @@ def _elements(content: bytes, request: Request) -> list[Element]:
         return bare_elements(text)
     try:
         return html_elements(text)
-    except IngestionError:
+    except DocumentError:
         return []
 
 

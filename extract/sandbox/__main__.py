@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import IO
 
 from core.confinement.limits import limit_this_process
+from core.errors import DocumentError
 from core.process.hardening import hide_memory
 from extract.base import Limits, Request, UnitRead
-from extract.errors import IngestionError, OutOfMemory
+from extract.errors import OutOfMemory
 from extract.registry import extract
 from extract.sandbox.lines import dump_end, dump_error, dump_finding
 from extract.sandbox.serving import serve
@@ -47,7 +48,7 @@ def run(arguments: list[str]) -> None:
                 if isinstance(finding, UnitRead):
                     out.flush()
             out.write(dump_end())
-        except IngestionError as error:
+        except DocumentError as error:
             out.write(dump_error(error))
         except MemoryError:
             out.write(dump_error(OutOfMemory()))

@@ -16,8 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from core.errors import DocumentError
 from extract.base import Request
-from extract.errors import Corrupted, ExtractionTimeout, IngestionError, Internal, OutOfMemory
+from extract.errors import Corrupted, ExtractionTimeout, Internal, OutOfMemory
 from extract.sandbox.processes import start
 from extract.sandbox.wire import MAX_LINE_BYTES, ProtocolError
 
@@ -44,7 +45,7 @@ class ChildExited(Exception):
     a reason of their own sent the signal.
     """
 
-    def __init__(self, cause: IngestionError, *, was_killed: bool = False) -> None:
+    def __init__(self, cause: DocumentError, *, was_killed: bool = False) -> None:
         self.cause, self.was_killed = cause, was_killed
         super().__init__(cause.message)
 

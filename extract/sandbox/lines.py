@@ -7,9 +7,9 @@ from typing import Any
 
 import orjson
 
+from core.errors import DocumentError
 from core.locations import PageBox
 from extract.base import Element, Finding, Pictured
-from extract.errors import IngestionError
 
 
 def dump_finding(finding: Finding) -> bytes:
@@ -21,7 +21,7 @@ def dump_finding(finding: Finding) -> bytes:
     return _line(type(finding).__name__, asdict(finding))
 
 
-def dump_error(error: IngestionError) -> bytes:
+def dump_error(error: DocumentError) -> bytes:
     """Return the line that says why there is no more."""
     return _line("Error", {"code": error.code, "message": error.message})
 

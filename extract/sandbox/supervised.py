@@ -7,8 +7,9 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from core.errors import DocumentError
 from extract.base import Element, Finding, Opened, Pictured, Request, TextOrigin, UnitRead
-from extract.errors import ExtractionTimeout, IngestionError, Internal, OutOfMemory
+from extract.errors import ExtractionTimeout, Internal, OutOfMemory
 from extract.sandbox.child import Child, ChildExited, SandboxLimits
 from extract.sandbox.wire import ProtocolError, read_line
 
@@ -70,7 +71,7 @@ class SupervisedExtraction:
             yield from self._attempt(
                 replace(self.request, units=None if is_whole else (unit,), safe_mode=True)
             )
-        except (ChildExited, IngestionError):
+        except (ChildExited, DocumentError):
             if is_whole:
                 raise death.cause from None
             self.last = unit

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from core.errors import DocumentError
 from extract.base import Element, Finding, Limits, Opened, Request, TextOrigin, UnitRead, Warned
-from extract.errors import Corrupted, FileTooLarge, IngestionError, TooManyPages
+from extract.errors import Corrupted, FileTooLarge, TooManyPages
 from extract.ocr.image import extract
 from tests.conftest import SAMPLES
 from tests.samples.make import BODY, CHAPTERS
@@ -155,7 +156,7 @@ def bomb() -> bytes:
     ("content", "error"),
     [(bomb(), FileTooLarge), (b"\x89PNG\r\n\x1a\nrest", Corrupted), (b"GIF89a", Corrupted)],
 )
-def test_what_is_refused_at_once(content: bytes, error: type[IngestionError], tmp_path: Path) -> None:
+def test_what_is_refused_at_once(content: bytes, error: type[DocumentError], tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(content)
     with pytest.raises(error):
         list(extract(tmp_path / "image", Request(LIMITS)))

@@ -16,7 +16,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.access.identity import principal_of_user
 from accounts.models import Workspace
-from extract.errors import IngestionError
+from core.errors import DocumentError
 from ingestion import bulk, pipeline
 from ingestion.bulk import FileOutcome, Followed, Skipped, Summary, walk
 from ingestion.management.commands import ingest as command
@@ -57,7 +57,7 @@ def process_all() -> None:
     for document in Document.unscoped.filter(status=Status.QUEUED):
         try:
             pipeline.ingest(document.pk)
-        except IngestionError as error:
+        except DocumentError as error:
             pipeline.fail(document.pk, error)
     ProcrastinateJob.objects.all().delete()
 

@@ -18,8 +18,9 @@ from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
+from core.errors import DocumentError
 from extract.base import Kind, Limits, Request, TextOrigin
-from extract.errors import FileTooLarge, IngestionError, TooManyPages
+from extract.errors import FileTooLarge, TooManyPages
 from extract.office.shown import shown
 from tests.ingestion.reading import REQUEST, read, read_bytes, simply, zipped
 
@@ -305,5 +306,5 @@ def test_damaged_packages_are_no_internal_error(
     for request in (REQUEST, simply()):
         try:
             read_bytes(tmp_path, zipped(members), request)
-        except IngestionError as error:
+        except DocumentError as error:
             assert error.code == "corrupted"

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from accounts.access.identity import principal_of_user
+from core.errors import DocumentError
 from extract.base import Warned
-from extract.errors import IngestionError, NoText
+from extract.errors import NoText
 from ingestion import pipeline
 from ingestion.progress import Interrupted, Superseded
 from kb.changes import cancel
@@ -30,7 +31,7 @@ def ingested(document: Document) -> Document:
         reprocess(document)
     try:
         pipeline.ingest(document.pk)
-    except IngestionError as error:
+    except DocumentError as error:
         pipeline.fail(document.pk, error)
     return Document.unscoped.get(pk=document.pk)
 

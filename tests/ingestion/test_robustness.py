@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from core.errors import DocumentError
 from extract import archives
 from extract.base import Element, Opened, Request, UnitRead
-from extract.errors import Corrupted, Encrypted, FileTooLarge, IngestionError
+from extract.errors import Corrupted, Encrypted, FileTooLarge
 from extract.sandbox.parent import SandboxLimits, extract
 from tests.conftest import SHARED_DATA
 from tests.ingestion.reading import REQUEST, read_bytes, simply, zipped
@@ -167,7 +168,7 @@ def test_damaged_office_files_are_read_or_refused(
 ) -> None:
     content, dice = saved(make()), random.Random(1)
     for _ in range(25):
-        with suppress(IngestionError):
+        with suppress(DocumentError):
             read_bytes(tmp_path, damage(content, dice))
 
 
@@ -186,7 +187,7 @@ TEXTS = {
 def test_damaged_texts_are_read_or_refused(tmp_path: Path, kind: str, encoding: str) -> None:
     content, dice = TEXTS[kind].encode(encoding), random.Random(1)
     for _ in range(40):
-        with suppress(IngestionError):
+        with suppress(DocumentError):
             read_bytes(tmp_path, damaged(content, dice))
 
 
@@ -253,7 +254,7 @@ def outcome(path: Path) -> tuple[str, str]:
     """Return the error code, or "read", and all text."""
     try:
         findings = list(extract(path, LIMITS))
-    except IngestionError as error:
+    except DocumentError as error:
         return error.code, ""
     assert isinstance(findings[0], Opened)
     assert any(isinstance(finding, UnitRead) for finding in findings)

@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from core.errors import DocumentError
 from core.locations import Box, InFile, InTime, LocatedText, OnPage, Page, PageBox
 from extract.base import (
     Attached,
@@ -28,7 +29,7 @@ from extract.base import (
     UnitRead,
     Warned,
 )
-from extract.errors import IngestionError, OutOfMemory
+from extract.errors import OutOfMemory
 from extract.sandbox import child, parent, processes
 from extract.sandbox.child import Child
 from extract.sandbox.lines import dump_error, dump_finding
@@ -72,7 +73,7 @@ def test_each_death_has_its_code(monkeypatch: pytest.MonkeyPatch, code: str, err
         "except MemoryError:\n    print(dump_error(OutOfMemory()).decode(), end='')\n"
     )
     run_instead(monkeypatch, limited)
-    with pytest.raises(IngestionError) as caught:
+    with pytest.raises(DocumentError) as caught:
         list(parent.extract(Path("any"), SandboxLimits(3, 1 << 30, 10)))
     assert caught.value.code == error_code
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.fetch import FetchError, UnreachableUrl, UnsupportedType, fetch_blocking
+from core.fetch import FetchError, UnreachableUrl, UnsupportedResponse, fetch_blocking
 from tests.kb.fetching import LIMITS, exempt, get
 from tests.kb.web import Web, reply
 
@@ -90,7 +90,7 @@ async def test_types_that_are_fetched(web: Web, header: str, mime_type: str, cha
     ],
 )
 async def test_types_that_are_refused(web: Web, header: str | None) -> None:
-    with pytest.raises(UnsupportedType):
+    with pytest.raises(UnsupportedResponse):
         await get(web.page("/", b"x", header), exempt(web))
 
 

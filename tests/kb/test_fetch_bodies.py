@@ -11,7 +11,14 @@ import brotli
 import pytest
 from backports import zstd
 
-from core.fetch import FetchLimits, GuardedNetwork, ResponseTooLarge, UnreachableUrl, UnsupportedType, fetch
+from core.fetch import (
+    FetchLimits,
+    GuardedNetwork,
+    ResponseTooLarge,
+    UnreachableUrl,
+    UnsupportedResponse,
+    fetch,
+)
 from tests.kb.fetching import MIB, exempt, get
 from tests.kb.web import PUBLIC, Page, Web, reply
 
@@ -60,7 +67,7 @@ async def test_a_bomb_is_too_large_and_is_never_whole_in_memory(web: Web, name: 
 @pytest.mark.parametrize("encoding", ["gzip, gzip", "gzip, br", "compress", "x"])
 async def test_nested_and_unknown_encodings_are_refused(web: Web, encoding: str) -> None:
     url = web.page("/", gzip.compress(gzip.compress(b"x")), Content_Encoding=encoding)
-    with pytest.raises(UnsupportedType):
+    with pytest.raises(UnsupportedResponse):
         await get(url, exempt(web))
 
 

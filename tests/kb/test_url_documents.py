@@ -13,7 +13,7 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
-from extract.errors import IngestionError
+from core.errors import DocumentError
 from ingestion.fetching import fetch_document
 from ingestion.progress import Superseded
 from kb.documents import page_cache, reprocess
@@ -231,7 +231,7 @@ class TestFetching:
         document = add(web.page("/a", b"old"))
         fetch_document(document)
         web.page("/a", b"new", "image/png")
-        with pytest.raises(IngestionError):
+        with pytest.raises(DocumentError):
             fetch_document(document)
         assert Path(now(document).file.path).read_bytes() == b"old"
 
@@ -249,7 +249,7 @@ class TestFetching:
             web.page("/large", b"x" * 1001): "too_large",
         }
         for url, code in urls.items():
-            with pytest.raises(IngestionError) as failed:
+            with pytest.raises(DocumentError) as failed:
                 fetch_document(add(url))
             assert (failed.value.code, failed.value.message.endswith(".")) == (code, True)
 
@@ -258,7 +258,7 @@ class TestFetching:
     ) -> None:
         document = add(web.page("/a", b"x" * 1001))
         settings.MAX_UPLOAD_BYTES = 1000
-        with pytest.raises(IngestionError) as failed:
+        with pytest.raises(DocumentError) as failed:
             fetch_document(document)
         assert failed.value.code == "too_large"
 

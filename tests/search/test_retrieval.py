@@ -1,4 +1,4 @@
-"""Ranking as a whole: stages that can be left out, a reranker with too little time, near duplicates, relevance."""
+"""Ranking as a whole: stages left out, a reranker with too little time, near duplicates, relevance."""
 
 from __future__ import annotations
 

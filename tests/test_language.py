@@ -1,0 +1,61 @@
+"""One noun, one meaning: no two classes share a name, and the words of the glossary are the code's words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
+OF_THE_FRAMEWORK = {"Command", "Meta", "Media"}
+SHARED = {
+    "Document": "the table, and its shape in the API's schema",
+    "Chunk": "the table, and its shape in the API's schema",
+    "Session": "the conversation",
+}
+"""Names of several classes, each with the reason."""
+NOT_IN_CODE = {"session", "row group", "head"}
+
+
+def sources() -> Iterator[Path]:
+    for room in ROOMS:
+        yield from (path for path in (ROOT / room).rglob("*.py") if "migrations" not in path.parts)
+
+
+def test_no_two_classes_share_a_name() -> None:
+    places = defaultdict(list)
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            # What begins with an underscore is known in its own file alone.
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    shared = {
+        name: found for name, found in places.items() if len(found) > 1 and name not in OF_THE_FRAMEWORK
+    }
+    assert {name: found for name, found in shared.items() if name not in SHARED} == {}
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Return each word with those that stand for something else."""
+    lines = (ROOT / "docs" / "glossary.md").read_text("utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    return [(word, avoided) for word, _, avoided in cells[1:]]
+
+
+def test_the_words_of_the_glossary_exist() -> None:
+    text = " ".join(path.read_text().lower() for path in sources())
+    words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])_([a-z])", r"\1 \2", text)))
+    missing = [
+        word
+        for word, _ in glossary()
+        if not all(part in words for part in re.findall(r"[a-z]+", word.lower()))
+    ]
+    assert missing == []
+
+
+def test_each_word_of_the_glossary_has_one_entry() -> None:
+    words = [word for word, _ in glossary()]
+    assert sorted(words) == sorted(set(words))

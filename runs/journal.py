@@ -211,7 +211,10 @@ def read_all(cursors: Sequence[EventCursor]) -> list[EventPage]:
             events[cursor].append(StoredEvent(cursor.execution_id, *event))
     if expired:
         end_abandoned(expired)
-    return [EventPage(events[cursor], cursor.execution_id not in live | expired, documents[cursor]) for cursor in cursors]
+    return [
+        EventPage(events[cursor], cursor.execution_id not in live | expired, documents[cursor])
+        for cursor in cursors
+    ]
 
 
 read = Batcher(read_all)

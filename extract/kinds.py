@@ -26,7 +26,6 @@ class FileKind:
     modality: FileModality = FileModality.TEXT
 
 
-_HERE = "extract"
 _OOXML = "application/vnd.openxmlformats-officedocument"
 _ODF = "application/vnd.oasis.opendocument"
 
@@ -92,23 +91,23 @@ _SOURCE_CODE = [
 
 
 def _image(mime_type: str, *extensions: str) -> FileKind:
-    return FileKind(mime_type, extensions, f"{_HERE}.image", FileModality.IMAGE)
+    return FileKind(mime_type, extensions, "extract.ocr.image", FileModality.IMAGE)
 
 
 def _audio(mime_type: str, *extensions: str) -> FileKind:
-    return FileKind(mime_type, extensions, f"{_HERE}.media", FileModality.AUDIO)
+    return FileKind(mime_type, extensions, "extract.media.reader", FileModality.AUDIO)
 
 
 def _video(mime_type: str, *extensions: str) -> FileKind:
-    return FileKind(mime_type, extensions, f"{_HERE}.media", FileModality.VIDEO)
+    return FileKind(mime_type, extensions, "extract.media.reader", FileModality.VIDEO)
 
 
 def _text(mime_type: str, module: str, *extensions: str) -> FileKind:
-    return FileKind(mime_type, extensions, f"{_HERE}.{module}")
+    return FileKind(mime_type, extensions, f"extract.{module}")
 
 
 KINDS: dict[str, FileKind] = {
-    "pdf": _text("application/pdf", "pdf", ".pdf"),
+    "pdf": _text("application/pdf", "pdf.reader", ".pdf"),
     "docx": _text(f"{_OOXML}.wordprocessingml.document", "office.docx", ".docx", ".docm", ".dotx", ".dotm"),
     "pptx": _text(f"{_OOXML}.presentationml.presentation", "office.pptx", ".pptx", ".pptm", ".ppsx", ".potx"),
     "xlsx": _text(f"{_OOXML}.spreadsheetml.sheet", "office.xlsx", ".xlsx", ".xlsm", ".xltx", ".xltm"),
@@ -121,14 +120,14 @@ KINDS: dict[str, FileKind] = {
     "epub": _text("application/epub+zip", "markup.epub", ".epub"),
     "html": _text("text/html", "markup.html", ".html", ".htm", ".xhtml"),
     "md": _text("text/markdown", "markup.markdown", ".md", ".markdown"),
-    "txt": _text("text/plain", "text", ".txt", ".text", ".log"),
+    "txt": _text("text/plain", "text.plain", ".txt", ".text", ".log"),
     "csv": _text("text/csv", "data.table", ".csv"),
     "tsv": _text("text/tab-separated-values", "data.table", ".tsv", ".tab"),
     "json": _text("application/json", "data.json", ".json", ".jsonl", ".ndjson", ".geojson"),
     "xml": _text("application/xml", "data.xml", ".xml", ".rss", ".atom", ".xsd", ".svg"),
     "eml": _text("message/rfc822", "mail.eml", ".eml"),
     "msg": _text("application/vnd.ms-outlook", "mail.msg", ".msg"),
-    "code": _text("text/x-source", "code", *_SOURCE_CODE),
+    "code": _text("text/x-source", "text.code", *_SOURCE_CODE),
     "png": _image("image/png", ".png"),
     "jpg": _image("image/jpeg", ".jpg", ".jpeg", ".jpe"),
     "tiff": _image("image/tiff", ".tif", ".tiff"),

@@ -92,7 +92,7 @@ def known_browser(request: HttpRequest, account: str) -> str | None:
 
 def _signer(account: str) -> signing.TimestampSigner:
     # The account is part of the key, so the cookie is of use for no other and names none.
-    return signing.TimestampSigner(salt=f"accounts.access.logins {account}")
+    return signing.TimestampSigner(salt=f"accounts.logins {account}")
 
 
 @contextmanager

@@ -63,7 +63,7 @@ class Bucket:
     def of(cls, limit: AttemptLimit, *who: str) -> Bucket:
         """Return the bucket of a limit for somebody, whom its key does not name."""
         value = "\0".join((limit.name, *who))
-        return cls(limit, salted_hmac("accounts.access.throttling", value, algorithm="sha256").hexdigest())
+        return cls(limit, salted_hmac("accounts.throttling", value, algorithm="sha256").hexdigest())
 
 
 # A person who mistypes has five tries; a program has one a minute.

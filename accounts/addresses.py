@@ -6,17 +6,13 @@ link that was mailed to it, or by an administrator who entered it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from allauth.account.models import EmailAddress
+from django.contrib.auth.models import AbstractUser
 from django.db import transaction
-
-if TYPE_CHECKING:
-    from accounts.models import User
 
 
 @transaction.atomic
-def vouch_for_address(user: User) -> None:
+def vouch_for_address(user: AbstractUser) -> None:
     """Count a user's address as verified, because an administrator entered it."""
     EmailAddress.objects.filter(user=user).exclude(email=user.email).delete()
     # No two users have the same address, so this one can't be another's.
@@ -26,6 +22,6 @@ def vouch_for_address(user: User) -> None:
     )
 
 
-def is_verified(user: User) -> bool:
+def is_verified(user: AbstractUser) -> bool:
     """Tell whether a user's address is verified."""
     return bool(EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists())

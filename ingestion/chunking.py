@@ -19,6 +19,7 @@ from core.text.sentences import sentence_bounds
 from core.text.tables import without_marks
 from extract.base import Element, Kind, Pictured
 from kb.chunk_size import MOST_CHARS
+from kb.chunks import ChunkDraft
 from kb.pictures import Picture
 
 # Longer chunks blur what a vector stands for, also where the model could read more.
@@ -47,17 +48,6 @@ class Tokenizer(Protocol):
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkDraft:
-    """A chunk before it has an id; `sentences` are start and end of each sentence, or row of a table."""
-
-    located: LocatedText
-    headings: tuple[str, ...]
-    sentences: tuple[tuple[int, int], ...]
-    is_table: bool = False
-    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)

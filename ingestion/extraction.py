@@ -6,7 +6,7 @@ recognised afterwards and takes the place of what its unit held before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -142,6 +142,11 @@ class ExtractionState:
             units=self.pictured,
             while_waiting=while_waiting,
         )
+
+    def add_descriptions(self, descriptions: Mapping[PageBox, Description], warnings: list[Warned]) -> None:
+        """Note what a captioner has said of pictures, by their areas."""
+        self.descriptions = dict(descriptions)
+        self.warnings += warnings
 
     def close(self) -> None:
         """Forget what was kept for another try."""

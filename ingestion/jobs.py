@@ -27,7 +27,7 @@ from extract.errors import Internal
 from ingestion.pipeline import embed, fail, fetch, read
 from ingestion.progress import Interrupted, Superseded
 from ingestion.queues import ONE_MORE, FairJobManager, others_wait
-from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK, defer_for_document
+from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK
 
 logger = logging.getLogger(__name__)
 
@@ -53,13 +53,13 @@ class Retries(BaseRetryStrategy):
 @app.task(name=FETCH_TASK, pass_context=True, retry=Retries())
 def fetch_document(context: JobContext, document_id: str) -> None:
     """Fetch the web page that a document is, and queue its reading."""
-    _run(context, UUID(document_id), partial(fetch, and_then=partial(defer_for_document, INGEST_TASK)))
+    _run(context, UUID(document_id), partial(fetch, next_task=INGEST_TASK))
 
 
 @app.task(name=INGEST_TASK, pass_context=True, retry=Retries())
 def ingest_document(context: JobContext, document_id: str) -> None:
     """Make one document findable by words, and queue the rest; what goes wrong is written on the document."""
-    _run(context, UUID(document_id), partial(read, and_then=partial(defer_for_document, EMBED_TASK)))
+    _run(context, UUID(document_id), partial(read, next_task=EMBED_TASK))
 
 
 @app.task(name=EMBED_TASK, pass_context=True, retry=Retries())
@@ -68,7 +68,7 @@ def embed_document(context: JobContext, document_id: str) -> None:
     step = partial(
         embed,
         others_wait=partial(others_wait, context.job.queue, context.job.priority),
-        go_on_later=partial(defer_for_document, EMBED_TASK),
+        next_task=EMBED_TASK,
     )
     _run(context, UUID(document_id), step)
 

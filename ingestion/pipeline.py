@@ -25,19 +25,20 @@ from extract.base import Element
 from extract.errors import NoText
 from ingestion.attachments import add_attachments
 from ingestion.captioning import caption_pictures, captioner
-from ingestion.chunking import ChunkDraft, chunked
+from ingestion.chunking import chunked
 from ingestion.extraction import ExtractionState
 from ingestion.fetching import fetch_document
 from ingestion.language import language_of
 from ingestion.pictures import pictures_in, with_pictures
 from ingestion.progress import UNDER_WAY, ProgressWriter, Superseded, publish_document
 from ingestion.quality import is_partial, quality_of, warnings_of
-from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
+from kb.chunks import ChunkDraft, swap_chunks
 from kb.embedding import embedding_model
 from kb.index.merging import merge_if_due
 from kb.index.segments import ScopeKey, index_document
+from kb.jobs import defer_for_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 
 # Recognised pages are made searchable so often, and at most for this share of the time.
@@ -60,10 +61,8 @@ def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None
     embed(document_id, interrupted)
 
 
-def fetch(
-    document_id: UUID, interrupted: Interruption, and_then: Callable[[UUID], None] = lambda id: None
-) -> None:
-    """Fetch the web page that is the document; `and_then` is called in the transaction that says so.
+def fetch(document_id: UUID, interrupted: Interruption, next_task: str | None = None) -> None:
+    """Fetch the web page that is the document; `next_task` is queued in the transaction that says so.
 
     No connection is held while the other server takes its time.
     """
@@ -79,13 +78,11 @@ def fetch(
     fetch_document(document, check)
     with transaction.atomic():
         report.update()
-        and_then(document_id)
+        _queue(next_task, document_id)
 
 
-def read(
-    document_id: UUID, interrupted: Interruption, and_then: Callable[[UUID], None] = lambda id: None
-) -> None:
-    """Make a document's text findable by words; `and_then` is called in the transaction that does so."""
+def read(document_id: UUID, interrupted: Interruption, next_task: str | None = None) -> None:
+    """Make a document's text findable by words; `next_task` is queued in the transaction that does so."""
     report = ProgressWriter(document_id, interrupted)
     report.begin(error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
@@ -112,7 +109,7 @@ def read(
                 warnings=[asdict(warning) for warning in warnings],
                 quality=quality_of(reading, warnings, language),
             )
-            and_then(document_id)
+            _queue(next_task, document_id)
     reading.close()
 
 
@@ -120,11 +117,11 @@ def embed(
     document_id: UUID,
     interrupted: Interruption,
     others_wait: Callable[[], bool] = lambda: False,
-    go_on_later: Callable[[UUID], None] = lambda id: None,
+    next_task: str | None = None,
 ) -> None:
     """Give a document's chunks the vectors they lack, and call it done.
 
-    After each batch `others_wait` is asked; if they do, `go_on_later` is called, and that is all for now.
+    After each batch `others_wait` is asked; if they do, `next_task` is queued, and that is all for now.
     """
     report = ProgressWriter(document_id, interrupted)
     document = Document.unscoped.filter(pk=document_id, status=Status.INDEXING).first()
@@ -137,7 +134,7 @@ def embed(
         if vectors.are_missing and others_wait():
             with transaction.atomic():
                 report.update()
-                go_on_later(document_id)
+                _queue(next_task, document_id)
             return
     report.update(
         status=Status.PARTIAL if is_partial(document.warnings) else Status.READY,
@@ -171,6 +168,11 @@ def fail(document_id: UUID, error: DocumentError, *, has_begun: bool = True) -> 
             Chunk.unscoped.filter(document_id=document_id).delete()
             index_document(document_id)
             publish_document(document_id)
+
+
+def _queue(task: str | None, document_id: UUID) -> None:
+    if task:
+        defer_for_document(task, document_id)
 
 
 # --- The steps ---------------------------------------------------------------------------------------------
@@ -216,8 +218,7 @@ def _describe(document: Document, reading: ExtractionState, report: ProgressWrit
     areas = pictures_in(_elements(reading)) if chosen else []
     if chosen and areas:
         language = document.language or language_of(reading.elements)
-        reading.descriptions, warnings = caption_pictures(chosen, document, areas, language, report.check)
-        reading.warnings += warnings
+        reading.add_descriptions(*caption_pictures(chosen, document, areas, language, report.check))
 
 
 def _elements(reading: ExtractionState) -> list[Element]:
@@ -241,7 +242,8 @@ def _publish(
     """Make these the document's chunks, found by words from now on."""
     if not drafts:
         return
-    swap_chunks(document.pk, drafts, language, modality)
+    if not swap_chunks(document.pk, drafts, language, modality):
+        raise Superseded
     document.text_ready_at = document.text_ready_at or timezone.now()
     report.update(
         searchable=Searchable.WORDS,

@@ -14,9 +14,9 @@ from extract.base import Element, Limits, Pictured, Request
 from extract.registry import extract
 from ingestion.chunking import chunked
 from ingestion.pictures import Description, with_pictures
-from ingestion.store import swap_chunks
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
+from kb.chunks import swap_chunks
 from kb.embedding import embedding_model
 from kb.models import Chunk, Document, Searchable
 from tests.browser.conftest import DESKTOP, PHONE

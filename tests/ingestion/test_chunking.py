@@ -9,8 +9,9 @@ import pytest
 from core.locations import InFile, LocatedText, Span
 from core.text.sentences import sentence_bounds
 from extract.base import Element, Kind
-from ingestion.chunking import ChunkDraft, Tokenizer, chunked
+from ingestion.chunking import Tokenizer, chunked
 from kb.chunk_size import MOST_CHARS
+from kb.chunks import ChunkDraft
 from kb.embedding import embedding_model
 from kb.embedding.hashing import HashingModel
 from kb.models import with_headings

@@ -14,8 +14,9 @@ import pytest
 from core.locations import LocatedText, PageBox
 from extract.base import Element
 from extract.sandbox.parent import SandboxLimits, extract
-from ingestion.chunking import ChunkDraft, chunked
+from ingestion.chunking import chunked
 from ingestion.structure import structured
+from kb.chunks import ChunkDraft
 from kb.embedding import embedding_model
 from tests.conftest import SAMPLES
 from tests.ingestion.truth import folded, holds, text_clipped, text_inside, words_of

@@ -18,8 +18,8 @@ from core.errors import NotFound
 from core.locations import InFile, InTime, LocatedText, Span
 from ingestion.pipeline import ingest
 from ingestion.progress import Superseded
-from ingestion.store import swap_chunks
 from kb.changes import cancel
+from kb.chunks import swap_chunks
 from kb.documents import reprocess
 from kb.models import Chunk, ChunkVector, Document, Modality, Searchable, Stage, Status
 from tests.conftest import Cast, make_cast

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
@@ -16,10 +17,9 @@ import orjson
 from django.db import connection, transaction
 
 from core.locations import LocatedText, PageLine
-from ingestion.chunking import ChunkDraft
-from ingestion.progress import Superseded
 from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document, Modality
+from kb.pictures import Picture
 
 BATCH = 500
 # One statement with one JSON array: several times faster than a row object and a parameter for each value.
@@ -41,6 +41,17 @@ ON CONFLICT (id) DO UPDATE SET workspace_id = excluded.workspace_id,
 """
 
 
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A chunk before it has an id; `sentences` are start and end of each sentence, or row of a table."""
+
+    located: LocatedText
+    headings: tuple[str, ...]
+    sentences: tuple[tuple[int, int], ...]
+    is_table: bool = False
+    picture: Picture | None = None
+
+
 class _Facts(NamedTuple):
     """What may differ between two chunks of the same text and place."""
 
@@ -55,15 +66,15 @@ class _Facts(NamedTuple):
 
 def swap_chunks(
     document_id: UUID, drafts: Sequence[ChunkDraft], language: str | None, modality: Modality = Modality.TEXT
-) -> None:
+) -> bool:
     """Make `drafts` the live chunks of a document; those they replace point at them.
 
     `modality` is what the document is made of; its tables and pictures are told apart from that. What is
-    stored already as it should be is not written again. Raise `Superseded` if the document is gone.
+    stored already as it should be is not written again. Return False if the document is gone.
     """
     with transaction.atomic():
         if Document.unscoped.select_for_update().filter(pk=document_id).first() is None:
-            raise Superseded
+            return False
         stored = _stored(document_id)
         wanted = _wanted(document_id, drafts, language, modality)
         changed = (
@@ -76,6 +87,7 @@ def swap_chunks(
         gone = [id for id, facts in stored.items() if facts.replaced_by is None and id not in wanted]
         _retire(gone, list(wanted), drafts)
         index_document(document_id)
+    return True
 
 
 def chunk_ids(document_id: UUID, drafts: Iterable[ChunkDraft]) -> list[UUID]:

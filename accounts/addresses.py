@@ -20,8 +20,3 @@ def vouch_for_address(user: AbstractUser) -> None:
     EmailAddress.objects.update_or_create(
         user=user, email=user.email, defaults={"verified": True, "primary": True}
     )
-
-
-def is_verified(user: AbstractUser) -> bool:
-    """Tell whether a user's address is verified."""
-    return bool(EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists())

@@ -7,7 +7,6 @@ docs/adr/0014-ranking.md.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from math import exp
 
 import numpy as np
@@ -56,19 +55,9 @@ def standardised(scores: ArrayLike) -> Scores:
     return standard
 
 
-def coverage(weights: Mapping[str, float], found: Collection[str]) -> float:
-    """Return the share, 0 to 1, of a question's weight that a passage has.
-
-    `weights` are the question's terms with their inverse document frequency, those that occur nowhere
-    included; `found` are the terms of the passage, or those of the question that are in it.
-    """
-    whole = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in found) / whole if whole else 0.0
-
-
 def relevance(cosine: float, covered: float) -> float:
     """Return how likely it is, 0 to 1, that a passage is about what is asked.
 
-    `cosine` is that of question and passage, `covered` their `coverage`.
+    `cosine` is that of question and passage, `covered` the share of the question's weight that it has.
     """
     return 1.0 / (1.0 + exp(-(_COSINE * cosine + _COVERAGE * covered + _BIAS)))

@@ -61,12 +61,14 @@ class Ranked:
     def by_vector(self, number: int) -> list[UUID]:
         """Return the nearest chunks."""
         from kb.embedding import active_space
-        from kb.index.nearest import nearest
+        from kb.index.nearest import best, similarities, worth_comparing
         from kb.index.view import open_view
 
         space = active_space()
         view = open_view(self.scope.principal, space, documents=self.scope.documents)
-        return view.chunk_ids(nearest(view, space, self.asked.vectors[number], max(DEPTHS))[0])
+        query = self.asked.vectors[number]
+        rows = worth_comparing(view, space, query)
+        return view.chunk_ids(best(rows, similarities(view, space, query, rows), max(DEPTHS))[0])
 
     def by_words(self, number: int) -> list[UUID]:
         """Return the best by BM25."""

@@ -23,7 +23,6 @@ AS_TEXT = {f"{TEXT}s": " ", f"{TEXT}tab": "\t", f"{TEXT}line-break": "\n"}
 APART = frozenset({f"{TEXT}tracked-changes", f"{OFFICE}annotation", f"{TEXT}note"})
 CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
 PARAGRAPHS = frozenset({f"{TEXT}p", f"{TEXT}h"})
-EMPTY = located("")
 DEEPEST_HEADING = 9
 
 

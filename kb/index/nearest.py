@@ -29,14 +29,6 @@ COMPARE = """
 """
 
 
-def nearest(
-    view: View, space: EmbeddingSpace, query: Vectors, count: int
-) -> tuple[Rows, NDArray[np.float32]]:
-    """Return the rows nearest to `query`, shape (dimensions,), and their cosine similarities, best first."""
-    rows = worth_comparing(view, space, query)
-    return best(rows, similarities(view, space, query, rows), count)
-
-
 def best(rows: Rows, similarity: NDArray[np.float32], count: int) -> tuple[Rows, NDArray[np.float32]]:
     """Return the `count` rows of the highest finite similarities, and those, best first."""
     order = np.argsort(-similarity, kind="stable")[:count]

@@ -21,7 +21,6 @@ from pytest_django import Settings
 
 from accounts.access import hashers
 from accounts.access.throttling import AttemptLimit, throttled
-from accounts.addresses import is_verified
 from accounts.models import User
 from accounts.people import login_urls
 
@@ -67,6 +66,10 @@ def sent_mail(number: int = 1) -> EmailMessage:
         time.sleep(0.02)
     assert len(mail.outbox) == number
     return mail.outbox[-1]
+
+
+def is_verified(user: User) -> bool:
+    return EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists()
 
 
 def link_in(message: EmailMessage) -> str:

@@ -26,7 +26,7 @@ from kb.embedding import active_space, embedding_model
 from kb.index import view as views
 from kb.index.codes import distances, encoder, estimates
 from kb.index.merging import forget_terms, is_due, merge
-from kb.index.nearest import nearest
+from kb.index.nearest import best, similarities, worth_comparing
 from kb.index.postings import PostingList, Postings
 from kb.index.purging import purge, purge_all, purge_segments
 from kb.index.segments import ScopeKey, complete, index_document
@@ -67,8 +67,9 @@ def by_words(view: View, question: str) -> dict[UUID, float]:
 
 def by_meaning(view: View, question: str) -> list[UUID]:
     """Return the chunks that meaning finds, best first."""
-    rows, _ = nearest(view, active_space(), embedding_model().embed_query(question), 100)
-    return view.chunk_ids(rows)
+    space, query = active_space(), embedding_model().embed_query(question)
+    rows = worth_comparing(view, space, query)
+    return view.chunk_ids(best(rows, similarities(view, space, query, rows), 100)[0])
 
 
 def all_found(cast: Cast) -> tuple[dict[UUID, float], list[UUID]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 
-from search.fusion import coverage, fuse, fuse_reranked, relevance, standardised
+from search.fusion import fuse, fuse_reranked, relevance, standardised
 
 NAN = float("nan")
 
@@ -51,13 +51,6 @@ def test_a_reranker_that_did_not_run_changes_no_order() -> None:
 
 def test_one_reranked_passage_stays_first() -> None:
     assert fuse_reranked([1.0, 3.0, 2.0], [NAN, -9.0, NAN]).argmax() == 1
-
-
-def test_coverage_weighs_rare_words() -> None:
-    weights = {"e505": 6.0, "error": 2.0}
-    assert coverage(weights, {"e505", "door"}) == 0.75
-    assert coverage(weights, []) == 0.0
-    assert coverage({}, {"e505"}) == 0.0
 
 
 def test_relevance_tells_nothing_from_something() -> None:

@@ -16,15 +16,15 @@ def user_named(email: str) -> User:
     return user
 
 
-def workspace_named(user: User, wanted: str) -> Workspace:
-    """Return the one workspace of a user with this id or name, or raise `NotFound`."""
-    workspaces = Workspace.objects.filter(members=user)
+def workspace_named(user: User | None, wanted: str) -> Workspace:
+    """Return the one workspace with this id or name, of a user or of all, or raise `NotFound`."""
+    workspaces = Workspace.objects.all() if user is None else Workspace.objects.filter(members=user)
     try:
         found = list(workspaces.filter(pk=UUID(wanted)))
     except ValueError:
-        found = list(workspaces.filter(name=wanted))
+        found = list(workspaces.filter(name=wanted)[:20])
     if not found:
-        raise NotFound(f"There is no workspace “{wanted}” of {user}.")
+        raise NotFound(f"There is no workspace “{wanted}”{f' of {user}' if user else ''}.")
     if len(found) > 1:
         several = "\n".join(f"  {workspace.pk}  {workspace}" for workspace in found)
         raise NotFound(f"Several workspaces are called “{wanted}”. Name one by its id:\n{several}")

@@ -26,6 +26,7 @@ from rich.text import Text
 
 from accounts.access.identity import principal_of_user
 from accounts.models import Membership, User, Workspace
+from accounts.people.named import user_named, workspace_named
 from accounts.principal import Principal, checked_external_user_id
 from accounts.roles import Role
 from core.errors import LocusError
@@ -84,10 +85,10 @@ class Command(BaseCommand):
 
 
 def _place(options: dict[str, Any]) -> tuple[Principal, Details]:
-    user = _user(options["user"]) if options["user"] else None
-    workspace = _workspace(options["workspace"], user)
     external, tags = options["external_user"], [tag.strip() for tag in options["tags"].split(",")]
     try:
+        user = user_named(options["user"]) if options["user"] else None
+        workspace = workspace_named(user, options["workspace"])
         principal = principal_of_user(
             user or _owner(workspace), None if external is None else checked_external_user_id(external)
         )
@@ -97,27 +98,6 @@ def _place(options: dict[str, Any]) -> tuple[Principal, Details]:
     if any(len(tag) > 100 for tag in tags):
         raise CommandError("A tag has at most 100 characters.")
     return principal, Details(workspace.pk, tags=[tag for tag in tags if tag])
-
-
-def _user(email: str) -> User:
-    user = User.objects.filter(email__iexact=email).first()
-    if user is None:
-        raise CommandError(f"There is no user {email}.")
-    return user
-
-
-def _workspace(wanted: str, user: User | None) -> Workspace:
-    workspaces = Workspace.objects.all() if user is None else Workspace.objects.filter(members=user)
-    try:
-        found = list(workspaces.filter(pk=UUID(wanted)))
-    except ValueError:
-        found = list(workspaces.filter(name=wanted)[:20])
-    if not found:
-        raise CommandError(f"There is no workspace “{wanted}”{f' of {user}' if user else ''}.")
-    if len(found) > 1:
-        several = "\n".join(f"  {workspace.pk}  {workspace}" for workspace in found)
-        raise CommandError(f"Several workspaces are called “{wanted}”. Name one by its id:\n{several}")
-    return found[0]
 
 
 def _owner(workspace: Workspace) -> User:

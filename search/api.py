@@ -56,7 +56,6 @@ class StageScores(BaseModel):
 
     words: float | None = Field(description="BM25: 0 if none of the question's words stands in it.")
     vector: float | None = Field(description="Cosine similarity of the chunk and the question, -1 to 1.")
-    sentence: float | None = Field(description="That of its best sentence.")
     fused: float | None
     rerank: float | None
 

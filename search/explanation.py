@@ -17,7 +17,7 @@ from kb.models import Chunk, with_headings
 from search.phrases import phrases_in
 from search.retrieval import RankedChunk, Ranking
 
-StageName = Literal["words", "vector", "sentence", "fused", "rerank"]
+StageName = Literal["words", "vector", "fused", "rerank"]
 Ranks = dict[StageName, int | None]
 PIECE = re.compile(r"\w(?:\S*\w)?")
 

@@ -114,7 +114,6 @@ class Scores:
 
     words: float | None = None
     vector: float | None = None
-    sentence: float | None = None
     fused: float | None = None
     rerank: float | None = None
 

@@ -5,7 +5,7 @@ import { cropNode, machineNote } from "./picture.js";
 import { figure, piecesOf } from "./stages.js";
 import { rankNode } from "./stages-view.js";
 
-const STAGES = { words: "Words", vector: "Meaning", sentence: "Sentence", fused: "Fused", rerank: "Reranked" };
+const STAGES = { words: "Words", vector: "Meaning", fused: "Fused", rerank: "Reranked" };
 /** What is longer, in characters, is folded. */
 const LONG = 600;
 

@@ -4,7 +4,6 @@ import { counted } from "./format.js";
 const STAGES = [
   { key: "words", name: "Words" },
   { key: "vector", name: "Meaning" },
-  { key: "sentence", name: "Sentences" },
   { key: "fused", name: "Fused" },
   { key: "rerank", name: "Reranked" },
 ];

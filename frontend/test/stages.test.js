@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { chunksOf, columnsOf, figure, linesBetween, milliseconds, piecesOf, readingOf, timesOf } from "../src/stages.js";
 
 const hit = (id, rank) => ({ chunk_id: id, rank });
-const why = (words, vector, fused, rerank = null) => ({ ranks: { words, vector, sentence: null, fused, rerank }, matches: [] });
+const why = (words, vector, fused, rerank = null) => ({ ranks: { words, vector, fused, rerank }, matches: [] });
 const explained = (...rows) => ({
   results: rows.map((_, index) => hit(`c${index + 1}`, index + 1)),
   explanation: { chunks: Object.fromEntries(rows.map((row, index) => [`c${index + 1}`, why(...row)])) },

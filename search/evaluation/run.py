@@ -18,7 +18,7 @@ from search.retrieval import DEFAULT, Question, RankedChunk, RankingSettings, ra
 
 DEPTH = 100
 """How many chunks are asked for."""
-WEIGHTS = ("words", "vector", "sentence", "rerank")
+WEIGHTS = ("words", "vector", "rerank")
 SHOWN = 3
 """How many results of a question are kept to be shown."""
 PREVIEW = 40
@@ -92,7 +92,7 @@ class Evaluation:
 
 def ablation(settings: RankingSettings) -> dict[str, RankingSettings]:
     """Return each search alone, their fusion, and the fusion reranked, as far as the settings have them."""
-    on = [name for name in _weights() if getattr(settings, name)]
+    on = [name for name in WEIGHTS if getattr(settings, name)]
     searches = [name for name in on if name != "rerank"]
     stages = {f"{name} only": _with_only(settings, [name]) for name in searches}
     if len(searches) > 1:
@@ -103,12 +103,7 @@ def ablation(settings: RankingSettings) -> dict[str, RankingSettings]:
 
 
 def _with_only(settings: RankingSettings, kept: Sequence[str]) -> RankingSettings:
-    return with_changes(settings, {name: 0.0 for name in _weights() if name not in kept})
-
-
-def _weights() -> list[str]:
-    known = {field.name for field in fields(RankingSettings)}
-    return [name for name in WEIGHTS if name in known]
+    return with_changes(settings, {name: 0.0 for name in WEIGHTS if name not in kept})
 
 
 def evaluate(

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.scratch import both_steps, scratch_database, stored
+from tests.testing.scratch import both_steps, scratch_database, stored
 
 if TYPE_CHECKING:
     from accounts.principal import Principal

@@ -25,13 +25,13 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from bench.scratch import SAMPLE, environment, scratch_database, stored
+from tests.testing.paths import ROOT
+from tests.testing.scratch import SAMPLE, environment, scratch_database, stored
 
 if TYPE_CHECKING:
     from kb.embedding.base import EmbeddingModel
     from kb.models import Document
 
-ROOT = Path(__file__).resolve().parents[1]
 # Without a network, unstructured can't fetch the spaCy model it wants; the same comes as a package. Whatever
 # goes wrong while it extracts, it logs where nobody looks and returns nothing: hence the exit.
 RIVAL = """

@@ -26,7 +26,7 @@ import psutil
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
-from bench.scratch import SAMPLE, both_steps, environment, scratch_database, stored
+from tests.testing.scratch import SAMPLE, both_steps, environment, scratch_database, stored
 
 QUESTION = "What does the report say about the tower and its keeper?"
 AT_REST_SECS = 10.0

@@ -28,8 +28,8 @@ from typing import Any
 import httpx
 from httpx_sse import aconnect_sse, connect_sse
 
-from bench.scratch import scratch_database
 from bench.upload import server
+from tests.testing.scratch import scratch_database
 
 TIMES = 100
 PROVIDER_SECS = 0.2
@@ -54,7 +54,7 @@ fresh = count()
 @contextmanager
 def engines() -> Iterator[dict[str, Any]]:
     """Run doubles of three engines that cost money and one that does not; the server is led to them."""
-    from tests.search.web.doubles import WebPage, double
+    from tests.testing.search_engines import WebPage, double
 
     pages = [WebPage(f"Light {n}", f"https://l{n}.example/", WORDS * 3) for n in range(PAGES)]
     with ExitStack() as stack:
@@ -170,7 +170,7 @@ def own_secs(brave: Any) -> float:
 
 def scraped(http: httpx.Client, brave: Any, urls: Sequence[str]) -> tuple[int, float]:
     """Return how many pages an answer was written from, and how many seconds it took to fetch them."""
-    from tests.search.web.doubles import WebPage
+    from tests.testing.search_engines import WebPage
 
     brave.pages = [WebPage(f"Page {number}", url, WORDS) for number, url in enumerate(urls)]
     body = {"query": f"When was light {next(fresh)} built?", "count": PAGES, "stream": True}
@@ -192,7 +192,7 @@ class Chance:
     """Lets something go wrong with one request in so many; the same in each run."""
 
     def __init__(self, seed: str) -> None:
-        from tests.search.web.doubles import Failure
+        from tests.testing.search_engines import Failure
 
         self._random, self._lock = random.Random(seed), threading.Lock()  # noqa: S311
         self._mishaps = [

@@ -23,6 +23,8 @@ from accounts.access.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import KeyScope, Role
 from search.rerank import registry as reranking
+from tests.testing.paths import SHARED_DATA
+from tests.testing.web import Web, serving
 
 # No property is about time. Who runs the tests by hand looks at other examples each time; in CI a change must
 # not fail for an example that an earlier one was not asked.
@@ -34,9 +36,6 @@ hypothesis.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 hypothesis.load_profile("locus")
-
-SAMPLES = Path(__file__).parent / "samples"
-SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +116,13 @@ def make_cast() -> Cast:
 def cast(db: None) -> Cast:
     """alice (owner of team), bob (viewer of team) and charlie (stranger)."""
     return make_cast()
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """A web server on loopback."""
+    with serving() as web:
+        yield web
 
 
 @pytest.fixture(scope="session")

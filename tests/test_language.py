@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+from tests.testing.paths import ROOT
+
 ROOMS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
 OF_THE_FRAMEWORK = {"Command", "Meta", "Media"}
 SHARED = {

@@ -15,16 +15,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from kb.index import spelling
 from search.generation.extractive import expected
 from tests import pattern_times
+from tests.testing.paths import ROOT
 
 APPS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
-ROOT = Path(__file__).parent.parent
 PROCESSES = 2
 DEADLINE_SECS = 300
 """Twenty times what it takes; a pattern that can't be broken off fails the test by it."""

@@ -19,7 +19,7 @@ from bench.scale.churn import Churn
 from bench.scale.corpus import SHARES, SMALL_WORKSPACES, Maker, Material, ScaleCorpus, console, read
 from bench.scale.measuring import TimedQuestion, measure, measure_reranking
 from bench.scale.scopes import scopes
-from bench.scratch import scratch_database
+from tests.testing.scratch import scratch_database
 
 QUESTIONS = 100
 TABLES = ["kb_segment", "kb_segmentterm", "kb_term", "kb_segmentcodes", "kb_chunkvector", "kb_chunk"]

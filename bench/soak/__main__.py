@@ -23,11 +23,11 @@ from statistics import quantiles
 import psutil
 from django.core.management import call_command
 
-from bench.scratch import environment, scratch_database
 from bench.soak.clients import VICTIM, attack
 from bench.soak.honest import Honest
 from bench.soak.watching import Watcher, thirds
 from bench.upload import new_key, server
+from tests.testing.scratch import environment, scratch_database
 
 ATTACKERS = 10
 REFUSALS = ("503", "504")

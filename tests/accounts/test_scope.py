@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -15,8 +14,8 @@ from accounts.scope import ScopedModel, ScopeError
 from kb.models import Document
 from tests.conftest import Cast
 from tests.factories import indexed_document
+from tests.testing.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 SCOPED = [model for model in apps.get_models() if issubclass(model, ScopedModel)]
 
 

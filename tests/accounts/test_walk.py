@@ -21,7 +21,7 @@ from runs.models import Execution
 from runs.registry import tool_named
 from tests.conftest import Cast, make_cast
 from tests.factories import chunk_id, indexed_document
-from tests.sockets import socket
+from tests.testing.sockets import socket
 
 METHODS = ("get", "post", "put", "patch", "delete")
 PUBLIC = {"api/schema", "api/docs", "health"}

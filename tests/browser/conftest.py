@@ -11,7 +11,7 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from accounts.models import User
-from tests.live import LiveServer, live
+from tests.testing.live import LiveServer, live
 
 __all__ = ["live"]
 

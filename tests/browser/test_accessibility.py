@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page
 
 from accounts.models import User
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.factories import indexed_document
+from tests.testing.paths import ROOT
 
-AXE = Path(__file__).resolve().parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -9,8 +9,8 @@ from accounts.models import User
 from ingestion.progress import ProgressWriter
 from kb.models import Document, Stage, Status
 from tests.browser import kinds
-from tests.conftest import SAMPLES
 from tests.factories import indexed_document
+from tests.testing.paths import SAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -12,9 +12,9 @@ from accounts.models import User
 from tests.browser import kinds
 from tests.browser.conftest import PHONE
 from tests.browser.test_journey import ask, upload_and_wait
-from tests.conftest import SAMPLES
-from tests.live import LiveServer
 from tests.samples.hostile.make import EVIL, ORDER, WORST
+from tests.testing.live import LiveServer
+from tests.testing.paths import SAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

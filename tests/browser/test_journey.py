@@ -18,7 +18,7 @@ from tests.browser import kinds
 from tests.browser.conftest import PASSWORD, PHONE
 from tests.browser.places import assert_marked, drawn
 from tests.factories import indexed_document
-from tests.live import wait_until
+from tests.testing.live import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -25,7 +25,7 @@ from tests.browser.web import (
     engines,
     let_search,
 )
-from tests.search.web.doubles import Failure, ProviderDouble
+from tests.testing.search_engines import Failure, ProviderDouble
 
 __all__ = ["brave", "engines"]
 

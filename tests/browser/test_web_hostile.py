@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from accounts.models import User
 from tests.browser.conftest import PHONE
 from tests.browser.web import ask_web, brave, engines, let_search
-from tests.live import LiveServer
-from tests.search.web.doubles import ProviderDouble, WebPage
+from tests.testing.live import LiveServer
+from tests.testing.search_engines import ProviderDouble, WebPage
 
 __all__ = ["brave", "engines"]
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import Workspace
-from tests.search.web.doubles import ProviderDouble, WebPage, double
+from tests.testing.search_engines import ProviderDouble, WebPage, double
 
 NAMES = ["brave", "tavily", "duckduckgo"]
 QUESTION = "When was the harbour lighthouse built?"

@@ -18,7 +18,7 @@ from referencing import Registry, Resource
 from websockets.sync.client import ClientConnection, connect
 
 from tests.conftest import Cast
-from tests.live import answers, free_port, start_web, stop, wait_until
+from tests.testing.live import answers, free_port, start_web, stop, wait_until
 
 SCHEMAS = Path(__file__).parent / "schemas"
 TERMINAL = {"tool_end", "error"}

@@ -12,8 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from search.citations.markers import MARKER
 from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.registry import ANSWERERS, load
-from tests.search.answer.providers import KEY, AnthropicProvider, OpenAiProvider
 from tests.search.contexts import context
+from tests.testing.chat_models import KEY, AnthropicProvider, OpenAiProvider
 
 QUESTION = "When was the old lighthouse built?"
 CONTEXTS = [

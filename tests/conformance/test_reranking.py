@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test.utils import override_settings
 
 from search.rerank import RERANKERS, Reranker, load
-from tests.search.rerankers import JudgeEndpoint, RerankEndpoint, make_cross_encoder
+from tests.testing.rerankers import JudgeEndpoint, RerankEndpoint, make_cross_encoder
 
 QUESTION = "When was the old lighthouse built?"
 PASSAGES = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -18,8 +17,9 @@ from search.events import Phase
 from search.web.base import Outcome
 from search.web.events import PhaseName
 from tests.conformance.streaming import validator
+from tests.testing.paths import ROOT
 
-TEXT = (Path(__file__).parents[2] / "docs/reference/tools.md").read_text("utf-8")
+TEXT = (ROOT / "docs/reference/tools.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

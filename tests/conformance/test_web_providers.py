@@ -31,7 +31,7 @@ from search.web.domains import DomainRule
 from search.web.filters import SPANS
 from search.web.providers.registry import AUTO, PROVIDERS, candidates, configured, offered, provider, start
 from search.web.sanitise import sanitised
-from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
+from tests.testing.search_engines import Failure, ProviderDouble, WebPage, double
 
 QUERY = WebQuery("tea export", 5)
 NO_KEYS = {

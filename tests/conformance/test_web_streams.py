@@ -29,9 +29,9 @@ from tests.conformance.streaming import (
     validator,
 )
 from tests.conftest import Cast, make_cast
-from tests.kb.web import Web, serving
-from tests.live import wait_until
-from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
+from tests.testing.live import wait_until
+from tests.testing.search_engines import Failure, ProviderDouble, WebPage, double
+from tests.testing.web import Web, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -24,9 +24,8 @@ import pymupdf
 import pytest
 
 from locus.serve.postgres import Server
-from tests.conftest import SAMPLES
+from tests.testing.paths import ROOT, SAMPLES
 
-ROOT = Path(__file__).resolve().parents[2]
 KILLS = 10
 PATIENCE_SECS = 400
 CHUNKS = """

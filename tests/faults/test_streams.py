@@ -17,13 +17,14 @@ from httpx_sse import connect_sse
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from bench.streams import storm
 from runs.models import Execution, ExecutionEvent
 from tests.conftest import Cast, make_cast
-from tests.live import answers, free_port, start_web, stop, wait_until
+from tests.testing.live import answers, free_port, start_web, stop, wait_until
+from tests.testing.streams import storm
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STREAMS = 40
+SCRIPTED = "tests.testing.scripted:application"
 QUESTION = {"query": "Who kept the light?", "stream": True}
 SLOWLY = {"RUN_LEASE_SECS": "1", "SSE_PING_SECS": "0.5"}
 
@@ -34,7 +35,7 @@ class Web:
     def __init__(self, **environment: str) -> None:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
-        self.process: subprocess.Popen[bytes] = start_web(port, "bench.scripted:application", **environment)
+        self.process: subprocess.Popen[bytes] = start_web(port, SCRIPTED, **environment)
 
     def wait(self) -> Web:
         wait_until(lambda: answers(f"{self.url}/health"), "the web server starts")

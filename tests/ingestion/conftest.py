@@ -11,7 +11,8 @@ from accounts.access.identity import principal_of_user
 from accounts.models import Workspace
 from kb.documents import Details, add_document
 from kb.models import Document
-from tests.conftest import SAMPLES, Cast
+from tests.conftest import Cast
+from tests.testing.paths import SAMPLES
 
 Upload = Callable[..., Document]
 

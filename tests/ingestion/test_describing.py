@@ -32,9 +32,9 @@ from search.retrieval import Question, rank
 from tests.conftest import Cast
 from tests.ingestion import pictured as sample
 from tests.ingestion.conftest import Upload
-from tests.ingestion.seer import KEY, MODEL, Look, Seer
 from tests.ingestion.test_picture_chunks import multimodal, pictures_of, report
 from tests.ingestion.test_pipeline import chunks_of, ingested
+from tests.testing.vision_model import KEY, MODEL, Look, Seer
 
 __all__ = ["multimodal", "report"]
 

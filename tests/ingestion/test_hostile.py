@@ -18,11 +18,12 @@ from extract.invisible import without_invisible
 from extract.pdf.visible_lines import LOOKED_BESIDE
 from ingestion.chunking import sections
 from kb.models import Chunk, Document, Status
-from tests.conftest import SAMPLES, Cast
+from tests.conftest import Cast
+from tests.extract.reading import read, read_bytes
 from tests.ingestion.conftest import Upload
-from tests.ingestion.reading import read, read_bytes
 from tests.ingestion.test_pipeline import ingested
 from tests.samples.hostile.make import FACT, ORDER, saved
+from tests.testing.paths import SAMPLES
 
 HOSTILE = SAMPLES / "hostile"
 HIDDEN_IN = {

@@ -17,10 +17,11 @@ from extract.sandbox import parent
 from kb.documents import reprocess
 from kb.models import Chunk, Document, Modality, Status
 from search.retrieval import Question, rank
-from tests.conftest import SAMPLES, Cast
+from tests.conftest import Cast
 from tests.ingestion import pictured as sample
 from tests.ingestion.conftest import Upload
 from tests.ingestion.test_pipeline import chunks_of, ingested
+from tests.testing.paths import SAMPLES
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,8 @@ from extract.labels import is_caption
 from extract.registry import extract
 from ingestion.pictures import Description, pictures_in, with_pictures
 from ingestion.structure import structured
-from tests.conftest import SAMPLES
 from tests.ingestion import pictured as sample
+from tests.testing.paths import SAMPLES
 
 TEXT = Request(Limits(20))
 PICTURES = replace(TEXT, deep=True, pictures=True)

@@ -27,7 +27,7 @@ from kb.models import ChunkVector, Document, Stage, Status
 from tests.conftest import Cast, make_cast
 from tests.ingestion.conftest import Upload, upload_to
 from tests.ingestion.test_worker import now, wait_until, worker
-from tests.kb.web import Web, reply, serving
+from tests.testing.web import Web, reply, serving
 
 API = "/api/v1/documents"
 

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psutil
 import pymupdf
@@ -22,8 +21,8 @@ from kb.documents import reprocess
 from kb.models import Chunk, ChunkVector, Document, Status
 from tests.conftest import make_cast
 from tests.ingestion.conftest import upload_to
+from tests.testing.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECS = 90
 
 

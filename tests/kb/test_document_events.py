@@ -23,7 +23,7 @@ from kb.deletion import delete_document
 from kb.models import Document, Stage, Status
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
-from tests.live import LiveServer, live
+from tests.testing.live import LiveServer, live
 
 __all__ = ["live"]
 

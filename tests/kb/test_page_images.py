@@ -23,8 +23,9 @@ from kb.models import Document
 from kb.page_images import cache as page_cache
 from kb.page_images import rendering
 from kb.page_images.rendering import page_png
-from tests.conftest import SAMPLES, Cast, make_cast
+from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, pdf_of, stored_document
+from tests.testing.paths import SAMPLES
 
 MANY = 12
 

@@ -12,7 +12,7 @@ from PIL import Image
 from core.errors import NotFound, ValidationError
 from core.locations import Box, Page, PageBox
 from kb.page_images.rendering import crop_png, page_png
-from tests.conftest import SAMPLES
+from tests.testing.paths import SAMPLES
 
 WIDTHS = [1, 333, 1600]
 

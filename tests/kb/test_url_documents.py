@@ -20,7 +20,7 @@ from kb.documents import page_cache, reprocess
 from kb.models import Document, Status
 from tests.conftest import Cast
 from tests.factories import pdf_of
-from tests.kb.web import Web, serving
+from tests.testing.web import Web, serving
 
 API = "/api/v1/documents"
 URL = "https://example.org/reports/2023.html"

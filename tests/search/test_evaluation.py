@@ -24,8 +24,9 @@ from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
 from search.evaluation.report import EvaluationReport
 from search.evaluation.run import BadSetting, ablation, combinations, distinct, evaluate, judge, sweep
 from search.retrieval import DEFAULT, RankedChunk, Scores
-from tests.conftest import SAMPLES, Cast, make_cast
+from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, stored_document
+from tests.testing.paths import SAMPLES
 
 LIGHTHOUSES = SAMPLES / "lighthouses"
 EMAIL = "alice@example.org"

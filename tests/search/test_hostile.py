@@ -14,10 +14,11 @@ from pytest_django import Settings
 
 from ingestion import pipeline
 from kb.models import Chunk
-from tests.conftest import SAMPLES, Cast, make_cast
+from tests.conftest import Cast, make_cast
 from tests.ingestion.conftest import upload_to
 from tests.samples.hostile.make import EVIL, ORDER, WORST
-from tests.search.answer.providers import AnthropicProvider, Turn
+from tests.testing.chat_models import AnthropicProvider, Turn
+from tests.testing.paths import SAMPLES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -24,11 +24,11 @@ from kb.models import Chunk
 from search.text_processes import text_processes
 from search.web import pages
 from tests.conftest import Cast, make_cast
-from tests.hostile_texts import RUNS, run, texts
 from tests.ingestion.conftest import upload_to
-from tests.kb.web import Web, serving
 from tests.search.web.calling import change
-from tests.search.web.doubles import ProviderDouble, WebPage, double
+from tests.testing.hostile_texts import RUNS, run, texts
+from tests.testing.search_engines import ProviderDouble, WebPage, double
+from tests.testing.web import Web, serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

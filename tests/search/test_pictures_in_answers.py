@@ -27,8 +27,8 @@ from search.generation.llm import ATTEMPTS
 from tests.conformance.streaming import validator
 from tests.conftest import Cast, make_cast
 from tests.factories import add_chunk, stored_document
-from tests.search.answer.providers import AnthropicProvider, Turn
-from tests.search.answer.test_crops import content_of
+from tests.search.generation.test_crops import content_of
+from tests.testing.chat_models import AnthropicProvider, Turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

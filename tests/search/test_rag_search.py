@@ -17,7 +17,7 @@ from kb.models import Chunk, Document
 from runs.models import Execution
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, stored_document
-from tests.sockets import Socket, socket
+from tests.testing.sockets import Socket, socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

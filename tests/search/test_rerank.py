@@ -18,8 +18,8 @@ from kb.embedding.base import Vectors, normalised
 from search.rerank import Reranker, load, reranker, start
 from search.rerank.late_interaction import LateInteraction, max_sim
 from search.rerank.registry import budget_secs
-from tests.kb.endpoint import EmbeddingEndpoint
-from tests.search.rerankers import make_cross_encoder
+from tests.testing.endpoints import EmbeddingEndpoint
+from tests.testing.rerankers import make_cross_encoder
 
 
 @pytest.fixture

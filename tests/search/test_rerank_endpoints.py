@@ -23,7 +23,7 @@ from search.rerank import Reranker, load
 from search.rerank.registry import resident
 from tests.conftest import make_cast
 from tests.factories import indexed_document
-from tests.search.rerankers import JudgeEndpoint, RerankEndpoint
+from tests.testing.rerankers import JudgeEndpoint, RerankEndpoint
 
 JSON = "application/json"
 QUESTION = "Who keeps the light?"

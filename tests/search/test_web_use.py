@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +23,7 @@ from search.web.usage.money import dollars
 from search.web.usage.plot import Day, Plot
 from search.web.usage.spent import SpendingLimit, SpendingOverview, period
 from tests.conftest import Cast
+from tests.testing.paths import ROOT
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 KEY = "key-that-no-page-may-show"
@@ -158,7 +158,7 @@ def configured(settings: Settings) -> None:
 
 
 def test_pages_call_the_engines_the_same() -> None:
-    source = (Path(__file__).parents[2] / "frontend/src/web-providers.js").read_text("utf-8")
+    source = (ROOT / "frontend/src/web-providers.js").read_text("utf-8")
     named = dict(re.findall(r'^  (\w+): "(.+)",$', source, re.MULTILINE))
     assert named == {name: kind_of(name).label for name in PROVIDERS}
 

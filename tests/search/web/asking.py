@@ -12,7 +12,7 @@ from django.test.utils import override_settings
 
 from search.web.base import ProviderFailed, SearchHits, WebQuery
 from search.web.providers.registry import provider
-from tests.search.web.doubles import ProviderDouble, Reply, double
+from tests.testing.search_engines import ProviderDouble, Reply, double
 
 QUERY = WebQuery("tea export", 5)
 

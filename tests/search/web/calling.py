@@ -10,7 +10,7 @@ from django.test import AsyncClient
 
 from tests.conftest import Cast
 from tests.search.test_rag_search import events_of
-from tests.search.web.doubles import WebPage
+from tests.testing.search_engines import WebPage
 
 QUERY = "When was the harbour lighthouse built?"
 BUILT = WebPage(

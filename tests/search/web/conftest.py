@@ -11,9 +11,9 @@ from pytest_django import Settings
 from core.fetch.robots import CrawlPolicy
 from search.web import pages
 from tests.conftest import Cast, make_cast
-from tests.kb.web import Web, serving
 from tests.search.web.calling import BUILT, OTHERS, change
-from tests.search.web.doubles import ProviderDouble, double
+from tests.testing.search_engines import ProviderDouble, double
+from tests.testing.web import Web, serving
 
 
 @pytest.fixture

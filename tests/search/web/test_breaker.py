@@ -29,8 +29,8 @@ from search.web.breaker import (
     State,
     states,
 )
-from tests.live import environment
-from tests.search.web.actors import Actor, Clock
+from tests.testing.actors import Actor, Clock
+from tests.testing.live import environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
 OUTAGE = ProviderFailed(Outcome.UNAVAILABLE, "It is down.")

@@ -11,11 +11,11 @@ from search.web.function_tools import MODEL_TOOLS
 from search.web.inputs import MOST_TOKENS, MOST_TOKENS_PER_PAGE
 from search.web.parts import tokens_of
 from tests.conftest import Cast
-from tests.kb.web import Web
 from tests.search.web.calling import ask, change, code_of
-from tests.search.web.doubles import ProviderDouble, WebPage
 from tests.search.web.test_for_models import speaking
 from tests.search.web.test_web_pages_in_answers import article
+from tests.testing.search_engines import ProviderDouble, WebPage
+from tests.testing.web import Web
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -23,8 +23,8 @@ from search.web.base import DateRange, Hit, Location, Recency, SearchHits, WebQu
 from search.web.cache import Answer, keep, key_of, look_up
 from search.web.domains import DomainRule
 from search.web.inputs import WebSearchInput
-from tests.live import environment
-from tests.search.web.actors import Actor, Clock
+from tests.testing.actors import Actor, Clock
+from tests.testing.live import environment
 
 HERE, ELSEWHERE = UUID(int=1), UUID(int=2)
 A, B, C = DomainRule("a.example"), DomainRule("b.example", "/blog"), DomainRule(".c.example")

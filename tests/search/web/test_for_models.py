@@ -24,9 +24,9 @@ from search.models import Breaker
 from search.web import function_tools as for_models
 from search.web.function_tools import MODEL_TOOLS
 from tests.conftest import Cast
-from tests.kb.web import Web
 from tests.search.web.calling import BUILT, OTHERS, change
-from tests.search.web.doubles import Failure, ProviderDouble, WebPage
+from tests.testing.search_engines import Failure, ProviderDouble, WebPage
+from tests.testing.web import Web
 
 pytestmark = pytest.mark.django_db(transaction=True)
 QUERY = {"query": "harbour lighthouse"}

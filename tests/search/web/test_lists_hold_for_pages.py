@@ -11,11 +11,11 @@ from pytest_django import Settings
 
 from search.web.function_tools import MODEL_TOOLS
 from tests.conftest import Cast
-from tests.kb.web import Web
 from tests.search.web.calling import CITATION, ask, change, code_of, post
-from tests.search.web.doubles import ProviderDouble, WebPage
 from tests.search.web.test_for_models import speaking
 from tests.search.web.test_web_pages_in_answers import BUILT, article
+from tests.testing.search_engines import ProviderDouble, WebPage
+from tests.testing.web import Web
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

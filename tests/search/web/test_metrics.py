@@ -28,10 +28,10 @@ from search.web.breaker import FAILURES, BreakerOpen
 from search.web.provider_call import attempt
 from search.web.providers.registry import PROVIDERS
 from tests.conftest import Cast, make_cast
-from tests.live import environment
+from tests.testing.live import environment
+from tests.testing.paths import ROOT
 
 TOKEN = "a token for the collector"
-ROOT = Path(__file__).resolve().parents[3]
 Sample = tuple[str, tuple[tuple[str, str], ...]]
 
 

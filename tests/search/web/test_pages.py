@@ -24,8 +24,8 @@ from search.web.pages import FetchedPage, LongPage, PageFailed, fetch_page, fetc
 from search.web.parts import cut
 from search.web.sanitise import clean_text
 from search.web.web_fetch import WebFetchInput, web_fetch
-from tests.conftest import SAMPLES
-from tests.kb.web import Web, reply, serving
+from tests.testing.paths import SAMPLES
+from tests.testing.web import Web, reply, serving
 
 PARAGRAPH = "The keepers wrote down wind and water, hour by hour, as they did every year of the war. " * 4
 ARTICLE = f"""<html><head><title>The &amp; keepers\u200b</title></head><body>

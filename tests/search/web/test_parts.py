@@ -14,9 +14,9 @@ from search.web.pages import LongPage
 from search.web.parts import PART_CHARS, RankedText, cut, ranked_by_meaning, ranked_by_words, tokens_of
 from search.web.sources import PageSource, within_budget
 from tests.conftest import Cast
-from tests.kb.web import Web
 from tests.search.web.calling import CITATION, ask, change
-from tests.search.web.doubles import ProviderDouble, WebPage
+from tests.testing.search_engines import ProviderDouble, WebPage
+from tests.testing.web import Web
 
 QUESTION = "In which year did the Ardnacross ferry begin to carry bicycles?"
 ANSWER = "Bicycles have been carried by the Ardnacross ferry since the year 1927."

@@ -13,7 +13,7 @@ from django.test.utils import override_settings
 from search.web.base import Outcome, Recency
 from search.web.domains import DomainRule
 from tests.search.web.asking import asking
-from tests.search.web.doubles import Failure, Reply, WebPage
+from tests.testing.search_engines import Failure, Reply, WebPage
 
 NOW = datetime.now(UTC)
 TEA = WebPage("Tea", "https://tea.example/", "Tea.")

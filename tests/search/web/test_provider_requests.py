@@ -10,7 +10,7 @@ import pytest
 from search.web.base import DateRange, Location, Recency
 from search.web.domains import DomainRule
 from tests.search.web.asking import asking
-from tests.search.web.doubles import DOUBLES, WebPage
+from tests.testing.search_engines import DOUBLES, WebPage
 
 NOW = datetime.now(UTC)
 TODAY = NOW.date()

@@ -24,7 +24,7 @@ from search.web.inputs import WebSearchInput
 from search.web.searching import admit
 from tests.conftest import Cast
 from tests.search.web.calling import QUERY, ask, change
-from tests.search.web.doubles import Failure, ProviderDouble, double
+from tests.testing.search_engines import Failure, ProviderDouble, double
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,7 +17,6 @@ from accounts.models.ledger import Balance, Charge
 from search.generation.llm import ATTEMPTS
 from search.generation.registry import generator
 from tests.conftest import Cast
-from tests.search.answer.providers import AnthropicProvider, Turn
 from tests.search.web.calling import (
     BUILT,
     CITATION,
@@ -31,7 +30,8 @@ from tests.search.web.calling import (
     prefer,
     streamed,
 )
-from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
+from tests.testing.chat_models import AnthropicProvider, Turn
+from tests.testing.search_engines import Failure, ProviderDouble, WebPage, double
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -9,9 +9,9 @@ import pytest
 from pytest_django import Settings
 
 from tests.conftest import Cast
-from tests.kb.web import Web, reply
 from tests.search.web.calling import CITATION, QUERY, ask, change, details, streamed
-from tests.search.web.doubles import ProviderDouble, WebPage
+from tests.testing.search_engines import ProviderDouble, WebPage
+from tests.testing.web import Web, reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

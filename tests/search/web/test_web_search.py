@@ -20,8 +20,8 @@ from search.models import CachedSearch
 from tests.conftest import Cast
 from tests.search.test_rag_search import events_of
 from tests.search.web.calling import BUILT, CITATION, OTHERS, QUERY, ask, change, code_of, details
-from tests.search.web.doubles import Failure, ProviderDouble, WebPage, double
-from tests.sockets import socket
+from tests.testing.search_engines import Failure, ProviderDouble, WebPage, double
+from tests.testing.sockets import socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

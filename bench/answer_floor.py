@@ -21,7 +21,7 @@ from rich.progress import track
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from search.generation.base import Context
+    from search.contexts import ChunkContext
 
 CONTEXTS = 5
 
@@ -31,16 +31,22 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def as_context(rank: int, passage: dict[str, Any], score: float) -> Context:
+def as_context(rank: int, passage: dict[str, Any], score: float) -> ChunkContext:
     """Return a passage as the generator would get it, cut into sentences."""
     from core.text.sentences import sentence_bounds
-    from kb.models import Chunk
-    from search.generation.base import Context
+    from search.contexts import ChunkContext
 
-    text = passage["text"]
-    sentences = [list(bounds) for bounds in sentence_bounds(text, "en")]
-    chunk = Chunk(id=uuid4(), text=text, sentences=sentences, headings=[passage["title"]], language="en")
-    return Context(rank, chunk, passage["title"], score)
+    return ChunkContext(
+        rank=rank,
+        text=passage["text"],
+        document_name=passage["title"],
+        score=score,
+        headings=(passage["title"],),
+        sentence_bounds=tuple(sentence_bounds(passage["text"], "en")),
+        language="en",
+        chunk_id=uuid4(),
+        document_id=uuid4(),
+    )
 
 
 def main() -> None:

@@ -31,8 +31,8 @@ from tests.testing.scratch import both_steps, scratch_database, stored
 
 if TYPE_CHECKING:
     from accounts.principal import Principal
+    from search.contexts import Context
     from search.events import BoxData, RagResult
-    from search.generation.base import Context
 
 CITATION_RUN = re.compile(r'(?:\s*<citation id="[^"]*">\[\d+\]</citation>)+')
 ENOUGH = 0.9
@@ -243,11 +243,11 @@ def mislead(result: RagResult, question: str, figures: CitationFigures) -> None:
         for quote in context.quotes:
             said = result.response[quote.response_start : quote.response_end]
             for other in contexts:
-                if other.rank != context.rank and share(words(said), words(other.chunk.text)) < SAID:
+                if other.rank != context.rank and share(words(said), words(other.text)) < SAID:
                     taken = still_cited(said, other.rank, contexts, question)
-                    figures.wrong_source.count(not taken, f"{said} <- {other.chunk.text}")
+                    figures.wrong_source.count(not taken, f"{said} <- {other.text}")
             lie = re.sub(r"\d", lambda digit: str((int(digit[0]) + 1) % 10), said, count=1)
-            if lie != said and not any(number_of(lie) & {*words(each.chunk.text)} for each in contexts):
+            if lie != said and not any(number_of(lie) & {*words(each.text)} for each in contexts):
                 taken = still_cited(lie, context.rank, contexts, question)
                 figures.wrong_number.count(not taken, lie)
 
@@ -260,12 +260,13 @@ def number_of(text: str) -> set[str]:
 def contexts_of(result: RagResult) -> list[Context]:
     """Return the contexts as the verifier takes them."""
     from kb.models import Chunk
-    from search.generation.base import Context
+    from search.contexts import context_of_chunk
 
     chunks = Chunk.unscoped.in_bulk([context.chunk_id for context in result.contexts])
     by_id = {str(id): chunk for id, chunk in chunks.items()}
     return [
-        Context(each.rank, by_id[each.chunk_id], each.document_name, each.score) for each in result.contexts
+        context_of_chunk(each.rank, by_id[each.chunk_id], each.document_name, each.score)
+        for each in result.contexts
     ]
 
 

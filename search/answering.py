@@ -1,14 +1,20 @@
-"""An answer as it is written, over documents and over the web: paid for, streamed, its markers whole."""
+"""Answers over documents and over the web: written from contexts, paid for, streamed, and checked.
+
+contexts ─ crops, for models that can see ─ generate, marker by marker ─ resolve the citations
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from accounts.ledger.base import Order, Payer
 from accounts.ledger.paying import paying
 from accounts.models.ledger import Purpose
+from accounts.principal import Principal
 from core.errors import LocusError
 from core.threads import in_database
 from kb.embedding import embedding_model
@@ -16,10 +22,72 @@ from kb.embedding.base import Vectors
 from runs.context import Run
 from runs.events import PartialText, ToolPartialUpdate, Usage
 from search.citations.markers import MarkerStream
-from search.generation.base import GenerationRequest, GenerationUsage, Generator
+from search.citations.resolve import Resolved
+from search.citations.verifying import verified
+from search.contexts import Context
+from search.crops import crops_of
+from search.generation.base import Corpus, GenerationRequest, GenerationUsage, Generator
+from search.generation.extractive import nothing_found
+from search.generation.registry import generator
+from search.preferences import RagSettings
+from search.timing import StageTimer
 
 TextStream = AsyncGenerator[str | GenerationUsage, None]
 """What generators yield."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedAnswer:
+    """A finished answer: its citations resolved, and what it has taken."""
+
+    resolved: Resolved
+    model: str
+    usage: Usage
+    cost: float | None
+    """What the model has cost, in US dollars; None if nobody knows."""
+    seen: frozenset[int]
+    """The ranks of the contexts that the model was also shown as they look."""
+
+
+async def answer_from(
+    contexts: Sequence[Context],
+    question: str,
+    *,
+    principal: Principal,
+    run: Run,
+    wanted: RagSettings,
+    clock: StageTimer,
+    corpus: Corpus = Corpus.DOCUMENTS,
+) -> AsyncGenerator[ToolPartialUpdate | CitedAnswer, None]:
+    """Yield an answer as it is written, and last the `CitedAnswer`; without contexts no model is asked.
+
+    Raise what the generator raises, and `BudgetExceeded` where there is no money for it.
+    """
+    asked = GenerationRequest(question, contexts, wanted.reflection, corpus=corpus)
+    stream = AnswerStream()
+    async with aclosing(stream.partials(_generated(asked, principal, run, wanted))) as partials:
+        async for partial in partials:
+            yield partial
+    clock.mark("generation")
+    shown = [context for context in contexts if stream.was_shown(context.rank)]
+    resolved = await asyncio.to_thread(verified, stream.raw, shown, question, embed)
+    clock.mark("verification")
+    yield CitedAnswer(resolved, stream.spent.model, stream.usage, stream.cost, stream.spent.seen)
+
+
+async def _generated(
+    asked: GenerationRequest, principal: Principal, run: Run, wanted: RagSettings
+) -> TextStream:
+    chosen = generator(wanted.generation_model)
+    if not asked.contexts:
+        yield nothing_found(asked)
+        yield GenerationUsage(chosen.name)
+        return
+    if wanted.multimodal and chosen.can_see:
+        asked = replace(asked, crops=await crops_of(principal, asked.contexts))
+    async with aclosing(paid_answer(run, chosen, asked)) as pieces:
+        async for piece in pieces:
+            yield piece
 
 
 class AnswerStream:

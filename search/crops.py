@@ -1,7 +1,7 @@
 """Crops: how the pictures among the contexts look, and contexts on scanned pages, for models that can see.
 
-A crop is of a document that the asker may read, since its chunk is a context; and it is made only where the
-workspace of the document wants its pictures to count, too.
+A crop is of a document that the asker may search, as its chunk was; and it is made only where the workspace
+of the document wants its pictures to count, too. Web pages have none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from pathlib import Path
+from uuid import UUID
 
+from accounts.principal import Principal
 from core.errors import LocusError
 from core.locations import Box, PageBox
 from core.threads import in_database
@@ -20,7 +22,8 @@ from kb.documents import original_file, page_cache
 from kb.models import Document
 from kb.page_images.rendering import crop_png
 from kb.pictures import is_multimodal
-from search.generation.base import MOST_CROPS, Context, Crop
+from search.contexts import ChunkContext, Context
+from search.generation.base import MOST_CROPS, Crop
 
 LONGEST_SIDE = 1024
 """Pixels."""
@@ -29,17 +32,21 @@ MARGIN = 12.0
 PATIENCE_SECS = 10.0
 """How long an answer waits for its crops; it begins with those that are drawn by then."""
 
+_Wanted = tuple[int, Document, PageBox]
+"""The rank of a context, and what of which document to draw."""
+
 logger = logging.getLogger(__name__)
 
 # Threads of their own: whoever waits for its turn to draw must not hold up what others read from files.
 _threads = ThreadPoolExecutor(MOST_CROPS, thread_name_prefix="crops")
 
 
-async def crops_of(contexts: Sequence[Context]) -> list[Crop]:
+async def crops_of(principal: Principal, contexts: Sequence[Context]) -> list[Crop]:
     """Return the crops of some contexts, by rank; pictures go before scanned pages."""
-    wanted = await in_database(_wanted, contexts)
+    of_documents = [context for context in contexts if isinstance(context, ChunkContext)]
+    wanted = await in_database(_wanted, principal, of_documents) if of_documents else []
     loop = asyncio.get_running_loop()
-    futures = [loop.run_in_executor(_threads, _crop, context, area) for context, area in wanted]
+    futures = [loop.run_in_executor(_threads, _crop, *each) for each in wanted]
     if not futures:
         return []
     done, late = await asyncio.wait(futures, timeout=PATIENCE_SECS)
@@ -49,28 +56,37 @@ async def crops_of(contexts: Sequence[Context]) -> list[Crop]:
     return sorted((crop for crop in crops if crop), key=lambda crop: crop.rank)
 
 
-def _wanted(contexts: Sequence[Context]) -> list[tuple[Context, PageBox]]:
-    workspaces = {context.chunk.workspace_id for context in contexts}
-    open_to_it = {workspace for workspace in workspaces if is_multimodal(workspace)}
-    eligible = [context for context in contexts if context.chunk.workspace_id in open_to_it]
+def _wanted(principal: Principal, contexts: Sequence[ChunkContext]) -> list[_Wanted]:
+    ids = {context.document_id for context in contexts}
+    documents = Document.objects.restricted_to(principal).in_bulk(ids)
+    open_to_it = {
+        workspace
+        for workspace in {document.workspace_id for document in documents.values()}
+        if is_multimodal(workspace)
+    }
+    eligible = [
+        (context, documents[context.document_id])
+        for context in contexts
+        if context.document_id in documents and documents[context.document_id].workspace_id in open_to_it
+    ]
     return [*_pictures(eligible), *_scanned(eligible)][:MOST_CROPS]
 
 
-def _pictures(contexts: Sequence[Context]) -> Iterator[tuple[Context, PageBox]]:
-    seen: set[tuple[Document, PageBox]] = set()
-    for context in contexts:
-        area = context.chunk.shown.area if context.chunk.shown else None
+def _pictures(contexts: Sequence[tuple[ChunkContext, Document]]) -> Iterator[_Wanted]:
+    seen: set[tuple[UUID, PageBox]] = set()
+    for context, document in contexts:
+        area = context.picture.area if context.picture else None
         # Of a picture with many words there are several chunks.
-        if area and (key := (context.chunk.document, area)) not in seen:
-            seen.add(key)
-            yield context, area
+        if area and (document.pk, area) not in seen:
+            seen.add((document.pk, area))
+            yield context.rank, document, area
 
 
-def _scanned(contexts: Sequence[Context]) -> Iterator[tuple[Context, PageBox]]:
-    for context in contexts:
+def _scanned(contexts: Sequence[tuple[ChunkContext, Document]]) -> Iterator[_Wanted]:
+    for context, document in contexts:
         boxes = context.located.boxes()
-        if boxes and not context.chunk.shown and boxes[0].page.number in _recognised(context.chunk.document):
-            yield context, _around([box for box in boxes if box.page == boxes[0].page])
+        if boxes and not context.picture and boxes[0].page.number in _recognised(document):
+            yield context.rank, document, _around([box for box in boxes if box.page == boxes[0].page])
 
 
 def _recognised(document: Document) -> set[int]:
@@ -85,14 +101,11 @@ def _around(boxes: Sequence[PageBox]) -> PageBox:
     return PageBox(Box(left, top, min(page.width, box.x2 + MARGIN), min(page.height, box.y2 + MARGIN)), page)
 
 
-def _crop(context: Context, area: PageBox) -> Crop | None:
-    document = context.chunk.document
+def _crop(rank: int, document: Document, area: PageBox) -> Crop | None:
     try:
         file: Path = original_file(document)
-        return Crop(
-            context.rank,
-            crop_png(file, page_cache(document), area, LONGEST_SIDE, asker=document.workspace_id),
-        )
+        png = crop_png(file, page_cache(document), area, LONGEST_SIDE, asker=document.workspace_id)
+        return Crop(rank, png)
     except (LocusError, OSError) as error:
         logger.warning("No crop of document %s, page %s: %s", document.pk, area.page.number, error)
         return None

@@ -25,15 +25,11 @@ from core.threads import in_database
 from kb.models import Document
 from runs.context import Run
 from runs.events import DocumentsRead, ToolEnd, ToolUpdate, Trace, Yielded
-from search.answering import AnswerStream, TextStream, embed, paid_answer
+from search.answering import CitedAnswer, answer_from
 from search.citations.resolve import Resolved
-from search.citations.verifying import verified
+from search.contexts import ChunkContext, Context, context_of_chunk
 from search.continuations import with_continuations
-from search.crops import crops_of
 from search.events import BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
-from search.generation.base import Context, GenerationRequest, GenerationUsage
-from search.generation.extractive import nothing_found
-from search.generation.registry import generator
 from search.inputs import QuestionInput
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
@@ -68,11 +64,10 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
     """Yield the events of one search: its phases, contexts and text, how it came about, its result."""
     clock = StageTimer()
     yield _phase("SEARCH_PREPARATION", "started", execution_id=run.execution_id)
-    wanted, ranking, found = await _searched(principal, inputs, run)
+    wanted, ranking, contexts = await _searched(principal, inputs, run)
     clock.mark("retrieval")
     yield _phase("RETRIEVAL", "completed", retrieved_count=ranking.total_candidates)
 
-    contexts = _contexts(found)
     yield _phase(
         "RERANKING",
         "completed",
@@ -80,32 +75,34 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
         reranked_count=ranking.reranked_count,
         kept_count=len(contexts),
     )
-    yield DocumentsRead(documents=list(dict.fromkeys(context.chunk.document_id for context in contexts)))
+    yield DocumentsRead(documents=list(dict.fromkeys(context.document_id for context in contexts)))
     yield ToolUpdate(data=Contexts(contexts=[_context_data(context) for context in contexts]))
 
     yield _phase("COMPILING_RESULTS", "started")
-    written = AnswerStream()
-    asked = GenerationRequest(inputs.query, contexts, wanted.reflection)
-    async with aclosing(written.partials(_answer(principal, run, asked, wanted, ranking))) as partials:
-        async for partial in partials:
-            yield partial
-    clock.mark("generation")
-    shown = [each for each in contexts if written.was_shown(each.rank)]
-    resolved = await asyncio.to_thread(verified, written.raw, shown, inputs.query, embed)
-    clock.mark("verification")
-    cost = await _cost(run, wanted, written)
-    yield _trace(ranking, contexts, resolved, written, cost, clock.timings)
-    yield ToolEnd(data=_result(run.execution_id, resolved, contexts, written, clock.timings))
+    # From what is not about the question nothing is written.
+    worth = contexts if is_relevant(ranking.results) else []
+    async with aclosing(
+        answer_from(worth, inputs.query, principal=principal, run=run, wanted=wanted, clock=clock)
+    ) as parts:
+        async for part in parts:
+            if isinstance(part, CitedAnswer):
+                answer = part
+            else:
+                yield part
+    cost = await _cost(run, wanted, answer)
+    yield _trace(ranking, contexts, answer, cost, clock.timings)
+    yield ToolEnd(data=_result(run.execution_id, answer, contexts, clock.timings))
 
 
 def _retrieved(
     principal: Principal, inputs: RagInput, run: Run
-) -> tuple[RagSettings, Ranking, list[RankedChunk]]:
+) -> tuple[RagSettings, Ranking, list[ChunkContext]]:
     wanted = rag_settings(principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection)
     steps = replace(FOR_ANSWERS, reranker=wanted.reranker)
     payer = partial(Payer.of, run.workspace_id, run.execution_id)
     ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=steps, payer=payer)
-    return wanted, ranking, with_continuations(principal, ranking.results, wanted.contexts)
+    found = with_continuations(principal, ranking.results, wanted.contexts)
+    return wanted, ranking, [_context(rank, each) for rank, each in enumerate(found, start=1)]
 
 
 _searched = database_sync_to_async(_retrieved, thread_sensitive=False)
@@ -116,27 +113,11 @@ def is_relevant(found: Sequence[RankedChunk]) -> bool:
     return any(each.relevance >= settings.RELEVANCE_FLOOR for each in found)
 
 
-async def _answer(
-    principal: Principal, run: Run, asked: GenerationRequest, wanted: RagSettings, ranking: Ranking
-) -> TextStream:
-    """Ask the generator, unless there is nothing it could answer from."""
-    chosen = generator(wanted.generation_model)
-    if not is_relevant(ranking.results):
-        yield nothing_found(asked)
-        yield GenerationUsage(chosen.name)
-        return
-    if wanted.multimodal and chosen.can_see:
-        asked = replace(asked, crops=await crops_of(asked.contexts))
-    async with aclosing(paid_answer(run, chosen, asked)) as pieces:
-        async for piece in pieces:
-            yield piece
-
-
-async def _cost(run: Run, wanted: RagSettings, written: AnswerStream) -> float | None:
+async def _cost(run: Run, wanted: RagSettings, answer: CitedAnswer) -> float | None:
     """Return the US dollars spent, None if unknown; the ledger is asked only where a reranker is paid."""
     chosen = await asyncio.to_thread(reranker, wanted.reranker)
-    if written.cost is None or chosen is None or not chosen.is_paid:
-        return written.cost
+    if answer.cost is None or chosen is None or not chosen.is_paid:
+        return answer.cost
     return float(await in_database(cost_of_execution, run.execution_id))
 
 
@@ -145,55 +126,47 @@ def _phase(name: str, status: str, *, execution_id: str | None = None, **counts:
     return ToolUpdate(data=Phase.model_validate(phase))
 
 
-def _contexts(found: Sequence[RankedChunk]) -> list[Context]:
-    return [
-        Context(rank, each.chunk, each.chunk.document.name, each.score, each.scores.rerank)
-        for rank, each in enumerate(found, start=1)
-    ]
+def _context(rank: int, found: RankedChunk) -> ChunkContext:
+    return context_of_chunk(rank, found.chunk, found.chunk.document.name, found.score, found.scores.rerank)
 
 
-def _context_data(context: Context, resolved: Resolved | None = None) -> ContextData:
-    chunk = context.chunk
+def _context_data(context: ChunkContext, resolved: Resolved | None = None) -> ContextData:
     quotes = resolved.quotes.get(context.rank, []) if resolved else []
-    boxes = [BoxData.of(box) for box in chunk.boxes(context.located)]
-    picture = chunk.shown
+    picture = context.picture
     return ContextData(
         rank=context.rank,
-        chunk_id=str(chunk.pk),
-        document_id=str(chunk.document_id),
+        chunk_id=str(context.chunk_id),
+        document_id=str(context.document_id),
         document_name=context.document_name,
-        text_preview=chunk.text[:PREVIEW_CHARS],
-        page_number=chunk.page_number,
-        bbox=boxes or None,
-        start_time=chunk.start_time,
-        end_time=chunk.end_time,
+        text_preview=context.text[:PREVIEW_CHARS],
+        page_number=context.page_number,
+        bbox=[BoxData.of(box) for box in context.boxes] or None,
+        start_time=context.start_time,
+        end_time=context.end_time,
         score=round(context.score, 4),
         rerank_score=context.rerank_score,
         used_in_response=bool(quotes),
         quotes=quotes,
         quote=quotes[0].text if quotes else None,
         picture=BoxData.of(picture.area) if picture and picture.area else None,
-        machine_made=picture.machine_made(len(chunk.text)) if picture else [],
+        machine_made=picture.machine_made(len(context.text)) if picture else [],
         place=FilePlace.of(context.located.files()),
     )
 
 
 def _result(
-    execution_id: str,
-    resolved: Resolved,
-    contexts: Sequence[Context],
-    written: AnswerStream,
-    timings: dict[str, float],
+    execution_id: str, answer: CitedAnswer, contexts: Sequence[ChunkContext], timings: dict[str, float]
 ) -> RagResult:
+    resolved = answer.resolved
     return RagResult(
         response=resolved.response,
         contexts=[_context_data(context, resolved) for context in contexts],
         sources_used=resolved.sources_used,
-        model=written.spent.model,
+        model=answer.model,
         execution_id=execution_id,
         answered=bool(resolved.quotes),
         citations_removed=resolved.removed,
-        usage=written.usage,
+        usage=answer.usage,
         timings=timings,
     )
 
@@ -201,13 +174,12 @@ def _result(
 def _trace(
     ranking: Ranking,
     contexts: Sequence[Context],
-    resolved: Resolved,
-    written: AnswerStream,
+    answer: CitedAnswer,
     cost: float | None,
     timings: dict[str, float],
 ) -> Trace:
     return Trace(
-        usage=written.usage,
+        usage=answer.usage,
         cost=cost,
         timings=timings | {f"retrieval.{stage}": secs for stage, secs in ranking.timings.items()},
         steps={
@@ -215,7 +187,7 @@ def _trace(
             "reranked": ranking.reranked_count,
             # No ids: contexts name them, blanked for documents that a reader no longer sees.
             "kept": [{"rank": each.rank, "score": each.score} for each in contexts],
-            "seen": sorted(written.spent.seen),
-            "citations": [asdict(verdict) for verdict in resolved.verdicts],
+            "seen": sorted(answer.seen),
+            "citations": [asdict(verdict) for verdict in answer.resolved.verdicts],
         },
     )

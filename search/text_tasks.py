@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from search.citations.resolve import Resolved, resolve
-from search.citations.support import Embed
-from search.generation.base import Context
+from search.citations.resolve import resolve
 from search.generation.extractive import extract
 
-
-def verify(
-    raw: str, contexts: Sequence[Context], question: str, citations: Mapping[int, str], embed: Embed
-) -> Resolved:
-    """Return what `resolve` does; `citations` are how a response cites each rank."""
-    return resolve(raw, contexts, question, embed, lambda context: citations[context.rank])
-
-
-TASKS: dict[str, Callable[..., Any]] = {"extract": extract, "verify": verify}
+TASKS: Mapping[str, Callable[..., Any]] = {"extract": extract, "verify": resolve}

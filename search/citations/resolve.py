@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Verifier
+from search.contexts import Context, Sentence
 from search.events import BoxData, FilePlace, Header, Quote
-from search.generation.base import Context, Sentence
 
 CERTAIN = 0.5
 """From this share of the statement's words on, a sentence surely is the one that supports it."""
@@ -77,19 +77,8 @@ class _Edit:
     replacement: str
 
 
-def citation(context: Context) -> str:
-    """Return how a response cites a chunk (contract §5)."""
-    return f'<citation id="{context.chunk.pk}">[{context.rank}]</citation>'
-
-
-def resolve(
-    raw: str,
-    contexts: Sequence[Context],
-    question: str,
-    embed: Embed,
-    cite: Callable[[Context], str] = citation,
-) -> Resolved:
-    """Turn each `<source_N>` that holds into what `cite` makes of its source; drop the others.
+def resolve(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
+    """Turn each `<source_N>` that holds into the citation of its source; drop the others.
 
     A marker whose source does not bear out its sentence moves to the source that does. Nothing but markers
     changes. `embed` gives unit vectors, and is called only where words do not decide.
@@ -101,7 +90,7 @@ def resolve(
     for group, statement in _groups(raw):
         judged = _judged(statement.text, _ranks(group), verifier)
         ranks = [verdict.cited for verdict in judged if verdict.cited is not None]
-        edits.append(_edit(group, [cite(verifier.sources[rank].context) for rank in ranks]))
+        edits.append(_edit(group, [verifier.sources[rank].context.citation for rank in ranks]))
         verdicts += judged
         cited += [(rank, statement) for rank in ranks]
     quotes: defaultdict[int, list[Quote]] = defaultdict(list)
@@ -230,7 +219,7 @@ def _moved(edits: Sequence[_Edit], offset: int) -> int:
 
 def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> Quote:
     evidence, context = verifier.evidence(statement.text, rank), verifier.sources[rank].context
-    sentence, located, picture = evidence.sentence, context.located, context.chunk.shown
+    sentence, located, picture = evidence.sentence, context.located, context.picture
     is_certain = evidence.share >= CERTAIN
     times = located.times(sentence.start, sentence.end)
     return Quote(

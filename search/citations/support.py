@@ -14,7 +14,7 @@ import numpy as np
 from kb.embedding.base import Vectors
 from search.citations.claims import AnalysedText, Terms, cover, lacks_name, lacks_number
 from search.citations.polarity import Clause, clauses_of, is_contrary
-from search.generation.base import Context, Sentence
+from search.contexts import Context, Sentence
 
 ENOUGH_WORDS = 0.6
 """A sentence, or two that follow each other, with so many of a claim's words says what it says."""
@@ -37,28 +37,27 @@ class CitableSource:
     @cached_property
     def whole(self) -> AnalysedText:
         """All that a claim may be taken from: headings and the document's name tell what a passage is of."""
-        chunk = self.context.chunk
-        return AnalysedText(
-            " \n".join([*chunk.headings, self.context.document_name, chunk.text]), chunk.language
-        )
+        context = self.context
+        told = " \n".join([*context.headings, context.document_name, context.text])
+        return AnalysedText(told, context.language)
 
     @cached_property
     def sentences(self) -> list[tuple[Sentence, Terms]]:
         """The sentences with their words."""
-        language = self.context.chunk.language
+        language = self.context.language
         return [(each, AnalysedText(each.text, language).terms) for each in self.context.sentences]
 
     @cached_property
     def windows(self) -> list[Terms]:
         """The words of each sentence and the one after it, under their headings."""
         of_each = [found for _, found in self.sentences]
-        headings = AnalysedText(" \n".join(self.context.chunk.headings), self.context.chunk.language).terms
+        headings = AnalysedText(" \n".join(self.context.headings), self.context.language).terms
         return [one | other | headings for one, other in zip(of_each, [*of_each[1:], Terms()], strict=True)]
 
     @cached_property
     def clauses(self) -> list[Clause]:
         """What it says clause by clause, denied or not."""
-        language = self.context.chunk.language
+        language = self.context.language
         return [clause for each in self.context.sentences for clause in clauses_of(each.text, language)]
 
     def cover(self, claim: AnalysedText) -> float:
@@ -85,7 +84,7 @@ class Verifier:
 
     def claim(self, statement: str, rank: int) -> AnalysedText:
         """Return a statement as one about a source; “Yes.” says what was asked."""
-        language = self.sources[rank].context.chunk.language
+        language = self.sources[rank].context.language
         said = AnalysedText(statement, language)
         return said if len(said.terms) > 1 else AnalysedText(f"{self._question} {statement}", language)
 

@@ -7,66 +7,8 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from functools import cached_property
 
-from core.locations import LocatedText
-from core.text.tables import header_of, is_table
-from kb.models import Chunk
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """`start` and `end` are offsets into the chunk's text."""
-
-    text: str
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class Context:
-    """A chunk handed to the generator; `rank` counts from 1 and is what `<source_N>` names."""
-
-    rank: int
-    chunk: Chunk
-    document_name: str
-    score: float
-    rerank_score: float | None = None
-
-    @cached_property
-    def located(self) -> LocatedText:
-        """The chunk's text with its places."""
-        return self.chunk.located
-
-    def portable(self, *, with_places: bool = True) -> Context:
-        """Return a copy that is quick to send to another process: nothing of the document but its name."""
-        chunk = self.chunk
-        own = Chunk(
-            pk=chunk.pk,
-            text=chunk.text,
-            headings=chunk.headings,
-            spans=chunk.spans if with_places else [],
-            sentences=chunk.sentences,
-            page_number=chunk.page_number,
-            modality=chunk.modality,
-            language=chunk.language,
-            picture=chunk.picture,
-        )
-        return Context(self.rank, own, self.document_name, self.score, self.rerank_score)
-
-    @cached_property
-    def sentences(self) -> list[Sentence]:
-        """The chunk's sentences, or its whole text if none are known."""
-        text = self.chunk.text
-        bounds = self.chunk.sentences or [[0, len(text)]]
-        return [Sentence(text[start:end], start, end) for start, end in bounds]
-
-    @cached_property
-    def header(self) -> Sentence | None:
-        """Of a table the row that names its columns."""
-        text = header_of(self.chunk.text) if is_table(self.chunk.text) else ""
-        return Sentence(text, 0, len(text)) if text else None
-
+from search.contexts import Context
 
 MOST_CROPS = 4
 """So many an answer may look at."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.llm import fencing
-from search.generation.base import Context
+from search.contexts import Context
 
 LONGEST_LABEL = 200
 """Characters of a document's name or of its headings that a model reads."""
@@ -31,10 +31,10 @@ class ContextFence(fencing.Fence):
         return self.around("question", text)
 
     def _place(self, context: Context) -> str:
-        page = f", page {context.chunk.page_number}" if context.chunk.page_number else ""
+        page = f", page {context.page_number}" if context.page_number else ""
         lines = [f"Document: {self._label(context.document_name)}{page}"]
-        if context.chunk.headings:
-            lines.append(f"Section: {self._label(' > '.join(context.chunk.headings))}")
+        if context.headings:
+            lines.append(f"Section: {self._label(' > '.join(context.headings))}")
         return "\n".join(lines)
 
     def _label(self, text: str) -> str:
@@ -43,7 +43,7 @@ class ContextFence(fencing.Fence):
 
 def _told_apart(context: Context, text: str) -> str:
     """Return the beginning of a context's text, told from where on it is no words of the document."""
-    start = context.chunk.shown.described_from if context.chunk.shown else None
+    start = context.picture.described_from if context.picture else None
     if start is None or start >= len(text):
         return text
     return f"{text[:start]}(A machine has written what follows about the picture:)\n{text[start:]}"

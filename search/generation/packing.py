@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from search.generation.base import Context
+from search.contexts import Context
 
 _WORD = re.compile(r"\S{1,60}")
 """An unbroken run is cut as well."""
@@ -31,7 +31,7 @@ def pack(contexts: Sequence[Context], budget: int, size: Size) -> list[ContextEx
     """
     packed: list[ContextExcerpt] = []
     for context in sorted(contexts, key=lambda context: context.rank):
-        text = context.chunk.text
+        text = context.text
         if (needed := size(context, text)) > budget:
             begun = _cut(context, [sentence.end for sentence in context.sentences], budget, size)
             if not begun and not packed:
@@ -44,6 +44,6 @@ def pack(contexts: Sequence[Context], budget: int, size: Size) -> list[ContextEx
 
 def _cut(context: Context, ends: Sequence[int], budget: int, size: Size) -> str:
     """Return the text up to the last of `ends` that fits; empty if none does."""
-    text = context.chunk.text
+    text = context.text
     fitting = bisect_right(ends, budget, key=lambda end: size(context, text[:end]))
     return text[: ends[fitting - 1]] if fitting else ""

@@ -12,7 +12,8 @@ from pathlib import Path
 from string import Template
 
 from kb.embedding import embedding_model
-from search.generation.base import Context, Crop, GenerationRequest
+from search.contexts import Context
+from search.generation.base import Crop, GenerationRequest
 from search.generation.fencing import ContextFence
 from search.generation.packing import ContextExcerpt, pack
 

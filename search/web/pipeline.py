@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field
-from html import escape
+from dataclasses import asdict
 
 from accounts.ledger.base import Payer
 from accounts.ledger.spending import cost_of_execution
@@ -19,32 +18,22 @@ from accounts.principal import Principal
 from core.threads import in_database
 from runs.context import Run
 from runs.events import ToolEnd, ToolUpdate, Trace, Usage, Yielded
-from search.answering import AnswerStream, TextStream, embed, paid_answer
-from search.citations.resolve import Resolved
-from search.citations.verifying import verified
-from search.generation.base import Context, Corpus, GenerationRequest, GenerationUsage
-from search.generation.extractive import nothing_found
-from search.generation.registry import generator
-from search.preferences import RagSettings, rag_settings
+from search.answering import CitedAnswer, answer_from
+from search.contexts import PageContext, context_of_page
+from search.generation.base import Corpus
+from search.preferences import rag_settings
 from search.rerank.registry import NONE, reranker
 from search.timing import StageTimer
 from search.web.events import RerankedResults, SearchCompleted, Sources, WebAnswer, WebPhase, WebResults
 from search.web.inputs import WebSearchInput
 from search.web.preferences import enabled_settings
-from search.web.presentation import (
-    phase,
-    ranked_sources,
-    steps_of,
-    web_result,
-    web_sources,
-)
+from search.web.presentation import phase, ranked_sources, steps_of, web_result, web_sources
 from search.web.searching import SearchOutcome, SearchRequest, search
 from search.web.sources import (
     EXPANDED,
     SCRAPED,
     PageSource,
     SelectedSource,
-    as_context,
     excerpts,
     reranked,
     with_pages,
@@ -58,198 +47,155 @@ async def web_search(principal: Principal, inputs: WebSearchInput, run: Run) -> 
         data=WebPhase(execution_id=run.execution_id, phase="WEB_SEARCH", status="started", query=inputs.query)
     )
     clock = StageTimer()
-    making = await in_database(_Making.of, principal, inputs, run)
-    searched = await search(making.wanted)
+    request, pages = await in_database(_request, principal, inputs, run)
+    searched = await search(request)
     clock.mark("search")
     hits = searched.found.hits
     found = SearchCompleted(results_count=len(hits), sources=web_sources(searched))
     yield phase("WEB_SEARCH", "completed", data=found, output_key="sources")
-    finish = _results if inputs.mode == "results" else _answer
-    async with aclosing(finish(making, searched, clock)) as events:
+    if inputs.mode == "results":
+        rest = _results(inputs, run, request, searched, pages, clock)
+    else:
+        rest = _answer(principal, inputs, run, request, searched, pages, clock)
+    async with aclosing(rest) as events:
         async for event in events:
             yield event
 
 
-@dataclass(frozen=True, slots=True)
-class _Making:
-    """What counts for one search: what was asked, how the web is searched, and how answers are written."""
-
-    principal: Principal
-    inputs: WebSearchInput
-    run: Run
-    wanted: SearchRequest
-    fetched: int
-    """How many pages to fetch."""
-
-    @classmethod
-    def of(cls, principal: Principal, inputs: WebSearchInput, run: Run) -> _Making:
-        """Read the settings; raise what keeps the search from being made."""
-        web = enabled_settings(principal, run.workspace_id)
-        payer = Payer(run.workspace_id, web.max_cost, run.execution_id)
-        expand = web.expand_default if inputs.expand is None else inputs.expand
-        scrape = web.scraping and inputs.mode == "answer"
-        return cls(
-            principal,
-            inputs,
-            run,
-            SearchRequest.of(principal, inputs, web, payer),
-            SCRAPED if scrape else EXPANDED if expand else 0,
-        )
+def _request(principal: Principal, inputs: WebSearchInput, run: Run) -> tuple[SearchRequest, int]:
+    """Return what is searched for, and how many pages to fetch; raise what keeps the search from starting."""
+    web = enabled_settings(principal, run.workspace_id)
+    payer = Payer(run.workspace_id, web.max_cost, run.execution_id)
+    expand = web.expand_default if inputs.expand is None else inputs.expand
+    scrape = web.scraping and inputs.mode == "answer"
+    request = SearchRequest.of(principal, inputs, web, payer)
+    return request, SCRAPED if scrape else EXPANDED if expand else 0
 
 
-async def _cost(making: _Making) -> float:
-    """Return what the search and the model have cost, in US dollars."""
-    return float(await in_database(cost_of_execution, making.run.execution_id))
-
-
-# --- Mode `results` ----------------------------------------------------------------------------------------
+async def _cost(run: Run) -> float:
+    """Return what the search and the models have cost, in US dollars."""
+    return float(await in_database(cost_of_execution, run.execution_id))
 
 
 async def _results(
-    making: _Making, searched: SearchOutcome, clock: StageTimer
+    inputs: WebSearchInput,
+    run: Run,
+    request: SearchRequest,
+    searched: SearchOutcome,
+    pages: int,
+    clock: StageTimer,
 ) -> AsyncGenerator[Yielded, None]:
-    sources = await with_pages(
-        list(map(PageSource, searched.found.hits)), making.fetched, making.wanted.query
-    )
+    """Finish a search of mode `results`."""
+    query = request.query
+    sources = await with_pages(list(map(PageSource, searched.found.hits)), pages, query)
     clock.mark("pages")
-    shown = await asyncio.to_thread(excerpts, sources, making.wanted.query)
-    cost = 0.0 if searched.from_cache else await _cost(making)
+    shown = await asyncio.to_thread(excerpts, sources, query)
+    cost = 0.0 if searched.from_cache else await _cost(run)
     yield Trace(usage=Usage(), cost=cost, timings=clock.timings, steps=steps_of(searched))
     yield ToolEnd(
         data=WebResults(
-            query=making.inputs.query,
+            query=inputs.query,
             provider=searched.provider,
             providers=dict(searched.outcomes),
             from_cache=searched.from_cache,
             results=list(map(web_result, sources, shown)),
-            ignored_filters=making.inputs.given_names(searched.found.ignored_filters),
-            execution_id=making.run.execution_id,
+            ignored_filters=inputs.given_names(searched.found.ignored_filters),
+            execution_id=run.execution_id,
         )
     )
 
 
-# --- Mode `answer` -----------------------------------------------------------------------------------------
-
-
 async def _answer(
-    making: _Making, searched: SearchOutcome, clock: StageTimer
+    principal: Principal,
+    inputs: WebSearchInput,
+    run: Run,
+    request: SearchRequest,
+    searched: SearchOutcome,
+    pages: int,
+    clock: StageTimer,
 ) -> AsyncGenerator[Yielded, None]:
-    rag = await in_database(rag_settings, making.principal, making.run.workspace_id)
-    answering = _Answering(making, searched, clock, rag, list(map(PageSource, searched.found.hits)))
-    for step in (answering.read_pages, answering.choose_pages, answering.write, answering.finish):
-        async with aclosing(step()) as events:
-            async for event in events:
-                yield event
-
-
-@dataclass(slots=True)
-class _Answering:
-    """An answer on its way: each step yields its events and leaves here what the next ones need."""
-
-    making: _Making
-    searched: SearchOutcome
-    clock: StageTimer
-    rag: RagSettings
-    sources: list[PageSource]
-    kept: list[SelectedSource] = field(default_factory=list)
-    reranked_by: str = NONE
-    contexts: list[Context] = field(default_factory=list)
-    written: AnswerStream = field(default_factory=AnswerStream)
-
-    async def read_pages(self) -> AsyncGenerator[Yielded, None]:
-        """Fetch the pages of the first hits, if the settings or the request want that."""
-        wanted = self.making.fetched
-        if not wanted:
-            return
-        yield phase("SCRAPING_URLS", "started", data={"url_count": min(wanted, len(self.sources))})
-        self.sources = await with_pages(self.sources, wanted, self.making.wanted.query)
+    """Finish a search of mode `answer`: fetch pages if wanted, rerank, write from the best, cite."""
+    wanted = await in_database(rag_settings, principal, run.workspace_id)
+    query, sources = request.query, list(map(PageSource, searched.found.hits))
+    if pages:
+        yield phase("SCRAPING_URLS", "started", data={"url_count": min(pages, len(sources))})
+        read = await with_pages(sources, pages, query)
         # Where it is known that the lists forbid a page, what an engine says of it is not read either.
-        self.sources = [source for source in self.sources if not source.is_denied]
-        self.clock.mark("pages")
-        scraped = sum(source.page is not None for source in self.sources)
+        sources = [source for source in read if not source.is_denied]
+        clock.mark("pages")
+        scraped = sum(source.page is not None for source in sources)
         yield phase("SCRAPING_URLS", "completed", data={"scraped_count": scraped})
 
-    async def choose_pages(self) -> AsyncGenerator[Yielded, None]:
-        """Rank the sources, and keep those that an answer is written from."""
-        query = self.making.wanted.query
-        yield phase("RERANKING", "started")
-        chosen = await asyncio.to_thread(reranker, self.rag.reranker)
-        self.reranked_by = chosen.name if chosen else NONE
-        payer = self.making.wanted.payer
-        ranked = await asyncio.to_thread(reranked, query.text, self.sources, chosen, query, payer)
-        self.kept = await asyncio.to_thread(within_budget, ranked[: self.rag.contexts], query)
-        self.clock.mark("reranking")
-        count = sum(source.score is not None for source in ranked)
-        yield phase("RERANKING", "completed", data={"reranked_count": count})
-        yield ToolUpdate(data=RerankedResults(reranked_results=len(self.kept)))
-        yield ToolUpdate(data=Sources(sources=ranked_sources(self.kept)))
+    yield phase("RERANKING", "started")
+    chosen = await asyncio.to_thread(reranker, wanted.reranker)
+    ranked = await asyncio.to_thread(reranked, query.text, sources, chosen, query, request.payer)
+    kept = await asyncio.to_thread(within_budget, ranked[: wanted.contexts], query)
+    clock.mark("reranking")
+    count = sum(source.score is not None for source in ranked)
+    yield phase("RERANKING", "completed", data={"reranked_count": count})
+    yield ToolUpdate(data=RerankedResults(reranked_results=len(kept)))
+    yield ToolUpdate(data=Sources(sources=ranked_sources(kept)))
 
-    async def write(self) -> AsyncGenerator[Yielded, None]:
-        """Let the generator write, piece by piece."""
-        yield phase("GENERATION", "started")
-        language = self.making.wanted.query.language
-        self.contexts = [as_context(rank, *each, language) for rank, each in enumerate(self.kept, start=1)]
-        pieces = _pieces(self.making, self.rag, self.contexts)
-        async with aclosing(self.written.partials(pieces)) as partials:
-            async for partial in partials:
-                yield partial
-        self.clock.mark("generation")
+    yield phase("GENERATION", "started")
+    contexts = await asyncio.to_thread(_contexts, kept, query.language)
+    writing = answer_from(
+        contexts,
+        inputs.query,
+        principal=principal,
+        run=run,
+        wanted=wanted,
+        clock=clock,
+        corpus=Corpus.WEB,
+    )
+    async with aclosing(writing) as parts:
+        async for part in parts:
+            if isinstance(part, CitedAnswer):
+                answer = part
+            else:
+                yield part
+    yield phase("GENERATION", "completed")
+    steps = steps_of(searched) | {"citations": [asdict(verdict) for verdict in answer.resolved.verdicts]}
+    cost = None if answer.cost is None else await _cost(run)
+    yield Trace(usage=answer.usage, cost=cost, timings=clock.timings, steps=steps)
+    reranked_by = chosen.name if chosen else NONE
+    yield ToolEnd(data=_web_answer(inputs, run, searched, kept, reranked_by, answer, clock.timings))
 
-    async def finish(self) -> AsyncGenerator[Yielded, None]:
-        """Check what was written, and tell the result."""
-        written = self.written
-        resolved = await asyncio.to_thread(_resolved, self.making, self.contexts, written, self.kept)
-        self.clock.mark("verification")
-        yield phase("GENERATION", "completed")
-        steps = steps_of(self.searched) | {"citations": [asdict(verdict) for verdict in resolved.verdicts]}
-        cost = None if written.cost is None else await _cost(self.making)
-        yield Trace(usage=written.usage, cost=cost, timings=self.clock.timings, steps=steps)
-        yield ToolEnd(data=self._result(resolved))
 
-    def _result(self, resolved: Resolved) -> WebAnswer:
-        found = self.searched.found
-        return WebAnswer(
-            query=self.making.inputs.query,
-            response=resolved.response,
-            sources=ranked_sources(self.kept, resolved),
-            sources_used=resolved.sources_used,
-            model=self.written.spent.model,
-            reranker=self.reranked_by,
-            total_results=len(found.hits),
-            reranked_results=len(self.kept),
-            execution_id=self.making.run.execution_id,
-            provider=self.searched.provider,
-            providers=dict(self.searched.outcomes),
-            from_cache=self.searched.from_cache,
-            ignored_filters=self.making.inputs.given_names(found.ignored_filters),
-            answered=bool(resolved.quotes),
-            citations_removed=resolved.removed,
-            usage=self.written.usage,
-            timings=self.clock.timings,
+def _contexts(kept: Sequence[SelectedSource], language: str | None) -> list[PageContext]:
+    return [
+        context_of_page(
+            rank, url=source.url, title=source.title, text=text, language=language, score=source.score
         )
+        for rank, (source, text) in enumerate(kept, start=1)
+    ]
 
 
-async def _pieces(making: _Making, rag: RagSettings, contexts: Sequence[Context]) -> TextStream:
-    """Ask the generator, unless there is nothing it could answer from."""
-    chosen = generator(rag.generation_model)
-    asked = GenerationRequest(making.inputs.query, contexts, rag.reflection, corpus=Corpus.WEB)
-    if not contexts:
-        yield nothing_found(asked)
-        yield GenerationUsage(chosen.name)
-        return
-    async with aclosing(paid_answer(making.run, chosen, asked)) as pieces:
-        async for piece in pieces:
-            yield piece
-
-
-def _resolved(
-    making: _Making, contexts: Sequence[Context], written: AnswerStream, kept: Sequence[SelectedSource]
-) -> Resolved:
-    def cite(context: Context) -> str:
-        """Return how a response cites a page (contract §6)."""
-        source = kept[context.rank - 1][0]
-        url, title = escape(source.url), escape(source.title)
-        return f'<web_citation url="{url}" title="{title}">[{context.rank}]</web_citation>'
-
-    shown = [context for context in contexts if written.was_shown(context.rank)]
-    return verified(written.raw, shown, making.inputs.query, embed, cite)
+def _web_answer(
+    inputs: WebSearchInput,
+    run: Run,
+    searched: SearchOutcome,
+    kept: Sequence[SelectedSource],
+    reranked_by: str,
+    answer: CitedAnswer,
+    timings: dict[str, float],
+) -> WebAnswer:
+    found, resolved = searched.found, answer.resolved
+    return WebAnswer(
+        query=inputs.query,
+        response=resolved.response,
+        sources=ranked_sources(kept, resolved),
+        sources_used=resolved.sources_used,
+        model=answer.model,
+        reranker=reranked_by,
+        total_results=len(found.hits),
+        reranked_results=len(kept),
+        execution_id=run.execution_id,
+        provider=searched.provider,
+        providers=dict(searched.outcomes),
+        from_cache=searched.from_cache,
+        ignored_filters=inputs.given_names(found.ignored_filters),
+        answered=bool(resolved.quotes),
+        citations_removed=resolved.removed,
+        usage=answer.usage,
+        timings=timings,
+    )

@@ -1,4 +1,4 @@
-"""From hits to what a model reads: pages fetched, reranked, cut to a budget, made contexts."""
+"""From hits to what a model reads: pages fetched, reranked, cut to a budget."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
-from urllib.parse import urlsplit
-from uuid import uuid4
 
 from django.conf import settings
 
 from accounts.ledger.base import Payer
 from core.fetch import web_url
 from core.text.sentences import sentence_bounds
-from kb.models import Chunk
-from search.generation.base import Context
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs
 from search.web.base import Hit, WebQuery
@@ -187,20 +183,6 @@ def _least(*limits: int | None) -> int | None:
 
 def _cut_if(text: str, limit: int | None) -> tuple[str, int]:
     return (text, 0) if limit is None else cut(text, limit)
-
-
-def as_context(rank: int, source: PageSource, text: str, language: str | None) -> Context:
-    """Return a source as generators and citations know it, in no database and without boxes."""
-    chunk = Chunk(
-        pk=uuid4(),
-        text=text,
-        headings=[],
-        spans=[],
-        sentences=[list(bounds) for bounds in sentence_bounds(text, language)],
-        language=language,
-    )
-    name = f"{source.title} ({urlsplit(source.url).hostname})"
-    return Context(rank, chunk, name, source.score or 0.0, source.score)
 
 
 def _windows(source: PageSource, max_tokens: int) -> list[str]:

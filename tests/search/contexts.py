@@ -5,13 +5,12 @@ from __future__ import annotations
 from uuid import uuid4
 
 from core.locations import Box, LocatedText, OnPage, Page
-from kb.models import Chunk
-from search.generation.base import Context
+from search.contexts import ChunkContext
 
 PAGE = Page(3, 600, 800)
 
 
-def context(rank: int, *sentences: str, located: bool = True, between: str = " ") -> Context:
+def context(rank: int, *sentences: str, located: bool = True, between: str = " ") -> ChunkContext:
     """A context whose sentence i stands on line i of page 3, each word 10 points wide."""
     lines = [
         LocatedText.of_words(
@@ -23,10 +22,16 @@ def context(rank: int, *sentences: str, located: bool = True, between: str = " "
     text = LocatedText.join(lines, between)
     bounds, at = [], 0
     for sentence in sentences:
-        bounds.append([at, at + len(sentence)])
+        bounds.append((at, at + len(sentence)))
         at += len(sentence) + 1
-    spans = text.dump() if located else []
-    chunk = Chunk(
-        id=uuid4(), document_id=uuid4(), text=text.text, sentences=bounds, spans=spans, language="en"
+    return ChunkContext(
+        rank=rank,
+        text=text.text,
+        document_name="a.pdf",
+        score=1.0,
+        sentence_bounds=tuple(bounds),
+        spans=tuple(text.dump()) if located else (),
+        language="en",
+        chunk_id=uuid4(),
+        document_id=uuid4(),
     )
-    return Context(rank, chunk, "a.pdf", 1.0)

@@ -38,7 +38,7 @@ def one() -> Iterator[TextProcesses]:
 
 
 def verify(processes: TextProcesses, raw: str) -> Any:
-    return processes.run("verify", raw, [TEA.portable()], "What?", {1: "[1]"}, embed=vectors)
+    return processes.run("verify", raw, [TEA.portable()], "What?", embed=vectors)
 
 
 def test_the_same_comes_of_it_as_in_this_process(settings: Settings) -> None:
@@ -95,15 +95,15 @@ def test_a_model_that_can_not_embed_fails_one_answer(one: TextProcesses, setting
     verify(one, RAW)
     before = running(one)
     with pytest.raises(LookupError):
-        one.run("verify", other_words, [TEA.portable()], "What?", {1: "[1]"}, embed=broken)
+        one.run("verify", other_words, [TEA.portable()], "What?", embed=broken)
     assert verify(one, RAW).removed == 1
     assert running(one) == before
 
 
 def test_a_task_that_fails_says_why(one: TextProcesses, settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
-    with pytest.raises(RuntimeError, match="KeyError"):
-        one.run("verify", RAW, [TEA.portable()], "What?", {}, embed=vectors)
+    with pytest.raises(RuntimeError, match="TypeError"):
+        one.run("verify", None, [TEA.portable()], "What?", embed=vectors)
 
 
 def test_citations_that_can_not_be_checked_in_time_are_left_out_and_counted(

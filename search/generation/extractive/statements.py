@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.text.tables import MOST_ROW_WORDS, is_table
-from search.generation.base import Context
+from search.contexts import Context
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
@@ -47,15 +47,15 @@ class Statement:
     @property
     def is_whole(self) -> bool:
         """Whether it ends as sentences do, or is a row of a table."""
-        return is_table(self.context.chunk.text) or _ends(self.text)
+        return is_table(self.context.text) or _ends(self.text)
 
 
 def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
     """Yield all that may be told, in reading order."""
     asked = words_of(question)
-    known = words_in(context.chunk.text for context in contexts)
+    known = words_in(context.text for context in contexts)
     for context in contexts:
-        found = _rows(context, asked) if is_table(context.chunk.text) else _sentences(context, known)
+        found = _rows(context, asked) if is_table(context.text) else _sentences(context, known)
         yield from (each for each in found if len(each.text) in CHARS)
 
 
@@ -67,7 +67,7 @@ def words_of(question: str) -> frozenset[str]:
 
 def _sentences(context: Context, known: frozenset[str]) -> Iterator[Statement]:
     texts = [fold(sentence.text) for sentence in context.sentences]
-    headings = {fold(heading) for heading in context.chunk.headings}
+    headings = {fold(heading) for heading in context.headings}
     # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
     may_begin_low = sum(map(_begins_low, texts)) > max(1, len(texts) / 2)
     for at, text in enumerate(texts):
@@ -107,7 +107,7 @@ def _is_title(text: str) -> bool:
 def _rows(context: Context, asked: frozenset[str]) -> Iterator[Statement]:
     at = {sentence.start: number for number, sentence in enumerate(context.sentences)}
     # The header repeated above each part of a table is no sentence of the chunk and could not be quoted.
-    for row in (row for row in rows_of(context.chunk.text) if row.start in at):
+    for row in (row for row in rows_of(context.text) if row.start in at):
         cells = asked_cells(row, asked)
         if len(row.rendered(cells).split()) <= MOST_ROW_WORDS:
             yield Statement(context, at[row.start], row.rendered(cells), _is_asked(row, cells, asked))

@@ -19,7 +19,7 @@ from math import log
 from core.text.analysis import terms
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
-from search.generation.base import Context
+from search.contexts import Context
 from search.generation.extractive.expected import expected_by
 from search.generation.extractive.statements import Statement, statements, words_of
 
@@ -104,12 +104,11 @@ class _Scale:
 
 
 def _terms(text: str, context: Context) -> Terms:
-    return frozenset(terms(text, context.chunk.language))
+    return frozenset(terms(text, context.language))
 
 
 def _passage(context: Context) -> Terms:
-    chunk = context.chunk
-    return _terms(" ".join([context.document_name, *chunk.headings, chunk.text]), context)
+    return _terms(" ".join([context.document_name, *context.headings, context.text]), context)
 
 
 def _rank_penalties(contexts: Sequence[Context]) -> list[float]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from core.text.analysis import terms
-from search.generation.base import Context, Corpus, GenerationRequest
+from search.contexts import Context
+from search.generation.base import Corpus, GenerationRequest
 
 NOTHING_FOUND_IN = {
     "en": "I found no answer to this in these documents.",

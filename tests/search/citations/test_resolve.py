@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kb.embedding.base import Vectors
 from search.citations.markers import MARKER
 from search.citations.resolve import Resolved, resolve
-from search.generation.base import Context
+from search.contexts import Context
 from tests.search.contexts import context
 
 CITATION = re.compile(r'<citation id="[^"]+">\[\d+\]</citation>')
@@ -42,7 +42,7 @@ PROFIT = context(3, "Net revenue was $ 3.2 billion in 2023.", "Adobe grew by 12.
 
 def test_markers_become_citations_with_the_sentence_behind_them() -> None:
     result = resolved("Tea roses smell of tea <source_1>.", TEA)
-    assert result.response == f'Tea roses smell of tea <citation id="{TEA.chunk.pk}">[1]</citation>.'
+    assert result.response == f'Tea roses smell of tea <citation id="{TEA.chunk_id}">[1]</citation>.'
     [quote] = result.quotes[1]
     assert quote.text == "Tea roses smell of tea."
     assert quote.bbox is not None
@@ -171,7 +171,7 @@ def test_only_markers_change(raw: str) -> None:
 def test_a_citation_moves_to_the_source_that_bears_it_out() -> None:
     result = resolved("The moon is 384,400 km away <source_1>.", TEA, MOON)
     assert outcomes(result) == [(1, 2, "moved")]
-    assert str(MOON.chunk.pk) in result.response
+    assert str(MOON.chunk_id) in result.response
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import io
 import logging
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -188,11 +189,11 @@ def test_a_chain_sees_if_one_of_it_does(settings: Settings) -> None:
 
 
 def test_a_model_is_told_which_words_are_a_machines() -> None:
-    described = context(4, "Figure 2.", "A red tower.")
-    described.chunk.picture = Picture(None, len("Figure 2. "), "seer-1").dump()
+    shown = Picture(None, len("Figure 2. "), "seer-1")
+    described = replace(context(4, "Figure 2.", "A red tower."), picture=shown)
     fence = ContextFence("0123456789abcdef" * 2)
     assert "Figure 2. (A machine has written what follows about the picture:)\nA red tower." in fence.source(
-        described, described.chunk.text
+        described, described.text
     )
     # An excerpt may end before that.
     assert "machine" not in fence.source(described, "Figure 2.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -12,7 +13,8 @@ from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from search.citations.markers import MARKER, MarkerStream
 from search.citations.resolve import resolve
-from search.generation.base import Choice, Context, Corpus, GenerationRequest
+from search.contexts import Context
+from search.generation.base import Choice, Corpus, GenerationRequest
 from search.generation.extractive import ExtractiveGenerator, escape_markdown, nothing_found
 from search.generation.extractive.choosing import choose, paragraphs
 from search.generation.extractive.expected import expected_by
@@ -34,14 +36,11 @@ REVENUE = (
 
 def table(rank: int, text: str) -> Context:
     """A context that is a table, whose first row is its header."""
-    found = context(rank, text, located=False)
-    found.chunk.text = text
     bounds, at = [], 0
     for line in text.split("\n"):
-        bounds.append([at, at + len(line)])
+        bounds.append((at, at + len(line)))
         at += len(line) + 1
-    found.chunk.sentences = bounds[2:]
-    return found
+    return replace(context(rank, text, located=False), text=text, sentence_bounds=tuple(bounds[2:]))
 
 
 def told(question: str, *contexts: Context) -> list[str]:
@@ -106,8 +105,7 @@ def test_rows_without_content_are_not_told() -> None:
     ],
 )
 def test_what_is_no_statement_is_no_answer(other: str) -> None:
-    one = context(1, other, "Owners delete a workspace.")
-    one.chunk.headings = ["Deleting a whole workspace"]
+    one = replace(context(1, other, "Owners delete a workspace."), headings=("Deleting a whole workspace",))
     assert told("Who can delete a workspace?", one) == ["Owners delete a workspace."]
 
 

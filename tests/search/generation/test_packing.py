@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from search.generation.base import Context
+from search.contexts import Context
 from search.generation.packing import pack
 from tests.search.contexts import context
 
@@ -50,4 +50,4 @@ def test_what_comes_after_the_cut_is_left_out_though_it_would_fit() -> None:
 def test_the_budget_holds(budget: int) -> None:
     packed = pack(CONTEXTS, budget, lambda context, text: 3 + len(text))
     assert sum(3 + len(excerpt.text) for excerpt in packed) <= budget
-    assert all(excerpt.context.chunk.text.startswith(excerpt.text) for excerpt in packed)
+    assert all(excerpt.context.text.startswith(excerpt.text) for excerpt in packed)

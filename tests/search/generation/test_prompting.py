@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from core.llm.fencing import harmless
 from search.citations.markers import MarkerStream
-from search.generation.base import Context, Corpus, GenerationRequest
+from search.contexts import Context
+from search.generation.base import Corpus, GenerationRequest
 from search.generation.fencing import ContextFence
 from search.generation.prompting import MOST_BYTES_PER_TOKEN, compose, render, tokens_of
 from tests.search.contexts import context
@@ -17,10 +19,7 @@ FENCE = ContextFence("0123456789abcdef" * 2)
 
 
 def placed(rank: int, text: str, *, name: str = "a.pdf", headings: tuple[str, ...] = ()) -> Context:
-    made = context(rank, text)
-    made.chunk.headings = list(headings)
-    made.chunk.page_number = 3
-    return Context(rank, made.chunk, name, 1.0)
+    return replace(context(rank, text), headings=headings, page_number=3, document_name=name)
 
 
 def test_a_source_comes_with_its_place_between_fences() -> None:

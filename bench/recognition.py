@@ -65,7 +65,7 @@ def main() -> None:
             )
         return
     limit_use(MEMORY_BYTES, FAR_OVER)
-    with patch.object(media, "hear", partial(speech.hear, model=given.model)):
+    with patch.object(media, "hear", partial(speech.transcribe, model=given.model)):
         if given.dpi:
             resolutions()
         elif given.long:

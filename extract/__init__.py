@@ -1,1 +1,1 @@
-"""From a file to its elements; one module for each kind of file, `registry` chooses by content."""
+"""Extractors: one module for each kind of file turns it into elements; `registry` chooses it by content."""

@@ -1,4 +1,5 @@
-"""Zip files, checked before anything in them is read: bombs, paths that lead out, entities, passwords."""
+"""Zip files. They are checked before any member is read: bombs, paths outside the folder, entities,
+passwords."""
 
 from __future__ import annotations
 
@@ -40,11 +41,14 @@ ENTITIES = (
 
 
 @contextmanager
-def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip whose members are safe to read by name; raise `IngestionError` if any is not."""
+def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip file as an archive whose members are safe to read by name.
+
+    Raises `FileTooLarge`, `Encrypted` or `Corrupted` if a member is not safe.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
-            check(archive)
+            check_archive(archive)
             yield archive
     except (
         zipfile.BadZipFile,
@@ -57,7 +61,7 @@ def opened_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise Corrupted(CUT_OFF) from error
 
 
-def check(archive: zipfile.ZipFile) -> None:
+def check_archive(archive: zipfile.ZipFile) -> None:
     """Raise `FileTooLarge`, `Encrypted` or `Corrupted` for an archive that is a trap or can't be read."""
     members = entries(archive)
     if len(members) > MAX_MEMBERS or sum(member.file_size for member in members) > MAX_TOTAL_BYTES:
@@ -78,7 +82,7 @@ def entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return members
 
 
-def read(archive: zipfile.ZipFile, name: str) -> bytes | None:
+def read_member(archive: zipfile.ZipFile, name: str) -> bytes | None:
     """Return a member's bytes, None if there is no such member."""
     try:
         return archive.read(name)
@@ -109,7 +113,7 @@ def _check_member(member: zipfile.ZipInfo) -> None:
 
 
 def _check_overlaps(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
-    """Refuse members that share their bytes: that is how a bomb stays under every ratio."""
+    """Refuse members that share bytes: sharing keeps a bomb below every limit on ratios."""
     placed = sorted(members, key=lambda member: member.header_offset)
     if any(one.header_offset + one.compress_size > other.header_offset for one, other in pairwise(placed)):
         raise FileTooLarge(BOMB)

@@ -24,15 +24,15 @@ class Kind(StrEnum):
     CAPTION = "caption"
     PAGE_HEADER = "page_header"
     PAGE_FOOTER = "page_footer"
-    HIDDEN = "hidden"  # what a reader of the document can't see: reported, but no content
+    HIDDEN = "hidden"  # no reader of the document can see it: reported, but not content
 
 
 @dataclass(frozen=True, slots=True)
 class Pictured:
-    """A picture: its box, by what its pixels are known again, and what recognition alone can read in it.
+    """A picture: its box, a fingerprint of its pixels, and the words that only recognition can read in it.
 
-    Only an extractor that is asked for pictures tells of them, as part of their unit. Words that the unit's
-    elements hold already are not repeated. `area` is None in kinds without coordinates.
+    An extractor yields pictures only if the request asks for them, as part of their unit. Words that the
+    unit's elements already hold are not repeated. `area` is None for kinds of file without coordinates.
     """
 
     area: PageBox | None
@@ -44,10 +44,11 @@ class Pictured:
 class Element:
     """A paragraph, heading, … in reading order, with the place of each of its words.
 
-    `font_size` (points) and `bold` are hints for `ingestion.structure`; `level` is a heading's depth, 1
-    outermost, where the file itself says so. A table's text is Markdown; `rows` are start and end of each
-    of its rows, the first of which ends with the line that separates the header from the rest. `picture` is
-    the one that it belongs to, and `machine` names the model whose words they are, if not the document's own.
+    `font_size` (points) and `bold` are hints for `ingestion.structure`. `level` is a heading's depth, 1 the
+    outermost, where the file states it. A table's text is Markdown; `rows` holds start and end of each of its
+    rows. The first of these rows ends with the line that separates the header from the rest. `picture` is the
+    picture that the element belongs to. `machine` names the model that wrote the words, None if they are the
+    document's own.
     """
 
     kind: Kind
@@ -67,10 +68,11 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The file's kind is known and it could be opened.
+    """The file was opened and its kind is known.
 
-    `units` is how many `UnitRead` a whole reading yields; `page_count` counts what has an image of its own
-    (pages, slides, pictures); `duration` is in seconds; `title` is what the file itself says it is called.
+    `units` is the number of `UnitRead` findings that a full extraction yields. `page_count` counts what has
+    an image of its own (pages, slides, pictures). `duration` is in seconds; `title` is the title that the
+    file itself gives.
     """
 
     file_type: str
@@ -80,7 +82,7 @@ class Opened:
     duration: float | None = None
     title: str | None = None
     is_cut_off: bool = False
-    """The end of the file is missing: what could be read may not be all."""
+    """The end of the file is missing: text may be missing, too."""
 
 
 class TextOrigin(StrEnum):
@@ -90,22 +92,22 @@ class TextOrigin(StrEnum):
     OCR = "ocr"
     SPEECH = "speech"
     BLANK = "blank"
-    PENDING = "pending"  # there is something that only a deep reading can tell
+    PENDING = "pending"  # only a deep extraction can tell whether there is text
     UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRead:
-    """A unit is a page, or a stretch of a recording, or a whole file that has no such parts.
+    """One unit was read: a page, a stretch of a recording, or a whole file that has no such parts.
 
-    All its elements came before this finding, and none will come after. Should the child die, what was read
-    of earlier units stays, and reading goes on behind the unit that killed it.
+    All elements of the unit come before this finding, none after it. If the child process exits, the units
+    read so far are kept. Reading then continues after the unit that caused the exit.
     """
 
     number: int
     source: TextOrigin
     confidence: float | None = None
-    """Of OCR or speech recognition: 0 to 1, the mean over its words."""
+    """Mean confidence of OCR or speech recognition over all words, 0 to 1."""
     tables: int = 0
     pictures: int = 0
     speech_secs: float | None = None
@@ -113,7 +115,8 @@ class UnitRead:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """A file inside the file, such as an e-mail's attachment: in `Request.attachments` under `stored`."""
+    """A file inside the file, such as an e-mail's attachment; it lies in `Request.attachments` under
+    `stored`."""
 
     name: str
     stored: str
@@ -121,7 +124,7 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """Something a person should know about a document that is usable all the same."""
+    """A problem that people should know about, though the document is usable."""
 
     code: str
     message: str
@@ -132,7 +135,7 @@ Finding = Opened | Element | Pictured | UnitRead | Attached | Warned
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may cost."""
+    """The limits of one extraction."""
 
     max_pages: int
 
@@ -145,16 +148,17 @@ class Request:
     units: tuple[int, ...] | None = None
     """The units to read, counted from 1 and ascending; None for all."""
     deep: bool = False
-    """Read with models what has no text of its own: recognise characters and speech. Takes its time."""
+    """Use models for what has no text of its own: recognise characters and speech. This is slow."""
     safe_mode: bool = False
-    """Read in the sturdiest way there is: the usual one has killed the reader."""
+    """Use the most robust parser, because the usual one has crashed on this unit."""
     pictures: bool = False
-    """Look for pictures, and for nothing else; of kinds that have pages."""
+    """Look for pictures and for nothing else; only for kinds of file that have pages."""
     main_content: bool = False
-    """Of a web page, read what it is about and leave out what surrounds that on every page of its site."""
+    """Of a web page, read the main content and leave out navigation and whatever else all pages of the site
+    repeat."""
     attachments: Path | None = None
-    """The folder for the files inside the file; without one they are left alone."""
+    """The folder for the files inside the file; None leaves them unread."""
 
 
 Extractor = Callable[[Path, Request], Iterator[Finding]]
-"""Yields `Opened` first, then each unit's elements and its `UnitRead`; raises `IngestionError`."""
+"""Yields `Opened` first, then the elements and the `UnitRead` of each unit; raises a `DocumentError`."""

@@ -1,4 +1,4 @@
-"""Characters that documents contain and that neither PostgreSQL nor a reader can do anything with."""
+"""Removes characters that neither PostgreSQL nor a reader can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a file can't be read: the errors of readers, with the codes of contract §4."""
+"""Why a file can't be read: the errors of extractors, with the codes of contract §4."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from core.errors import DocumentError
 
 
 class UnsupportedType(DocumentError):
-    """The content is of no kind we read, whatever the file is called."""
+    """The content is of no kind that we read; the file's name does not matter."""
 
     code = "unsupported_type"
     default_message = "This kind of file can't be read yet. Convert it to PDF or plain text and upload that."
@@ -72,10 +72,12 @@ class OutOfMemory(DocumentError):
 
 
 class Internal(DocumentError):
-    """Our fault."""
+    """A defect of ours."""
 
     code = "internal"
-    default_message = "Something went wrong on our side. Try again, and tell us if it fails again."
+    default_message = (
+        "Something went wrong on our side. Try again. If it fails again, ask your administrator."
+    )
 
 
 BY_CODE = {

@@ -1,4 +1,4 @@
-"""Cells in rows and columns, as sheets and delimited files have them, on their way to table elements."""
+"""Cells in rows and columns, from sheets and delimited files, turned into table elements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from extract.tables import table_element
 
 Cell = LocatedText
 
-# One element has to fit into a message, and one file into memory.
+# One element has to fit into one message of the child, and the file into memory.
 CELLS_AT_ONCE = 4_000
 MAX_CELLS = 1_000_000
 TOO_MANY_CELLS = f"The file has more than {MAX_CELLS:,} cells. Split it and upload the parts."
@@ -48,13 +48,13 @@ def title_of(row: list[Cell]) -> Cell | None:
 
 
 class CellCounter:
-    """Counts the cells of a file, and stops at too many."""
+    """Counts the cells of a file and stops if there are too many."""
 
     def __init__(self) -> None:
         self.cells = 0
 
     def count(self, cells: int) -> None:
-        """Note that there are so many more; raise `FileTooLarge`."""
+        """Add to the count; raise `FileTooLarge` above the limit."""
         self.cells += cells
         if self.cells > MAX_CELLS:
             raise FileTooLarge(TOO_MANY_CELLS)

@@ -1,6 +1,6 @@
-"""Image files as documents: their pages, upright and in plain colours, without decoding a bomb.
+"""Image files as documents: their pages upright, in RGB, without decoding a bomb.
 
-Used by the processes that read and draw documents, within their limits; it imports nothing of Django.
+Used by the processes that extract and draw documents, within their limits; it imports nothing of Django.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from pi_heif import register_heif_opener
 from PIL import Image, ImageFile, ImageOps, UnidentifiedImageError
 
-# Formats as Pillow calls them, and we: several pages count in TIFF only, elsewhere they are an animation.
+# Pillow's format names and ours. Only TIFF has pages; several images in other formats are an animation.
 FILE_TYPES = {
     "PNG": "png",
     "JPEG": "jpg",
@@ -25,8 +25,8 @@ FILE_TYPES = {
     "GIF": "gif",
     "HEIF": "heic",
 }
-FORMATS = [name for name in FILE_TYPES if name != "MPO"]  # which begins as a JPEG
-# What decoding takes in memory: 64 megapixels in colour, 256 in black and white or grey.
+FORMATS = [name for name in FILE_TYPES if name != "MPO"]  # an MPO file begins like a JPEG
+# Memory that decoding may take: 64 megapixels in colour, 256 in black and white or grey.
 MAX_BYTES = 256 * 2**20
 BYTES_A_PIXEL = {"1": 1, "L": 1, "P": 1, "LA": 4, "I;16": 2, "I;16B": 2, "I;16L": 2}
 SIXTEEN_BITS = ("I;16", "I;16B", "I;16L")
@@ -34,7 +34,7 @@ ORIENTATION = 0x0112
 TURNED = (5, 6, 7, 8)
 
 register_heif_opener(thumbnails=False)
-# Our own limit comes first, and is an error rather than a warning.
+# Our own limit is checked first, and raises an error rather than a warning.
 Image.MAX_IMAGE_PIXELS = None
 
 
@@ -43,15 +43,16 @@ class TooManyPixels(ValueError):
 
 
 class Undecodable(ValueError):
-    """No image that we know, or one that is damaged."""
+    """The file is no image of a known format, or it is damaged."""
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Image.Image]:
+def open_image(path: Path) -> Iterator[Image.Image]:
     """Open an image file without decoding it; raise `Undecodable`."""
     with path.open("rb") as file:
         try:
-            # Not by its path: Pillow then maps the pixels of a TIFF into memory, and garbles a turned one.
+            # Open by file object, not by path: by path Pillow maps a TIFF's pixels into memory and garbles a
+            # rotated one.
             image = Image.open(file, formats=FORMATS)
         except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
             raise Undecodable from error
@@ -60,7 +61,7 @@ def opened(path: Path) -> Iterator[Image.Image]:
 
 
 def page_count(image: Image.Image) -> int:
-    """Return how many pages the file has: 1 but for TIFF; raise `Undecodable`."""
+    """Return the number of pages: 1 except for TIFF; raise `Undecodable`."""
     if image.format != "TIFF":
         return 1
     try:
@@ -84,14 +85,14 @@ def page_pixels(
 ) -> Image.Image:
     """Return page `number` (from 1) as displayed, in RGB on white.
 
-    It comes with at least `most` pixels if it has them, but not with many times more. `tolerant` fills what
-    is missing of a damaged image with grey or black. Raises `TooManyPixels` or `Undecodable`.
+    It has at least `most` pixels if the file has them, but not many times more. `tolerant` fills missing
+    parts of a damaged image with grey or black. Raises `TooManyPixels` or `Undecodable`.
     """
     _turn_to(image, number)
     try:
         ImageFile.LOAD_TRUNCATED_IMAGES = tolerant
         orientation = _orientation(image)
-        page = _in_rgb(_reduced(image, most))
+        page = _to_rgb(_shrink(image, most))
     except (OSError, ValueError, EOFError, SyntaxError, IndexError) as error:
         raise Undecodable from error
     finally:
@@ -101,13 +102,13 @@ def page_pixels(
 
 
 def _orientation(image: Image.Image) -> int:
-    """Return how the image is still to be turned, as EXIF puts it."""
+    """Return the rotation that is still to be applied, as an EXIF orientation."""
     if image.format == "TIFF":
-        return 1  # Pillow itself turns it on loading, and knows before how it will be
+        return 1  # Pillow itself rotates it on loading, and reports the final size
     try:
         return int(image.getexif().get(ORIENTATION, 1))
     except (OSError, ValueError, TypeError, EOFError, SyntaxError):
-        return 1  # damaged: in a PNG it may stand behind the pixels
+        return 1  # damaged: in a PNG the EXIF data may follow the pixels
 
 
 def _turn_to(image: Image.Image, number: int) -> None:
@@ -121,15 +122,15 @@ def _turn_to(image: Image.Image, number: int) -> None:
         raise TooManyPixels(f"{width} x {height} pixels")
 
 
-def _reduced(image: Image.Image, most: int | None) -> Image.Image:
-    """Return an image with fewer pixels where that is cheap, before each takes more bytes."""
+def _shrink(image: Image.Image, most: int | None) -> Image.Image:
+    """Return a smaller image where that is cheap, before the pixels take more bytes each."""
     width, height = image.size
     factor = int((width * height / most) ** 0.5) if most else 1
     if factor < 2:
         return image
     if image.format == "JPEG" and image.draft(None, (width // factor, height // factor)):
         return image
-    # These modes have no mean of colours: bilevel becomes grey, palettes spell their colours out.
+    # Pixels of these modes have no mean: bilevel becomes grey, palette indexes become colours.
     if image.mode in ("1", "P", "PA") or image.mode in SIXTEEN_BITS:
         image = _without_palette(image)
     return image.reduce(factor)
@@ -143,10 +144,10 @@ def _without_palette(image: Image.Image) -> Image.Image:
     return image.convert("RGBA" if "transparency" in image.info or image.mode == "PA" else "RGB")
 
 
-def _in_rgb(image: Image.Image) -> Image.Image:
-    """Return an image of any kind in RGB, what is transparent on white."""
+def _to_rgb(image: Image.Image) -> Image.Image:
+    """Return the image in RGB, transparent parts on white."""
     if image.mode in ("I", "F"):
-        image = _stretched(image)
+        image = _stretch_greys(image)
     elif image.mode in ("P", "PA") or image.mode in SIXTEEN_BITS:
         image = _without_palette(image)
     if "transparency" in image.info or image.mode in ("RGBA", "LA", "La", "RGBa"):
@@ -156,8 +157,8 @@ def _in_rgb(image: Image.Image) -> Image.Image:
     return image.convert("RGB")
 
 
-def _stretched(image: Image.Image) -> Image.Image:
-    """Return an image with an unknown range of greys in the usual one."""
+def _stretch_greys(image: Image.Image) -> Image.Image:
+    """Scale grey values of an unknown range to 0–255."""
     values = np.asarray(image, dtype=np.float32)
     low, high = float(values.min()), float(values.max())
     return Image.fromarray(((values - low) * (255 / max(high - low, 1e-9))).astype(np.uint8))

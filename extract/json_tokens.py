@@ -1,4 +1,4 @@
-"""JSON, token by token, each with its line; nested however deep, in memory however little."""
+"""A tokenizer for JSON that knows each token's line, accepts any depth of nesting and needs little memory."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 BLANKS = re.compile(r"\s*+")
-BEGUN = re.compile(r"\"|-?\w{0,20}\Z")
-"""What a token that was cut may begin with."""
+TOKEN_START = re.compile(r"\"|-?\w{0,20}\Z")
+"""The possible beginnings of a token that was cut off."""
 
 
 class Malformed(ValueError):
-    """The text is no JSON; `line` is where that shows, counted from 1."""
+    """The text is not JSON; `line` (from 1) is where parsing failed."""
 
     def __init__(self, line: int) -> None:
         self.line = line
@@ -30,12 +30,12 @@ class Malformed(ValueError):
 
 
 class TooDeep(Malformed):
-    """Brackets in brackets without end."""
+    """The nesting of brackets is too deep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value that holds no others: the keys and indexes that lead to it, its text, and its line from 1."""
+    """A value that holds no other values: its path of keys and indexes, its text, and its line (from 1)."""
 
     path: tuple[str | int, ...]
     text: str
@@ -43,9 +43,9 @@ class Leaf:
 
 
 def tokens(text: str, *, may_be_cut: bool = False) -> Iterator[tuple[str, str, int]]:
-    """Yield (group, token, line); raise `Malformed` where brackets and tokens can't be JSON."""
+    """Yield (group, token, line); raise `Malformed` if the brackets and tokens can't be JSON."""
     at, line, depth = 0, 1, 0
-    while match := TOKEN.match(text, _behind_blanks(text, at)):
+    while match := TOKEN.match(text, _skip_blanks(text, at)):
         line += text.count("\n", at, match.start())
         piece = match[match.lastgroup or 0]
         depth += (piece in ("{", "[")) - (piece in ("}", "]"))
@@ -55,8 +55,8 @@ def tokens(text: str, *, may_be_cut: bool = False) -> Iterator[tuple[str, str, i
             raise Malformed(line)
         yield match.lastgroup or "", piece, line
         at = match.end()
-    at = _behind_blanks(text, at)
-    rest_is_cut = may_be_cut and depth > 0 and BEGUN.match(text, at)
+    at = _skip_blanks(text, at)
+    rest_is_cut = may_be_cut and depth > 0 and TOKEN_START.match(text, at)
     if at < len(text) and not rest_is_cut:
         raise Malformed(line)
 
@@ -88,15 +88,15 @@ def leaves(text: str) -> Iterator[Leaf]:
         elif expects_key:
             if group != "string":
                 raise Malformed(line)
-            path[-1] = unquoted(piece, line)
+            path[-1] = unquote(piece, line)
         else:
             _step(path)
-            yield Leaf(tuple(path), unquoted(piece, line) if group == "string" else piece, line)
+            yield Leaf(tuple(path), unquote(piece, line) if group == "string" else piece, line)
     if len(path) != 1:
         raise Malformed(text.count("\n") + 1)
 
 
-def unquoted(piece: str, line: int) -> str:
+def unquote(piece: str, line: int) -> str:
     """Return the text that a string token stands for."""
     if "\\" not in piece:
         return piece[1:-1]
@@ -107,12 +107,12 @@ def unquoted(piece: str, line: int) -> str:
     return value
 
 
-def _behind_blanks(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     blanks = BLANKS.match(text, at)
     return blanks.end() if blanks else at
 
 
 def _step(path: list[str | int]) -> None:
-    """Go on to the next item where the innermost container is a list."""
+    """Advance to the next item if the innermost container is a list."""
     if isinstance(path[-1], int):
         path[-1] += 1

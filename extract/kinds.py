@@ -1,4 +1,4 @@
-"""The kinds of file we read: what each is called, sent as, named like, read by and made of."""
+"""The kinds of file that we read: name, MIME type, extensions, module that reads it, and modality."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 
 class FileModality(StrEnum):
-    """What a document is made of, as the contract names it."""
+    """The modality of a document, as the contract names it."""
 
     TEXT = "text"
     IMAGE = "image"
@@ -148,7 +148,7 @@ KINDS: dict[str, FileKind] = {
 }
 
 _BY_EXTENSION = {extension: name for name, kind in KINDS.items() for extension in kind.extensions}
-# Within such a group the line between kinds is a matter of taste, and no surprise to who named the file.
+# Within such a group the boundary between kinds is vague. A file of the other kind surprises nobody.
 _ALIKE = (
     frozenset({"txt", "md", "code", "csv", "tsv", "json", "xml"}),
     frozenset({"xml", "html", "code"}),
@@ -160,17 +160,17 @@ _ALIKE = (
 
 
 def promised_type(name: str) -> str | None:
-    """Return the kind that a file name promises, None if its extension says nothing to us."""
+    """Return the kind of file that the extension promises, None for an unknown extension."""
     return _BY_EXTENSION.get(PurePath(name.lower()).suffix)
 
 
 def has_pages(file_type: str) -> bool:
-    """Tell whether a kind of file has pages that can be drawn, and so pictures that have a box."""
+    """Return whether a kind of file has pages that can be drawn, and so pictures with a box."""
     return file_type == "pdf" or KINDS[file_type].modality == FileModality.IMAGE
 
 
 def is_misnamed(name: str, file_type: str) -> bool:
-    """Whether a file of this kind would surprise somebody who went by its name."""
+    """Whether the file's kind contradicts its extension."""
     promised = promised_type(name)
     if promised is None or promised == file_type:
         return False

@@ -1,4 +1,4 @@
-"""Address space, of which the limited child process has little."""
+"""Saves address space, of which the limited child process has little."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ARENAS = 2
 def keep_few_arenas() -> None:
     """Let all threads allocate from the same few arenas.
 
-    By default glibc reserves 64 MiB of address space for nearly each new thread; half a gigabyte goes that
-    way with the threads of a model. Call it before a model is loaded.
+    By default glibc reserves 64 MiB of address space for nearly every new thread. The threads of a model take
+    half a gigabyte that way. Call this before a model is loaded.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
@@ -25,11 +25,11 @@ def keep_few_arenas() -> None:
 
 @contextmanager
 def allocation_errors() -> Iterator[None]:
-    """Raise `OutOfMemory` for what the models' libraries raise when they get no memory."""
+    """Raise `OutOfMemory` where a model's library reports that it got no memory."""
     try:
         yield
     except Exception as error:
-        # Each has errors of its own; what they have in common is the word.
+        # Each library has its own exception; only the word is common to them.
         if "alloc" in str(error) or "Insufficient memory" in str(error):
             raise OutOfMemory from error
         raise

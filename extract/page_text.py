@@ -1,4 +1,4 @@
-"""Pages of the web as plain text: read like documents, and not kept."""
+"""Web pages as plain text: read like documents, but not stored."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ READABLE = frozenset({"application/pdf", "application/json", "application/xml"})
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a reader of the page sees: its own title, and its paragraphs parted by empty lines."""
+    """The visible text of a page: its title, and its paragraphs separated by empty lines."""
 
     title: str | None
     text: str
 
 
 class Unreadable(Exception):
-    """The file has no text to be read; `code` is one of contract §4, the message says what to do next."""
+    """The file has no text; `code` is one of contract §4, the message says what to do next."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -44,17 +44,18 @@ def read_page(
     enough_secs: float | None = None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> PageText:
-    """Return the text of a page, a PDF or a text file, read in a process of its own, or raise `Unreadable`.
+    """Return the text of a page, a PDF or a text file, extracted in a process of its own.
 
-    Nothing is recognised in pictures. Reading stops once there are `max_chars`, or any text after
-    `enough_secs`. `while_waiting` is called several times a second; what it raises ends the reading.
+    Nothing is recognised in pictures. Extraction stops at `max_chars`, or with any text after `enough_secs`.
+    `while_waiting` is called several times a second; an exception from it ends the extraction. Raises
+    `Unreadable`.
     """
     limits = SandboxLimits(
         timeout_secs, settings.EXTRACTION_MEMORY_BYTES, settings.MAX_PAGES, total_secs=timeout_secs
     )
     findings = extract(path, limits, main_content=True, while_waiting=while_waiting)
     try:
-        # Whoever has read enough ends the child.
+        # Closing the generator ends the child when there is enough text.
         with closing(findings):
             return _text(findings, max_chars, time.monotonic() + (enough_secs or timeout_secs))
     except DocumentError as error:
@@ -83,6 +84,6 @@ def _text(findings: Iterator[Finding], max_chars: int, enough_at: float) -> Page
 
 
 def _refuse_others(mime_type: str) -> None:
-    """Refuse what only says that it is a page: the content decides what it is."""
+    """Refuse files that are not what the server declares: the content decides."""
     if not (mime_type.startswith("text/") or mime_type in READABLE):
         raise UnsupportedType("This is no page, text or PDF, whatever the server calls it.")

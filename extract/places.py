@@ -1,4 +1,4 @@
-"""Texts with one place: what the kinds without coordinates are made of."""
+"""Texts with one place, for the kinds of file without coordinates."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from extract.base import Element, Kind
 from extract.cleaning import clean
 
 
-def located(text: str, place: InFile | InTime | None = None) -> LocatedText:
-    """Return text, freed of characters that can't be stored, all of it at one place (or none)."""
+def locate_text(text: str, place: InFile | InTime | None = None) -> LocatedText:
+    """Return text without characters that can't be stored, all of it at one place (or none)."""
     text = clean(text)
     if not text or place is None:
         return LocatedText(text)
@@ -18,11 +18,11 @@ def located(text: str, place: InFile | InTime | None = None) -> LocatedText:
     return LocatedText.of_spans(text, [Span(0, len(text), place)])
 
 
-def folded(text: str) -> str:
-    """Return text with every run of white space as one space."""
+def fold_spaces(text: str) -> str:
+    """Return text with each run of white space as one space."""
     return " ".join(text.split())
 
 
 def element(kind: Kind, text: str, place: InFile | InTime | None = None, level: int | None = None) -> Element:
-    """Return an element of one place; its white space is kept."""
-    return Element(kind, located(text, place), level=level)
+    """Return an element with one place; its white space is kept."""
+    return Element(kind, locate_text(text, place), level=level)

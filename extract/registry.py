@@ -1,4 +1,4 @@
-"""Which extractor reads a file: decided by its content, never by its name."""
+"""Chooses the extractor of a file by its content, never by its name."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from importlib import import_module
 from pathlib import Path
 
 from extract.base import Element, Extractor, Finding, Kind, Request
-from extract.invisible import without_invisible
+from extract.invisible import strip_invisible
 from extract.kinds import KINDS
 from extract.sniffing import sniff
 
 __all__ = ["extract", "extractor_for", "sniff"]
 
-# A file may be one endless line or paragraph; elements beyond this are cut so that no step meets a giant.
+# A file may be one endless line or paragraph. Longer elements are cut, so that no later step gets a giant.
 MAX_ELEMENT_CHARS = 10_000
-# Nobody reads a longer heading as one, and every chunk below it would carry it.
+# A longer heading is not read as one, and every chunk below it would repeat it.
 MAX_HEADING_CHARS = 400
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield what the extractor for this file's content finds; raise `IngestionError`."""
+    """Yield the findings of the extractor for this file's content; raise a `DocumentError`."""
     for finding in extractor_for(sniff(path))(path, request):
         if isinstance(finding, Element):
-            for element in without_invisible(finding):
-                yield from bounded(element)
+            for element in strip_invisible(finding):
+                yield from split_long(element)
         else:
             yield finding
 
@@ -37,8 +37,9 @@ def extractor_for(file_type: str) -> Extractor:
     return extractor
 
 
-def bounded(element: Element) -> Iterator[Element]:
-    """Yield an element whole, or as paragraphs of bounded length, cut at white space; tables stay whole."""
+def split_long(element: Element) -> Iterator[Element]:
+    """Yield the element unchanged, or as paragraphs of limited length, cut at white space; tables are never
+    cut."""
     if element.kind is Kind.HEADING and len(element.text) > MAX_HEADING_CHARS:
         element = replace(element, kind=Kind.PARAGRAPH, level=None)
     if element.kind is Kind.TABLE or len(element.text) <= MAX_ELEMENT_CHARS:
@@ -53,7 +54,7 @@ def bounded(element: Element) -> Iterator[Element]:
 
 
 def _end(text: str, start: int) -> int:
-    """Return where the piece that begins at `start` ends: at white space in its second half if it can."""
+    """Return the end of the piece that begins at `start`, at white space in its second half if possible."""
     limit = start + MAX_ELEMENT_CHARS
     if limit >= len(text):
         return len(text)

@@ -1,4 +1,4 @@
-"""XML from strangers: no entities, no network, no giants."""
+"""Parses untrusted XML: no entities, no network, no huge trees."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from extract.errors import Corrupted
 
 
 def parse_xml(content: bytes) -> etree._Element:
-    """Return the root element; raise `Corrupted` for what is no XML, or declares entities."""
+    """Return the root element; raise `Corrupted` if the content is not XML or declares entities."""
     if declares_entities(content):
         raise Corrupted(ENTITIES)
     parser = etree.XMLParser(
@@ -22,5 +22,5 @@ def parse_xml(content: bytes) -> etree._Element:
 
 
 def local_name(node: etree._Element) -> str:
-    """Return an element's name without its namespace; an empty one for comments and the like."""
+    """Return an element's name without its namespace; "" for comments and the like."""
     return etree.QName(node).localname if isinstance(node.tag, str) else ""

@@ -1,4 +1,4 @@
-"""What kind of file some bytes are. The name is never asked: it is chosen by people, and by attackers."""
+"""Detects a file's kind from its bytes. The name is never used: people choose it, and attackers do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from extract.text_sniffing import sniff_text
 
 LOOKED_AT = 64 * 2**10
 PDF_HEADER_WITHIN = 1024
-# Control characters that no text file has; NUL is common in UTF-16, which is known by its byte order mark.
+# Control characters that no text file has. NUL is common in UTF-16, which its byte order mark identifies.
 BINARY = bytes([*range(8), 14, *range(16, 27), *range(28, 32), 127])
 UNICODE_MARKS = {
     b"\xff\xfe\x00\x00": "utf-32",
@@ -59,12 +59,12 @@ OLD_OFFICE = "This is a file of {} before 2007. Open it there, save it as {} or 
 
 
 def sniff(path: Path) -> str:
-    """Return the file's kind, a key of `kinds.KINDS`; raise `IngestionError` if we read none such."""
+    """Return the file's kind, a key of `kinds.KINDS`; raise a `DocumentError` for an unknown kind."""
     with path.open("rb") as file:
         head = file.read(LOOKED_AT)
     if not head:
         raise Empty
-    # Readers accept junk before the header, as mail gateways and web servers sometimes add it.
+    # PDF readers accept junk before the header, which mail gateways and web servers sometimes add.
     if b"%PDF-" in head[:PDF_HEADER_WITHIN]:
         return "pdf"
     if head.startswith(ZIP):
@@ -90,7 +90,7 @@ def _riff(head: bytes) -> str | None:
 
 
 def _iso_media(head: bytes) -> str | None:
-    """MP4 and its relatives: boxes with a length before their name."""
+    """Return the kind of MP4 and related files: boxes with a length before their name."""
     if head[4:8] == b"ftyp":
         brand = head[8:12]
         if brand in HEIF_BRANDS:
@@ -122,7 +122,8 @@ def _bitmap_or_mp3(head: bytes) -> str | None:
 
 
 def _as_text(head: bytes) -> str:
-    """Return the head as text good enough to recognise its syntax; raise `UnsupportedType` if it is none."""
+    """Return the head as text, good enough to recognise its syntax; raise `UnsupportedType` if it is not
+    text."""
     if encoding := next((name for mark, name in UNICODE_MARKS.items() if head.startswith(mark)), None):
         return head.decode(encoding, "ignore")
     if head.translate(None, BINARY) != head:
@@ -146,7 +147,7 @@ def _zip_kind(path: Path) -> str:
 
 
 def _declared_kind(archive: zipfile.ZipFile, names: list[str]) -> str | None:
-    """What the member `mimetype` says, which e-books and OpenDocument files begin with."""
+    """Return the contents of the member `mimetype`, the first of e-books and OpenDocument files."""
     if "mimetype" not in names or archive.getinfo("mimetype").file_size > 200:
         return "epub" if "META-INF/container.xml" in names else None
     if archive.getinfo("mimetype").flag_bits & 0x1:

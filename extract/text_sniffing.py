@@ -1,7 +1,6 @@
-"""What kind of text a text is: by the syntax of its first lines.
+"""Detects the kind of a text by the syntax of its first lines.
 
-Own rules rather than a model, which would take 0.6 s and 75 MB in the process that each file is read in
-(docs/adr/0012).
+Own rules rather than a model, which would take 0.6 s and 75 MB in the process of each file (docs/adr/0012).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ MARKDOWN = (
     re.compile(r"^\s*[-*+] +\[[ xX]\] "),
     re.compile(r"^[-*+] +\S"),
 )
-# What a line is shows at its ends.
+# The beginning and end of a line show what it is; so many characters are looked at.
 LINE_START, LINE_END = 200, 100
 
 DEFINES = "def|class|func|fn|function|sub|module|namespace|interface|struct|enum|trait|impl"
@@ -60,7 +59,7 @@ CODE_LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-# What says little about whether a text is a program: its comments, and the examples in a document.
+# Comments, and examples in a document, say little about whether a text is a program.
 COMMENT = re.compile(r'"""(?:.*?)(?:"""|\Z)|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)', re.DOTALL)
 FENCED = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1[^\n]*$", re.DOTALL | re.MULTILINE)
 COMMENT_LINE = re.compile(
@@ -74,7 +73,7 @@ LONGEST_CELL = 120
 
 
 def sniff_text(text: str, *, is_whole: bool) -> str:
-    """Return the kind of a text from its beginning, which `is_whole` says is all of it."""
+    """Return the kind of a text from its beginning; `is_whole` says that this is all of it."""
     text = text.lstrip("\ufeff")
     if not is_whole and "\n" in text:
         text = text[: text.rindex("\n") + 1]
@@ -91,7 +90,7 @@ def sniff_text(text: str, *, is_whole: bool) -> str:
 
 
 def is_mail(text: str) -> bool:
-    """Whether a text starts with a block of headers that mail programs write."""
+    """Whether a text starts with headers that mail programs write."""
     if text.startswith(("From ", ">From ")):
         text = text.partition("\n")[2]
     found, at = set(), 0
@@ -117,7 +116,7 @@ def is_json(text: str) -> bool:
 
 
 def is_html(text: str) -> bool:
-    """Whether a text starts as a web page, or is a piece of one."""
+    """Whether a text starts like a web page, or is a piece of one."""
     start = PROLOG.match(text)
     body = text[start.end() if start else 0 :]
     if HTML_START.match(body):
@@ -134,7 +133,7 @@ def is_xml(text: str) -> bool:
 
 
 def is_code(text: str) -> bool:
-    """Whether most lines that are neither comments nor in a fence look like those of a program."""
+    """Whether most lines outside comments and fences look like those of a program."""
     if text.startswith("#!"):
         return True
     bare = COMMENT.sub("", FENCED.sub("", text))
@@ -145,7 +144,7 @@ def is_code(text: str) -> bool:
 
 
 def is_markdown(text: str) -> bool:
-    """Whether a text uses Markdown's marks: a heading that stands alone, or several of the others."""
+    """Whether a text uses Markdown's markup: a heading that stands alone, or several other marks."""
     lines = ["", *_line_ends(text), ""]
     headings = sum(
         ATX.match(line) is not None and not before.startswith("#") and not after.startswith("#")
@@ -158,7 +157,7 @@ def is_markdown(text: str) -> bool:
 
 
 def _is_table_rule(line: str) -> bool:
-    """Tell whether a line parts the head of a table from its rows: `| --- | :---: |`."""
+    """Return whether a line separates the head of a table from its rows: `| --- | :---: |`."""
     cells = line.removeprefix("|").removesuffix("|").split("|")
     return len(cells) > 1 and all("---" in cell and not cell.strip(" :-") for cell in cells)
 
@@ -179,7 +178,8 @@ def delimiter_of(text: str) -> str | None:
 
 
 def _consistency(text: str, delimiter: str) -> float:
-    """How much like a table a text is if cut at a delimiter: its columns times the share of regular rows."""
+    """Return how much like a table a text looks when cut at a delimiter: its columns times the share of
+    regular rows."""
     rows = [row for row in _rows(text, delimiter) if any(cell.strip() for cell in row)]
     if len(rows) < 2:
         return 0
@@ -193,7 +193,7 @@ def _consistency(text: str, delimiter: str) -> float:
 
 
 def _reads_as_prose(cells: list[str], rows: int, columns: int) -> bool:
-    """Commas with a space behind them are mostly punctuation, unless row after row has as many."""
+    """Whether the commas are punctuation: a space follows them, and their number differs from row to row."""
     spaced = sum(cell.startswith(" ") for cell in cells) / len(cells)
     return spaced > 0.3 and (rows < 5 or (columns < 3 and sum(map(len, cells)) > 20 * len(cells)))
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from core.locations import Box, LocatedText, OnPage, PageBox, Span
 from extract.base import Element, Kind, Pictured
 from extract.labels import are_labels, is_caption
-from extract.pdf.lines import around
+from extract.pdf.lines import enclosing_box
 
 # A picture that comes back on so many pages is furniture.
 REPEATED = 3
@@ -111,7 +111,7 @@ class _Pages:
             number = element.located.page_number()
             if number is not None and element.kind not in RUNNING:
                 boxes = [each.box for each in element.located.boxes() if each.page.number == number]
-                self._on[number].append((index, around(boxes)))
+                self._on[number].append((index, enclosing_box(boxes)))
 
     def labels(self, picture: Pictured) -> list[int] | None:
         """Return what stands in a picture.

@@ -1,4 +1,4 @@
-"""JSON and JSON lines: each value on a line of its own behind the keys that lead to it, record by record."""
+"""JSON and JSON lines: each value on its own line after the keys that lead to it, grouped into records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.data.records import Fact, record_elements
 from extract.errors import Corrupted, FileTooLarge
 from extract.json_tokens import Leaf, Malformed, TooDeep, leaves
-from extract.places import folded
+from extract.places import fold_spaces
 from extract.text.plain import plain_elements, read_text
 
 
@@ -36,13 +36,13 @@ def _records(text: str) -> Iterator[Element]:
 
 def _facts(text: str) -> Iterator[Fact]:
     for leaf in leaves(text):
-        if value := folded(leaf.text):
+        if value := fold_spaces(leaf.text):
             keys = (step for step in leaf.path if isinstance(step, str))
             yield Fact(_record(leaf), " ".join(keys), value, leaf.line)
 
 
 def _record(leaf: Leaf) -> tuple[str | int, ...]:
-    """Return what a value shares with its record: its path up to an item of the outermost list of objects.
+    """Return the part of a value's path that it shares with its record: up to an item of the outermost list.
 
     `[{…}, {…}]` and `{"items": [{…}, {…}]}` both have a record for each item of the list.
     """

@@ -1,4 +1,4 @@
-"""Facts — a name and a value — gathered into the elements that stand for records."""
+"""Facts (a name and a value each), grouped into one element for each record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import groupby
 
 from core.locations import InFile, LocatedText
 from extract.base import Element, Kind
-from extract.places import located
+from extract.places import locate_text
 
 # A record longer than this is cut between its lines.
 MAX_RECORD_CHARS = 1_500
@@ -16,7 +16,7 @@ MAX_RECORD_CHARS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A value with the words that name it, in the record it belongs to, at a line from 1."""
+    """A value, the words that name it, the record it belongs to, and its line (from 1)."""
 
     record: Hashable
     name: str
@@ -30,7 +30,7 @@ def record_elements(facts: Iterable[Fact], kind: Kind) -> Iterator[Element]:
         lines: list[LocatedText] = []
         size = 0
         for fact in in_record:
-            line = located(f"{fact.name}: {fact.value}" if fact.name else fact.value, _at(fact))
+            line = locate_text(f"{fact.name}: {fact.value}" if fact.name else fact.value, _at(fact))
             if lines and size + len(line.text) > MAX_RECORD_CHARS:
                 yield Element(kind, LocatedText.join(lines, "\n"))
                 lines, size = [], 0

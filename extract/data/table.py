@@ -1,4 +1,4 @@
-"""CSV, TSV and their relatives: tables whose cells know their line, row and column."""
+"""CSV, TSV and similar: tables in which each cell knows its line, row and column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.locations import InFile
 from extract.base import Element, Finding, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.grids import Cell, table_elements
-from extract.places import folded, located
+from extract.places import fold_spaces, locate_text
 from extract.text.plain import plain_elements, read_text
 from extract.text_sniffing import delimiter_of
 
@@ -35,7 +35,7 @@ def _tables(text: str, delimiter: str) -> Iterator[Element]:
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[Cell]]:
-    """Yield the rows that have something in them, each cell with its place."""
+    """Yield the rows that are not empty, each cell with its place."""
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(StringIO(text, newline="\n"), delimiter=delimiter, skipinitialspace=True)
     before = 0
@@ -50,4 +50,4 @@ def _rows(text: str, delimiter: str) -> Iterator[list[Cell]]:
 
 
 def _cell(text: str, lines: tuple[int, int], row: int, column: int) -> Cell:
-    return located(folded(text), InFile(lines=lines, cells=(row, column, row, column)))
+    return locate_text(fold_spaces(text), InFile(lines=lines, cells=(row, column, row, column)))

@@ -11,21 +11,21 @@ from core.locations import InFile
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.data.records import Fact, record_elements
 from extract.errors import Corrupted, Empty
-from extract.places import element, folded
+from extract.places import element, fold_spaces
 from extract.safe_xml import local_name, parse_xml
 from extract.text.plain import plain_elements, read_text
 
-# Elements that say of themselves that they are headings, in the formats that people write documents in.
+# Elements that are headings by their name, in the formats that people write documents in.
 HEADINGS = frozenset({"title", "heading", "head", "subtitle"})
 PARAGRAPHS = frozenset({"p", "para", "simpara", "paragraph", "abstract", "description", "summary", "note"})
 SENTENCE_CHARS = 120
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield the text with its lines; raise `Corrupted` for what is no XML or declares entities."""
+    """Yield the text with its lines; raise `Corrupted` for what is not XML or declares entities."""
     text = read_text(path)
     root = parse_xml(_without_declaration(text).encode())
-    if not folded("".join(root.itertext())) and not any(node.attrib for node in root.iter()):
+    if not fold_spaces("".join(root.itertext())) and not any(node.attrib for node in root.iter()):
         raise Empty
     yield Opened("xml", "application/xml")
     yield from plain_elements(text) if request.safe_mode else _elements(root)
@@ -57,8 +57,8 @@ def _elements(root: etree._Element) -> Iterator[Element]:
 
 
 def _is_running_text(node: etree._Element) -> bool:
-    """Whether words and elements alternate in it, or it is a leaf that holds a sentence or a heading."""
-    own = folded(node.text or "")
+    """Whether a node mixes words and elements, or is a leaf that holds a sentence or a heading."""
+    own = fold_spaces(node.text or "")
     if len(node):
         tails = any((child.tail or "").strip() for child in node)
         return tails or (bool(own) and local_name(node) in PARAGRAPHS)
@@ -67,7 +67,7 @@ def _is_running_text(node: etree._Element) -> bool:
 
 
 def _is_heading(node: etree._Element) -> bool:
-    """Whether it is called a heading and stands before text, not among data."""
+    """Whether the node is named like a heading and stands before text, not among data."""
     after = node.getnext()
     return (
         local_name(node).lower() in HEADINGS
@@ -77,7 +77,7 @@ def _is_heading(node: etree._Element) -> bool:
 
 
 def _paragraph(node: etree._Element) -> Element:
-    text = folded(" ".join(str(part) for part in node.itertext()))
+    text = fold_spaces(" ".join(str(part) for part in node.itertext()))
     last = max(int(inner.sourceline or 0) for inner in node.iter())
     first = int(node.sourceline or 1)
     lines = (first, max(first, last) + _breaks(node))
@@ -87,7 +87,7 @@ def _paragraph(node: etree._Element) -> Element:
 
 
 def _breaks(node: etree._Element) -> int:
-    """How many lines a leaf's text goes on for."""
+    """Return how many lines a leaf's text covers beyond its first."""
     return 0 if len(node) else (node.text or "").rstrip().count("\n")
 
 
@@ -96,13 +96,13 @@ def _depth(node: etree._Element) -> int:
 
 
 def _facts(node: etree._Element) -> Iterator[Fact]:
-    """Yield a node's attributes and, of a leaf, its text; the record is what holds the node."""
+    """Yield a node's attributes and, for a leaf, its text; the record is the node's parent."""
     parent = node.getparent()
     record = node if len(node) or parent is None else parent
     line = int(node.sourceline or 1)
     name = local_name(node)
     for attribute, value in node.attrib.items():
         if value.strip() and not str(attribute).startswith("{"):
-            yield Fact(record, f"{name} {attribute}", folded(str(value)), line)
-    if text := folded(node.text or ""):
+            yield Fact(record, f"{name} {attribute}", fold_spaces(str(value)), line)
+    if text := fold_spaces(node.text or ""):
         yield Fact(record, name, text, line)

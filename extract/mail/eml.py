@@ -1,4 +1,4 @@
-"""E-mails as they travel (RFC 5322, MIME)."""
+"""E-mails in their transport format (RFC 5322, MIME)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from extract.base import Finding, Request
 from extract.errors import Corrupted, FileTooLarge
-from extract.mail.letter import Attachment, Letter, findings, safe_name
+from extract.mail.letter import Attachment, Letter, letter_findings, safe_name
 from extract.markup.html import decode_html
 from extract.text.plain import decode, decode_as
 
@@ -26,7 +26,7 @@ DAMAGED = (ValueError, LookupError, AttributeError, TypeError, AssertionError)
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield headers, body and attachments; raise `Corrupted`, `Empty` or `FileTooLarge`."""
     content = _as_ascii(path.read_bytes())
-    # The parser calls itself for each part within a part.
+    # The parser recurses into each nested part.
     if len(BOUNDARY.findall(content)) > MAX_PARTS:
         raise FileTooLarge(TOO_DEEP)
     try:
@@ -37,7 +37,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         raise FileTooLarge(TOO_DEEP) from error
     except DAMAGED as error:
         raise Corrupted from error
-    yield from findings(letter, attachments, "eml", request)
+    yield from letter_findings(letter, attachments, "eml", request)
 
 
 def _as_ascii(content: bytes) -> bytes:
@@ -70,7 +70,7 @@ def _letter(message: EmailMessage) -> Letter:
 def _header(message: EmailMessage, name: str) -> list[str]:
     try:
         return [str(value) for value in message.get_all(name, [])]
-    except DAMAGED:  # a header that even its lenient reader can't make sense of
+    except DAMAGED:  # a header that even the lenient parser can't decode
         return [str(value) for key, value in message.raw_items() if key.lower() == name.lower()]
 
 
@@ -85,7 +85,7 @@ def _text(part: EmailMessage, *, is_html: bool = False) -> str:
 
 def _attachments(message: EmailMessage) -> Iterator[Attachment]:
     for number, part in enumerate(message.iter_attachments(), start=1):
-        # Pictures that the HTML shows are part of how it looks, as a letterhead is.
+        # Pictures that the HTML displays are part of its layout, like a letterhead.
         is_shown = part.get_content_maintype() == "image" and part.get("Content-ID")
         content = _content(part)
         if content and not (is_shown and part.get_content_disposition() != "attachment"):

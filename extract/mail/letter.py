@@ -1,4 +1,4 @@
-"""What e-mails of every format have in common: a subject, headers, a body, attached files."""
+"""The common part of all e-mail formats: a subject, headers, a body, attached files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from extract.cleaning import clean
 from extract.errors import Empty, FileTooLarge
 from extract.kinds import KINDS
 from extract.markup.html import html_elements
-from extract.places import element, folded
+from extract.places import element, fold_spaces
 from extract.text.plain import plain_elements
 
 MAX_ATTACHMENTS = 200
@@ -30,7 +30,7 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """An e-mail; `headers` are names and values in the order to show them, `plain` goes before `html`."""
+    """An e-mail; `headers` are names and values in display order, `plain` is preferred to `html`."""
 
     subject: str
     headers: tuple[tuple[str, str], ...]
@@ -38,7 +38,7 @@ class Letter:
     html: str
 
 
-def findings(
+def letter_findings(
     letter: Letter, attachments: Iterable[Attachment], file_type: str, request: Request
 ) -> Iterator[Finding]:
     """Yield the e-mail's elements, then its attachments as files; raise `Empty` or `FileTooLarge`."""
@@ -46,10 +46,12 @@ def findings(
     files = list(_within_limits(attachments))
     if not elements and not files:
         raise Empty
-    yield Opened(file_type, KINDS[file_type].mime_type, title=folded(letter.subject) or None)
+    yield Opened(file_type, KINDS[file_type].mime_type, title=fold_spaces(letter.subject) or None)
     yield from elements
     if request.attachments is not None:
-        yield from (_stored(file, number, request.attachments) for number, file in enumerate(files, start=1))
+        yield from (
+            _store_attachment(file, number, request.attachments) for number, file in enumerate(files, start=1)
+        )
     elif files:
         names = ", ".join(file.name for file in files)
         yield Warned("attachments_left_out", f"Attachments were not read: {names}."[:500])
@@ -57,15 +59,15 @@ def findings(
 
 
 def safe_name(name: str | None, number: int) -> str:
-    """Return an attachment's own name without any folder, or a name for one that has none."""
-    plain = folded(clean(name or "")).replace("\\", "/").rpartition("/")[2].strip(". ")
+    """Return an attachment's own name without any folder, or a generated name if it has none."""
+    plain = fold_spaces(clean(name or "")).replace("\\", "/").rpartition("/")[2].strip(". ")
     return plain[-NAME_CHARS:] or f"attachment {number}"
 
 
 def _elements(letter: Letter) -> Iterator[Element]:
-    if subject := folded(letter.subject):
+    if subject := fold_spaces(letter.subject):
         yield element(Kind.HEADING, subject, level=1)
-    headers = [f"{name}: {folded(value)}" for name, value in letter.headers if folded(value)]
+    headers = [f"{name}: {fold_spaces(value)}" for name, value in letter.headers if fold_spaces(value)]
     body = list(_body(letter))
     if headers:
         yield element(Kind.PARAGRAPH, "\n".join(headers))
@@ -88,7 +90,7 @@ def _within_limits(attachments: Iterable[Attachment]) -> Iterator[Attachment]:
         yield attachment
 
 
-def _stored(attachment: Attachment, number: int, folder: Path) -> Attached:
+def _store_attachment(attachment: Attachment, number: int, folder: Path) -> Attached:
     stored = f"attachment-{number}"
     (folder / stored).write_bytes(attachment.content)
     return Attached(attachment.name, stored)

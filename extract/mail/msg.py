@@ -1,4 +1,4 @@
-"""Outlook's own files."""
+"""Outlook's `.msg` files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from oxmsg import Message
 
 from extract.base import Finding, Request
 from extract.errors import Corrupted
-from extract.mail.letter import Attachment, Letter, findings, safe_name
+from extract.mail.letter import Attachment, Letter, letter_findings, safe_name
 from extract.markup.html import decode_html
 
 DAMAGED = (
@@ -32,7 +32,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         letter, attachments = _letter(message), list(_attachments(message))
     except DAMAGED as error:
         raise Corrupted from error
-    yield from findings(letter, attachments, "msg", request)
+    yield from letter_findings(letter, attachments, "msg", request)
 
 
 def _letter(message: Message) -> Letter:

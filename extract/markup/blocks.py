@@ -9,9 +9,9 @@ from lxml import etree
 from extract.base import Element, Kind
 from extract.grids import table_elements
 from extract.markup.tables import grid, is_data_table
-from extract.places import element, folded
+from extract.places import element, fold_spaces
 
-# What a browser does not show, or shows as something to click or fill in.
+# Elements that a browser does not show, or shows as controls.
 UNSEEN = frozenset(
     [
         "script",
@@ -103,7 +103,7 @@ def blocks(root: etree._Element) -> Iterator[Element]:
 
 
 class _Walk:
-    """Where the walk is: the text gathered since the last block boundary, and what it is part of."""
+    """The state of the walk: the text collected since the last block boundary, and the blocks around it."""
 
     def __init__(self, root: etree._Element) -> None:
         self.walker = etree.iterwalk(root, events=("start", "end"))
@@ -112,7 +112,7 @@ class _Walk:
         self.skipped: etree._Element | None = None
 
     def elements(self) -> Iterator[Element]:
-        """Yield what the walk comes by."""
+        """Yield the elements in document order."""
         for event, node in self.walker:
             if not isinstance(node.tag, str):
                 self._after(node, event)
@@ -129,13 +129,13 @@ class _Walk:
             yield from self._picture(node)
         elif tag == "table" and is_data_table(node):
             yield from self._flush()
-            if caption := folded("".join(str(part) for part in node.xpath("./caption//text()"))):
+            if caption := fold_spaces("".join(str(part) for part in node.xpath("./caption//text()"))):
                 yield element(Kind.CAPTION, caption)
             yield from table_elements(grid(node), title_level=6)
             self._skip(node)
         elif tag == "pre":
             yield from self._flush()
-            yield from _preformatted(node)
+            yield from _preformatted_elements(node)
             self._skip(node)
         else:
             yield from self._open(node, tag)
@@ -165,20 +165,20 @@ class _Walk:
         self.walker.skip_subtree()
 
     def _flush(self) -> Iterator[Element]:
-        text = folded("".join(self.text))
+        text = fold_spaces("".join(self.text))
         self.text.clear()
         kind, level = self.open_kinds[-1]
         if text:
             yield element(kind, text, level=level)
 
     def _picture(self, node: etree._Element) -> Iterator[Element]:
-        alt = folded(node.get("alt") or "")
+        alt = fold_spaces(node.get("alt") or "")
         if len(alt.split()) >= FEWEST_ALT_WORDS and self.open_kinds[-1][0] is Kind.PARAGRAPH:
             yield from self._flush()
             yield element(Kind.PICTURE, alt)
 
     def _kind(self, node: etree._Element, tag: str) -> tuple[Kind, int | None]:
-        """Return what a block's text is; blocks within a running head or foot stay part of it."""
+        """Return the kind of a block's text; blocks within a running head or foot keep that kind."""
         around = self.open_kinds[-1]
         if around[0] in (Kind.PAGE_HEADER, Kind.PAGE_FOOTER):
             return around
@@ -194,7 +194,7 @@ class _Walk:
         return (Kind.LIST_ITEM if is_item else Kind.PARAGRAPH), None
 
 
-def _preformatted(node: etree._Element) -> Iterator[Element]:
+def _preformatted_elements(node: etree._Element) -> Iterator[Element]:
     text = "".join(str(part) for part in node.itertext()).strip("\n").rstrip()
     if text.strip():
         yield element(Kind.PARAGRAPH, text)

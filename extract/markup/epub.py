@@ -11,25 +11,25 @@ from zipfile import ZipFile
 from lxml import etree
 
 from core.errors import DocumentError
-from extract.archives import opened_archive, read
+from extract.archives import open_archive, read_member
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, Encrypted, TooManyPages
 from extract.kinds import KINDS
 from extract.markup.html import bare_elements, decode_html, html_elements
-from extract.places import folded
+from extract.places import fold_spaces
 from extract.safe_xml import local_name, parse_xml
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
 CHAPTER_TYPES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"})
-# Fonts are garbled to keep them from being copied out; the text of such books is open.
+# Fonts are obfuscated against copying; the text of such books is readable.
 FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 PROTECTED = "The e-book is locked by its shop (DRM). Upload a copy without that protection."
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the chapters, each a unit; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
-    with opened_archive(path) as book:
+    with open_archive(path) as book:
         if _is_protected(book):
             raise Encrypted(PROTECTED)
         package_path = _package_path(book)
@@ -47,7 +47,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 
 
 def _unit(book: ZipFile, name: str, number: int, request: Request) -> Iterator[Finding]:
-    content = read(book, name)
+    content = read_member(book, name)
     if content is None:
         yield UnitRead(number, TextOrigin.UNREADABLE)
         return
@@ -68,7 +68,7 @@ def _elements(content: bytes, request: Request) -> list[Element]:
 
 
 def _is_protected(book: ZipFile) -> bool:
-    content = read(book, ENCRYPTION)
+    content = read_member(book, ENCRYPTION)
     if content is None:
         return False
     methods = (node.get("Algorithm") for node in parse_xml(content).iter("{*}EncryptionMethod"))
@@ -81,7 +81,7 @@ def _package_path(book: ZipFile) -> str:
 
 
 def _xml(book: ZipFile, name: str) -> etree._Element:
-    content = read(book, name)
+    content = read_member(book, name)
     if content is None:
         raise Corrupted("The e-book lacks its table of parts. Save it anew and upload that.")
     return parse_xml(content)
@@ -96,5 +96,5 @@ def _chapters(package: etree._Element, folder: str) -> Iterator[str]:
 
 
 def _title(package: etree._Element) -> str | None:
-    titles = (folded(node.text or "") for node in package.iter() if local_name(node) == "title")
+    titles = (fold_spaces(node.text or "") for node in package.iter() if local_name(node) == "title")
     return next((title for title in titles if title), None)

@@ -1,6 +1,7 @@
-"""What a page hides from its readers by attributes and inline styles, taken out of it before it is read.
+"""Removes text that a page hides by attributes and inline styles, before the page is read.
 
-Style sheets and scripts are not followed: what they hide they also show, when somebody opens a menu.
+Style sheets and scripts are not evaluated: what they hide they also show, for instance when somebody opens a
+menu.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from functools import lru_cache
 from lxml import etree
 
 from extract.base import Element, Kind
-from extract.places import element, folded
+from extract.places import element, fold_spaces
 
 DECLARATION = re.compile(r"(?<![\w-])([\w-]++)\s*+:\s*+([^;]++)")
 LENGTH = re.compile(r"(?<![\d.])(-?(?:\d++(?:\.\d++)?+|\.\d++))(px|pt|em|rem|%)$")
-# What a unit is worth at the usual size of type.
+# Pixels of each unit at the usual size of type.
 PIXELS = {"px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16}
 TINY_PIXELS = 2.5
 OFF_SCREEN = -500.0
 OPAQUE_ENOUGH = 0.05
 SAME = 16
 NAMED = {"white": "ffffff", "black": "000000"}
-# No more digits than `int` takes.
+# At most as many digits as `int` accepts.
 RGB = re.compile(r"rgba?\(\s*+(\d{1,9})[\s,]++(\d{1,9})[\s,]++(\d{1,9})")
 SETTINGS = ("style", "color", "bgcolor", "background")
 NO_TEXT = frozenset({"script", "style", "template", "noscript", "head", "title"})
@@ -34,32 +35,32 @@ Style = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How text is drawn, as nodes hand it down: colours in six digits, type in pixels."""
+    """How text is drawn, inherited by child nodes: colours as six hex digits, type size in pixels."""
 
     colour: str = "000000"
-    behind: str = "ffffff"
+    background: str = "ffffff"
     size: float = 16.0
     is_visible: bool = True
     is_hidden: bool = False
-    """Whether nobody can read it: what the others amount to."""
+    """Whether the text can't be read, as the result of all other fields."""
 
     def within(self, node: etree._Element) -> Look:
-        """Return how the text of a node is drawn that stands in text drawn like this."""
+        """Return the look of a child node's text, given this look of its parent."""
         settings = tuple(map(node.get, SETTINGS))
-        return _within(self, *settings) if any(settings) else self
+        return _look_within(self, *settings) if any(settings) else self
 
 
-# Pages say the same of one paragraph after the other.
+# Consecutive paragraphs usually have the same style.
 @lru_cache(1024)
-def _within(
-    around: Look, declared: str | None, colour: str | None, colour_behind: str | None, picture: str | None
+def _look_within(
+    around: Look, declared: str | None, colour: str | None, own_background: str | None, picture: str | None
 ) -> Look:
     style = _style(declared)
     size = _pixels(style.get("font-size", ""))
     visibility = style.get("visibility")
     look = Look(
         colour=_hex(style.get("color") or colour or around.colour),
-        behind=_behind(style, colour_behind, picture) or around.behind,
+        background=_background_of(style, own_background, picture) or around.background,
         size=around.size if size is None else size,
         is_visible=around.is_visible if visibility is None else visibility == "visible",
     )
@@ -67,12 +68,12 @@ def _within(
 
 
 def _is_unreadable(look: Look) -> bool:
-    is_camouflaged = look.colour == "transparent" or are_alike(look.colour, look.behind)
+    is_camouflaged = look.colour == "transparent" or are_alike(look.colour, look.background)
     return not look.is_visible or look.size < TINY_PIXELS or is_camouflaged
 
 
 def are_alike(colour: str, other: str) -> bool:
-    """Whether two colours of six digits can't be told apart; what is no such colour is like none."""
+    """Whether two colours of six hex digits can't be told apart; False if one of them is no such colour."""
     if len(colour) != 6 or len(other) != 6:
         return False
     return all(
@@ -81,16 +82,16 @@ def are_alike(colour: str, other: str) -> bool:
 
 
 def take_hidden(root: etree._Element) -> list[Element]:
-    """Remove what the page hides from the tree; return it as an element, if there is any."""
+    """Remove hidden text from the tree; return it as an element, or no element if there is none."""
     if not root.xpath("boolean(.//@style|.//@hidden|.//font/@color)"):
         return []
-    page = Look() if not root.xpath("boolean(.//style|.//link)") else replace(Look(), behind="?")
-    text = folded(" ".join(_taken(root, page)))
+    page = Look() if not root.xpath("boolean(.//style|.//link)") else replace(Look(), background="?")
+    text = fold_spaces(" ".join(_take_texts(root, page)))
     return [element(Kind.HIDDEN, text)] if text else []
 
 
-def _taken(root: etree._Element, page: Look) -> Iterator[str]:
-    """Yield texts that are hidden, in order, and take them out."""
+def _take_texts(root: etree._Element, page: Look) -> Iterator[str]:
+    """Yield hidden texts in document order, and remove them."""
     looks, gone = [page], []
     walker = etree.iterwalk(root, events=("start", "end"))
     for event, node in walker:
@@ -119,7 +120,7 @@ def _style(declared: str | None) -> Style:
 
 @lru_cache(1024)
 def _is_switched_off(declared: str | None) -> bool:
-    """Whether a node of this style is not shown with all that is in it."""
+    """Whether a style hides the node with all that is in it."""
     style = _style(declared)
     if style.get("display") == "none":
         return True
@@ -150,8 +151,8 @@ def _pixels(length: str) -> float | None:
     return 0.0 if length == "0" else None
 
 
-def _behind(style: Style, colour: str | None, picture: str | None) -> str | None:
-    """Return the background that a node sets, "?" if it is no plain colour, None if it sets none."""
+def _background_of(style: Style, colour: str | None, picture: str | None) -> str | None:
+    """Return the background that a node sets: "?" if it is not a plain colour, None if it sets none."""
     if "background-image" in style or picture:
         return "?"
     given = style.get("background-color") or style.get("background") or colour
@@ -159,7 +160,7 @@ def _behind(style: Style, colour: str | None, picture: str | None) -> str | None
 
 
 def _hex(colour: str) -> str:
-    """Return a colour as six digits; "" if it is none that we know."""
+    """Return a colour as six hex digits, "" for an unknown one."""
     plain = colour.strip().lower()
     plain = NAMED.get(plain, plain).removeprefix("#")
     if match := RGB.match(plain):
@@ -178,7 +179,7 @@ def _texts(node: etree._Element) -> Iterator[str]:
 
 
 def _remove(node: etree._Element) -> None:
-    """Take a node out of the tree, but not the text that follows it."""
+    """Remove a node from the tree, but not the text that follows it."""
     parent, before = node.getparent(), node.getprevious()
     if parent is None:
         return

@@ -1,4 +1,4 @@
-"""HTML: uploaded pages whole, pages from the web without what surrounds their content."""
+"""HTML: uploaded pages completely, pages from the web without what surrounds their content."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.errors import Corrupted, Empty
 from extract.markup.blocks import blocks
 from extract.markup.hidden import take_hidden
-from extract.places import folded
+from extract.places import fold_spaces
 from extract.text.plain import decode, decode_as, plain_elements
 
 META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 META_WITHIN = 4096
 DECLARATION = re.compile(r"\A\s*+<\?xml[^>]*\?>")
-# What is not closed goes on to the end, as in browsers: to look for an end again from each beginning would
-# take the square of the length.
+# Unclosed elements go on to the end, as in browsers. Searching for an end again from each beginning would
+# take quadratic time.
 TAG = re.compile(
     r"<(script|style)\b.*?(?:</\1\s*+>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*+>", re.IGNORECASE | re.DOTALL
 )
@@ -29,7 +29,7 @@ NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield the page's elements, or those of its article alone; raise `Empty` if it shows no text."""
+    """Yield the elements of the page, or of its main content alone; raise `Empty` if it shows no text."""
     text = decode_html(path.read_bytes())
     root = parse_html(text)
     hidden = take_hidden(root)
@@ -51,7 +51,7 @@ def html_elements(text: str) -> list[Element]:
 
 
 def bare_elements(text: str) -> list[Element]:
-    """Return the text between the tags of a page, in the sturdiest way there is."""
+    """Return the text between the tags of a page: the most robust way to read it."""
     return list(plain_elements(unescape(TAG.sub(" ", text)), with_lines=False))
 
 
@@ -70,7 +70,7 @@ def parse_html(text: str) -> etree._Element:
 
 
 def decode_html(content: bytes) -> str:
-    """Return a page as text, in the encoding that it declares if it really is in that."""
+    """Return a page as text, in the declared encoding if the bytes are valid in it."""
     declared = META_CHARSET.search(content, 0, META_WITHIN)
     is_marked = content.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf"))
     encoding = declared[1].decode("ascii", "replace") if declared and not is_marked else None
@@ -80,7 +80,7 @@ def decode_html(content: bytes) -> str:
 
 def title_of(root: etree._Element) -> str | None:
     """Return the page's title."""
-    return folded(root.findtext(".//title") or "") or None
+    return fold_spaces(root.findtext(".//title") or "") or None
 
 
 def _elements(text: str, root: etree._Element, request: Request, *, has_hidden: bool) -> list[Element]:
@@ -94,6 +94,6 @@ def _elements(text: str, root: etree._Element, request: Request, *, has_hidden: 
             return found
     found = list(blocks(root))
     if all(element.kind in NOT_CONTENT for element in found):
-        # A page that is nothing but navigation: then that is its content.
+        # The page holds nothing but navigation, so this is its content.
         return [Element(Kind.PARAGRAPH, element.located) for element in found]
     return found

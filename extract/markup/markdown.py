@@ -1,4 +1,4 @@
-"""Markdown (CommonMark with GitHub's tables), every block with the lines it stands on."""
+"""Markdown (CommonMark with GitHub's tables), each block with its lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.errors import Empty
 from extract.grids import Cell, table_elements
 from extract.markup.html import html_elements
-from extract.places import element, folded, located
+from extract.places import element, fold_spaces, locate_text
 from extract.text.code import code_elements
 from extract.text.plain import plain_elements, read_text
 
@@ -38,7 +38,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 
 
 def markdown_elements(text: str) -> Iterator[Element]:
-    """Yield headings, paragraphs, list items, tables and code, without the marks that made them such."""
+    """Yield headings, paragraphs, list items, tables and code, without their markup characters."""
     parser = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     tokens = iter(parser.parse(text))
     items = 0
@@ -57,7 +57,8 @@ def markdown_elements(text: str) -> Iterator[Element]:
 
 
 def _without_front_matter(text: str) -> tuple[str, str | None]:
-    """Blank out the settings that static site generators put first; return the rest and the title in them."""
+    """Blank out the front matter of static site generators; return the rest, and the title in the front
+    matter."""
     front = FRONT_MATTER.match(text)
     if not front:
         return text, None
@@ -66,7 +67,7 @@ def _without_front_matter(text: str) -> tuple[str, str | None]:
 
 
 def _lines(of: list[int] | None) -> InFile | None:
-    """Return the place of a token, whose lines count from 0 and end before the last."""
+    """Return the place of a token; the parser's lines count from 0 and exclude the end."""
     return InFile(lines=(of[0] + 1, max(of[1], of[0] + 1))) if of else None
 
 
@@ -76,7 +77,7 @@ def _block(inline: Token, kind: Kind, of: list[int] | None, level: int | None = 
 
 
 def _words(inline: Token) -> str:
-    return folded("".join(_inline(child) for child in inline.children or ()))
+    return fold_spaces("".join(_inline(child) for child in inline.children or ()))
 
 
 def _inline(token: Token) -> str:
@@ -98,7 +99,7 @@ def _rows(tokens: Iterator[Token]) -> Iterator[list[Cell]]:
         if token.type == "tr_open":
             row, at = [], token.map
         elif token.type == "inline":
-            row.append(located(_words(token), _lines(token.map or at)))
+            row.append(locate_text(_words(token), _lines(token.map or at)))
         elif token.type == "tr_close":
             yield row
 
@@ -106,4 +107,6 @@ def _rows(tokens: Iterator[Token]) -> Iterator[list[Cell]]:
 def _html(token: Token) -> Iterator[Element]:
     if HTML_TAG.sub("", token.content).strip():
         for found in html_elements(token.content):
-            yield Element(found.kind, located(found.text, _lines(token.map)), found.level, rows=found.rows)
+            yield Element(
+                found.kind, locate_text(found.text, _lines(token.map)), found.level, rows=found.rows
+            )

@@ -1,4 +1,4 @@
-"""HTML tables: those that hold data, and the cells in their rows and columns."""
+"""HTML tables: which of them hold data, and their cells in rows and columns."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from lxml import etree
 
 from extract.grids import Cell
-from extract.places import folded, located
+from extract.places import fold_spaces, locate_text
 
-# A table with such things in its cells lays out a page.
+# A table whose cells hold one of these is used for layout.
 LAYOUT = ".//table|.//h1|.//h2|.//h3|.//form|.//pre|.//ul[count(li)>3]|.//ol[count(li)>3]|.//p[5]"
 LONG_CELL = 400
 MAX_SPAN = 100
-EMPTY = located("")
+EMPTY = locate_text("")
 
 
 def is_data_table(table: etree._Element) -> bool:
-    """Whether a table has rows and columns of data, rather than the parts of a page."""
+    """Whether a table holds rows and columns of data, rather than the layout of a page."""
     if table.get("role") in ("presentation", "none") or table.xpath(LAYOUT):
         return False
     rows = [row for row in _rows(table) if any(_text(cell) for cell in row)]
@@ -29,14 +29,14 @@ def is_data_table(table: etree._Element) -> bool:
 
 
 def grid(table: etree._Element) -> Iterator[list[Cell]]:
-    """Yield the rows that have text, with merged cells as one filled and else empty ones."""
-    below: dict[int, int] = {}  # columns that a cell above reaches into, and for how many more rows
+    """Yield the rows that have text; a merged cell fills its first position and leaves the others empty."""
+    below: dict[int, int] = {}  # columns that a cell above extends into, and for how many more rows
     for row in _rows(table):
         line: list[Cell] = []
         for cell in row:
             _fill(line, below)
             start = len(line)
-            line += [located(_text(cell)), *[EMPTY] * (_span(cell, "colspan") - 1)]
+            line += [locate_text(_text(cell)), *[EMPTY] * (_span(cell, "colspan") - 1)]
             rows_more = _span(cell, "rowspan") - 1
             below.update({column: rows_more for column in range(start, len(line)) if rows_more})
         _fill(line, below)
@@ -65,7 +65,7 @@ def _text(cell: etree._Element) -> str:
         parts.append(
             (" " if parent is not None and parent.tag in ("p", "div", "br", "li") else "") + str(part)
         )
-    return folded("".join(parts))
+    return fold_spaces("".join(parts))
 
 
 def _span(cell: etree._Element, name: str) -> int:

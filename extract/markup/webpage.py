@@ -1,4 +1,4 @@
-"""The main content of a page from the web, told from its surroundings by trafilatura."""
+"""The main content of a web page, separated from its surroundings by trafilatura."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from lxml import etree
 
 from extract.base import Element, Kind
 from extract.grids import table_elements
-from extract.places import element, folded, located
+from extract.places import element, fold_spaces, locate_text
 
-# With it, trafilatura could guess languages, and would load NumPy first: half of the time a page takes.
+# With py3langid, trafilatura could guess languages, but would load NumPy first: half of the time a page
+# takes.
 _is_left_out = sys.modules.setdefault("py3langid", None) is None  # type: ignore[arg-type]
 from trafilatura import bare_extraction  # noqa: E402
 
 if _is_left_out:
     del sys.modules["py3langid"]
 
-# Less than this is a failure to find the content rather than a short page.
+# Less text than this means that the content was not found, rather than a short page.
 FEWEST_CHARS = 200
 
 
 def main_elements(text: str) -> list[Element]:
-    """Return the elements of a page's article; none if there is no telling it apart."""
+    """Return the elements of a page's main content; none if it can't be identified."""
     found = bare_extraction(text, include_comments=False, include_tables=True, favor_recall=True)
     body = getattr(found, "body", None)
-    if body is None or len(folded("".join(body.itertext()))) < FEWEST_CHARS:
+    if body is None or len(fold_spaces("".join(body.itertext()))) < FEWEST_CHARS:
         return []
     return list(_elements(body))
 
@@ -36,7 +37,7 @@ def _elements(body: etree._Element) -> Iterator[Element]:
     walker = etree.iterwalk(body, events=("start",))
     for _, node in walker:
         if node.tag == "table":
-            yield from table_elements([located(_text(cell)) for cell in row] for row in node.iter("row"))
+            yield from table_elements([locate_text(_text(cell)) for cell in row] for row in node.iter("row"))
         elif node.tag in ("head", "item", "p", "quote", "code"):
             yield from _block(node)
         else:
@@ -56,4 +57,4 @@ def _block(node: etree._Element) -> Iterator[Element]:
 
 
 def _text(node: etree._Element) -> str:
-    return folded(" ".join(str(part) for part in node.itertext()))
+    return fold_spaces(" ".join(str(part) for part in node.itertext()))

@@ -1,7 +1,7 @@
-"""Audio and video: what is said, each word with its time from the start of the recording.
+"""Audio and video: spoken words, each with its time from the start of the recording.
 
-A recording is read in stretches of about a minute, its units. They are cut where nobody speaks, and where
-that is depends on nothing but the sound around the cut: read alone or after the others, a unit is the same.
+A recording is divided into units of about a minute. The cuts are made where nobody speaks. The position of a
+cut depends only on the sound around it, so a unit is the same whether it is read alone or after the others.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from extract.cleaning import clean
 from extract.errors import Corrupted, FileTooLarge
 from extract.kinds import KINDS
 from extract.media.sound import Recording, recording
-from extract.media.speech import RATE, Heard, Samples, SpokenWord, hear, quietest
+from extract.media.speech import RATE, Samples, SpokenWord, Transcript, quietest_sample, transcribe
 from extract.sniffing import sniff
 
 UNIT_SECS = 60
-# A cut is made so many seconds around a full minute.
+# A cut is made within so many seconds of a full minute.
 CUT_WITHIN = 5
-# If there turns out to be more sound than the file says, the last unit gets longer by further stretches.
+# If there is more sound than the file declares, the last unit is extended by further stretches.
 REST = 40
 MOST_HOURS = 24
-# So many seconds less sound than the file says are a file that was cut off.
+# If so many seconds of the declared sound are missing, the file was cut off.
 MISSING = 2.0
-# So much speech without a word is a language that the model does not know, or singing.
+# So many seconds of speech without a recognised word: a language that the model does not know, or singing.
 SURELY_SPEECH = 10.0
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield each stretch as pending, or with `request.deep` the sentences that are said in it."""
+    """Yield each stretch as pending, or with `request.deep` the sentences spoken in it."""
     file_type = sniff(path)
     with recording(path) as opened:
         count = _unit_count(opened.duration)
@@ -43,7 +43,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         yield Opened(file_type, mime_type, units=count, duration=opened.duration)
         wanted = request.units or tuple(range(1, count + 1))
         if request.deep and opened.track:
-            yield from _read(opened, count, wanted)
+            yield from _read_stretches(opened, count, wanted)
         else:
             source = TextOrigin.PENDING if opened.track else TextOrigin.BLANK
             yield from (UnitRead(number, source) for number in wanted)
@@ -55,7 +55,7 @@ def _unit_count(duration: float | None) -> int:
     return max(1, round((duration or 0) / UNIT_SECS))
 
 
-def _read(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Finding]:
+def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Finding]:
     left = list(wanted)
     end = 0.0
     for number, group in groupby(stretches(opened.samples(), count), key=lambda stretch: stretch.unit):
@@ -65,7 +65,7 @@ def _read(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Fi
         for stretch in group:
             end = stretch.start + len(stretch.samples) / RATE
             if number == left[0]:
-                heard.append(hear(stretch.samples, stretch.start))
+                heard.append(transcribe(stretch.samples, stretch.start))
         if heard:
             yield from _findings(left.pop(0), heard)
     if not end and (opened.is_cut_off or opened.lost_secs):
@@ -76,7 +76,7 @@ def _read(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Fi
         yield Warned("repaired", "The recording is damaged or cut off: what could be decoded was read.")
 
 
-def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:
+def _findings(number: int, heard: list[Transcript]) -> Iterator[Finding]:
     sentences = [sentence for stretch in heard for sentence in stretch.sentences]
     yield from map(_element, sentences)
     speech_secs = round(sum(stretch.speech_secs for stretch in heard), 3)
@@ -92,7 +92,7 @@ def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:
 
 
 def _element(sentence: list[SpokenWord]) -> Element:
-    """Return a sentence as a paragraph; where its words are not set apart by spaces, nor are they here."""
+    """Return a sentence as a paragraph, with the white space that the model put before each word."""
     text = ""
     spans = []
     for word in sentence:
@@ -109,7 +109,7 @@ def _element(sentence: list[SpokenWord]) -> Element:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Sound that belongs to a unit, and at which second of the recording it starts."""
+    """The sound of one unit, and the second of the recording at which it starts."""
 
     unit: int
     start: float
@@ -117,24 +117,24 @@ class Stretch:
 
 
 def stretches(blocks: Iterator[Samples], count: int) -> Iterator[Stretch]:
-    """Cut sound into stretches near full minutes; what goes beyond `count` units belongs to the last."""
+    """Cut sound into stretches near full minutes; sound beyond `count` units belongs to the last unit."""
     held: list[Samples] = []
     size = start = 0
     minute = 1
     for block in blocks:
         held.append(block)
         size += len(block)
-        while size >= _needed(minute, count) - start:
+        while size >= _samples_needed(minute, count) - start:
             sound = np.concatenate(held)
             middle = minute * UNIT_SECS * RATE - start
             around = CUT_WITHIN * RATE
-            cut = middle - around + quietest(sound[middle - around : middle + around])
+            cut = middle - around + quietest_sample(sound[middle - around : middle + around])
             yield Stretch(min(minute, count), start / RATE, sound[:cut])
             held, size, start, minute = [sound[cut:]], size - cut, start + cut, minute + 1
     if size:
         yield Stretch(min(minute, count), start / RATE, np.concatenate(held))
 
 
-def _needed(minute: int, count: int) -> int:
-    """Return how many samples there must be from the start for a cut near a full minute."""
+def _samples_needed(minute: int, count: int) -> int:
+    """Return how many samples from the start are needed to place a cut near a full minute."""
     return (minute * UNIT_SECS + (CUT_WITHIN if minute < count else REST)) * RATE

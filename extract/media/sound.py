@@ -1,4 +1,4 @@
-"""The sound of a recording as a stream of samples, whatever it comes in, in little memory."""
+"""The sound of a recording as a stream of samples, from any container, in little memory."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from av.container import InputContainer
 from extract.errors import Corrupted
 from extract.media.speech import RATE, Samples
 
-# Only these are ever looked for: some of the library's formats are lists of other files to open.
+# Only these formats are tried: some other formats of the library are lists of files to open.
 FORMATS = "wav,w64,mp3,mov,flac,ogg,matroska"
-# The clock of a damaged recording may jump; smaller jumps are how some programs write.
+# Clocks of damaged recordings may jump. Smaller jumps occur in intact files of some programs.
 JUMP_SECS = 0.5
 BLOCK = 10 * RATE
 
 
 @dataclass(slots=True)
 class Recording:
-    """A recording that can be opened; `track` is its main sound track, None for a silent film."""
+    """An opened recording; `track` is its main sound track, None for a silent film."""
 
     container: InputContainer
     track: AudioStream | None
     duration: float | None
-    """In seconds, as the file says or, if it doesn't, as its packets do."""
+    """In seconds, as the file declares or, failing that, as its packets do."""
     lost_secs: float = field(default=0.0, init=False)
-    """How much could not be decoded; known when all samples were read."""
+    """Seconds that could not be decoded; valid after all samples were read."""
     is_cut_off: bool = field(default=False, init=False)
-    """Whether the file ends in the middle of its data; likewise."""
+    """Whether the file ends in the middle of its data; valid after all samples were read."""
 
     def samples(self) -> Iterator[Samples]:
-        """Yield all samples from the start of the recording, silence where there are none."""
+        """Yield all samples from the start of the recording, silence where samples are missing."""
         resampler = AudioResampler(format="flt", layout="mono", rate=RATE)
         for item in self._frames():
             if isinstance(item, int):
@@ -50,7 +50,7 @@ class Recording:
         yield from map(_samples, resampler.resample(None))
 
     def _frames(self) -> Iterator[AudioFrame | int]:
-        """Yield frames, and how many samples are missing between them."""
+        """Yield frames and, between them, the number of missing samples."""
         start = (self.container.start_time or 0) / av.time_base
         now = 0.0
         for frame in self._decoded():
@@ -79,7 +79,7 @@ class Recording:
 
 @contextmanager
 def recording(path: Path) -> Iterator[Recording]:
-    """Open a recording; raise `Corrupted` if it can't be made out."""
+    """Open a recording; raise `Corrupted` if that fails."""
     with path.open("rb") as file:
         try:
             container = _container(file)
@@ -110,7 +110,7 @@ def _duration(container: InputContainer, path: Path) -> float | None:
 
 
 def _last_packet(path: Path) -> float | None:
-    """Return when the last packet ends: a recording that was never closed does not know its length."""
+    """Return when the last packet ends: a recording that was never finished does not declare its length."""
     end: float | None = None
     with path.open("rb") as file, _container(file) as container:
         start = (container.start_time or 0) / av.time_base

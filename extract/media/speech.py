@@ -1,8 +1,7 @@
 """Speech recognition: words and their times from the samples of a recording.
 
-`faster-whisper` (CTranslate2, 8-bit integers) with a model folder on this machine; nothing is downloaded.
-What its voice detector takes for silence, music or noise is not shown to the model, which would make words
-of it.
+`faster-whisper` (CTranslate2, 8-bit integers) with a model folder on this machine; nothing is downloaded. The
+voice detector removes silence, music and noise first, because the model would invent words for them.
 """
 
 from __future__ import annotations
@@ -28,31 +27,31 @@ DEFAULT_MODEL: Path = get_model_path()
 """The folder of a CTranslate2 conversion of a Whisper model, with its tokenizer: here tiny.en."""
 
 RATE = 16_000
-"""Samples a second, mono, -1 to 1: what the model hears."""
+"""Samples per second, mono, -1 to 1: the model's input."""
 
 Samples = NDArray[np.float32]
 
-# More threads than this gain little, and each reserves address space, of which the child has little.
+# More threads bring little, and each reserves address space, which is limited in the child.
 THREADS = min(4, os.cpu_count() or 1)
 NEEDED = ("model.bin", "config.json", "tokenizer.json")
-# A sentence ends with one of these, before a silence of so many seconds, or when it gets longer than this.
+# A sentence ends with one of these characters, before a silence of so many seconds, or at so many seconds.
 ENDS = (".", "?", "!", "…", "。", "？", "！")
 SILENCE, MOST_WORDS = 2.0, 60
 # Silences of so many milliseconds are skipped.
 SKIPPED_SILENCE = 1000
-# The model finding the same words again and again, or words where the detector heard a breath.
+# Thresholds against hallucination: the same words again and again, or words for a breath.
 HALLUCINATION_SILENCE, LEAST_LOG_PROBABILITY = 2.0, -1.2
-# If the model gets stuck it tries once more, at random. The usual five rounds of five tries help nobody: in a
+# If the model is stuck it tries once more, at random. The usual five rounds of five tries do not help: in a
 # language that the model does not know they take as long as listening does.
 TEMPERATURES, TRIES = (0.0, 0.6), 1
-# A cut is made where speech is least likely within so many seconds; being far from the middle costs a little.
+# A cut is made where speech is least likely within so many seconds; distance from the middle costs a little.
 SMOOTHED, FAR_COSTS = 0.3, 0.01
 VOICE_FRAME = 512
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """A word with its white space before it, its times in seconds and the model's confidence, 0 to 1."""
+    """A word with the white space before it, its times in seconds and the model's confidence, 0 to 1."""
 
     text: str
     start: float
@@ -61,7 +60,7 @@ class SpokenWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class Transcript:
     """Sentences in order; `speech_secs` is how much of the sound is speech, pauses within it included."""
 
     sentences: list[list[SpokenWord]]
@@ -75,22 +74,22 @@ class Heard:
         return sum(values) / len(values) if values else None
 
 
-def hear(samples: Samples, start: float = 0.0, model: Path = DEFAULT_MODEL) -> Heard:
-    """Return what is said in a stretch of sound that begins `start` seconds into the recording.
+def transcribe(samples: Samples, start: float = 0.0, model: Path = DEFAULT_MODEL) -> Transcript:
+    """Return the words spoken in a stretch of sound that begins `start` seconds into the recording.
 
-    The same samples give the same words, whatever was heard before. Raises `FileNotFoundError` for a folder
-    without a model, and `OutOfMemory`.
+    The same samples give the same words, whatever was transcribed before. Raises `FileNotFoundError` for a
+    folder without a model, and `OutOfMemory`.
     """
     with allocation_errors():
-        return _hear(samples, start, model)
+        return _transcribe(samples, start, model)
 
 
-def _hear(samples: Samples, start: float, model: Path) -> Heard:
+def _transcribe(samples: Samples, start: float, model: Path) -> Transcript:
     import ctranslate2
 
-    # Where the model is unsure it draws lots; a restarted reading must draw the same.
+    # Where the model is unsure it samples at random; a repeated extraction must sample the same.
     ctranslate2.set_random_seed(0)
-    segments, info = _loaded(model).transcribe(
+    segments, info = _load_model(model).transcribe(
         samples,
         word_timestamps=True,
         temperature=TEMPERATURES,
@@ -101,7 +100,7 @@ def _hear(samples: Samples, start: float, model: Path) -> Heard:
         hallucination_silence_threshold=HALLUCINATION_SILENCE,
     )
     if not info.duration_after_vad:
-        return Heard([], 0.0, None)
+        return Transcript([], 0.0, None)
     found = [
         word
         for segment in segments
@@ -110,10 +109,10 @@ def _hear(samples: Samples, start: float, model: Path) -> Heard:
     ]
     length = len(samples) / RATE
     words = (_word(word, start, length) for word in found)
-    return Heard(list(_sentences(words)), min(info.duration_after_vad, length), info.language)
+    return Transcript(list(_sentences(words)), min(info.duration_after_vad, length), info.language)
 
 
-def quietest(samples: Samples) -> int:
+def quietest_sample(samples: Samples) -> int:
     """Return the sample at which to cut: where nobody speaks, and close to the middle."""
     from faster_whisper.vad import get_vad_model
 
@@ -127,7 +126,7 @@ def quietest(samples: Samples) -> int:
 
 
 @cache
-def _loaded(folder: Path) -> WhisperModel:
+def _load_model(folder: Path) -> WhisperModel:
     missing = [name for name in NEEDED if not (folder / name).is_file()]
     if missing:
         raise FileNotFoundError(f"{folder} is no speech model: {', '.join(missing)} is missing")

@@ -1,6 +1,6 @@
 """Images as documents: each page of a scan, or the one page of a photo, in pixels as displayed.
 
-Known at once, read when asked to: recognising characters takes its time.
+Pages are reported at once, but characters are recognised only in a deep extraction, because that is slow.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from extract.images import (
     FILE_TYPES,
     TooManyPixels,
     Undecodable,
-    opened,
+    open_image,
     page_count,
     page_pixels,
     page_size,
 )
 from extract.kinds import KINDS
 
-# Letters are no better to read with more pixels than these, an A3 page at 400 dpi.
+# More pixels than these do not help recognition: an A3 page at 400 dpi.
 MOST_PIXELS = 30_000_000
 MOST_PIXELS_SIMPLE = 4_000_000
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield each page as pending, or with `request.deep` what is written on it, or as a picture."""
+    """Yield each page as pending, its text with `request.deep`, or the page itself as a picture."""
     try:
-        with opened(path) as image:
+        with open_image(path) as image:
             count = page_count(image)
             if count > request.limits.max_pages:
                 raise TooManyPages(
@@ -61,15 +61,15 @@ def _page(image: Image.Image, number: int, request: Request, *, alone: bool) -> 
             yield Pictured(PageBox(Box(0, 0, width, height), Page(number, width, height)))
             yield UnitRead(number, TextOrigin.BLANK, pictures=1)
             return
-        yield from _read(image, number, MOST_PIXELS_SIMPLE if request.safe_mode else MOST_PIXELS)
+        yield from _recognise_page(image, number, MOST_PIXELS_SIMPLE if request.safe_mode else MOST_PIXELS)
     except (Undecodable, TooManyPixels):
         if alone:
             raise
         yield UnitRead(number, TextOrigin.UNREADABLE)
 
 
-def _read(image: Image.Image, number: int, most: int) -> Iterator[Finding]:
-    # Loads the models' libraries, which nothing else needs.
+def _recognise_page(image: Image.Image, number: int, most: int) -> Iterator[Finding]:
+    # Imported here because it loads the models' libraries.
     from extract.ocr.recognition import recognise
 
     page = Page(number, *page_size(image, number))
@@ -87,7 +87,7 @@ def _read(image: Image.Image, number: int, most: int) -> Iterator[Finding]:
 
 
 def _pixels(image: Image.Image, number: int, most: int) -> tuple[NDArray[np.uint8], bool]:
-    """Return a page (height, width, 3), and whether it is whole; Pillow's own copies are let go."""
+    """Return a page (height, width, 3), and whether it is complete; Pillow's own copies are freed."""
     try:
         return np.asarray(page_pixels(image, number, most)), True
     except Undecodable:

@@ -1,8 +1,8 @@
-"""From lines scattered over a page to paragraphs in reading order.
+"""Layout: from lines scattered over a page to paragraphs in reading order.
 
-Coordinates are those of the upright page; what they are measured in does not matter. Lines are told apart
-by whitespace alone: an empty strip that runs down between two stacks of long lines separates columns, while
-short pieces side by side are cells of one row, as on a receipt, and are read across.
+Coordinates are those of the upright page, in any unit. Only white space separates lines into columns: an
+empty strip between two stacks of long lines separates columns. Short pieces side by side are cells of one
+row, as on a receipt, and are read across.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from core.locations import Box
 COLUMN_LINES, COLUMN_WIDTH = 3, 6.0
 # All lengths below are in heights of a line. The strip between columns is at least so wide.
 GUTTER = 0.25
-# Boxes may reach a little into the lines above and below: so much of their height is left out at either end.
+# Boxes may overlap a little with the lines above and below: this share of their height is ignored at both
+# ends.
 OVERLAP = 0.2
-# Paragraphs are set apart by so much more white than lines are (which have at most so much), indented by so
-# much, or begin behind a line that ends so early, as a share of the column's width.
+# A paragraph is separated by so much more white than its lines are (whose spacing is at most so much). Or it
+# is indented by so much, or follows a line that ends early by this share of the column's width.
 SPACE, MOST_LEADING, INDENT, SHORT = 0.4, 1.2, 0.6, 0.25
-# Type of another size starts a new paragraph.
+# A change of type size by this factor starts a new paragraph.
 OTHER_SIZE = 1.3
 
 Strip = tuple[float, float]
 Row = list[int]
-"""The pieces (by their index) that stand side by side, from left to right."""
+"""The indexes of pieces that stand side by side, from left to right."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineShape:
-    """What layout wants to know of a piece of a line: its place, its first word's width, whose piece it is.
+    """The geometry of a piece of a line: its box, the width of its first word, and the line it belongs to.
 
-    A line comes in several pieces where it may be two that stand close together in neighbouring columns.
+    A line is cut into pieces where it may be two lines that stand close together in neighbouring columns.
     """
 
     box: Box
@@ -45,7 +46,7 @@ class LineShape:
 
     @property
     def height(self) -> float:
-        """How high the line is."""
+        """The height of the line."""
         return self.box.y2 - self.box.y1
 
 
@@ -105,7 +106,7 @@ def _widest_run(
     for start in range(len(bands)):
         end, strips = _run_from(start, bands, lines)
         if end <= reached:
-            continue  # part of the run before
+            continue  # the band is part of the previous run
         reached = end
         inside = _flat(bands[start:end])
         columns = _columns(inside, strips, lines)
@@ -115,7 +116,7 @@ def _widest_run(
 
 
 def _run_from(start: int, bands: list[list[int]], lines: Sequence[LineShape]) -> tuple[int, list[Strip]]:
-    """Return where the bands end through which an empty strip runs down from `start`, and all such strips."""
+    """Return the end of the bands that an empty strip crosses from `start` downwards, and all such strips."""
     strips = _gaps(bands[start], lines)
     for end in range(start + 1, len(bands)):
         narrowed = _common(strips, _gaps(bands[end], lines), _gutter(bands[end], lines))
@@ -130,7 +131,7 @@ def _gutter(band: list[int], lines: Sequence[LineShape]) -> float:
 
 
 def _gaps(band: list[int], lines: Sequence[LineShape]) -> list[Strip]:
-    """Return the stretches from left to right in which a band has no text, its margins included."""
+    """Return the horizontal stretches in which a band has no text, its margins included."""
     least = _gutter(band, lines)
     gaps: list[Strip] = []
     right = float("-inf")
@@ -191,7 +192,7 @@ def _middle(line: LineShape) -> float:
 
 
 def _on_top_of(index: int, row: Row, lines: Sequence[LineShape]) -> bool:
-    """Whether a line covers much of one in the row: then they do not stand side by side."""
+    """Whether a line overlaps a line of the row by much of its width: then they do not stand side by side."""
     box = lines[index].box
     others = [lines[other].box for other in row]
     return any(min(box.x2, other.x2) - max(box.x1, other.x1) > (other.x2 - other.x1) / 2 for other in others)
@@ -211,7 +212,7 @@ def _split(rows: list[Row], lines: Sequence[LineShape]) -> Iterator[list[Row]]:
 
 
 def _leading(rows: list[Row], lines: Sequence[LineShape]) -> float:
-    """Return the white between two lines of a paragraph, in heights: most gaps are of this kind."""
+    """Return the usual white space between two lines of a paragraph, in heights of a line."""
     gaps = sorted(_white(lines[above[0]], lines[row[0]]) for above, row in pairwise(rows))
     return min(gaps[(len(gaps) - 1) // 3], MOST_LEADING) if gaps else 0.0
 
@@ -224,7 +225,7 @@ def _starts_anew(
     above: Row, row: Row, below: Row | None, lines: Sequence[LineShape], around: Box, leading: float
 ) -> bool:
     if len({lines[index].line for index in above}) > 1 or len({lines[index].line for index in row}) > 1:
-        return True  # cells: each row speaks for itself
+        return True  # cells: each row is a paragraph
     last, line = lines[above[-1]], lines[row[0]]
     if _white(last, line) > leading + SPACE:
         return True
@@ -234,12 +235,12 @@ def _starts_anew(
 
 
 def _ends_early(last: LineShape, line: LineShape, around: Box) -> bool:
-    """Whether the first word would easily have found its place in the line above."""
+    """Whether the first word of `line` would easily have fitted on the line above."""
     room = around.x2 - last.box.x2
     return room > SHORT * (around.x2 - around.x1) and room > line.first_word + line.height
 
 
 def _is_indented(last: LineShape, line: LineShape, below: Row | None, lines: Sequence[LineShape]) -> bool:
-    """Whether a line starts to the right of both its neighbours: text that flows round a picture does not."""
+    """Whether a line starts to the right of both its neighbours, unlike text that flows round a picture."""
     edge = line.box.x1 - INDENT * line.height
     return last.box.x1 <= edge and below is not None and lines[below[0]].box.x1 <= edge

@@ -1,7 +1,7 @@
-"""Lines of text in an image: where they are, which way up, and what they say.
+"""Lines of text in an image: their places, their orientation, and their words.
 
-The models are those in the wheel of `rapidocr` (PP-OCR): one finds lines as quadrilaterals, one reads a line
-that has been cut out and turned upright. Between the two this module decides which way up the page is.
+The models come with the package `rapidocr` (PP-OCR). One finds lines as quadrilaterals, the other reads a
+line that was cut out and turned upright. Between the two, this module decides which way up the page is.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ Quad = NDArray[np.float32]
 """Four corners (4, 2) of a line in pixels, clockwise, the first where its text starts at the top."""
 
 MODELS = Path(rapidocr.__file__).parent / "models"
-# More threads than this gain little, and each reserves address space, of which the child has little.
+# More threads bring little, and each reserves address space, which is limited in the child.
 THREADS = min(4, os.cpu_count() or 1)
 
-# Lines are looked for in a copy with at most so many pixels, on its longer side and altogether, and at least
-# so many on its shorter side if that takes no more than this enlargement; they are cut out of the full image.
-# More pixels find no more lines, but take memory: half a gigabyte for these.
+# Lines are searched in a copy with at most so many pixels on its longer side, and at most so many altogether.
+# Its shorter side has at least so many pixels if that needs no more than this enlargement. Lines are cut out
+# of the full image. More pixels find no more lines but take memory: half a gigabyte for these.
 LONGEST_SIDE, MOST_PIXELS, SHORTEST_SIDE, MOST_ENLARGED = 1280, 1_250_000, 736, 3.0
-# A page twice as long as it is wide (a receipt, a screenshot) is looked at in strips, so many times as high
-# as the page is wide, that overlap by so much.
+# A page this many times as long as wide (a receipt, a screenshot) is searched in strips. They are so many
+# times as high as the page is wide, and overlap by so much.
 LONG, STRIP, STRIP_OVERLAP = 2.0, 1.4, 0.1
-# Lines that the model itself believes in less than this are dropped: dirt, pictures, ornaments.
+# Lines with less confidence than this are dropped: dirt, pictures, ornaments.
 LEAST_CONFIDENCE = 0.5
-# Upside-down text reads with a confidence far below this.
-UPRIGHT, ASKED = 0.9, 4
-# A line of which it is clear which way it runs is so many times as long as wide.
+# Upside-down text is read with a confidence far below this. So many lines are sampled.
+UPRIGHT, SAMPLED_LINES = 0.9, 4
+# A line's direction is clear if it is at least so many times as long as wide.
 ELONGATED = 1.5
 LINE_HEIGHT, WIDTH_STEP, BATCH_WIDTH = 48, 160, 1920
-# Lines are found with some white around them: this share of their height above and as much below. Without it
-# they are as high as their type is large.
+# Boxes of lines include white space: this share of their height above, and as much below. Without it they are
+# as high as their type.
 SLACK = 0.11
-# A character's column in the output of the model is the first that shows it, not its middle.
+# A character's column in the model's output is the first that shows it, not its middle.
 COLUMN_MIDDLE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class OcrLine:
-    """A line that was read; where its words start and end is given as a share of the line's length."""
+    """A recognised line; starts and ends of its words are shares of the line's length."""
 
     quad: Quad
     words: list[str]
@@ -75,9 +75,11 @@ def _read_lines(image: Pixels) -> list[OcrLine]:
     turn = _turn_of_page(image, quads)
     usual = [quad for quad in quads if not _runs_across(quad, turn)]
     across = [quad for quad in quads if _runs_across(quad, turn)]
-    read = _read(image, [_turned(quad, turn) for quad in usual])
+    read = _read_quads(image, [_rotate_corners(quad, turn) for quad in usual])
     if across:
-        one, other = (_read(image, [_turned(quad, turn + by) for quad in across]) for by in (1, 3))
+        one, other = (
+            _read_quads(image, [_rotate_corners(quad, turn + by) for quad in across]) for by in (1, 3)
+        )
         read += [max(pair, key=lambda line: line.confidence) for pair in zip(one, other, strict=True)]
     return [line for line in read if line.words and line.confidence >= LEAST_CONFIDENCE]
 
@@ -86,16 +88,16 @@ def _read_lines(image: Pixels) -> list[OcrLine]:
 
 
 def find_lines(image: Pixels) -> list[Quad]:
-    """Return where there is text in an RGB image; which corner comes first says nothing yet."""
+    """Return the quadrilaterals of text in an RGB image; the order of their corners is not final yet."""
     height, width = image.shape[:2]
     if height <= LONG * width:
-        return _find(image)
+        return _find_quads(image)
     step = round(STRIP * width)
     overlap = round(STRIP_OVERLAP * width)
     found: list[Quad] = []
     for top in range(0, height, step):
         above = max(0, top - overlap)
-        quads = _find(image[above : top + step + overlap])
+        quads = _find_quads(image[above : top + step + overlap])
         found += [
             quad + np.array((0, above), dtype=np.float32)
             for quad in quads
@@ -104,14 +106,14 @@ def find_lines(image: Pixels) -> list[Quad]:
     return found
 
 
-def _find(image: Pixels) -> list[Quad]:
+def _find_quads(image: Pixels) -> list[Quad]:
     height, width = image.shape[:2]
     most = min(LONGEST_SIDE / max(height, width), (MOST_PIXELS / (height * width)) ** 0.5, MOST_ENLARGED)
     scale = min(most, max(1.0, SHORTEST_SIDE / min(height, width)))
     size = max(1, round(width * scale)), max(1, round(height * scale))
     smaller = cv2.resize(image, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
     found = _engine()(
-        _as_the_models_want(smaller.astype(np.uint8, copy=False)), use_det=True, use_cls=False, use_rec=False
+        _to_bgr(smaller.astype(np.uint8, copy=False)), use_det=True, use_cls=False, use_rec=False
     )
     if found.boxes is None:
         return []
@@ -134,7 +136,7 @@ def _engine() -> Any:
             "Global.return_word_box": True,
             "Det.engine_type": engine,
             "Det.model_path": str(MODELS / "PP-OCRv6_det_small.onnx"),
-            # Images come in the size in which they shall be looked at.
+            # Images already have the size in which they are to be searched.
             "Det.limit_type": "max",
             "Det.limit_side_len": 10_000,
             "Rec.engine_type": engine,
@@ -147,18 +149,18 @@ def _engine() -> Any:
 # --- Which way up ------------------------------------------------------------------------------------------
 
 
-def _turned(quad: Quad, quarters: int) -> Quad:
-    """Start at the corner where text that is turned clockwise by so many quarters starts."""
+def _rotate_corners(quad: Quad, quarters: int) -> Quad:
+    """Return the corners in the order of text that is turned clockwise by so many quarters."""
     return np.roll(quad, -quarters, axis=0)
 
 
 def lengths(quad: Quad) -> tuple[float, float]:
-    """Return how long a line is, and how high: the first side of its quadrilateral, and the second."""
+    """Return length and height of a line: the first and the second side of its quadrilateral."""
     return float(np.linalg.norm(quad[1] - quad[0])), float(np.linalg.norm(quad[2] - quad[1]))
 
 
 def _runs_across(quad: Quad, turn: int) -> bool:
-    along, across = lengths(_turned(quad, turn))
+    along, across = lengths(_rotate_corners(quad, turn))
     return across > ELONGATED * along
 
 
@@ -167,7 +169,7 @@ def _turn_of_page(image: Pixels, quads: list[Quad]) -> int:
     flat = sum(lengths(quad)[0] for quad in quads if not _runs_across(quad, 0))
     tall = sum(lengths(quad)[1] for quad in quads if _runs_across(quad, 0))
     turn = 1 if tall > flat else 0
-    longest = sorted(quads, key=lambda quad: -lengths(_turned(quad, turn))[0])[:ASKED]
+    longest = sorted(quads, key=lambda quad: -lengths(_rotate_corners(quad, turn))[0])[:SAMPLED_LINES]
     upright = _confidence(image, longest, turn)
     if upright >= UPRIGHT or upright >= _confidence(image, longest, turn + 2):
         return turn
@@ -175,14 +177,14 @@ def _turn_of_page(image: Pixels, quads: list[Quad]) -> int:
 
 
 def _confidence(image: Pixels, quads: list[Quad], turn: int) -> float:
-    lines = _read(image, [_turned(quad, turn) for quad in quads])
+    lines = _read_quads(image, [_rotate_corners(quad, turn) for quad in quads])
     return float(np.mean([line.confidence for line in lines]))
 
 
 # --- Reading lines -----------------------------------------------------------------------------------------
 
 
-def _read(image: Pixels, quads: Sequence[Quad]) -> list[OcrLine]:
+def _read_quads(image: Pixels, quads: Sequence[Quad]) -> list[OcrLine]:
     """Read the lines in quadrilaterals that start where their text does; keep their order."""
     read: dict[int, OcrLine] = {}
     for batch, width in _batches(quads):
@@ -194,7 +196,7 @@ def _read(image: Pixels, quads: Sequence[Quad]) -> list[OcrLine]:
 def _batches(quads: Sequence[Quad]) -> Iterator[tuple[list[int], int]]:
     """Yield lines (by their index) of about the same width, and the width that holds them all.
 
-    Widths go up in steps: the runtime prepares, and keeps, something for each shape that it has seen.
+    Widths increase in steps, because the runtime prepares and keeps a plan for each shape.
     """
     by_width: dict[int, list[int]] = {}
     for index, quad in enumerate(quads):
@@ -215,11 +217,11 @@ def _cut_out(image: Pixels, quad: Quad) -> Pixels:
     flat = cv2.warpPerspective(
         image, to_flat, (width, height), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE
     )
-    return _as_the_models_want(flat.astype(np.uint8, copy=False))
+    return _to_bgr(flat.astype(np.uint8, copy=False))
 
 
-def _as_the_models_want(pixels: Pixels) -> Pixels:
-    """Return them as BGR. Only of small images: a copy of a whole page takes a hundred megabytes."""
+def _to_bgr(pixels: Pixels) -> Pixels:
+    """Return pixels as BGR. Only for small images: a copy of a whole page takes a hundred megabytes."""
     return np.ascontiguousarray(pixels[:, :, ::-1])
 
 
@@ -241,7 +243,7 @@ def _without_slack(quad: Quad) -> Quad:
 
 
 def _line(quad: Quad, text: str, confidence: float, columns: list[int], count: float) -> OcrLine:
-    """Place words by the columns of the model's output in which their characters turned up."""
+    """Return the line with its words placed by the output columns of their characters."""
     words = text.split()
     if not words:
         return OcrLine(quad, [], [], [], 0.0)

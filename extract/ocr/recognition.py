@@ -19,35 +19,36 @@ from extract.ocr.layout import LineShape, paragraphs
 from extract.ocr.lines import OcrLine, Pixels, Quad, lengths, read_lines
 
 OCR_DPI = 150
-"""At this resolution a page should be drawn to be recognised: `python -m bench.recognition --dpi`."""
+"""The resolution at which pages are drawn for recognition; measured by `python -m bench.recognition --dpi`.
+"""
 
-# Words of a line stand closer together than this many times its height, or may be in different columns; not
-# so those of headlines, which are so many times as large as the running text.
+# A gap of this many heights between two words may separate columns. Headlines are excepted; they are so many
+# times as large as the running text.
 WIDE, LARGE = 0.7, 1.5
-# Sizes so close to that of the running text are the same.
+# A type size this close to that of the running text counts as the same.
 SAME_SIZE = 1.15
 
 
 @dataclass(frozen=True, slots=True)
-class Recognised:
+class RecognisedText:
     """The paragraphs of a page in reading order; `confidence` is the mean over its words, 0 to 1."""
 
     elements: list[Element]
     confidence: float | None
 
 
-def recognise(pixels: Pixels, page: Page, first_line: int = 0) -> Recognised:
-    """Read an image (height, width, 3 of RGB) that shows the whole `page`.
+def recognise(pixels: Pixels, page: Page, first_line: int = 0) -> RecognisedText:
+    """Recognise the text of an image (height, width, 3 of RGB) that shows the whole `page`.
 
-    Boxes are on the page as it is displayed, whichever way its text runs. Lines count from `first_line`.
+    Boxes are on the page as displayed, whichever way its text runs. Lines count from `first_line`.
     """
     lines = read_lines(np.ascontiguousarray(pixels))
     if not lines:
-        return Recognised([], None)
+        return RecognisedText([], None)
     scale = page.width / pixels.shape[1], page.height / pixels.shape[0]
     elements = list(_elements(lines, page, scale, first_line))
     total = sum(len(line.words) for line in lines)
-    return Recognised(elements, sum(line.confidence * len(line.words) for line in lines) / total)
+    return RecognisedText(elements, sum(line.confidence * len(line.words) for line in lines) / total)
 
 
 def _elements(
@@ -73,7 +74,7 @@ def _elements(
 
 
 def _pieces(line: OcrLine) -> Iterator[OcrLine]:
-    """Cut a line where there is so much room between two words that they may stand in different columns."""
+    """Cut a line at gaps so wide that the words may stand in different columns."""
     along, across = lengths(line.quad)
     room = WIDE * across / max(along, 1)
     cuts = [at for at in range(1, len(line.words)) if line.starts[at] - line.ends[at - 1] > room]
@@ -84,7 +85,7 @@ def _pieces(line: OcrLine) -> Iterator[OcrLine]:
 
 
 def _shapes(pieces: list[tuple[int, OcrLine]]) -> list[LineShape]:
-    """Return pieces as they stand when the page is turned so that most of its text is level."""
+    """Return the pieces as they stand after the page is turned so that most of its text is level."""
     lines = [line for _, line in pieces]
     along = sum((line.quad[1] - line.quad[0] for line in lines), np.zeros(2))
     right = along / max(float(np.linalg.norm(along)), 1e-9)
@@ -119,7 +120,8 @@ def _box(quad: Quad, start: float, end: float, page: Page, scale: tuple[float, f
 
 
 def _sizes(lines: list[OcrLine], order: list[list[int]], scale: tuple[float, float]) -> list[float]:
-    """Return the size of type of each paragraph in points: that of the running text where it is close."""
+    """Return the type size of each paragraph in points; a size close to that of the running text becomes that
+    size."""
     heights = [_height(line) * scale[1] for line in lines]
     usual = round(_usual_height(lines) * scale[1], 1)
     sizes = (float(np.median([heights[index] for index in indexes])) for indexes in order)
@@ -131,7 +133,7 @@ def _height(line: OcrLine) -> float:
 
 
 def _usual_height(lines: list[OcrLine]) -> float:
-    """Return the height at which most of the text is set, in pixels."""
+    """Return the usual height of the text, in pixels."""
     order = sorted(lines, key=_height)
     reached = np.cumsum([sum(map(len, line.words)) for line in order])
     return _height(order[int(np.searchsorted(reached, reached[-1] / 2))])

@@ -1,4 +1,4 @@
-"""Excel's binary formats, and any workbook whose usual reader failed, by calamine."""
+"""Excel's binary formats, read by calamine; also any workbook on which the usual reader failed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from python_calamine import (
     SheetVisibleEnum,
 )
 
-from extract.archives import opened_archive
+from extract.archives import open_archive
 from extract.base import Finding, Opened, Request, Warned
 from extract.errors import Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
 from extract.office.sheets import FilledCell, sheet_unit
-from extract.office.shown import shown
+from extract.office.shown import displayed_value
 from extract.sniffing import ZIP
 
 
@@ -29,13 +29,13 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     with path.open("rb") as file:
         is_zip = file.read(4) in ZIP
     if not is_zip:
-        yield from read(path, request, "xls")
+        yield from read_workbook(path, request, "xls")
         return
-    with opened_archive(path):
-        yield from read(path, request, "xlsb")
+    with open_archive(path):
+        yield from read_workbook(path, request, "xlsb")
 
 
-def read(path: Path, request: Request, file_type: str) -> Iterator[Finding]:
+def read_workbook(path: Path, request: Request, file_type: str) -> Iterator[Finding]:
     """Yield the sheets of a workbook of any kind that calamine knows."""
     try:
         with CalamineWorkbook.from_path(path) as workbook:
@@ -45,7 +45,7 @@ def read(path: Path, request: Request, file_type: str) -> Iterator[Finding]:
     except (CalamineError, OSError) as error:
         raise Corrupted from error
     except BaseException as error:
-        # A panic of the Rust code below, whose class can't be imported.
+        # A panic of the Rust code; its class can't be imported.
         if type(error).__name__ != "PanicException":
             raise
         raise Corrupted from error
@@ -67,7 +67,7 @@ def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Ite
 
 
 def hidden_warning(names: list[str]) -> Iterator[Warned]:
-    """Yield a warning that names the sheets left out because nobody who opens the file sees them."""
+    """Yield a warning that names the hidden sheets, which were not read."""
     if names:
         yield Warned("hidden_sheets", f"Hidden sheets were not read: {', '.join(names)}."[:500])
 
@@ -79,4 +79,4 @@ def _cells(sheet: CalamineSheet | None) -> Iterator[FilledCell]:
     for row, values in enumerate(sheet.iter_rows(), start=1):
         for column, value in enumerate(values, start=first_column + 1):
             if value != "":
-                yield FilledCell(row, column, shown(value))
+                yield FilledCell(row, column, displayed_value(value))

@@ -1,6 +1,6 @@
 """Word: paragraphs with the levels of their styles, lists, tables, notes, running heads and feet.
 
-Read from the XML that python-docx opens: its own paragraphs look a style up anew each time, which takes most
+Reads the XML that python-docx opens. python-docx's own paragraphs look a style up each time, which takes most
 of 8 s for 872 pages, and leave out equations, text boxes and notes.
 """
 
@@ -17,7 +17,7 @@ from docx.opc.part import PartFactory
 from docx.package import Package
 from docx.parts.document import DocumentPart
 
-from extract.archives import opened_archive
+from extract.archives import open_archive
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.kinds import KINDS
@@ -25,7 +25,7 @@ from extract.office.hidden import HiddenRuns
 from extract.office.plain import zip_paragraphs
 from extract.office.styles import Styles
 from extract.office.wordml import Block, Notes, blocks, is_fake_heading, table_of
-from extract.places import element, folded
+from extract.places import element, fold_spaces
 from extract.safe_xml import parse_xml
 
 MACROS = "application/vnd.ms-word.document.macroEnabled.main+xml"
@@ -46,7 +46,7 @@ Xml = Any
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the document's elements; raise `Corrupted`, `Encrypted` or `TooLarge`."""
-    with opened_archive(path) as archive:
+    with open_archive(path) as archive:
         mime_type = KINDS["docx"].mime_type
         if request.safe_mode:
             yield Opened("docx", mime_type)
@@ -54,7 +54,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         else:
             document = _document(path)
             yield Opened("docx", mime_type, title=_title(document))
-            elements = _whole(document)
+            elements = _all_elements(document)
     yield from elements
     tables = sum(found.kind is Kind.TABLE for found in elements)
     yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)
@@ -73,12 +73,12 @@ def _document(path: Path) -> Document:
 
 def _title(document: Document) -> str | None:
     try:
-        return folded(document.core_properties.title or "") or None
-    except DAMAGED:  # a title that can't be read is no reason to refuse the text
+        return fold_spaces(document.core_properties.title or "") or None
+    except DAMAGED:  # an unreadable title is no reason to refuse the text
         return None
 
 
-def _whole(document: Document) -> list[Element]:
+def _all_elements(document: Document) -> list[Element]:
     try:
         return list(_elements(document))
     except DAMAGED as error:
@@ -96,12 +96,12 @@ def _elements(document: Document) -> Iterator[Element]:
     notes = Notes.of(*note_parts)
     found = list(blocks(body, styles, notes))
     has_headings = any(block.level for block in found)
-    yield from _running(document, RT.HEADER, Kind.PAGE_HEADER)
+    yield from _running_heads(document, RT.HEADER, Kind.PAGE_HEADER)
     for block in found:
         yield from _of_block(block, is_styled=has_headings)
-    yield from _running(document, RT.FOOTER, Kind.PAGE_FOOTER)
+    yield from _running_heads(document, RT.FOOTER, Kind.PAGE_FOOTER)
     if hidden.strip():
-        yield element(Kind.HIDDEN, folded(hidden))
+        yield element(Kind.HIDDEN, fold_spaces(hidden))
 
 
 def _of_block(block: Block, *, is_styled: bool) -> Iterator[Element]:
@@ -115,8 +115,8 @@ def _of_block(block: Block, *, is_styled: bool) -> Iterator[Element]:
         yield element(block.kind, block.text)
 
 
-def _running(document: Document, relationship: str, kind: Kind) -> Iterator[Element]:
-    """Yield what stands on every page, once for each wording."""
+def _running_heads(document: Document, relationship: str, kind: Kind) -> Iterator[Element]:
+    """Yield running heads or feet, each wording once."""
     texts: dict[str, None] = {}
     for part in _parts(document, relationship):
         root: Xml = parse_xml(part.blob)

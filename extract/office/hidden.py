@@ -1,7 +1,7 @@
-"""What Word and PowerPoint files hold but do not show, taken out of their XML before it is read.
+"""Removes what Word and PowerPoint files hold but do not show from their XML, before it is read.
 
-White text counts only where nothing else can lie behind it: tables, text boxes and slides bring backgrounds
-that their styles set, and a word that nobody finds is worse than a hidden one that somebody does.
+White text counts as hidden only where nothing else can lie behind it: tables, text boxes and slides bring
+backgrounds from their styles. Losing a visible word is worse than finding a hidden one.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from extract.office.styles import MAX_CHAIN, W, is_on, value
-from extract.places import folded
+from extract.places import fold_spaces
 
-# Half-points: below two points type is a line to the eye.
+# Half-points: type below two points looks like a line.
 TINY = 4
 WHITE = 0xF0
 TEXT = f"{W}t"
@@ -30,10 +30,10 @@ class HiddenRuns:
     """Finds the runs of a Word document that can't be seen."""
 
     def __init__(self, styles: Any, document: Any) -> None:
-        """Take `styles.xml`, of which there may be none, and the document's root."""
+        """Take `styles.xml` (None if the file has none) and the document's root."""
         nodes = [] if styles is None else list(styles.iter(f"{W}style"))
         self._styles = {node.get(f"{W}styleId"): node for node in nodes}
-        # Those of tables colour their text, and what lies behind it.
+        # The styles of tables colour both the text and its background.
         self._has_suspects = any(_has_suspects(node) for node in nodes if node.get(f"{W}type") != "table")
         self._may_be_backed = document.find(f"{W}background") is not None or any(
             anchor.get("behindDoc") in ("1", "true") for anchor in document.iter("{*}anchor")
@@ -49,20 +49,20 @@ class HiddenRuns:
             if text.strip() and self._is_hidden(run):
                 found.append(text)
                 run.getparent().remove(run)
-        return folded(" ".join(found))
+        return fold_spaces(" ".join(found))
 
     def _is_hidden(self, run: Any) -> bool:
-        looks = list(self._looks(run))
-        if not looks:
+        properties = list(self._properties(run))
+        if not properties:
             return False
-        vanish = next((found for look in looks if (found := look.find(f"{W}vanish")) is not None), None)
-        size = _first(looks, "sz")
+        vanish = next((found for each in properties if (found := each.find(f"{W}vanish")) is not None), None)
+        size = _first(properties, "sz")
         if is_on(vanish) or _is_tiny(size):
             return True
-        return _is_white(_first(looks, "color")) and not self._is_backed(run, looks)
+        return _is_white(_first(properties, "color")) and not self._has_background(run, properties)
 
-    def _looks(self, run: Any) -> Iterator[Any]:
-        """Yield the properties that apply to a run, those that count most first."""
+    def _properties(self, run: Any) -> Iterator[Any]:
+        """Yield the properties that apply to a run, the most specific first."""
         own = run.find(f"{W}rPr")
         if own is not None:
             yield own
@@ -81,18 +81,18 @@ class HiddenRuns:
                 yield look
             style_id = value(style, "basedOn")
 
-    def _is_backed(self, run: Any, looks: list[Any]) -> bool:
-        """Whether something may lie behind a run that lets white text stand out."""
-        if self._may_be_backed or any(look.find(f"{W}highlight") is not None for look in looks):
+    def _has_background(self, run: Any, properties: list[Any]) -> bool:
+        """Whether a background may make white text of this run visible."""
+        if self._may_be_backed or any(each.find(f"{W}highlight") is not None for each in properties):
             return True
         around = [run, *run.iterancestors()]
         if any(node.tag in BACKED for node in around):
             return True
-        shades = [shade for node in (*looks, *self._paragraph(run)) for shade in node.iter(f"{W}shd")]
+        shades = [shade for node in (*properties, *self._paragraph(run)) for shade in node.iter(f"{W}shd")]
         return any(shade.get(f"{W}fill", "") not in PLAIN for shade in shades)
 
     def _paragraph(self, run: Any) -> Iterator[Any]:
-        """Yield what may shade the paragraph of a run."""
+        """Yield the elements that may shade the paragraph of a run."""
         for paragraph in run.iterancestors(f"{W}p"):
             properties = paragraph.find(f"{W}pPr")
             if properties is not None:
@@ -102,7 +102,7 @@ class HiddenRuns:
 
 
 def _has_suspects(part: Any) -> bool:
-    """Whether it says anything that could hide text."""
+    """Whether the part has any property that could hide text."""
     return (
         next(part.iter(f"{W}vanish"), None) is not None
         or any(_is_white(node.get(f"{W}val")) for node in part.iter(f"{W}color"))
@@ -110,8 +110,8 @@ def _has_suspects(part: Any) -> bool:
     )
 
 
-def _first(looks: list[Any], name: str) -> str | None:
-    return next((found for look in looks if (found := value(look, name)) is not None), None)
+def _first(properties: list[Any], name: str) -> str | None:
+    return next((found for each in properties if (found := value(each, name)) is not None), None)
 
 
 def _is_tiny(size: str | None) -> bool:
@@ -129,10 +129,10 @@ def _is_white(colour: str | None) -> bool:
 
 
 def take_hidden(slide: Any, size: Size) -> str:
-    """Remove shapes beside the slide or switched off, and tiny or transparent text; return their text."""
+    """Remove shapes outside the slide or switched off, and tiny or transparent text; return their text."""
     found = []
     for shape in list(slide.shapes):
-        if _is_off(shape) or _is_beside(shape, size):
+        if _is_off(shape) or _is_outside(shape, size):
             found += [node.text or "" for node in shape._element.iter(f"{DRAWING}t")]
             shape._element.getparent().remove(shape._element)
     for run in list(slide.shapes._spTree.iter(f"{DRAWING}r")):
@@ -140,7 +140,7 @@ def take_hidden(slide: Any, size: Size) -> str:
         if text is not None and _is_faint(run.find(f"{DRAWING}rPr")):
             found.append(text.text or "")
             run.getparent().remove(run)
-    return folded(" ".join(found))
+    return fold_spaces(" ".join(found))
 
 
 def _is_off(shape: Any) -> bool:
@@ -148,7 +148,7 @@ def _is_off(shape: Any) -> bool:
     return properties is not None and properties.get("hidden") in ("1", "true")
 
 
-def _is_beside(shape: Any, size: Size) -> bool:
+def _is_outside(shape: Any, size: Size) -> bool:
     if None in (shape.left, shape.top, shape.width, shape.height) or not all(size):
         return False
     across = shape.left + shape.width <= 0 or shape.left >= size[0]

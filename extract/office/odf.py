@@ -1,4 +1,4 @@
-"""OpenDocument: texts, sheets (with values as they are shown) and slides, from `content.xml`."""
+"""OpenDocument: texts, sheets (values as shown) and slides, from `content.xml`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zipfile import ZipFile
 from lxml import etree
 
 from core.locations import InFile
-from extract.archives import opened_archive, read
+from extract.archives import open_archive, read_member
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
@@ -18,7 +18,7 @@ from extract.office.odf_body import OFFICE, TABLE, TEXT, blocks, filled_cells, t
 from extract.office.odf_hidden import take_hidden
 from extract.office.plain import zip_paragraphs
 from extract.office.sheets import sheet_unit
-from extract.places import element, folded
+from extract.places import element, fold_spaces
 from extract.safe_xml import parse_xml
 
 MIME_TYPES = {KINDS[name].mime_type: name for name in ("odt", "ods", "odp")}
@@ -30,10 +30,10 @@ STYLES = "styles.xml"
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield text, sheets or slides; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
-    with opened_archive(path) as archive:
-        if b"encryption-data" in (read(archive, "META-INF/manifest.xml") or b""):
+    with open_archive(path) as archive:
+        if b"encryption-data" in (read_member(archive, "META-INF/manifest.xml") or b""):
             raise Encrypted
-        declared = (read(archive, "mimetype") or b"").decode("ascii", "replace").strip()
+        declared = (read_member(archive, "mimetype") or b"").decode("ascii", "replace").strip()
         file_type = MIME_TYPES.get(declared.removesuffix("-template"), "odt")
         title = _title(archive)
         if file_type != "odt":
@@ -43,18 +43,18 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         if request.safe_mode:
             yield from _unit(1, list(zip_paragraphs(archive, CONTENT, "p", "*")))
         else:
-            yield from _unit(1, _whole(archive))
+            yield from _unit(1, _all_elements(archive))
 
 
-def _whole(archive: ZipFile) -> list[Element]:
+def _all_elements(archive: ZipFile) -> list[Element]:
     body = _body(archive)
     hidden = take_hidden(body.getroottree().getroot())
     marked = [element(Kind.HIDDEN, hidden)] if hidden else []
-    return [*blocks(body), *_running(archive), *marked]
+    return [*blocks(body), *_running_heads(archive), *marked]
 
 
 def _body(archive: ZipFile) -> etree._Element:
-    content = read(archive, CONTENT)
+    content = read_member(archive, CONTENT)
     body = parse_xml(content).find(f"{OFFICE}body") if content else None
     if body is None or not len(body):
         raise Corrupted
@@ -62,9 +62,9 @@ def _body(archive: ZipFile) -> etree._Element:
 
 
 def _title(archive: ZipFile) -> str | None:
-    content = read(archive, "meta.xml")
+    content = read_member(archive, "meta.xml")
     titles = parse_xml(content).iter("{http://purl.org/dc/elements/1.1/}title") if content else ()
-    return next((text for node in titles if (text := folded(node.text or ""))), None)
+    return next((text for node in titles if (text := fold_spaces(node.text or ""))), None)
 
 
 def _parts(body: etree._Element, file_type: str, title: str | None, request: Request) -> Iterator[Finding]:
@@ -87,11 +87,11 @@ def _parts(body: etree._Element, file_type: str, title: str | None, request: Req
 
 
 def _slide(page: etree._Element, number: int) -> Iterator[Element]:
-    """Yield a slide's title as its heading, the rest as it comes, the notes last."""
+    """Yield a slide's title as its heading, the rest in order, the notes last."""
     place = InFile(slide=number)
     titles = [shape for shape in page if shape.get(f"{PRESENTATION}class") == "title"]
     for shape in titles:
-        if text := folded(" ".join(text_of(line) for line in shape.iter(f"{TEXT}p"))):
+        if text := fold_spaces(" ".join(text_of(line) for line in shape.iter(f"{TEXT}p"))):
             yield element(Kind.HEADING, text, place, level=1)
     notes = [child for child in page if child.tag == f"{PRESENTATION}notes"]
     others = [child for child in page if child not in titles and child not in notes]
@@ -99,12 +99,12 @@ def _slide(page: etree._Element, number: int) -> Iterator[Element]:
         yield from blocks(child, place)
 
 
-def _running(archive: ZipFile) -> Iterator[Element]:
-    content = read(archive, STYLES)
+def _running_heads(archive: ZipFile) -> Iterator[Element]:
+    content = read_member(archive, STYLES)
     root = parse_xml(content) if content else None
     for name, kind in (("header", Kind.PAGE_HEADER), ("footer", Kind.PAGE_FOOTER)):
         for node in () if root is None else root.iter(f"{{*}}{name}"):
-            if text := folded(text_of(node)):
+            if text := fold_spaces(text_of(node)):
                 yield element(kind, text)
 
 

@@ -1,4 +1,4 @@
-"""What stands in the body of an OpenDocument file: paragraphs, lists, tables, cells."""
+"""The body of an OpenDocument file: paragraphs, lists, tables, cells."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from extract.base import Element, Kind
 from extract.errors import FileTooLarge
 from extract.grids import MAX_CELLS, TOO_MANY_CELLS, Cell
 from extract.office.sheets import FilledCell
-from extract.places import element, folded, located
+from extract.places import element, fold_spaces, locate_text
 from extract.tables import table_element
 
 OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 AS_TEXT = {f"{TEXT}s": " ", f"{TEXT}tab": "\t", f"{TEXT}line-break": "\n"}
-# Deleted text, remarks in the margin, notes (which follow their paragraph), the page number of a heading.
+# Deleted text, comments in the margin, notes (which follow their paragraph), page numbers of headings.
 APART = frozenset({f"{TEXT}tracked-changes", f"{OFFICE}annotation", f"{TEXT}note"})
 CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
 PARAGRAPHS = frozenset({f"{TEXT}p", f"{TEXT}h"})
@@ -42,7 +42,7 @@ def blocks(
 
 
 def _paragraph(node: etree._Element, place: InFile | None, kind: Kind) -> Iterator[Element]:
-    text = folded(text_of(node))
+    text = fold_spaces(text_of(node))
     if node.tag == f"{TEXT}h" and text:
         yield element(Kind.HEADING, text, place, _level(node))
     elif text:
@@ -73,7 +73,7 @@ def text_of(node: etree._Element) -> str:
 
 
 def _table(node: etree._Element, place: InFile | None) -> Iterator[Element]:
-    """Yield a table, or what stands in it if it is only a frame."""
+    """Yield a table, or its contents if it is only a frame."""
     by_row: dict[int, dict[int, str]] = {}
     for cell in filled_cells(node):
         by_row.setdefault(cell.row, {})[cell.column] = cell.text
@@ -82,7 +82,7 @@ def _table(node: etree._Element, place: InFile | None) -> Iterator[Element]:
         yield from blocks(node, place)
         return
     grid: list[list[Cell]] = [
-        [located(row.get(column, ""), place) for column in range(1, width + 1)] for row in by_row.values()
+        [locate_text(row.get(column, ""), place) for column in range(1, width + 1)] for row in by_row.values()
     ]
     yield table_element(grid)
 
@@ -93,7 +93,7 @@ def filled_cells(table: etree._Element) -> Iterator[FilledCell]:
     seen = 0
     for row in _rows(table):
         cells = list(_row_cells(row))
-        repeated = _repeated(row, "rows")
+        repeated = _repeat_count(row, "rows")
         seen += len(cells) * (repeated if cells else 0)
         if seen > MAX_CELLS:
             raise FileTooLarge(TOO_MANY_CELLS)
@@ -116,8 +116,8 @@ def _row_cells(row: etree._Element) -> Iterator[FilledCell]:
     for cell in row:
         if cell.tag not in CELLS:
             continue
-        repeated = _repeated(cell, "columns")
-        text = folded(text_of(cell))
+        repeated = _repeat_count(cell, "columns")
+        text = fold_spaces(text_of(cell))
         if text and repeated > MAX_CELLS:
             raise FileTooLarge(TOO_MANY_CELLS)
         for extra in range(1, repeated + 1) if text else ():
@@ -125,6 +125,6 @@ def _row_cells(row: etree._Element) -> Iterator[FilledCell]:
         column += repeated
 
 
-def _repeated(node: etree._Element, what: str) -> int:
+def _repeat_count(node: etree._Element, what: str) -> int:
     given = node.get(f"{TABLE}number-{what}-repeated") or "1"
     return max(int(given), 1) if given.isdigit() else 1

@@ -1,4 +1,4 @@
-"""What an OpenDocument text holds but does not show, taken out of its XML before it is read."""
+"""Removes what an OpenDocument text holds but does not show from its XML, before it is read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from extract.places import folded
+from extract.places import fold_spaces
 
 FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
@@ -17,26 +17,26 @@ HIDING = (f"{TEXT}hidden-text", f"{TEXT}hidden-paragraph")
 POINTS = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?+|\.\d++)pt$")
 TINY = 2.0
 WHITE = re.compile("#f[0-9a-f]f[0-9a-f]f[0-9a-f]$", re.IGNORECASE)
-# What may have a background that text stands out from.
+# Elements that may have a background on which text is visible.
 BACKED = ("table-cell", "text-box", "custom-shape", "section")
 
 
 def take_hidden(root: etree._Element) -> str:
-    """Remove what is hidden from `content.xml`; return its text."""
+    """Remove hidden text from `content.xml`; return it."""
     styles = {node.get(f"{STYLE}name"): node for node in root.iter(f"{STYLE}style")}
-    gone = {name for name, style in styles.items() if any(map(_is_off, _looks(style)))}
-    white = {name for name, style in styles.items() if any(map(_is_white, _looks(style)))}
+    gone = {name for name, style in styles.items() if any(map(_is_off, _properties(style)))}
+    white = {name for name, style in styles.items() if any(map(_is_white, _properties(style)))}
     found = []
     for node in list(root.iter(*STYLED, *HIDING)):
         name = node.get(f"{TEXT}style-name")
         hides = node.tag in HIDING and node.get(f"{TEXT}is-hidden") != "false"
-        if hides or name in gone or (name in white and not _is_backed(node, styles)):
+        if hides or name in gone or (name in white and not _has_background(node, styles)):
             found.append(" ".join(str(part) for part in node.itertext()))
             _empty(node)
-    return folded(" ".join(found))
+    return fold_spaces(" ".join(found))
 
 
-def _looks(style: etree._Element) -> Iterator[etree._Element]:
+def _properties(style: etree._Element) -> Iterator[etree._Element]:
     return style.iterchildren(f"{STYLE}text-properties")
 
 
@@ -49,7 +49,7 @@ def _is_white(look: etree._Element) -> bool:
     return WHITE.match(look.get(f"{FO}color") or "") is not None
 
 
-def _is_backed(node: etree._Element, styles: dict[str | None, etree._Element]) -> bool:
+def _has_background(node: etree._Element, styles: dict[str | None, etree._Element]) -> bool:
     around = [node, *node.iterancestors()]
     if any(str(each.tag).endswith(BACKED) for each in around):
         return True

@@ -12,14 +12,14 @@ from pptx import Presentation
 from pptx.exc import InvalidXmlError, PackageNotFoundError, PythonPptxError
 
 from core.locations import InFile
-from extract.archives import opened_archive
+from extract.archives import open_archive
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, TooManyPages
 from extract.grids import Cell
 from extract.kinds import KINDS
 from extract.office.hidden import Size, take_hidden
 from extract.office.plain import zip_paragraphs
-from extract.places import element, folded, located
+from extract.places import element, fold_spaces, locate_text
 from extract.safe_xml import parse_xml
 from extract.tables import table_element
 
@@ -33,7 +33,7 @@ FEWEST_ALT_WORDS = 3
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the slides, each a unit; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
-    with opened_archive(path) as archive:
+    with open_archive(path) as archive:
         slides, title, size = _open(path)
         if len(slides) > request.limits.max_pages:
             raise TooManyPages(
@@ -58,7 +58,7 @@ def _open(path: Path) -> tuple[list[Any], str | None, Size]:
     try:
         presentation = Presentation(str(path))
         size = presentation.slide_width or 0, presentation.slide_height or 0
-        return list(presentation.slides), folded(presentation.core_properties.title or "") or None, size
+        return list(presentation.slides), fold_spaces(presentation.core_properties.title or "") or None, size
     except (*DAMAGED, PackageNotFoundError, etree.XMLSyntaxError) as error:
         raise Corrupted from error
 
@@ -83,7 +83,7 @@ def _unit(number: int, elements: list[Element]) -> Iterator[Finding]:
 
 
 class _Slide:
-    """One slide, all of whose text has the same place."""
+    """One slide; all its text has the same place."""
 
     def __init__(self, slide: Any, place: InFile) -> None:
         self.slide = slide
@@ -92,7 +92,7 @@ class _Slide:
     def elements(self) -> Iterator[Element]:
         """Yield title, shapes, and notes."""
         title = self.slide.shapes.title
-        if title is not None and (text := folded(title.text_frame.text)):
+        if title is not None and (text := fold_spaces(title.text_frame.text)):
             yield element(Kind.HEADING, text, self.place, level=1)
         for shape in self.slide.shapes:
             if title is None or shape.shape_id != title.shape_id:
@@ -114,11 +114,11 @@ class _Slide:
 
     def _paragraphs(self, paragraphs: Iterable[Any], kind: Kind) -> Iterator[Element]:
         for paragraph in paragraphs:
-            if text := folded("".join(paragraph._p.itertext(f"{DRAWING}t"))):
+            if text := fold_spaces("".join(paragraph._p.itertext(f"{DRAWING}t"))):
                 yield element(kind, text, self.place)
 
     def _table(self, rows: list[list[str]]) -> Iterator[Element]:
-        grid: list[list[Cell]] = [[located(text, self.place) for text in row] for row in rows if any(row)]
+        grid: list[list[Cell]] = [[locate_text(text, self.place) for text in row] for row in rows if any(row)]
         if grid:
             yield table_element(grid)
 
@@ -131,22 +131,22 @@ class _Slide:
             names = [str(category) for category in plot.categories]
             values = [[_number(value) for value in one.values] for one in series]
             rows = ([name, *row] for name, *row in zip(names, *values, strict=False))
-            yield from self._table([["", *(folded(one.name or "") for one in series)], *rows])
+            yield from self._table([["", *(fold_spaces(one.name or "") for one in series)], *rows])
 
     def _other(self, shape: Any) -> Iterator[Element]:
-        """Yield the text of a diagram (SmartArt), or what is said of a picture."""
+        """Yield the text of a diagram (SmartArt), or the alternative text of a picture."""
         for relation in shape._element.iter("{*}relIds"):
             data = self.slide.part.related_part(relation.get(f"{{{relation.nsmap['r']}}}dm"))
             for paragraph in parse_xml(data.blob).iter(f"{DRAWING}p"):
-                if text := folded("".join(paragraph.itertext(f"{DRAWING}t"))):
+                if text := fold_spaces("".join(paragraph.itertext(f"{DRAWING}t"))):
                     yield element(Kind.LIST_ITEM, text, self.place)
-        alt = folded(next((node.get("descr") or "" for node in shape._element.iter("{*}cNvPr")), ""))
+        alt = fold_spaces(next((node.get("descr") or "" for node in shape._element.iter("{*}cNvPr")), ""))
         if len(alt.split()) >= FEWEST_ALT_WORDS:
             yield element(Kind.PICTURE, alt, self.place)
 
 
 def _kind(shape: Any) -> Kind:
-    """Return what the paragraphs of a text frame are: bullets, where the layout has them."""
+    """Return the kind of a text frame's paragraphs: list items where the layout has bullets."""
     if not shape.is_placeholder:
         return Kind.PARAGRAPH
     name = shape.placeholder_format.type.name
@@ -157,7 +157,7 @@ def _kind(shape: Any) -> Kind:
 
 
 def _words(cell: Any) -> str:
-    return folded(cell.text_frame.text)
+    return fold_spaces(cell.text_frame.text)
 
 
 def _number(value: float | None) -> str:

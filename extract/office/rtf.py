@@ -1,4 +1,4 @@
-"""Rich Text Format: its paragraphs and tables; what they look like is not read."""
+"""Rich Text Format: its paragraphs and tables, without their style."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from striprtf.striprtf import rtf_to_text
 from extract.base import Element, Finding, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.grids import Cell, table_elements
-from extract.places import folded, located
+from extract.places import fold_spaces, locate_text
 from extract.text.plain import plain_elements
 
 CELL_END = "|"
@@ -20,7 +20,7 @@ DAMAGED = (ValueError, KeyError, IndexError, TypeError, LookupError, OverflowErr
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield paragraphs and tables; raise `Corrupted`."""
-    # Bytes beyond ASCII don't belong into RTF; those who write them mean the code page the file declares.
+    # RTF is ASCII. Programs that write other bytes mean the code page that the file declares.
     source = path.read_bytes().decode("latin-1")
     try:
         text = rtf_to_text(source, errors="replace")
@@ -33,7 +33,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 
 
 def _elements(text: str) -> Iterator[Element]:
-    """Tell rows of tables, whose cells striprtf ends with bars, from paragraphs, which are one line each."""
+    """Separate rows of tables (striprtf ends their cells with bars) from paragraphs (one line each)."""
     lines = [line for line in text.split("\n") if line.strip()]
     for width, group in groupby(lines, key=_width):
         if width > 1:
@@ -47,4 +47,4 @@ def _width(line: str) -> int:
 
 
 def _row(line: str) -> list[Cell]:
-    return [located(folded(cell)) for cell in line.rstrip().split(CELL_END)[:-1]]
+    return [locate_text(fold_spaces(cell)) for cell in line.rstrip().split(CELL_END)[:-1]]

@@ -9,7 +9,7 @@ from itertools import groupby
 from core.locations import InFile, LocatedText
 from extract.base import Element, Finding, Kind, TextOrigin, UnitRead
 from extract.grids import CellCounter, table_elements, title_of
-from extract.places import element, folded, located
+from extract.places import element, fold_spaces, locate_text
 
 TITLE_CHARS = 120
 
@@ -31,7 +31,7 @@ def sheet_unit(
     is_blank = True
     for found in sheet_elements(name, cells, counter):
         if is_blank:
-            yield element(Kind.HEADING, folded(name), InFile(sheet=name), level=1)
+            yield element(Kind.HEADING, fold_spaces(name), InFile(sheet=name), level=1)
         is_blank = False
         tables += found.kind is Kind.TABLE
         yield found
@@ -64,7 +64,7 @@ def _side_by_side(band: list[FilledCell]) -> list[list[FilledCell]]:
     groups: list[list[int]] = []
     for _, group in groupby(enumerate(columns), key=lambda indexed: indexed[1] - indexed[0]):
         groups.append([column for _, column in group])
-    # A single column beside a gap is the row names of what follows, or a remark on what comes before.
+    # A single column next to a gap holds row names of the next table, or remarks on the previous one.
     if any(len(group) < 2 for group in groups) and len({cell.row for cell in band}) > 1:
         return [band]
     return [[cell for cell in band if group[0] <= cell.column <= group[-1]] for group in groups]
@@ -85,18 +85,18 @@ def _block(sheet: str, block: list[FilledCell]) -> Iterator[Element]:
 
 
 def _remark(sheet: str, cell: FilledCell, *, is_alone: bool) -> Element:
-    """Return a cell that stands alone: a title if it is short and has words."""
+    """Return a cell that stands alone: as a title if it is short and has words."""
     has_words = any(map(str.isalpha, cell.text)) and "://" not in cell.text
     is_title = is_alone and has_words and len(cell.text) <= TITLE_CHARS
     kind, level = (Kind.HEADING, 2) if is_title else (Kind.PARAGRAPH, None)
-    return Element(kind, _located(sheet, cell), level=level)
+    return Element(kind, _cell_text(sheet, cell), level=level)
 
 
 def _line(sheet: str, row: Sequence[FilledCell], columns: list[int]) -> list[LocatedText]:
-    by_column = {cell.column: _located(sheet, cell) for cell in row}
-    return [by_column.get(column, located("")) for column in columns]
+    by_column = {cell.column: _cell_text(sheet, cell) for cell in row}
+    return [by_column.get(column, locate_text("")) for column in columns]
 
 
-def _located(sheet: str, cell: FilledCell) -> LocatedText:
+def _cell_text(sheet: str, cell: FilledCell) -> LocatedText:
     place = InFile(sheet=sheet, cells=(cell.row, cell.column, cell.row, cell.column))
-    return located(folded(cell.text), place)
+    return locate_text(fold_spaces(cell.text), place)

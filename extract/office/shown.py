@@ -1,4 +1,4 @@
-"""Values of cells as a sheet shows them, as far as that helps to find them and to recognise them again."""
+"""Formats cell values as a sheet shows them, well enough to find and to recognise them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from datetime import date, datetime, time, timedelta
 QUOTED = re.compile(r'"([^"]*+)"|\\(.)|\[\$([^\[\]-]*+)[^\[\]]*+\]|\[[^\[\]]*+\]|[_*].')
 DIGITS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]+))?")
 LONGEST_FORMAT = 255
-"""Excel writes no longer ones, in characters."""
+"""Excel's limit for number formats, in characters."""
 CURRENCY = re.compile(r'"([^"]{1,12})"|\[\$([^\[\]-]++)[^\[\]]*+\]|([€£¥])')
-# More digits than people write, and fewer than floating point adds of its own.
+# More digits than people write, and fewer than floating point adds.
 SIGNIFICANT = 12
 
 
-def shown(value: object, number_format: str = "General") -> str:
-    """Return a cell's value as text: numbers in their format, dates as ISO 8601, truth in capitals."""
+def displayed_value(value: object, number_format: str = "General") -> str:
+    """Return a cell's value as text: numbers in their format, dates as ISO 8601, booleans in capitals."""
     match value:
         case bool():
             return str(value).upper()
@@ -45,7 +45,7 @@ def _number(value: float, number_format: str) -> str:
     if re.search(r"[#?]$", digits[1] or ""):
         text = text.rstrip("0").rstrip(".")
     sign = "-" if value < 0 and text.strip("0.,") else ""
-    before, after = _literals(chosen[: chosen.find(digits[0][0])]), _currency_behind(chosen)
+    before, after = _literals(chosen[: chosen.find(digits[0][0])]), _currency_after(chosen)
     return f"{before}{sign}{text}{'%' if percent else ''}{after}".strip()
 
 
@@ -56,8 +56,8 @@ def _literals(part: str) -> str:
     return (found + symbols).replace("-", "").replace("(", "")
 
 
-def _currency_behind(chosen: str) -> str:
-    """Return the currency behind the digits of a format, with a space before it."""
+def _currency_after(chosen: str) -> str:
+    """Return the currency after the digits of a format, with a space before it."""
     last_digit = max(map(chosen.rfind, "0#?"))
-    behind = CURRENCY.search(chosen, last_digit + 1)
-    return f" {(behind[1] or behind[2] or behind[3]).strip()}" if behind and last_digit >= 0 else ""
+    currency = CURRENCY.search(chosen, last_digit + 1)
+    return f" {(currency[1] or currency[2] or currency[3]).strip()}" if currency and last_digit >= 0 else ""

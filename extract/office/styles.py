@@ -1,4 +1,4 @@
-"""What the styles of a Word document say about the paragraphs that wear them."""
+"""The styles of a Word document, as far as they describe paragraphs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_CHAIN = 20
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """`level` is a heading's, from 1; `is_list` whether its paragraphs have bullets or numbers."""
+    """`level` is a heading's level, from 1; `is_list` says whether the paragraphs have bullets or numbers."""
 
     name: str = ""
     level: int | None = None
@@ -24,25 +24,25 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Styles:
-    """The paragraph styles of a document by their ids; "" is that of paragraphs without one."""
+    """The paragraph styles of a document by id; "" is the style of paragraphs that name none."""
 
     by_id: dict[str, Style] = field(default_factory=dict)
 
     @classmethod
     def of(cls, root: Any) -> Self:
-        """Read `styles.xml`, of which there may be none."""
+        """Read `styles.xml`; None gives an empty set."""
         nodes = (
             {} if root is None else {node.get(f"{W}styleId") or "": node for node in root.iter(f"{W}style")}
         )
         return cls({style_id: _style(node, nodes) for style_id, node in nodes.items()})
 
     def get(self, style_id: str | None) -> Style:
-        """Return a style, a plain one for an id that is not there."""
+        """Return a style; an unknown id gives a plain one."""
         return self.by_id.get(style_id or "", Style())
 
 
 def _style(node: Any, nodes: dict[str, Any]) -> Style:
-    """Return what a style says itself or takes from those it is based on."""
+    """Return the style, with what it inherits from the styles it is based on."""
     name = value(node, "name") or ""
     level: int | None = None
     is_list = bold = False
@@ -66,7 +66,7 @@ def _level(node: Any) -> int | None:
 
 
 def outline_level(properties: Any) -> int | None:
-    """Return the level that a `pPr` sets, from 1; 10 is body text, None is nothing said."""
+    """Return the level that a `pPr` sets, from 1; 10 is body text, None if it sets none."""
     given = value(properties, "outlineLvl") if properties is not None else None
     return int(given) + 1 if given and given.isdigit() and int(given) <= BODY_LEVEL else None
 
@@ -78,5 +78,5 @@ def value(node: Any, name: str) -> str | None:
 
 
 def is_on(toggle: Any) -> bool:
-    """Whether a property that is either on or off is there and not switched off."""
+    """Whether a toggle property is present and not switched off."""
     return toggle is not None and toggle.get(f"{W}val") not in ("0", "false", "off", "none")

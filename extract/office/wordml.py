@@ -9,13 +9,13 @@ from typing import Any, Self
 from extract.base import Element, Kind
 from extract.grids import Cell
 from extract.office.styles import BODY_LEVEL, Styles, W, is_on, outline_level, value
-from extract.places import folded, located
+from extract.places import fold_spaces, locate_text
 from extract.tables import table_element
 
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 ALTERNATIVE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 TEXT = frozenset({f"{W}t", f"{MATH}t"})
-# Deleted and moved-away text, field codes, the second version of drawings, readings above characters.
+# Deleted and moved-away text, field codes, fallback versions of drawings, phonetic guides.
 SKIPPED = frozenset(
     {
         *(f"{W}{name}" for name in ("del", "moveFrom", "instrText", "delText", "pPr", "rPr", "rt", "rubyPr")),
@@ -31,7 +31,7 @@ CONTAINERS = frozenset(
 )
 FAKE_HEADING_CHARS = 100
 MAX_COLUMNS = 200
-EMPTY = located("")
+EMPTY = locate_text("")
 
 Grid = list[list[Cell]]
 
@@ -55,19 +55,19 @@ class Notes:
 
     @classmethod
     def of(cls, *roots: Any) -> Self:
-        """Read `footnotes.xml` and `endnotes.xml`, of which there may be none."""
+        """Read `footnotes.xml` and `endnotes.xml`, each of which may be missing."""
         texts = {}
         for root in roots:
             for note in () if root is None else root:
                 kind = note.tag.removeprefix(W)
-                words = folded(" ".join(_Paragraph(each).text for each in note.iter(f"{W}p")))
+                words = fold_spaces(" ".join(_Paragraph(each).text for each in note.iter(f"{W}p")))
                 if words and note.get(f"{W}type") in (None, "normal"):
                     texts[kind, note.get(f"{W}id") or ""] = words
         return cls(texts)
 
 
 def blocks(container: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
-    """Yield what stands in a body, cell, text box or header, in order; notes follow their paragraph."""
+    """Yield the blocks of a body, cell, text box or header, in order; notes follow their paragraph."""
     for node in container:
         if node.tag == f"{W}p":
             yield from _paragraph(node, styles, notes)
@@ -89,7 +89,7 @@ def is_fake_heading(block: Block) -> bool:
 
 
 class _Paragraph:
-    """What one `w:p` holds: its text, whether all of it is bold, its text boxes and note references."""
+    """The contents of one `w:p`: its text, whether all of it is bold, its text boxes and note references."""
 
     def __init__(self, node: Any) -> None:
         self.parts: list[str] = []
@@ -97,7 +97,7 @@ class _Paragraph:
         self.references: list[tuple[str, str]] = []
         self.weights: set[bool | None] = set()
         self._gather(node)
-        self.text = folded("".join(self.parts))
+        self.text = fold_spaces("".join(self.parts))
 
     def _gather(self, node: Any) -> None:
         for child in node:
@@ -124,7 +124,7 @@ class _Paragraph:
 def _paragraph(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
     paragraph = _Paragraph(node)
     if paragraph.text:
-        yield _described(paragraph, node, styles)
+        yield _picture_block(paragraph, node, styles)
     for box in paragraph.boxes:
         yield from blocks(box, styles, notes)
     for reference in paragraph.references:
@@ -132,7 +132,7 @@ def _paragraph(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
             yield Block(notes.texts[reference])
 
 
-def _described(paragraph: _Paragraph, node: Any, styles: Styles) -> Block:
+def _picture_block(paragraph: _Paragraph, node: Any, styles: Styles) -> Block:
     properties = node.find(f"{W}pPr")
     style = styles.get(value(properties, "pStyle") if properties is not None else None)
     level = outline_level(properties) or style.level
@@ -146,7 +146,7 @@ def _described(paragraph: _Paragraph, node: Any, styles: Styles) -> Block:
 
 
 def _table(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
-    """Yield a table, or what stands in it if it is only a frame of one cell or column."""
+    """Yield a table, or its contents if it is only a frame of one cell or column."""
     rows = list(_rows(node))
     width = max((len(row) for row in rows), default=0)
     if width > 1 and len(rows) > 1:
@@ -158,24 +158,24 @@ def _table(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
 
 
 def _rows(table: Any) -> Iterator[list[Cell]]:
-    for row in _within(table, "tr"):
+    for row in _children_within(table, "tr"):
         line: list[Cell] = []
-        for cell in _within(row, "tc"):
+        for cell in _children_within(row, "tc"):
             properties = cell.find(f"{W}tcPr")
             span = value(properties, "gridSpan") if properties is not None else None
             merge = properties.find(f"{W}vMerge") if properties is not None else None
             is_covered = merge is not None and merge.get(f"{W}val") != "restart"
             text = "" if is_covered else " ".join(_Paragraph(each).text for each in cell.iter(f"{W}p"))
             columns = min(int(span), MAX_COLUMNS) if span and span.isdigit() else 1
-            line += [located(folded(text)), *[EMPTY] * (columns - 1)]
+            line += [locate_text(fold_spaces(text)), *[EMPTY] * (columns - 1)]
         if any(cell.text for cell in line):
             yield line
 
 
-def _within(node: Any, name: str) -> Iterator[Any]:
-    """Yield the rows of a table or cells of a row, also those wrapped into content controls."""
+def _children_within(node: Any, name: str) -> Iterator[Any]:
+    """Yield the rows of a table or cells of a row, also those wrapped in content controls."""
     for child in node:
         if child.tag == f"{W}{name}":
             yield child
         elif child.tag in CONTAINERS:
-            yield from _within(child, name)
+            yield from _children_within(child, name)

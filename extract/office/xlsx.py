@@ -10,15 +10,15 @@ from typing import Any, BinaryIO
 from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
-from extract.archives import opened_archive
+from extract.archives import open_archive
 from extract.base import Finding, Opened, Request
 from extract.errors import Corrupted, FileTooLarge, TooManyPages
 from extract.grids import MAX_CELLS, TOO_MANY_CELLS, CellCounter
 from extract.kinds import KINDS
 from extract.office import binary_sheets
 from extract.office.sheets import FilledCell, sheet_unit
-from extract.office.shown import shown
-from extract.places import folded
+from extract.office.shown import displayed_value
+from extract.places import fold_spaces
 
 DAMAGED = (
     *(InvalidFileException, LookupError, ValueError, TypeError, AttributeError, OSError, SyntaxError),
@@ -26,19 +26,19 @@ DAMAGED = (
 )
 
 LAST_ROW = 2**20
-# Blank cells before a filled one are gone through, too, however far to the right it stands.
+# Blank cells before a filled one are visited, too, however far to the right it stands.
 MAX_VISITED = 50 * MAX_CELLS
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the sheets, each a unit; raise `Corrupted`, `Encrypted`, `FileTooLarge` or `TooManyPages`."""
-    with opened_archive(path):
+    with open_archive(path):
         if request.safe_mode:
-            yield from binary_sheets.read(path, request, "xlsx")
+            yield from binary_sheets.read_workbook(path, request, "xlsx")
             return
-        # Open, because of a path openpyxl believes only the extension.
+        # Pass an open file: given a path, openpyxl trusts its extension.
         with warnings.catch_warnings(), path.open("rb") as file:
-            # Of styles and extensions that openpyxl leaves out: none of them is text.
+            # openpyxl warns about styles and extensions that it leaves out; none of them is text.
             warnings.simplefilter("ignore")
             yield from _workbook(file, request)
 
@@ -60,7 +60,7 @@ def _workbook(file: BinaryIO, request: Request) -> Iterator[Finding]:
 def _sheets(workbook: Any, visible: list[Any], request: Request) -> Iterator[Finding]:
     if len(visible) > request.limits.max_pages:
         raise TooManyPages
-    title = folded(str(workbook.properties.title or "")) or None
+    title = fold_spaces(str(workbook.properties.title or "")) or None
     units = max(len(visible), 1)
     yield Opened("xlsx", KINDS["xlsx"].mime_type, units=units, title=title)
     yield from binary_sheets.hidden_warning(
@@ -75,7 +75,7 @@ def _sheets(workbook: Any, visible: list[Any], request: Request) -> Iterator[Fin
 def _cells(sheet: Any) -> Iterator[FilledCell]:
     if sheet is None:
         return
-    # Sheets claim to reach to the last possible row and column when only a few cells are filled.
+    # Sheets may claim to reach to the last possible row and column though only a few cells are filled.
     sheet.reset_dimensions()
     visited = 0
     for number, row in enumerate(sheet.iter_rows(), start=1):
@@ -83,5 +83,5 @@ def _cells(sheet: Any) -> Iterator[FilledCell]:
         if number > LAST_ROW or visited > MAX_VISITED:
             raise FileTooLarge(TOO_MANY_CELLS)
         for cell in row:
-            if cell.value is not None and (text := shown(cell.value, cell.number_format)):
+            if cell.value is not None and (text := displayed_value(cell.value, cell.number_format)):
                 yield FilledCell(cell.row, cell.column, text)

@@ -1,7 +1,7 @@
-"""Charts that are drawn on a page of a PDF, among all else that is: rules, frames, the shading of tables.
+"""Finds charts among the drawings on a PDF page, which are also rules, frames and shading of tables.
 
-A chart has what tables do not have: curves, slanted lines, or bars, which stand on one line and end at
-several heights.
+A chart has what tables lack: curves, slanted lines, or bars that stand on one line and end at several
+heights.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import cv2
 import numpy as np
 
 from core.locations import Box, Page
-from extract.pdf.lines import around
+from extract.pdf.lines import enclosing_box
 from extract.pdf.mupdf import pymupdf
 
-# What is drawn over so much of the page is its background.
+# A drawing that covers this share of the page is its background.
 LARGEST = 0.7
-# What is drawn so close together, in points, is one picture; a page has at most so many cells a side.
+# Drawings this close together, in points, are one picture; the grid has at most so many cells a side.
 CELL, MOST_CELLS = 5.0, 2000
 FEWEST_STROKES, FEWEST_BARS, SLANT = 6, 4, 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A path on the displayed page: how many curves and slanted lines it has, and the areas that it fills."""
+    """A path on the displayed page: its number of curves and slanted lines, and the areas that it fills."""
 
     box: Box
     strokes: int
@@ -35,35 +35,35 @@ class _Drawn:
 
 
 def charts(page: pymupdf.Page, shown: Page) -> list[Box]:
-    """Return the boxes of what is drawn close together and is no table, frame or rule."""
-    paths = list(_drawn(page, shown))
+    """Return the boxes of groups of drawings that are no table, frame or rule."""
+    paths = list(_drawn_paths(page, shown))
     if not paths:
         return []
     return [
-        around([path.box for path in cluster])
+        enclosing_box([path.box for path in cluster])
         for cluster in _clusters(paths, shown)
         if sum(path.strokes for path in cluster) >= FEWEST_STROKES or _bars(cluster) >= FEWEST_BARS
     ]
 
 
-def _drawn(page: pymupdf.Page, shown: Page) -> Iterator[_Drawn]:
+def _drawn_paths(page: pymupdf.Page, shown: Page) -> Iterator[_Drawn]:
     for path in page.get_cdrawings():
-        box = displayed(_with_extent(path["rect"]), page, shown)
+        box = displayed_box(_with_extent(path["rect"]), page, shown)
         if box is None or _is_paper(box, shown):
             continue
-        filled = _filled(path) if _is_seen(path.get("fill")) else []
-        boxes = (displayed(rect, page, shown) for rect in filled)
+        filled = _filled_rectangles(path) if _is_seen(path.get("fill")) else []
+        boxes = (displayed_box(rect, page, shown) for rect in filled)
         yield _Drawn(box, sum(map(_strokes, path["items"])), tuple(each for each in boxes if each))
 
 
 def _with_extent(rect: Any) -> Any:
-    """Return a rectangle of at least a point each way: a rule has none, and would be empty."""
+    """Return the rectangle enlarged to at least one point each way: a rule would be empty."""
     x1, y1, x2, y2 = rect
     return x1, y1, max(x2, x1 + 1), max(y2, y1 + 1)
 
 
 def _is_paper(box: Box, shown: Page) -> bool:
-    """Whether something is drawn for the whole page: its background, or a rule across it."""
+    """Whether a drawing spans the whole page: its background, or a rule across it."""
     across, down = box.x2 - box.x1, box.y2 - box.y1
     is_rule = across > 0.9 * shown.width and down < 20
     return is_rule or across * down > LARGEST * shown.width * shown.height
@@ -73,15 +73,15 @@ def _is_seen(fill: Sequence[float] | None) -> bool:
     return fill is not None and min(fill, default=1.0) < 1
 
 
-def _filled(path: dict[str, Any]) -> list[Any]:
-    """Return the rectangles that a path fills; as programs draw them, with one command or with four lines."""
+def _filled_rectangles(path: dict[str, Any]) -> list[Any]:
+    """Return the rectangles that a path fills; programs draw one as one command or as four lines."""
     items = path["items"]
     rects = [item[1] for item in items if item[0] == "re"]
     return rects or ([path["rect"]] if not any(map(_strokes, items)) else [])
 
 
 def _strokes(item: tuple[Any, ...]) -> int:
-    """Return how many curves, or lines that are neither level nor upright, a part of a path has."""
+    """Return how many curves or slanted lines a part of a path has."""
     match item:
         case "l", start, end:
             return _is_slanted(start, end)
@@ -97,7 +97,7 @@ def _is_slanted(start: tuple[float, float], end: tuple[float, float]) -> bool:
 
 
 def _clusters(paths: Sequence[_Drawn], shown: Page) -> Iterator[list[_Drawn]]:
-    """Group paths by what is connected on a coarse picture of the page: a map may have 100,000 of them."""
+    """Group paths that touch on a coarse grid of the page: a map may have 100,000 of them."""
     cell = max(CELL, max(shown.width, shown.height) / MOST_CELLS)
     painted = np.zeros((int(shown.height / cell) + 2, int(shown.width / cell) + 2), np.uint8)
     for path in paths:
@@ -111,7 +111,7 @@ def _clusters(paths: Sequence[_Drawn], shown: Page) -> Iterator[list[_Drawn]]:
 
 
 def _bars(cluster: Iterable[_Drawn]) -> int:
-    """Return the most heights, or lengths, in which areas of one width end that stand on one line."""
+    """Return how many heights (or lengths) bars have; bars are areas of one width that stand on one line."""
     ends: defaultdict[tuple[str, int, int], set[int]] = defaultdict(set)
     for box in (box for path in cluster for box in path.filled):
         across, down = box.x2 - box.x1, box.y2 - box.y1
@@ -123,9 +123,9 @@ def _bars(cluster: Iterable[_Drawn]) -> int:
     return max(map(len, ends.values()), default=0)
 
 
-def displayed(rect: Any, page: pymupdf.Page, shown: Page) -> Box | None:
-    """Return a rectangle of the unrotated page as it is displayed, None if it stands beside the page."""
-    # Drawn from right to left, a rectangle would count as empty.
+def displayed_box(rect: Any, page: pymupdf.Page, shown: Page) -> Box | None:
+    """Return a rectangle of the unrotated page as displayed, None if it lies outside the page."""
+    # Without normalising, a rectangle drawn from right to left would count as empty.
     turned = pymupdf.Rect(rect).normalize() * page.rotation_matrix & page.rect
     if turned.is_empty:
         return None

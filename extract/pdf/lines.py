@@ -1,4 +1,4 @@
-"""Lines of a page: what PDF readers find first, and what paragraphs and tables are made of."""
+"""Lines of a page: the output of PDF readers, from which paragraphs and tables are made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.locations import Box
 
 @dataclass(frozen=True, slots=True)
 class PdfLine:
-    """Words side by side: text and box of each, the box around them all, the size of the type in points."""
+    """Words side by side: text and box of each, the box around all of them, the type size in points."""
 
     size: float
     bold: bool
@@ -23,7 +23,7 @@ class PdfLine:
         return " ".join(word for word, _ in self.words)
 
 
-def around(boxes: Sequence[Box]) -> Box:
+def enclosing_box(boxes: Sequence[Box]) -> Box:
     """Return the smallest box around all of them."""
     if len(boxes) == 1:
         return boxes[0]
@@ -35,8 +35,8 @@ def around(boxes: Sequence[Box]) -> Box:
     )
 
 
-def stands_beside(line: PdfLine, previous: PdfLine) -> bool:
-    """Whether a line continues, to the right, the row in which the previous one stands."""
+def continues_row(line: PdfLine, previous: PdfLine) -> bool:
+    """Whether a line continues the row of the previous line to the right."""
     return (
         line.box.x1 >= previous.box.x2 - 1
         and previous.box.y1 < (line.box.y1 + line.box.y2) / 2 < previous.box.y2

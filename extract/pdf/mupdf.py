@@ -1,4 +1,4 @@
-"""PyMuPDF without what it tries to load on import: layout models and their runtimes, 0.2–0.7 s and 80 MB."""
+"""Imports PyMuPDF without the layout models and runtimes that it tries to load: 0.2–0.7 s and 80 MB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One page of a PDF: its paragraphs and tables in reading order, and if it shows text it does not hold."""
+"""One page of a PDF: its paragraphs and tables in reading order, and whether it shows text that it does not
+hold."""
 
 from __future__ import annotations
 
@@ -16,14 +17,15 @@ from extract.pdf.visible_lines import read_lines
 from extract.tables import table_element
 
 MAX_OCR_PIXELS = 40_000_000
-# A page with fewer characters may be a picture of text, if pictures cover so much or so many paths are drawn.
+# A page with fewer characters may be an image of text, if pictures cover this share of it or so many paths
+# are drawn.
 FEW_CHARACTERS, PICTURED_SHARE, OUTLINES = 40, 0.15, 40
-# Glyphs that no font table says how to read.
+# Glyphs that no font table maps to characters.
 UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 UNMAPPED_SHARE = 0.3
 
 
-# --- Is there more than its text tells? --------------------------------------------------------------------
+# --- Does it show text that it lacks? -----------------------------------------------------------------------
 
 
 def needs_recognition(page: pymupdf.Page, elements: list[Element], pictures: list[dict[str, Any]]) -> bool:
@@ -41,7 +43,7 @@ def needs_recognition(page: pymupdf.Page, elements: list[Element], pictures: lis
 
 
 def _has_outlines(page: pymupdf.Page) -> bool:
-    """Whether so much is drawn that it may be letters."""
+    """Whether so many paths are drawn that they may be letters."""
     return len(page.get_cdrawings()) >= OUTLINES or len(page.get_bboxlog()) >= OUTLINES
 
 
@@ -49,7 +51,7 @@ def _has_outlines(page: pymupdf.Page) -> bool:
 
 
 def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
-    """Return the paragraphs of a page in reading order, and apart from them what can't be seen on it."""
+    """Return the paragraphs of a page in reading order and, separately, its hidden text."""
     shown = Page(page.number + 1, page.rect.width, page.rect.height)
     text = read_lines(page, shown)
     elements: list[Element] = []
@@ -67,7 +69,7 @@ def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
 
 
 def _paragraphs(block: list[PdfLine]) -> Iterator[list[PdfLine]]:
-    """Split a block where the type changes: MuPDF puts a heading and the text close below it into one."""
+    """Split a block where the type changes: MuPDF merges a heading with the text close below it."""
     right = max(line.box.x2 for line in block)
     paragraph = [block[0]]
     for line in block[1:]:
@@ -83,14 +85,14 @@ def _starts_anew(line: PdfLine, previous: PdfLine, right: float) -> bool:
         return False  # a cell in the same row
     if abs(line.size - previous.size) > 0.08 * max(line.size, previous.size):
         return True
-    # Words stressed in running text reach the end of a line; a heading stops before.
+    # Emphasised words in running text reach the end of a line; a heading stops before.
     return line.bold != previous.bold and previous.box.x2 < right - 2 * previous.size
 
 
 def _element(lines: list[PdfLine], page: Page, first_line: int) -> Element:
     sizes = Counter(line.size for line in lines for _ in line.words)
     bold = all(line.bold for line in lines)
-    located = _located(lines, page, first_line)
+    located = _locate_lines(lines, page, first_line)
     return Element(Kind.PARAGRAPH, located, font_size=sizes.most_common(1)[0][0], bold=bold)
 
 
@@ -99,13 +101,13 @@ def _table_element(table: Table, page: Page, first_line: int) -> Element:
     for row in table.grid:
         cells = []
         for lines in row:
-            cells.append(_located(lines, page, first_line))
+            cells.append(_locate_lines(lines, page, first_line))
             first_line += len(lines)
         grid.append(cells)
     return table_element(grid)
 
 
-def _located(lines: list[PdfLine], page: Page, first_line: int) -> LocatedText:
+def _locate_lines(lines: list[PdfLine], page: Page, first_line: int) -> LocatedText:
     parts: list[str] = []
     runs: list[WordRun] = []
     at = 0
@@ -121,6 +123,6 @@ def _located(lines: list[PdfLine], page: Page, first_line: int) -> LocatedText:
 
 
 def affordable_dpi(page: pymupdf.Page, dpi: int) -> int:
-    """Return a resolution at which a giant page still fits into memory."""
+    """Return a resolution at which even a giant page fits into memory."""
     square_inches = page.rect.width * page.rect.height / 72**2
     return max(1, min(dpi, int((MAX_OCR_PIXELS / square_inches) ** 0.5)))

@@ -1,6 +1,6 @@
-"""PDF text by another engine, PDFium: for the page on which MuPDF has died.
+"""PDF text by another engine, PDFium: for pages on which MuPDF crashed.
 
-Two parsers seldom share a bug. Lines, words and boxes are plain; tables and type are not looked at.
+Two parsers seldom share a bug. It yields plain lines, words and boxes; no tables and no type sizes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.cleaning import clean
 from extract.errors import Corrupted, TooManyPages
 
-# `FPDF_PageToDevice` answers in whole pixels: ask for a page of so many pixels a point.
+# `FPDF_PageToDevice` answers in whole pixels: request a page of so many pixels per point.
 PIXELS = 100
 
 
@@ -44,19 +44,19 @@ def _page(page: pypdfium2.PdfPage, number: int) -> Iterator[Finding]:
 
 
 def _words(page: pypdfium2.PdfPage, shown: Page) -> Iterator[tuple[str, OnPage]]:
-    """Yield the words that stand on the displayed page; those side by side share a line."""
+    """Yield the words on the displayed page; words side by side share a line."""
     line = -1
     previous: Box | None = None
-    for word, box in _boxed(page, shown):
+    for word, box in _boxed_words(page, shown):
         if not (0 <= (box.x1 + box.x2) / 2 <= shown.width and 0 <= (box.y1 + box.y2) / 2 <= shown.height):
             continue
         is_beside = previous and previous.x2 <= box.x1 and previous.y1 < (box.y1 + box.y2) / 2 < previous.y2
         line += not is_beside
         previous = box
-        yield word, OnPage(shown, line, _clamped(box, shown))
+        yield word, OnPage(shown, line, _clamp(box, shown))
 
 
-def _boxed(page: pypdfium2.PdfPage, shown: Page) -> Iterator[tuple[str, Box]]:
+def _boxed_words(page: pypdfium2.PdfPage, shown: Page) -> Iterator[tuple[str, Box]]:
     text = page.get_textpage()
     word, box = "", None
     for index in range(text.count_chars()):
@@ -73,17 +73,19 @@ def _boxed(page: pypdfium2.PdfPage, shown: Page) -> Iterator[tuple[str, Box]]:
 
 
 def _box(page: pypdfium2.PdfPage, shown: Page, corners: tuple[float, float, float, float]) -> Box:
-    """Return a box of the page's own coordinates (origin bottom left, unrotated) on the displayed page."""
+    """Convert a box from the page's own coordinates (origin bottom left, unrotated) to the displayed page."""
     left, bottom, right, top = corners
-    xs, ys = zip(_displayed(page, shown, left, bottom), _displayed(page, shown, right, top), strict=True)
+    xs, ys = zip(
+        _displayed_point(page, shown, left, bottom), _displayed_point(page, shown, right, top), strict=True
+    )
     return Box(min(xs), min(ys), max(xs), max(ys))
 
 
-def _clamped(box: Box, page: Page) -> Box:
+def _clamp(box: Box, page: Page) -> Box:
     return Box(max(0.0, box.x1), max(0.0, box.y1), min(page.width, box.x2), min(page.height, box.y2))
 
 
-def _displayed(page: pypdfium2.PdfPage, shown: Page, x: float, y: float) -> tuple[float, float]:
+def _displayed_point(page: pypdfium2.PdfPage, shown: Page, x: float, y: float) -> tuple[float, float]:
     width, height = round(shown.width * PIXELS), round(shown.height * PIXELS)
     across, down = ctypes.c_int(), ctypes.c_int()
     pdfium.FPDF_PageToDevice(page.raw, 0, 0, width, height, 0, x, y, across, down)

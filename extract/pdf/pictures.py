@@ -1,6 +1,6 @@
-"""Pictures on a page of a PDF: images and charts, with what only recognition can read in them.
+"""Pictures on a PDF page: images and charts, with the words that only recognition can read in them.
 
-The labels of a chart are words of the page, and stand partly outside what is drawn.
+The labels of a chart are words of the page, and stand partly outside the drawing.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from core.locations import Box, LocatedText, OnPage, Page, PageBox
 from extract.base import Element, Pictured, TextOrigin, UnitRead
 from extract.labels import MOST_LABELS, are_labels, is_caption
 from extract.ocr.recognition import OCR_DPI, recognise
-from extract.pdf.charts import LARGEST, charts, displayed
-from extract.pdf.lines import around
+from extract.pdf.charts import LARGEST, charts, displayed_box
+from extract.pdf.lines import enclosing_box
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.page import affordable_dpi, needs_recognition, page_elements
 
-# Smaller ones are logos and icons; in points, and as a share of the page.
+# Smaller images are logos and icons; in points, and as a share of the page.
 SHORTEST_SIDE, SMALLEST = 48.0, 0.012
-# Labels outside what is drawn are so short, in characters, and stand so close to it.
-SHORT, BESIDE = 60, 14.0
+# Labels outside a drawing have at most so many characters, and are at most so many points away.
+SHORT, LABEL_DISTANCE = 60, 14.0
 MOST_PICTURES = 30
-# Strips of images that are compared with each other: each with all.
+# At most so many strips of images are compared, each with all others.
 MOST_STRIPS = 2000
-# Below this, what was recognised is texture rather than text.
+# Below this confidence, what was recognised is texture rather than text.
 FEWEST_SURE = 0.6
 MOST_RECOGNISED = 2000
-# The lines of a picture are numbered apart from those of the page and of its other pictures.
+# Lines of a picture are numbered apart from those of the page and of its other pictures.
 LINES_EACH = 10_000
 
 
 def read_pictures(page: pymupdf.Page, number: int) -> list[Pictured | UnitRead]:
     """Return the pictures on a page (1-based), a whole page before those on it.
 
-    Of a page that is recognised as a whole, the words in its pictures are known already, and it may be a
-    picture itself.
+    The words in the pictures of a page that is recognised as a whole are known already. Such a page may
+    itself be a picture.
     """
     shown = Page(number, page.rect.width, page.rect.height)
     elements, _ = page_elements(page)
@@ -52,14 +52,14 @@ def read_pictures(page: pymupdf.Page, number: int) -> list[Pictured | UnitRead]:
         found = [
             _picture(page, region, shown, elements, LINES_EACH * at)
             for at, region in enumerate(regions, start=1)
-            if not _lies_behind_text(region.box, elements)
+            if not _is_background(region.box, elements)
         ]
     return [*found, UnitRead(number, TextOrigin.BLANK, pictures=len(found))]
 
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """Where a picture stands, labels included; `is_image` if some of it is one."""
+    """The place of a picture, labels included; `is_image` if part of it is an image."""
 
     box: Box
     is_image: bool
@@ -72,8 +72,10 @@ def _picture(
     dpi = affordable_dpi(page, OCR_DPI)
     pixmap = page.get_pixmap(clip=region.box, dpi=dpi, alpha=False, colorspace=pymupdf.csRGB)
     fingerprint = blake2b(pixmap.samples, digest_size=8).hexdigest()
-    # The labels of a drawn chart are words of the page, or letters that are drawn as well.
-    parts = _recognised(pixmap, region.box, shown, own, first_line) if region.is_image or not own else []
+    # The labels of a drawn chart are words of the page, or letters drawn as paths.
+    parts = (
+        _recognise_unseen(pixmap, region.box, shown, own, first_line) if region.is_image or not own else []
+    )
     return Pictured(PageBox(region.box, shown), fingerprint, tuple(parts))
 
 
@@ -83,11 +85,11 @@ def _picture(
 def _regions(
     page: pymupdf.Page, images: Sequence[dict[str, Any]], shown: Page, elements: Sequence[Element]
 ) -> list[_Region]:
-    """Return what is large enough to mean something, from top to bottom."""
-    placed = (displayed(image["bbox"], page, shown) for image in images[:MOST_STRIPS])
-    pictures = _joined(box for box in placed if box)
+    """Return the regions large enough to matter, from top to bottom."""
+    placed = (displayed_box(image["bbox"], page, shown) for image in images[:MOST_STRIPS])
+    pictures = _join_touching(box for box in placed if box)
     labelled = [_with_labels(box, elements) for box in charts(page, shown)]
-    whole = _joined([*(box for box in pictures if _is_sized(box, shown)), *labelled])
+    whole = _join_touching([*(box for box in pictures if _is_sized(box, shown)), *labelled])
     return [
         _Region(box, any(_overlap(box, picture) for picture in pictures))
         for box in whole
@@ -95,8 +97,10 @@ def _regions(
     ]
 
 
-def _lies_behind_text(box: Box, elements: Iterable[Element]) -> bool:
-    whole = [element.text for element in elements if element.located.runs and box.holds(_around(element))]
+def _is_background(box: Box, elements: Iterable[Element]) -> bool:
+    whole = [
+        element.text for element in elements if element.located.runs and box.holds(_element_box(element))
+    ]
     return not are_labels(whole) or sum(len(word) for word, _ in _words(elements, box)) > MOST_LABELS
 
 
@@ -106,11 +110,11 @@ def _is_sized(box: Box, shown: Page) -> bool:
     return min(across, down) >= SHORTEST_SIDE and SMALLEST <= share <= LARGEST
 
 
-def _joined(boxes: Iterable[Box]) -> list[Box]:
+def _join_touching(boxes: Iterable[Box]) -> list[Box]:
     """Join boxes that touch: programs cut large images into strips."""
     joined: list[Box] = []
     for box in boxes:
-        while touching := next((each for each in joined if _overlap(_grown(box, 1), each)), None):
+        while touching := next((each for each in joined if _overlap(_grow(box, 1), each)), None):
             joined.remove(touching)
             box = box.union(touching)
         joined.append(box)
@@ -118,18 +122,18 @@ def _joined(boxes: Iterable[Box]) -> list[Box]:
 
 
 def _with_labels(box: Box, elements: Iterable[Element]) -> Box:
-    """Return the box with the words that stand close to what is drawn: those of axes and slices."""
-    near = _grown(box, BESIDE)
+    """Return the box extended by words close to the drawing: the labels of axes and slices."""
+    near = _grow(box, LABEL_DISTANCE)
     labels = [
-        _around(element)
+        _element_box(element)
         for element in elements
         if len(element.text) <= SHORT and element.located.runs and not is_caption(element.text)
     ]
-    return around([box, *(label for label in labels if _overlap(near, label))])
+    return enclosing_box([box, *(label for label in labels if _overlap(near, label))])
 
 
-def _around(element: Element) -> Box:
-    return around([each.box for each in element.located.boxes()])
+def _element_box(element: Element) -> Box:
+    return enclosing_box([each.box for each in element.located.boxes()])
 
 
 def _words(elements: Iterable[Element], box: Box) -> Iterator[tuple[str, Box]]:
@@ -144,17 +148,17 @@ def _overlap(one: Box, other: Box) -> bool:
     return one.x1 < other.x2 and other.x1 < one.x2 and one.y1 < other.y2 and other.y1 < one.y2
 
 
-def _grown(box: Box, by: float) -> Box:
+def _grow(box: Box, by: float) -> Box:
     return Box(box.x1 - by, box.y1 - by, box.x2 + by, box.y2 + by)
 
 
 # --- What is written in them -------------------------------------------------------------------------------
 
 
-def _recognised(
+def _recognise_unseen(
     pixmap: pymupdf.Pixmap, box: Box, shown: Page, own: Sequence[Box], first_line: int
 ) -> Iterator[LocatedText]:
-    """Yield paragraphs that are seen in a box, without the words that the page itself has there."""
+    """Yield recognised paragraphs in a box, without the words that the page itself has there."""
     pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
     found = recognise(pixels, Page(shown.number, box.x2 - box.x1, box.y2 - box.y1), first_line)
     if (found.confidence or 0) < FEWEST_SURE:
@@ -162,7 +166,7 @@ def _recognised(
     room = MOST_RECOGNISED
     for element in found.elements:
         words = [
-            (element.text[span.start : span.end], _moved(span.place, box, shown))
+            (element.text[span.start : span.end], _move_place(span.place, box, shown))
             for span in element.located.spans
             if isinstance(span.place, OnPage)
         ]
@@ -172,7 +176,7 @@ def _recognised(
             yield LocatedText.of_words(left)
 
 
-def _moved(place: OnPage, to: Box, shown: Page) -> OnPage:
+def _move_place(place: OnPage, to: Box, shown: Page) -> OnPage:
     x1, y1, x2, y2 = place.box
     return OnPage(
         shown, place.line, Box(x1 + to.x1, y1 + to.y1, min(x2 + to.x1, to.x2), min(y2 + to.y1, to.y2))

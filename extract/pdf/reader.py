@@ -1,7 +1,7 @@
-"""PDF with text in it: every word with its box on the page as displayed.
+"""PDF with text: every word with its box on the page as displayed.
 
-Blocks come in the order of the content stream, which the programs that write PDF keep in reading order,
-columns included; sorting by position would interleave columns.
+Blocks keep the order of the content stream. Programs that write PDF put it in reading order, columns
+included; sorting by position would interleave columns.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ DEEPEST_HEADING, TITLE_CHARS = 9, 300
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield the elements of each page and what became of it; raise `IngestionError` if it can't be opened."""
+    """Yield each page's elements and outcome; raise a `DocumentError` if the file can't be opened."""
     if request.safe_mode and not request.pictures:
         from extract.pdf.pdfium import extract as extract_simply
 
         yield from extract_simply(path, request)
         return
-    # Boxes as high as the font size: MuPDF's default reaches into the lines above and below.
+    # Make boxes as high as the font size: MuPDF's default overlaps the lines above and below.
     pymupdf.TOOLS.set_small_glyph_heights(True)
     with _open(path) as pdf:
         if pdf.page_count > request.limits.max_pages:
@@ -56,7 +56,7 @@ def _open(path: Path) -> pymupdf.Document:
         if pdf.page_count == 0:
             raise Corrupted("The PDF has no pages. Export it again and upload the new file.")
     except (RuntimeError, ValueError) as error:
-        raise _explained(error) from error
+        raise _as_document_error(error) from error
     return pdf
 
 
@@ -66,27 +66,27 @@ def _has_end(path: Path) -> bool:
         return END_OF_FILE in file.read()
 
 
-def _explained(error: Exception) -> Exception:
+def _as_document_error(error: Exception) -> Exception:
     return OutOfMemory() if "malloc" in str(error) else Corrupted()
 
 
 def _page(pdf: pymupdf.Document, number: int, request: Request) -> Sequence[Element | Pictured | UnitRead]:
-    """Return the elements of a page (1-based), or its pictures, and what became of it."""
+    """Return the elements of a page (1-based), or its pictures, and its outcome."""
     try:
         page = pdf.load_page(number - 1)
         if pdf.is_repaired and _lost_contents(page):
             return [UnitRead(number, TextOrigin.UNREADABLE)]
         if request.pictures:
             return _pictures(page, number, request)
-        return _recognised(page, number) if request.deep else _with_its_text(page, number)
+        return _recognise_page(page, number) if request.deep else _with_its_text(page, number)
     except (RuntimeError, ValueError) as error:
-        if isinstance(_explained(error), OutOfMemory):
+        if isinstance(_as_document_error(error), OutOfMemory):
             raise OutOfMemory from error
         return [UnitRead(number, TextOrigin.UNREADABLE)]
 
 
 def _pictures(page: pymupdf.Page, number: int, request: Request) -> list[Pictured | UnitRead]:
-    # There is no sturdier way to look at pictures than to leave them out.
+    # Pictures have no more robust reader, so safe mode leaves them out.
     if request.safe_mode:
         return [UnitRead(number, TextOrigin.UNREADABLE)]
     from extract.pdf.pictures import read_pictures
@@ -96,7 +96,7 @@ def _pictures(page: pymupdf.Page, number: int, request: Request) -> list[Picture
 
 def _with_its_text(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     elements, hidden = page_elements(page)
-    # Where pictures stand is found by interpreting the page once more.
+    # Finding images interprets the page once more, so it is done only where needed.
     pictures = page.get_image_info() if page.get_images() or not elements else []
     if needs_recognition(page, elements, pictures):
         source = TextOrigin.PENDING
@@ -106,8 +106,8 @@ def _with_its_text(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
     return [*elements, *hidden, read]
 
 
-def _recognised(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
-    """Read the page as a picture; what text it has of its own counts only if the picture shows none."""
+def _recognise_page(page: pymupdf.Page, number: int) -> list[Element | UnitRead]:
+    """Recognise the page as an image; its own text counts only if the image shows none."""
     from extract.ocr.recognition import OCR_DPI, recognise
 
     pixmap = page.get_pixmap(dpi=affordable_dpi(page, OCR_DPI), alpha=False, colorspace=pymupdf.csRGB)
@@ -129,7 +129,7 @@ def _tables(elements: list[Element]) -> int:
 
 
 def _lost_contents(page: pymupdf.Page) -> bool:
-    """Whether the page names contents that the damaged file no longer holds."""
+    """Whether the page names contents that are missing from the damaged file."""
     pdf = page.parent
     named, _ = pdf.xref_get_key(page.xref, "Contents")
     contents = page.get_contents()
@@ -137,7 +137,7 @@ def _lost_contents(page: pymupdf.Page) -> bool:
 
 
 Outline = dict[tuple[int, str], int]
-"""The level of each heading that the file's outline names, by page number and folded text."""
+"""The level of each heading in the file's outline, by page number and folded text."""
 
 
 def _outline(pdf: pymupdf.Document) -> Outline:
@@ -145,17 +145,17 @@ def _outline(pdf: pymupdf.Document) -> Outline:
         entries = pdf.get_toc(simple=True)
     except (RuntimeError, ValueError):
         return {}  # a damaged outline costs headings, not the text
-    return {(page, _folded(title)): min(level, DEEPEST_HEADING) for level, title, page in entries}
+    return {(page, _fold_title(title)): min(level, DEEPEST_HEADING) for level, title, page in entries}
 
 
 def _with_level(element: Element, outline: Outline) -> Element:
-    """Return a paragraph that the outline names as a heading."""
+    """Return a paragraph as a heading if the outline names it."""
     page = element.located.page_number()
     if not outline or element.kind is not Kind.PARAGRAPH or page is None or len(element.text) > TITLE_CHARS:
         return element
-    level = outline.get((page, _folded(element.text)))
+    level = outline.get((page, _fold_title(element.text)))
     return replace(element, kind=Kind.HEADING, level=level) if level else element
 
 
-def _folded(title: str) -> str:
+def _fold_title(title: str) -> str:
     return "".join(title.split()).casefold()

@@ -1,8 +1,8 @@
-"""Tables on a page, found by how their words stand; no model, and no rules drawn on the page, needed.
+"""Tables on a page, found by the positions of words; without a model, and without drawn rules.
 
 Programs that write PDF draw a table row by row. So a row is a run of words side by side in the order of the
-content stream, which the columns of running text never are. Rows below one another whose short cells keep to
-common columns are a table; what stands closely above those columns is its header.
+content stream, which the columns of running text never are. Consecutive rows whose short cells keep to common
+columns are a table. What stands closely above those columns is its header.
 """
 
 from __future__ import annotations
@@ -14,19 +14,20 @@ from itertools import groupby
 from typing import Self
 
 from core.locations import Box
-from extract.pdf.lines import PdfLine, around, stands_beside
+from extract.pdf.lines import PdfLine, continues_row, enclosing_box
 
-# Words further apart than this many type sizes stand in different cells.
+# Words separated by more than this many type sizes are in different cells.
 CELL_GAP = 0.9
-# Rows further apart than this many type sizes are in different tables; a header is no further above.
+# Rows separated by more than this many type sizes are in different tables; a header is no further above.
 ROW_GAP, HEADER_GAP, HEADER_HEIGHT = 2.5, 2.0, 12
 # A header may begin so many type sizes left of the figures below it.
 HEADER_OVERHANG = 5
-# So many lines without cells (names of sections, wrapped labels) may stand between rows, or above the first.
+# At most so many lines without cells (names of sections, wrapped labels) may stand between rows, or above the
+# first.
 LABELS_BETWEEN, LABELS_ABOVE = 3, 2
 LABEL_CHARS, CELL_CHARS = 120, 40
 FEWEST_CELLS = 4
-# A column holds a cell in this share of the rows, or it belongs to its neighbour.
+# A column has a cell in at least this share of the rows; otherwise it belongs to its neighbour.
 COLUMN_SHARE = 0.15
 NUMERIC_SHARE = 0.5
 
@@ -42,7 +43,7 @@ LIST_MARK = re.compile(r"[•●○▪■◦‣·–—*-]|\(?\w{1,3}[.)]")
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """What stands in one row and column: usually one piece of a line."""
+    """The contents of one row and column: usually one piece of a line."""
 
     lines: tuple[PdfLine, ...]
     box: Box
@@ -53,11 +54,11 @@ class TableCell:
         """Put pieces of a line together."""
         if len(lines) == 1:
             return cls(lines, lines[0].box, lines[0].text)
-        return cls(lines, around([line.box for line in lines]), " ".join(line.text for line in lines))
+        return cls(lines, enclosing_box([line.box for line in lines]), " ".join(line.text for line in lines))
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a figure, or what stands for one."""
+        """Whether the text is a figure, or a placeholder for one."""
         return bool(NUMBER.fullmatch(self.text))
 
     @property
@@ -68,7 +69,7 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """Cells side by side; `block` is where the page's blocks would go on without the table."""
+    """Cells side by side; `block` is the index at which the page's blocks continue without the table."""
 
     block: int
     cells: tuple[TableCell, ...]
@@ -77,7 +78,9 @@ class TableRow:
     @classmethod
     def of(cls, block: int, cells: tuple[TableCell, ...]) -> Self:
         """Put cells into a row."""
-        return cls(block, cells, cells[0].box if len(cells) == 1 else around([cell.box for cell in cells]))
+        return cls(
+            block, cells, cells[0].box if len(cells) == 1 else enclosing_box([cell.box for cell in cells])
+        )
 
     @property
     def size(self) -> float:
@@ -86,17 +89,17 @@ class TableRow:
 
     @property
     def is_tabular(self) -> bool:
-        """Whether it could be the row of a table: short cells beside something."""
+        """Whether this could be a row of a table: several cells, all short."""
         return len(self.cells) > 1 and all(len(cell.text) <= CELL_CHARS for cell in self.cells[1:])
 
     @property
     def data_left(self) -> float:
-        """Where the cells behind the first begin."""
+        """The left edge of the cells after the first."""
         return min(cell.box.x1 for cell in self.cells[1:])
 
     @property
     def has_figures(self) -> bool:
-        """Whether a cell behind the first holds a figure that is no year."""
+        """Whether a cell after the first holds a figure that is no year."""
         return any(cell.is_number and not cell.is_year for cell in self.cells[1:])
 
 
@@ -108,7 +111,7 @@ class Table:
 
 
 def with_tables(blocks: Sequence[Sequence[PdfLine]]) -> Iterator[list[PdfLine] | Table]:
-    """Yield the blocks of a page in their order, with tables in the place of the lines that make them up."""
+    """Yield the blocks of a page in order, with tables in place of the lines that they consist of."""
     rows = list(_rows(blocks))
     kept: list[TableRow] = []
     at = 0
@@ -134,7 +137,7 @@ def _rows(blocks: Sequence[Sequence[PdfLine]]) -> Iterator[TableRow]:
     row_block = 0
     for block, lines in enumerate(blocks):
         for line in lines:
-            if row and not stands_beside(line, row[-1]):
+            if row and not continues_row(line, row[-1]):
                 yield TableRow.of(row_block, _cells(row))
                 row = []
             if not row:
@@ -167,7 +170,7 @@ def _pieces(line: PdfLine) -> Iterator[PdfLine]:
 
 def _piece(line: PdfLine, start: int, end: int) -> PdfLine:
     words = line.words[start:end]
-    return PdfLine(line.size, line.bold, words, around([box for _, box in words]))
+    return PdfLine(line.size, line.bold, words, enclosing_box([box for _, box in words]))
 
 
 def _without_cells(rows: Iterable[TableRow]) -> Iterator[list[PdfLine]]:
@@ -179,7 +182,7 @@ def _without_cells(rows: Iterable[TableRow]) -> Iterator[list[PdfLine]]:
 
 
 def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
-    """Return the index behind the last row that stands in one table with row `start`."""
+    """Return the index after the last row that belongs to the table of row `start`."""
     end = start + 1
     left = rows[start].data_left
     for at in range(start + 1, len(rows)):
@@ -212,7 +215,7 @@ def _beginning(above: Sequence[TableRow], run: Sequence[TableRow]) -> tuple[int,
 
 
 def _header_start(above: Sequence[TableRow], below: TableRow, left: float) -> int:
-    """Return the index of the first of the rows that stand over the columns, and only there."""
+    """Return the index of the first row that stands above the columns, and only there."""
     start, top = len(above), below.box.y1
     for row in reversed(above):
         over = row.cells[1:] if len(row.cells) > 1 else row.cells
@@ -226,7 +229,7 @@ def _header_start(above: Sequence[TableRow], below: TableRow, left: float) -> in
 
 
 def _is_label(row: TableRow, left: float) -> bool:
-    """Whether a row has nothing but words left of the columns."""
+    """Whether a row has only words left of the columns."""
     return len(row.cells) == 1 and row.box.x2 <= left + row.size and len(row.cells[0].text) <= LABEL_CHARS
 
 
@@ -242,7 +245,7 @@ def _announces(row: TableRow, below: TableRow, left: float) -> bool:
 
 
 def _table(header: Sequence[TableRow], run: Sequence[TableRow]) -> Table | None:
-    """Return the table that these rows make up, or None if they don't."""
+    """Return the table that these rows form, or None if they form none."""
     tabular = [row for row in run if row.is_tabular]
     data = [cell for row in tabular for cell in row.cells[1:]]
     if len(tabular) < 2 or len(data) < FEWEST_CELLS or _is_list(tabular):
@@ -252,8 +255,8 @@ def _table(header: Sequence[TableRow], run: Sequence[TableRow]) -> Table | None:
         return None
     columns = _columns(numbers, len(tabular))
     head, body = _head_and_body(header, run)
-    rows = [_placed([cell for row in head for cell in row.cells], columns)] if head else []
-    return Table(rows + [_placed(row.cells, columns) for row in body])
+    rows = [_lines_of_columns([cell for row in head for cell in row.cells], columns)] if head else []
+    return Table(rows + [_lines_of_columns(row.cells, columns) for row in body])
 
 
 def _is_list(rows: Sequence[TableRow]) -> bool:
@@ -261,7 +264,7 @@ def _is_list(rows: Sequence[TableRow]) -> bool:
 
 
 def _columns(numbers: Sequence[TableCell], rows: int) -> list[tuple[float, float]]:
-    """Return left and right of the columns in which the figures stand."""
+    """Return left and right edges of the columns in which the figures stand."""
     columns: list[list[TableCell]] = []
     right = float("-inf")
     for cell in sorted(numbers, key=lambda cell: cell.box.x1):
@@ -270,21 +273,23 @@ def _columns(numbers: Sequence[TableCell], rows: int) -> list[tuple[float, float
         columns[-1].append(cell)
         right = max(right, cell.box.x2)
     least = COLUMN_SHARE * rows
-    spans = [around([cell.box for cell in column]) for column in columns if len(column) >= least]
-    return [(box.x1, box.x2) for box in spans or [around([cell.box for cell in numbers])]]
+    spans = [enclosing_box([cell.box for cell in column]) for column in columns if len(column) >= least]
+    return [(box.x1, box.x2) for box in spans or [enclosing_box([cell.box for cell in numbers])]]
 
 
 def _head_and_body(
     header: Sequence[TableRow], run: Sequence[TableRow]
 ) -> tuple[list[TableRow], list[TableRow]]:
-    """Count leading rows without figures to the header."""
+    """Move leading rows without figures to the header."""
     figures = next((at for at, row in enumerate(run) if row.has_figures), 0)
     first = max((at + 1 for at in range(figures) if run[at].is_tabular), default=0)
     return [*header, *run[:first]], list(run[first:])
 
 
-def _placed(cells: Iterable[TableCell], columns: Sequence[tuple[float, float]]) -> list[list[PdfLine]]:
-    """Return the lines of each column, the one of the labels first, in reading order."""
+def _lines_of_columns(
+    cells: Iterable[TableCell], columns: Sequence[tuple[float, float]]
+) -> list[list[PdfLine]]:
+    """Return the lines of each column in reading order, the labels' column first."""
     row: list[list[PdfLine]] = [[] for _ in range(len(columns) + 1)]
     for cell in cells:
         row[_column_of(cell.box, columns)] += cell.lines

@@ -1,7 +1,7 @@
-"""The lines of a PDF's page: what a reader of the page sees, and apart from it what they can't see.
+"""The lines of a PDF page: the visible ones and, separately, the hidden ones.
 
-MuPDF reports blocks, lines and words in unrotated coordinates of the crop box; `page.rotation_matrix` turns
-them into what a reader sees.
+MuPDF reports blocks, lines and words in unrotated coordinates of the crop box; `page.rotation_matrix`
+converts them to the displayed page.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from core.locations import Box, Page
 from extract.cleaning import clean
-from extract.pdf.lines import PdfLine, around
+from extract.pdf.lines import PdfLine, enclosing_box
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.visibility import OPAQUE_ENOUGH, TINY, Ink, Painting, Pixels
 
-# Ligatures are spelt out, so that a search for “financial” finds “ﬁnancial”.
+# Ligatures are expanded, so that a search for “financial” finds “ﬁnancial”.
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 BOLD = 1 << 4
 BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
@@ -31,9 +31,9 @@ FILLED_OR_STROKED, CLIPS = 1 << 4 | 1 << 5, 1 << 6
 # The two highest bits of red, green and blue.
 LIGHT = 0xC0C0C0
 MAX_PAINTED_PIXELS = 4_000_000
-# Text beside the page is never read. That there is some is told of so many pages of a document: looking takes
-# a fifth of the time that reading takes, and both at once would find other lines.
-LOOKED_BESIDE = 10
+# Text outside the page is never read; warnings mention it for so many pages of a document. Searching takes a
+# fifth of the time of reading, and doing both at once would find other lines.
+PAGES_SEARCHED_OUTSIDE = 10
 
 Spans = list[dict[str, Any]]
 Key = tuple[int, int]
@@ -42,7 +42,7 @@ Key = tuple[int, int]
 
 @dataclass(slots=True)
 class VisibleText:
-    """The words of a page: blocks of lines, and apart from them the words that can't be seen."""
+    """The words of a page: blocks of lines and, separately, the hidden words."""
 
     blocks: list[list[PdfLine]] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
@@ -52,19 +52,19 @@ def read_lines(page: pymupdf.Page, shown: Page) -> VisibleText:
     """Return the words of a page in the order of its content stream."""
     text_page = page.get_textpage(flags=TEXT_FLAGS)
     spans = _spans(text_page.extractDICT())
-    painting = Painting(lambda: _painted(page), lambda: _pictured(page), shown.width, shown.height)
+    painting = Painting(lambda: _paint_page(page), lambda: _picture_boxes(page), shown.width, shown.height)
     found = VisibleText()
-    words = _placed(text_page.extractWORDS(), page, shown)
+    words = _place_words(text_page.extractWORDS(), page, shown)
     for _, in_block in groupby(words, key=itemgetter(0)):
         block = []
         for key, in_line in groupby(in_block, key=itemgetter(0, 1)):
-            seen = _seen(list(in_line), spans[key], painting, found.hidden)
+            seen = _visible_words(list(in_line), spans[key], painting, found.hidden)
             if seen:
-                block.append(PdfLine(*_font(spans[key]), seen, around([box for _, box in seen])))
+                block.append(PdfLine(*_font(spans[key]), seen, enclosing_box([box for _, box in seen])))
         if block:
             found.blocks.append(block)
-    if page.number < LOOKED_BESIDE:
-        found.hidden += _beside(page, shown)
+    if page.number < PAGES_SEARCHED_OUTSIDE:
+        found.hidden += _words_off_page(page, shown)
     return found
 
 
@@ -77,8 +77,8 @@ def _spans(content: dict[str, Any]) -> dict[Key, Spans]:
 
 
 def _font(spans: Spans) -> tuple[float, bool]:
-    """Return the size and boldness in which most of a line is set."""
-    if len(spans) == 1:  # most lines: a counter costs more than all the rest
+    """Return the size and boldness of most of a line."""
+    if len(spans) == 1:  # most lines have one span: a counter costs more than all the rest
         return _type(spans[0])
     counts: Counter[tuple[float, bool]] = Counter()
     for span in spans:
@@ -94,11 +94,11 @@ def _type(span: dict[str, Any]) -> tuple[float, bool]:
 # --- Where words stand -------------------------------------------------------------------------------------
 
 Placed = tuple[int, int, str, Box | None]
-"""The block and line numbers of a word, its characters, and its box unless it stands beside the page."""
+"""The block and line numbers of a word, its characters, and its box; None if it lies outside the page."""
 
 
-def _placed(words: list[Any], page: pymupdf.Page, shown: Page) -> Iterator[Placed]:
-    corners = _displayed(words, page).round(2)
+def _place_words(words: list[Any], page: pymupdf.Page, shown: Page) -> Iterator[Placed]:
+    corners = _displayed_corners(words, page).round(2)
     clamped = corners.clip(0, (shown.width, shown.height) * 2)
     for (_, _, _, _, word, block, line, _), is_on, box in zip(
         words, _are_on(corners, shown).tolist(), clamped.tolist(), strict=True
@@ -106,14 +106,14 @@ def _placed(words: list[Any], page: pymupdf.Page, shown: Page) -> Iterator[Place
         yield block, line, word, Box(*box) if is_on else None
 
 
-def _beside(page: pymupdf.Page, shown: Page) -> list[str]:
-    """Return the words that stand beside what is shown of the page."""
+def _words_off_page(page: pymupdf.Page, shown: Page) -> list[str]:
+    """Return the words outside the shown part of the page."""
     text_page = page.get_textpage(
         clip=pymupdf.INFINITE_RECT(), flags=TEXT_FLAGS & ~pymupdf.TEXT_MEDIABOX_CLIP
     )
     words = text_page.extractWORDS()
-    are_on = _are_on(_displayed(words, page).round(2), shown).tolist()
-    cleaned = (_cleaned(word[4]) for word, is_on in zip(words, are_on, strict=True) if not is_on)
+    are_on = _are_on(_displayed_corners(words, page).round(2), shown).tolist()
+    cleaned = (_clean_word(word[4]) for word, is_on in zip(words, are_on, strict=True) if not is_on)
     return [word for word in cleaned if word]
 
 
@@ -124,11 +124,11 @@ def _are_on(corners: NDArray[np.float64], shown: Page) -> NDArray[np.bool_]:
     return within[:, 0] & within[:, 1]
 
 
-def _cleaned(word: str) -> str:
+def _clean_word(word: str) -> str:
     return " ".join(clean(word).split())
 
 
-def _displayed(words: list[Any], page: pymupdf.Page) -> NDArray[np.float64]:
+def _displayed_corners(words: list[Any], page: pymupdf.Page) -> NDArray[np.float64]:
     """Return the corners of words (left, top, right, bottom) on the displayed page, shape (words, 4)."""
     corners = np.array([word[:4] for word in words]).reshape(-1, 4)
     if not page.rotation:
@@ -143,21 +143,23 @@ def _displayed(words: list[Any], page: pymupdf.Page) -> NDArray[np.float64]:
 # --- What can be seen --------------------------------------------------------------------------------------
 
 
-def _seen(words: list[Placed], spans: Spans, painting: Painting, hidden: list[str]) -> list[tuple[str, Box]]:
-    """Return the words of a line that can be seen with their boxes; add the others to `hidden`."""
+def _visible_words(
+    words: list[Placed], spans: Spans, painting: Painting, hidden: list[str]
+) -> list[tuple[str, Box]]:
+    """Return the visible words of a line with their boxes; add the others to `hidden`."""
     inks = [] if all(map(_is_plain, spans)) else _inks(spans)
-    # Where spans and words don't hold the same characters, there is no telling which is which.
+    # If spans and words hold different characters, they can't be matched.
     if not inks or len(inks) != sum(len(word) for _, _, word, _ in words):
         # Most words are plain, too, and there are hundreds on a page.
         return [
             (text, box)
             for _, _, word, box in words
-            if box is not None and (text := word if word.isascii() and word.isalnum() else _cleaned(word))
+            if box is not None and (text := word if word.isascii() and word.isalnum() else _clean_word(word))
         ]
     seen: list[tuple[str, Box]] = []
     at = 0
     for _, _, word, box in words:
-        if box is not None and (text := _cleaned(word)):
+        if box is not None and (text := _clean_word(word)):
             if painting.hides(inks[at], box):
                 hidden.append(text)
             else:
@@ -167,7 +169,7 @@ def _seen(words: list[Placed], spans: Spans, painting: Painting, hidden: list[st
 
 
 def _is_plain(span: dict[str, Any]) -> bool:
-    """Whether there is no reason to ask how a span looks."""
+    """Whether nothing about a span suggests that it is hidden."""
     return bool(
         span["alpha"] >= OPAQUE_ENOUGH
         and span["size"] >= TINY
@@ -177,13 +179,13 @@ def _is_plain(span: dict[str, Any]) -> bool:
 
 
 def _inks(spans: Spans) -> list[Ink]:
-    """Return the ink of each character that is no white space."""
+    """Return the ink of each character that is not white space."""
     return [ink for span in spans for ink in [_ink(span)] * len("".join(span["text"].split()))]
 
 
 def _ink(span: dict[str, Any]) -> Ink:
     colour, (left, _, right, _) = span["color"], span["bbox"]
-    # Letters that something else is seen through have no colour of their own.
+    # Letters that clip something else have no colour of their own.
     is_window = span["char_flags"] & CLIPS and not span["alpha"]
     return Ink(
         colour=(colour >> 16 & 255, colour >> 8 & 255, colour & 255),
@@ -194,14 +196,14 @@ def _ink(span: dict[str, Any]) -> Ink:
     )
 
 
-def _painted(page: pymupdf.Page) -> Pixels:
-    """Return the page as displayed, a pixel a point."""
+def _paint_page(page: pymupdf.Page) -> Pixels:
+    """Return the page as displayed, one pixel per point."""
     scale = min(1.0, (MAX_PAINTED_PIXELS / max(abs(page.rect), 1.0)) ** 0.5)
     pixmap = page.get_pixmap(matrix=pymupdf.Matrix(scale, scale), alpha=False, colorspace=pymupdf.csRGB)
     return np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
 
 
-def _pictured(page: pymupdf.Page) -> list[Box]:
-    """Return where pictures stand on the displayed page."""
+def _picture_boxes(page: pymupdf.Page) -> list[Box]:
+    """Return the boxes of pictures on the displayed page."""
     turned = (pymupdf.Rect(picture["bbox"]) * page.rotation_matrix for picture in page.get_image_info())
     return [Box(*rect) for rect in turned]

@@ -1,6 +1,6 @@
-"""Extraction in processes of their own, with limits: a file that kills one never kills the worker.
+"""Extraction in limited child processes: a file that crashes one never crashes the worker.
 
-`parent.extract` has `child.Child` start `python -m extract.sandbox`, which reads the file with
-`extract` and writes its findings as JSON lines. JSON and not pickle: a parser that a hostile file
-has taken over may then only tell lies, which `wire.read_line` checks, and run nothing in the worker.
+`parent.extract` has `child.Child` start `python -m extract.sandbox`, which reads the file with `extract` and
+writes its findings as JSON lines. They are JSON and not pickle: a hostile file may take over a parser. It can
+then only write false findings, which `wire.read_line` checks, and run no code in the worker.
 """

@@ -1,4 +1,4 @@
-"""The child: read one file, write its findings to standard output as JSON lines.
+"""The child process: extracts one file, writes its findings to standard output as JSON lines.
 
 `--serve DESCRIPTOR` makes it the server that forks such children.
 """
@@ -24,7 +24,7 @@ from extract.sandbox.serving import serve
 
 
 def main() -> None:
-    """Extract the file that the arguments name, or those that a worker asks for."""
+    """Extract the file named by the arguments, or serve a worker's requests."""
     hide_memory()
     arguments: list[str] | None = sys.argv[1:]
     if sys.argv[1] == "--serve":
@@ -37,7 +37,8 @@ def main() -> None:
 def run(arguments: list[str]) -> None:
     """Extract a file within the limits given."""
     given = _parser().parse_args(arguments)
-    # Words and boxes by the hundred thousand, none of them in a cycle: looking for cycles takes a tenth.
+    # Hundreds of thousands of words and boxes form no cycles, but searching for cycles takes a tenth of the
+    # time.
     gc.set_threshold(100_000)
     folders = [given.attachments] if given.attachments else []
     limit_this_process(given.memory_bytes, given.cpu_secs, given.path, folders)
@@ -82,7 +83,7 @@ def _request(given: argparse.Namespace) -> Request:
 
 
 def _private_stdout() -> IO[bytes]:
-    """Take standard output for ourselves: what C libraries print there goes to the log instead."""
+    """Return our own standard output, and send what C libraries print to the log."""
     ours = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr

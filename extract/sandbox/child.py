@@ -1,4 +1,4 @@
-"""One child process: started with limits, watched, read line by line, ended."""
+"""Starts one child process with limits, watches it, reads its lines, ends it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POLL_MS = 200
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """What one extraction may use; `timeout_secs` is for each unit: a page, a minute of sound, a text."""
+    """Limits of one extraction; `timeout_secs` is for each unit: a page, a minute of sound, a text."""
 
     timeout_secs: float
     memory_bytes: int
@@ -39,10 +39,10 @@ class SandboxLimits:
 
 
 class ChildExited(Exception):
-    """The child ended before it was done; `cause` is what that means for the document.
+    """The child exited before it was done; `cause` is the document's error.
 
-    `was_killed` says that the reason need not be the file: the kernel was short of memory, or somebody with
-    a reason of their own sent the signal.
+    If `was_killed`, the reason need not be the file: the kernel was short of memory, or somebody sent the
+    signal.
     """
 
     def __init__(self, cause: DocumentError, *, was_killed: bool = False) -> None:
@@ -51,7 +51,7 @@ class ChildExited(Exception):
 
 
 class Child:
-    """A context manager around the process; leaving it kills what is left."""
+    """A context manager around the process; leaving it kills the process if it still runs."""
 
     def __init__(self, path: Path, request: Request, limits: SandboxLimits) -> None:
         self._path, self._request, self._limits = path, request, limits
@@ -80,15 +80,14 @@ class Child:
         self._log.close()
 
     def grant_time(self) -> None:
-        """Start the clock of the next unit."""
+        """Start the time limit of the next unit."""
         self._due = time.monotonic() + self._limits.timeout_secs
 
     def lines(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
-        """Yield what the child writes, line by line.
+        """Yield the lines that the child writes.
 
-        Raise `ChildExited` when it has ended, `ProtocolError` for an endless line.
-
-        `while_waiting` is called whenever there is nothing to read, several times a second.
+        `while_waiting` is called several times a second while there is nothing to read. Raises `ChildExited`
+        after the child's last line, and `ProtocolError` for an endless line.
         """
         pending = b""
         for block in self._blocks(while_waiting):
@@ -96,7 +95,7 @@ class Child:
             yield from whole
             if len(pending) > MAX_LINE_BYTES:
                 raise ProtocolError("a line without end")
-        raise self._death()
+        raise self._exit_cause()
 
     def _blocks(self, while_waiting: Callable[[], None]) -> Iterator[bytes]:
         readable = select.poll()
@@ -114,7 +113,7 @@ class Child:
                 return
             yield block
 
-    def _death(self) -> ChildExited:
+    def _exit_cause(self) -> ChildExited:
         returncode = self._process.wait()
         if self._expired or returncode == -signal.SIGXCPU:
             return ChildExited(ExtractionTimeout())
@@ -133,8 +132,8 @@ class Child:
 
 
 def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[str]:
-    """Return what the child is told."""
-    # A backstop only: should this process stop watching, the kernel still ends an endless loop.
+    """Return the child's command-line arguments."""
+    # A second defence: if this process stops watching, the kernel still ends an endless loop.
     cpu_secs = int(limits.total_secs) * (os.cpu_count() or 1)
     return [
         str(path.resolve()),

@@ -1,4 +1,4 @@
-"""Findings as JSON lines: what the child writes."""
+"""Writes findings as JSON lines."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ def dump_finding(finding: Finding) -> bytes:
     if isinstance(finding, Element):
         return _line("Element", _element(finding))
     if isinstance(finding, Pictured):
-        return _line("Pictured", _pictured(finding))
+        return _line("Pictured", _picture(finding))
     return _line(type(finding).__name__, asdict(finding))
 
 
 def dump_error(error: DocumentError) -> bytes:
-    """Return the line that says why there is no more."""
+    """Return the line that reports why extraction stopped."""
     return _line("Error", {"code": error.code, "message": error.message})
 
 
 def dump_end() -> bytes:
-    """Return the line that says that nothing is missing."""
+    """Return the line that marks a complete stream."""
     return _line("End", {})
 
 
@@ -43,7 +43,7 @@ def _element(element: Element) -> dict[str, Any]:
     }
 
 
-def _pictured(picture: Pictured) -> dict[str, Any]:
+def _picture(picture: Pictured) -> dict[str, Any]:
     return {
         "area": picture.area and _area(picture.area),
         "fingerprint": picture.fingerprint,

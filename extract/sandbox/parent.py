@@ -1,4 +1,4 @@
-"""The worker's side: read a file through children, and lose no more than a unit when one dies."""
+"""The worker's side: extracts a file by child processes, and loses at most one unit when one crashes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def extract(
     attachments: Path | None = None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Finding, None, None]:
-    """Yield what children find in the file; raise `IngestionError` if nothing is to be had.
+    """Yield the findings of child processes; raise a `DocumentError` if nothing can be read.
 
-    A unit that kills its child is read once more, alone and in the simplest way. If that fails too, it is
-    reported as unreadable, and reading goes on behind it. A child that was killed from outside is replaced
-    once before that. The parameters are those of `Request`; `while_waiting` is called several times a second
-    while there is nothing to read, and may raise.
+    A unit that crashes its child is read once more, alone and in safe mode. If that fails too, it is reported
+    as unreadable, and extraction continues after it. A child that was killed from outside is first replaced
+    once. The parameters are those of `Request`. `while_waiting` is called several times a second while there
+    is nothing to read; an exception from it ends the extraction.
     """
     request = Request(
         Limits(limits.max_pages),
@@ -49,7 +49,7 @@ def extract(
 
 
 def _findings(reading: SupervisedExtraction) -> Generator[Finding, None, None]:
-    """Yield everything; the halves of a long file are read at the same time."""
+    """Yield all findings; the two halves of a long file are read at the same time."""
     findings = reading.findings()
     for finding in findings:
         yield finding
@@ -58,7 +58,7 @@ def _findings(reading: SupervisedExtraction) -> Generator[Finding, None, None]:
 
 
 def _is_worth_halving(opened: Opened, request: Request) -> bool:
-    # A model that recognises uses all cores by itself.
+    # A recognition model already uses all cores.
     is_whole = request.units is None and not request.deep
     return is_whole and opened.file_type in HALVED and opened.units >= WORTH_HALVING and CORES > 1
 
@@ -67,8 +67,8 @@ def _in_halves(
     first: SupervisedExtraction, opened: Opened, findings: Generator[Finding, None, None]
 ) -> Iterator[Finding]:
     middle = opened.units // 2
-    behind = replace(first.request, units=tuple(range(middle + 1, opened.units + 1)))
-    with Prefetcher(first.path, first.limits, behind, opened) as second:
+    second_half = replace(first.request, units=tuple(range(middle + 1, opened.units + 1)))
+    with Prefetcher(first.path, first.limits, second_half, opened) as second:
         for finding in findings:
             yield finding
             if isinstance(finding, UnitRead) and finding.number == middle:

@@ -1,4 +1,4 @@
-"""Reading the second half of a file while the first is being read."""
+"""Reads the second half of a file while the first half is being read."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from extract.sandbox.supervised import SupervisedExtraction
 WAIT_SECS = 0.2
 
 
-class _Enough(Exception):
-    """Nobody wants the rest."""
+class _StopPrefetch(Exception):
+    """The rest is no longer needed."""
 
 
 class Prefetcher:
-    """A context manager around a reading in a thread; leaving it ends the reading."""
+    """A context manager around an extraction in a thread; leaving it ends the extraction."""
 
     def __init__(self, path: Path, limits: SandboxLimits, request: Request, opened: Opened) -> None:
         self._found: SimpleQueue[Finding | Exception | None] = SimpleQueue()
@@ -41,7 +41,7 @@ class Prefetcher:
         self._thread.join()
 
     def findings(self, while_waiting: Callable[[], None]) -> Iterator[Finding]:
-        """Yield what was found, in order; raise what the reading raised."""
+        """Yield the findings in order; raise what the extraction raised."""
         while (found := self._next(while_waiting)) is not None:
             if isinstance(found, Exception):
                 raise found
@@ -59,12 +59,12 @@ class Prefetcher:
                 for finding in findings:
                     self._check()
                     self._found.put(finding)
-        except _Enough:
+        except _StopPrefetch:
             pass
-        except Exception as error:  # noqa: BLE001  to be raised where the findings are wanted
+        except Exception as error:  # noqa: BLE001  raised again where the findings are consumed
             self._found.put(error)
         self._found.put(None)
 
     def _check(self) -> None:
         if self._is_enough.is_set():
-            raise _Enough
+            raise _StopPrefetch

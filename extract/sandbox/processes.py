@@ -27,14 +27,14 @@ from core.process.telemetry import SWITCHES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "extract.sandbox"]
-# Nothing of ours: a parser that a file has taken over finds no keys and no database address.
+# Nothing of ours: a parser taken over by a file finds no keys and no database address.
 ENVIRONMENT = {
     "PATH": os.defpath,
-    # The account's own home folder is none of a reader's business.
+    # The account's own home folder is of no use to a reader.
     "HOME": "/nonexistent",
     "LANG": "C.UTF-8",
     "PYTHONDONTWRITEBYTECODE": "1",
-    # Each of its threads reserves address space, of which the child has only so much.
+    # Each of its threads reserves address space, which is limited in the child.
     "OPENBLAS_NUM_THREADS": "1",
     **SWITCHES,
 }
@@ -46,20 +46,20 @@ class Process(Protocol):
     """A running child."""
 
     def kill(self) -> None:
-        """End it and what it has started, at once; it may have ended already."""
+        """End it and all that it started, at once; it may have exited already."""
 
     def wait(self) -> int:
-        """Wait for its end; return its exit status, or minus the number of the signal that ended it."""
+        """Wait for its exit; return its exit status, or minus the number of the signal that killed it."""
 
 
 def start(arguments: Sequence[str], out: int, log: int) -> Process:
-    """Start a child that writes its findings to the descriptor `out`, and what libraries print to `log`."""
+    """Start a child that writes findings to the descriptor `out`, and libraries' output to `log`."""
     if CAN_FORK:
         return _server.start(arguments, out, log)
-    return Spawned([*PROGRAM, *arguments], out, log)
+    return SpawnedChild([*PROGRAM, *arguments], out, log)
 
 
-class Spawned:
+class SpawnedChild:
     """A child that is a program of its own."""
 
     def __init__(self, command: Sequence[str], out: int, log: int) -> None:
@@ -75,7 +75,7 @@ class Spawned:
 
     def kill(self) -> None:
         """See `Process`."""
-        # Not yet waited for, so the process group can't have become someone else's.
+        # It was not waited for yet, so its process group can't belong to another process now.
         if self._process.returncode is None:
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -84,8 +84,8 @@ class Spawned:
         return self._process.wait()
 
 
-class Forked:
-    """A child of the fork server, by the connection to its keeper."""
+class ForkedChild:
+    """A child of the fork server, reached by the connection to its keeper."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -100,21 +100,21 @@ class Forked:
         """See `Process`."""
         if self._ended is None:
             with self._connection:
-                told = self._connection.recv(16)
-            # A keeper that says nothing was killed, and its child with it.
-            self._ended = int(told) if told else -signal.SIGKILL
+                status = self._connection.recv(16)
+            # A keeper that sends nothing was killed, and its child with it.
+            self._ended = int(status) if status else -signal.SIGKILL
         return self._ended
 
 
 class ForkServer:
-    """The worker's side of the fork server: started when first needed, and again should it have died."""
+    """The worker's side of the fork server; started on first use, and again if it has exited."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: tuple[socket.socket, subprocess.Popen[bytes]] | None = None
 
-    def start(self, arguments: Sequence[str], out: int, log: int) -> Forked:
-        """Have a child started."""
+    def start(self, arguments: Sequence[str], out: int, log: int) -> ForkedChild:
+        """Let the server start a child."""
         ours, theirs = socket.socketpair()
         with theirs, self._lock:
             descriptors = [theirs.fileno(), out, log]
@@ -122,10 +122,10 @@ class ForkServer:
                 self._stop()
                 if not self._ask(arguments, descriptors):
                     raise ChildProcessError("the process that starts extractions does not start")
-        return Forked(ours)
+        return ForkedChild(ours)
 
     def stop(self) -> None:
-        """End the server; children that it has started go on."""
+        """End the server; its children continue."""
         with self._lock:
             self._stop()
 
@@ -137,9 +137,9 @@ class ForkServer:
             self._running = None
 
     def _ask(self, arguments: Sequence[str], descriptors: list[int]) -> bool:
-        """Send a request; return whether the server is there to take it."""
+        """Send a request; return whether a server is there to receive it."""
         if self._running is None:
-            self._running = _started()
+            self._running = _start_server()
         control, _ = self._running
         try:
             socket.send_fds(control, [json.dumps(arguments).encode() + b"\n"], descriptors)
@@ -148,10 +148,10 @@ class ForkServer:
             return False
 
 
-def _started() -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _start_server() -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, theirs = socket.socketpair()
     with theirs:
-        # It ends when our side of the connection does, however that comes about.
+        # The server ends when our side of the connection closes, for whatever reason.
         server = subprocess.Popen(  # noqa: S603
             [*PROGRAM, "--serve", str(theirs.fileno())],
             cwd=ROOT,

@@ -1,4 +1,4 @@
-"""One reading of a file, by as many children as it takes."""
+"""One extraction, continued by new child processes after crashes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from extract.errors import ExtractionTimeout, Internal, OutOfMemory
 from extract.sandbox.child import Child, ChildExited, SandboxLimits
 from extract.sandbox.wire import ProtocolError, read_line
 
-# A file that kills its reader so often will do so again.
-MOST_DEATHS = 8
+# After so many crashes, more can be expected.
+MOST_CRASHES = 8
 
 
 class SupervisedExtraction:
-    """What is left of a request after each death; `opened` is what is known of the file beforehand."""
+    """The rest of a request after each crash; `opened` is what is known of the file beforehand."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class SupervisedExtraction:
         self.opened = opened
         self.last = 0
         self.killed_at: int | None = None
-        self.deaths = 0
+        self.crashes = 0
         self.due = time.monotonic() + limits.total_secs
 
     def findings(self) -> Generator[Finding, None, None]:
@@ -43,29 +43,29 @@ class SupervisedExtraction:
             try:
                 yield from self._attempt(request)
                 return
-            except ChildExited as death:
+            except ChildExited as crash:
                 left = self._units_left()
-                if death.was_killed and left and left[0] != self.killed_at:
+                if crash.was_killed and left and left[0] != self.killed_at:
                     self.killed_at = left[0]
                     request = replace(self.request, units=left if self.opened else self.request.units)
                     continue
-                self.deaths += 1
-                if not left or self.deaths > MOST_DEATHS:
-                    raise death.cause from None
-                yield from self._read_in_safe_mode(left[0], death)
+                self.crashes += 1
+                if not left or self.crashes > MOST_CRASHES:
+                    raise crash.cause from None
+                yield from self._read_in_safe_mode(left[0], crash)
                 if not left[1:]:
                     return
                 request = replace(self.request, units=left[1:])
 
     def _units_left(self) -> tuple[int, ...]:
-        """Return the units that were not read to their end, the one that killed the child first."""
+        """Return the units not completely read, the one that crashed the child first."""
         if self.opened is None:
             return (1,)
         wanted = self.request.units or range(1, self.opened.units + 1)
         return tuple(unit for unit in wanted if unit > self.last)
 
-    def _read_in_safe_mode(self, unit: int, death: ChildExited) -> Iterator[Finding]:
-        """Read one unit alone, in the simplest way there is."""
+    def _read_in_safe_mode(self, unit: int, crash: ChildExited) -> Iterator[Finding]:
+        """Read one unit alone, in safe mode."""
         is_whole = self.opened is None or self.opened.units == 1
         try:
             yield from self._attempt(
@@ -73,12 +73,12 @@ class SupervisedExtraction:
             )
         except (ChildExited, DocumentError):
             if is_whole:
-                raise death.cause from None
+                raise crash.cause from None
             self.last = unit
             yield UnitRead(unit, TextOrigin.UNREADABLE)
 
     def _attempt(self, request: Request) -> Iterator[Finding]:
-        """Yield what one child finds; the elements of a unit only once it is complete."""
+        """Yield the findings of one child; the elements of a unit only when it is complete."""
         unit: list[Finding] = []
         with Child(self.path, request, self.limits) as child:
             for finding in self._read(child):

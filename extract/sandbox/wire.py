@@ -1,4 +1,4 @@
-"""Findings from JSON lines: what the parent believes of what the child wrote."""
+"""Reads findings from JSON lines, and checks all that a child wrote."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from extract.cleaning import clean
 from extract.errors import BY_CODE, Internal
 
 MAX_LINE_BYTES = 16 * 2**20
-# Boxes travel rounded to 1/100 point.
+# Boxes are written rounded to 1/100 point.
 TOLERANCE = 0.01
 
 Count = Annotated[int, Field(ge=0)]
@@ -36,7 +36,7 @@ Words = Annotated[str, Field(max_length=1000)]
 
 
 class ProtocolError(ValueError):
-    """A line that an honest child would not have written."""
+    """A line that an intact child would not have written."""
 
 
 class _Message(BaseModel):
@@ -80,7 +80,7 @@ class _UnitRead(_Message):
 class _Attached(_Message):
     type: Literal["Attached"]
     name: Words
-    # A plain name: the folder is ours, and nothing outside it may be named.
+    # A plain name: nothing outside our folder may be named.
     stored: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
     def read(self) -> Finding:
@@ -114,7 +114,7 @@ class _File(TypedDict, total=False):
 
 
 _InFile = TypedDict("_InFile", {"in": _File, "words": list[tuple[Count, Count]]})
-# The first that fits: comparing how well each fits would read every word three times.
+# The first type that fits: comparing how well each fits would read every word three times.
 _Span = Annotated[_OnPage | _InTime | _InFile, Field(union_mode="left_to_right")]
 
 
@@ -185,7 +185,7 @@ _MESSAGES: TypeAdapter[_Any] = TypeAdapter(Annotated[_Any, Field(discriminator="
 def read_line(line: bytes) -> Finding | None:
     """Return the finding in a line, or None for the line that ends the stream.
 
-    Raise the `IngestionError` that the line reports, or `ProtocolError`.
+    Raise the `DocumentError` that the line reports, or `ProtocolError`.
     """
     try:
         message = _MESSAGES.validate_json(line)

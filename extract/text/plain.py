@@ -1,4 +1,4 @@
-"""Plain text: paragraphs and list items with the lines they stand on."""
+"""Plain text: paragraphs and list items with their lines."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from core.locations import InFile
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.cleaning import clean
 from extract.errors import Empty, UnsupportedType
-from extract.places import element, folded
+from extract.places import element, fold_spaces
 from extract.sniffing import UNICODE_MARKS
 
 LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
-# Python's own inventions among the codecs, some of them slow beyond measure.
+# Codecs that only Python knows, some of them extremely slow.
 NO_CHARSETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf-7"})
 WESTERN = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 GUESSED_FROM = 256 * 2**10
@@ -27,7 +27,7 @@ Numbered = tuple[int, str]
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
-    """Yield the file's paragraphs; raise `UnsupportedType` if it is no text, `Empty` if it is blank."""
+    """Yield the file's paragraphs; raise `UnsupportedType` if it is not text, `Empty` if it is blank."""
     text = read_text(path)
     yield Opened("txt", "text/plain")
     yield from plain_elements(text)
@@ -35,7 +35,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 
 
 def read_text(path: Path) -> str:
-    """Return a file as text in the encoding it is most probably in; raise `Empty` or `UnsupportedType`."""
+    """Return a file as text in its most probable encoding; raise `Empty` or `UnsupportedType`."""
     text = decode(path.read_bytes())
     if not text.strip():
         raise Empty
@@ -43,17 +43,18 @@ def read_text(path: Path) -> str:
 
 
 def decode(content: bytes) -> str:
-    """Return bytes as text in the encoding they are most probably in, with line feeds as line ends."""
-    return clean(_decoded(content)).replace("\r\n", "\n").replace("\r", "\n")
+    """Return bytes as text in their most probable encoding, with line feeds as line ends; raise
+    `UnsupportedType`."""
+    return clean(_decode_guessed(content)).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def decode_as(content: bytes, declared: str) -> str | None:
-    """Return bytes as text in the encoding that a page or message declares, None if they are not in it."""
+    """Return bytes as text in the encoding that a page or e-mail declares, None if they are invalid in it."""
     try:
         encoding = codecs.lookup(declared).name
         if encoding in NO_CHARSETS:
             return None
-        # What calls itself Latin-1 or ASCII on the web and in mails is this superset of them.
+        # What is labelled Latin-1 or ASCII on the web and in e-mails is this superset of them.
         return (
             clean(content.decode(WESTERN.get(encoding, encoding))).replace("\r\n", "\n").replace("\r", "\n")
         )
@@ -61,16 +62,16 @@ def decode_as(content: bytes, declared: str) -> str | None:
         return None
 
 
-def _decoded(content: bytes) -> str:
+def _decode_guessed(content: bytes) -> str:
     if mark := next((mark for mark in UNICODE_MARKS if content.startswith(mark)), None):
         return content.decode(UNICODE_MARKS[mark], "replace")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        # One broken byte in a long text: the rest is still UTF-8, and no guess would be better.
+        # One broken byte in a long text: the rest is still UTF-8, and a guess would not be better.
         if error.start > GUESSED_FROM:
             return content.decode("utf-8", "replace")
-    # Takes 0.1 s to import, and most files are UTF-8.
+    # The import takes 0.1 s, and most files are UTF-8.
     from charset_normalizer import from_bytes
 
     matches = from_bytes(content[:GUESSED_FROM])
@@ -78,21 +79,21 @@ def _decoded(content: bytes) -> str:
         raise UnsupportedType
     best = matches[0]
     likely = {match.encoding for match in matches if match.chaos <= best.chaos + AS_GOOD}
-    # Of encodings that fit about equally well, the one that western European systems write.
+    # Of encodings that fit about equally well, take the one that western European systems write.
     encoding = "cp1252" if best.encoding in LIKE_WESTERN and "cp1252" in likely else best.encoding
     return content.decode(encoding, "replace")
 
 
 def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
-    """Yield the paragraphs and list items of a text; `with_lines` gives them the lines as their place."""
+    """Yield the paragraphs and list items of a text; `with_lines` gives them their lines as place."""
     for block in _blocks(enumerate(text.split("\n"), start=1)):
         kind = Kind.LIST_ITEM if LIST_ITEM.match(block[0][1]) else Kind.PARAGRAPH
         place = InFile(lines=(block[0][0], block[-1][0])) if with_lines else None
-        yield element(kind, folded(" ".join(line for _, line in block)), place)
+        yield element(kind, fold_spaces(" ".join(line for _, line in block)), place)
 
 
 def _blocks(lines: Iterable[Numbered]) -> Iterator[list[Numbered]]:
-    """Group lines into what stands together: a list item with its continuation, a paragraph."""
+    """Group lines that belong together: a list item with its continuation, a paragraph."""
     block: list[Numbered] = []
     for number, line in lines:
         if block and (not line.strip() or LIST_ITEM.match(line)):

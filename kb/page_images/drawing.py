@@ -56,9 +56,9 @@ def _draw_pdf(file: Path, number: int, width: int, box: Box | None) -> bytes | N
 def _draw_image(file: Path, number: int, width: int, box: Box | None) -> bytes | None:
     from PIL import Image
 
-    from extract.images import opened, page_count, page_pixels, page_size
+    from extract.images import open_image, page_count, page_pixels, page_size
 
-    with opened(file) as image:
+    with open_image(file) as image:
         if not 1 <= number <= page_count(image):
             return None
         across, down = page_size(image, number)

@@ -20,7 +20,7 @@ from extract.errors import Corrupted, FileTooLarge
 from extract.media import reader as media
 from extract.media.reader import UNIT_SECS, extract, stretches
 from extract.media.sound import recording
-from extract.media.speech import RATE, Samples, hear
+from extract.media.speech import RATE, Samples, transcribe
 from tests.testing.paths import SAMPLES
 
 LIMITS = Limits(10)
@@ -236,7 +236,7 @@ def test_more_sound_than_announced_belongs_to_the_last_unit() -> None:
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"model\.bin"):
-        hear(np.zeros(RATE, np.float32), model=tmp_path)
+        transcribe(np.zeros(RATE, np.float32), model=tmp_path)
 
 
 @pytest.mark.parametrize(("name", "sources"), [("scans.tiff", "ocr ocr"), ("speech.opus", "speech")])

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 
 from core.locations import Box, Page
 from extract.ocr.layout import LineShape, paragraphs
-from extract.ocr.recognition import OCR_DPI, Recognised, recognise
+from extract.ocr.recognition import OCR_DPI, RecognisedText, recognise
 from extract.pdf.mupdf import pymupdf
 from tests.samples.make import BODY, CHAPTERS
 from tests.testing.paths import SAMPLES
@@ -32,7 +32,7 @@ def true_words(number: int = 1) -> dict[str, Box]:
         return {word[4]: Box(*word[:4]) for word in pdf[number - 1].get_text("words") if len(word[4]) > 1}
 
 
-def words(recognised: Recognised) -> dict[str, Box]:
+def words(recognised: RecognisedText) -> dict[str, Box]:
     return {
         element.text[span.start : span.end]: span.place.box
         for element in recognised.elements
@@ -40,7 +40,7 @@ def words(recognised: Recognised) -> dict[str, Box]:
     }
 
 
-def text(recognised: Recognised) -> str:
+def text(recognised: RecognisedText) -> str:
     return " ".join(element.text for element in recognised.elements)
 
 
@@ -98,7 +98,7 @@ def test_nothing_on_white_noise_or_a_speck() -> None:
     noise = np.random.default_rng(0).integers(0, 255, (300, 400, 3)).astype(np.uint8)
     for pixels in (np.full((400, 300, 3), 255, np.uint8), np.zeros((1, 1, 3), np.uint8), noise):
         height, width = pixels.shape[:2]
-        assert recognise(pixels, Page(1, width, height)) == Recognised([], None)
+        assert recognise(pixels, Page(1, width, height)) == RecognisedText([], None)
 
 
 def test_a_long_strip_is_read_from_top_to_bottom_without_doubles() -> None:

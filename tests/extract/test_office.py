@@ -21,7 +21,7 @@ from pptx.util import Inches
 from core.errors import DocumentError
 from extract.base import Kind, Limits, Request, TextOrigin
 from extract.errors import FileTooLarge, TooManyPages
-from extract.office.shown import shown
+from extract.office.shown import displayed_value
 from tests.extract.reading import REQUEST, read, read_bytes, simply, zipped
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -271,7 +271,7 @@ def test_a_sheet_whose_rows_go_on_for_ever(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_are_read_as_shown(value: object, number_format: str, text: str) -> None:
-    assert shown(value, number_format) == text
+    assert displayed_value(value, number_format) == text
 
 
 def test_old_excel(shared_data: Path) -> None:

@@ -59,7 +59,7 @@ EXHAUSTING = {
 def run_instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Have children run this program."""
     monkeypatch.setattr(
-        child, "start", lambda _, out, log: processes.Spawned([sys.executable, "-c", code], out, log)
+        child, "start", lambda _, out, log: processes.SpawnedChild([sys.executable, "-c", code], out, log)
     )
 
 
@@ -252,8 +252,8 @@ def read_five_pages(
     """Read the five pages, of which some are fatal to their reader, once or always."""
     read = [] if read is None else read
 
-    def start(arguments: Sequence[str], out: int, log: int) -> processes.Spawned:
-        return processes.Spawned([sys.executable, "-c", FIVE_PAGES, repr(fatal), *arguments], out, log)
+    def start(arguments: Sequence[str], out: int, log: int) -> processes.SpawnedChild:
+        return processes.SpawnedChild([sys.executable, "-c", FIVE_PAGES, repr(fatal), *arguments], out, log)
 
     monkeypatch.setattr(child, "start", start)
     for finding in parent.extract(Path("any"), SandboxLimits(30, 1 << 30, 10), **request):

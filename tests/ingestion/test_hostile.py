@@ -14,8 +14,8 @@ from docx.shared import RGBColor
 
 from core.locations import Box, LocatedText, OnPage, Page
 from extract.base import Element, Kind
-from extract.invisible import without_invisible
-from extract.pdf.visible_lines import LOOKED_BESIDE
+from extract.invisible import strip_invisible
+from extract.pdf.visible_lines import PAGES_SEARCHED_OUTSIDE
 from ingestion.chunking import sections
 from kb.models import Chunk, Document, Status
 from tests.conftest import Cast
@@ -176,14 +176,14 @@ def test_letters_drawn_as_outlines_keep_their_text_layer(tmp_path: Path) -> None
 
 def test_text_beside_the_page_is_looked_for_on_the_first_pages_and_never_read(tmp_path: Path) -> None:
     pdf = pymupdf.open()
-    for _ in range(LOOKED_BESIDE + 1):
+    for _ in range(PAGES_SEARCHED_OUTSIDE + 1):
         page = pdf.new_page(width=400, height=300)
         page.insert_text((40, 50), "on the page")
         page.insert_text((-300, 50), "beside it")
     pdf.save(tmp_path / "long.pdf")
     found = read(tmp_path / "long.pdf")
     assert "beside" not in found.text
-    assert found.hidden.count("beside it") == LOOKED_BESIDE
+    assert found.hidden.count("beside it") == PAGES_SEARCHED_OUTSIDE
 
 
 # --- Other kinds -------------------------------------------------------------------------------------------
@@ -225,16 +225,14 @@ def test_a_style_sheet_leaves_white_text_in_doubt(tmp_path: Path) -> None:
     ],
 )
 def test_joiners_stay_where_they_join(text: str, seen: str) -> None:
-    assert [element.text for element in without_invisible(Element(Kind.PARAGRAPH, LocatedText(text)))] == [
-        seen
-    ]
+    assert [element.text for element in strip_invisible(Element(Kind.PARAGRAPH, LocatedText(text)))] == [seen]
 
 
 def test_words_keep_their_places_when_characters_go() -> None:
     tags = "".join(chr(0xE0000 + ord(one)) for one in ORDER)
     words = [("fi\u200brst", Box(10, 10, 40, 20)), (tags, Box(41, 10, 42, 20)), ("last", Box(50, 10, 80, 20))]
     located = LocatedText.of_words([(word, OnPage(SHEET, 0, box)) for word, box in words])
-    seen, hidden = without_invisible(Element(Kind.PARAGRAPH, located))
+    seen, hidden = strip_invisible(Element(Kind.PARAGRAPH, located))
     assert (hidden.kind, hidden.text) == (Kind.HIDDEN, ORDER)
     assert seen.text == "first  last"
     spans = [

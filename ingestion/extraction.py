@@ -49,7 +49,8 @@ class Unit:
 class ExtractionState:
     """The units of one file, and what was noticed while reading them."""
 
-    def __init__(self, document: Document, report: ProgressWriter, attachments: Path) -> None:
+    def __init__(self, document: Document, path: Path, report: ProgressWriter, attachments: Path) -> None:
+        self.path = path
         self.opened: Opened | None = None
         self.units: dict[int, Unit] = {}
         self.warnings: list[Warned] = []
@@ -73,7 +74,7 @@ class ExtractionState:
     def read_text(self) -> None:
         """Read the text that the file holds; raise `DocumentError` if it can't be read at all."""
         findings = extract(
-            Path(self._document.file.path),
+            self.path,
             _limits(),
             main_content=bool(self._document.url),
             attachments=self._attachments,
@@ -89,7 +90,7 @@ class ExtractionState:
         if not self.pending:
             return
         findings = extract(
-            Path(self._document.file.path),
+            self.path,
             _limits(),
             deep=True,
             units=self.pending,
@@ -135,7 +136,7 @@ class ExtractionState:
 
     def _found_in_pictures(self, while_waiting: Callable[[], None]) -> Iterator[Finding]:
         yield from extract(
-            Path(self._document.file.path),
+            self.path,
             _limits(),
             deep=True,
             pictures=True,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,7 @@ from django.utils import timezone
 from core.errors import DocumentError
 from core.threads import give_connection_back
 from extract.base import Element
-from extract.errors import NoText
+from extract.errors import Corrupted, NoText
 from ingestion.attachments import add_attachments
 from ingestion.captioning import caption_pictures, captioner
 from ingestion.chunking import chunked
@@ -35,11 +35,13 @@ from ingestion.quality import is_partial, quality_of, warnings_of
 from ingestion.structure import structured
 from ingestion.vectors import MissingVectors
 from kb.chunks import ChunkDraft, swap_chunks
+from kb.documents import FILE_LOST, has_file
 from kb.embedding import embedding_model
 from kb.index.merging import merge_if_due
 from kb.index.segments import ScopeKey, index_document
 from kb.jobs import defer_for_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
+from kb.storage import StoredFile
 
 # Recognised pages are made searchable so often, and at most for this share of the time.
 PUBLISH_EVERY_SECS = 10.0
@@ -87,11 +89,13 @@ def read(document_id: UUID, interrupted: Interruption, next_task: str | None = N
     report.begin(error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
     document.text_ready_at = None
-    if document.url and not document.file:
+    if not has_file(document):
+        if not document.url:
+            raise Corrupted(FILE_LOST)
         fetch_document(document, report.check)
-    with tempfile.TemporaryDirectory() as folder:
+    with StoredFile.of(document).local_copy() as path, tempfile.TemporaryDirectory() as folder:
         attachments = Path(folder)
-        reading = ExtractionState(document, report, attachments)
+        reading = ExtractionState(document, path, report, attachments)
         reading.read_text()
         if reading.pending or reading.pictured:
             _recognise(document, reading, report)
@@ -218,7 +222,9 @@ def _describe(document: Document, reading: ExtractionState, report: ProgressWrit
     areas = pictures_in(_elements(reading)) if chosen else []
     if chosen and areas:
         language = document.language or language_of(reading.elements)
-        reading.add_descriptions(*caption_pictures(chosen, document, areas, language, report.check))
+        file = replace(StoredFile.of(document), copy=reading.path)
+        described = caption_pictures(chosen, document, file, areas, language, report.check)
+        reading.add_descriptions(*described)
 
 
 def _elements(reading: ExtractionState) -> list[Element]:

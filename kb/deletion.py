@@ -190,6 +190,7 @@ def _remove_files(storage: Storage, id: UUID) -> None:
         names = []
     for name in names:
         storage.delete(f"{folder}/{name}")
+    # Where the storage has folders; elsewhere there is nothing of this name.
     storage.delete(folder)
     for cache in (Path(settings.DATA_DIR) / "cache").glob(f"*/{id}*"):
         remove_cache(cache)

@@ -25,6 +25,7 @@ from core.pubsub import document_topic, publish
 from core.text.visible_text import one_line
 from kb.jobs import FETCH_TASK, INGEST_TASK, defer_for_document
 from kb.models import Document, Searchable, Stage, Status
+from kb.storage import StoredFile
 
 MAX_NAME = 500
 MAX_EXTERNAL_ID = 255
@@ -191,10 +192,10 @@ def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool
     return is_there
 
 
-def original_file(document: Document) -> Path:
-    """Return the path of the document's file, or raise `NotFound` saying why there is none."""
+def original_file(document: Document) -> StoredFile:
+    """Return the document's file, or raise `NotFound` saying why there is none."""
     if has_file(document):
-        return Path(document.file.path)
+        return StoredFile.of(document)
     if document.url:
         raise NotFound("The page has not been fetched, so there is no file of it.")
     raise NotFound(FILE_LOST)

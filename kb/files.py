@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 from django.http import HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
 from core.errors import RangeNotSatisfiable
 from core.text.visible_text import one_line
+from kb.storage import StoredFile
 
 BLOCK_BYTES = 256 * 1024
 BEYOND_ANY_FILE = 10**18
@@ -23,9 +23,9 @@ INLINE_TYPES = frozenset(
 )
 
 
-def serve_file(path: Path, name: str, mime_type: str, range_header: str | None) -> HttpResponseBase:
+def serve_file(file: StoredFile, name: str, mime_type: str, range_header: str | None) -> HttpResponseBase:
     """Return the file, or the one part of it that `Range: bytes=…` asks for (RFC 9110 §14)."""
-    size = path.stat().st_size
+    size = file.storage.size(file.name)
     try:
         part = _requested_part(range_header, size)
     except UnsatisfiableRange:
@@ -35,7 +35,7 @@ def serve_file(path: Path, name: str, mime_type: str, range_header: str | None) 
     start, end = part or (0, size)
     safe = mime_type in INLINE_TYPES
     response = StreamingHttpResponse(
-        _blocks(path, start, end),
+        _blocks(file, start, end),
         status=206 if part else 200,
         content_type=mime_type if safe else "application/octet-stream",
     )
@@ -73,16 +73,16 @@ def _position(digits: str) -> int:
     return int(significant or 0) if len(significant) < len(str(BEYOND_ANY_FILE)) else BEYOND_ANY_FILE
 
 
-async def _blocks(path: Path, start: int, end: int) -> AsyncIterator[bytes]:
-    file = await asyncio.to_thread(path.open, "rb")
+async def _blocks(file: StoredFile, start: int, end: int) -> AsyncIterator[bytes]:
+    opened = await asyncio.to_thread(file.storage.open, file.name)
     try:
-        await asyncio.to_thread(file.seek, start)
+        await asyncio.to_thread(opened.seek, start)
         left = end - start
         while left > 0:
-            block = await asyncio.to_thread(file.read, min(BLOCK_BYTES, left))
+            block = await asyncio.to_thread(opened.read, min(BLOCK_BYTES, left))
             if not block:
                 return
             left -= len(block)
             yield block
     finally:
-        await asyncio.to_thread(file.close)
+        await asyncio.to_thread(opened.close)

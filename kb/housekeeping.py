@@ -8,6 +8,7 @@ from procrastinate.contrib.django import app
 
 from kb.doctor import STALE_CACHES, examine, repair
 from kb.page_images import cache as page_cache
+from kb.storage import remove_forgotten_copies
 
 logger = logging.getLogger(__name__)
 
@@ -19,4 +20,5 @@ def tidy_caches(timestamp: int) -> None:
     result = examine(STALE_CACHES)
     repair(result)
     removed = page_cache.sweep()
+    remove_forgotten_copies()
     logger.info("Removed %d caches without a document, and %d bytes of page images.", result.count, removed)

@@ -8,6 +8,7 @@ import re
 import secrets
 import sys
 from decimal import Decimal
+from importlib.util import find_spec
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -200,8 +201,30 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [path for path in [BASE_DIR / "frontend" / "dist"] if path.is_dir()]
 MEDIA_ROOT = DATA_DIR / "files"
+
+
+def _refuse_all_but_classes(name: str) -> None:
+    module = name.rpartition(".")[0]
+    try:
+        is_there = find_spec(module) is not None if module else False
+    except ImportError:
+        is_there = False
+    if not is_there:
+        raise ValidationError(f"“{name}” is not the dotted path of a class that is installed.")
+
+
+def _refuse_all_but_objects(options: Any) -> None:
+    if not isinstance(options, dict):
+        raise ValidationError("Not a JSON object.")
+
+
+# Any class of Django's storage API that does not overwrite; paths are asked for in kb/storage.py alone.
+FILE_STORAGE = env.str(
+    "FILE_STORAGE", "django.core.files.storage.FileSystemStorage", validate=_refuse_all_but_classes
+)
+FILE_STORAGE_OPTIONS: Any = env.json("FILE_STORAGE_OPTIONS", {}, validate=_refuse_all_but_objects)
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {"BACKEND": FILE_STORAGE, "OPTIONS": FILE_STORAGE_OPTIONS},
     "staticfiles": {"BACKEND": "locus.static_files.StaticStorage"},
 }
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))

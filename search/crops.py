@@ -11,7 +11,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from pathlib import Path
 from uuid import UUID
 
 from accounts.principal import Principal
@@ -103,9 +102,8 @@ def _around(boxes: Sequence[PageBox]) -> PageBox:
 
 def _crop(rank: int, document: Document, area: PageBox) -> Crop | None:
     try:
-        file: Path = original_file(document)
-        png = crop_png(file, page_cache(document), area, LONGEST_SIDE, asker=document.workspace_id)
-        return Crop(rank, png)
+        file, cache = original_file(document), page_cache(document)
+        return Crop(rank, crop_png(file, cache, area, LONGEST_SIDE, asker=document.workspace_id))
     except (LocusError, OSError) as error:
         logger.warning("No crop of document %s, page %s: %s", document.pk, area.page.number, error)
         return None

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pymupdf
 from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage
 
 from accounts.models import Session, Workspace
 from core.locations import Box, LocatedText, OnPage, Page
 from kb.embedding import active_space, embedding_model
 from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
+from kb.storage import StoredFile
 
 TEXT = "The solar farm in Almería produced 42 gigawatt hours in 2023. Its owner is the town itself."
 
@@ -118,3 +121,8 @@ def add_chunk(document: Document, located: LocatedText, ordinal: int = 0) -> Chu
 def chunk_id(document: Document) -> UUID:
     """Return the id of the document's first chunk."""
     return Chunk.unscoped.filter(document=document).values_list("pk", flat=True)[0]
+
+
+def stored_file(path: Path) -> StoredFile:
+    """Return any file of this machine as one of a storage."""
+    return StoredFile(FileSystemStorage(path.parent), path.name)

@@ -26,6 +26,7 @@ from ingestion.pictures import Description
 from kb.documents import page_cache
 from kb.models import Document
 from kb.page_images.rendering import crop_png
+from kb.storage import StoredFile
 
 if TYPE_CHECKING:
     from ingestion.captioning.model import Captioner
@@ -42,17 +43,18 @@ Described = dict[PageBox, Description]
 def caption_pictures(
     captioner: Captioner,
     document: Document,
+    file: StoredFile,
     areas: Sequence[PageBox],
     language: str | None,
     while_waiting: Callable[[], None],
 ) -> tuple[Described, list[Warned]]:
-    """Return what the model says of each picture, and a warning if it did not say so of all.
+    """Return what the model says of each picture in a document's file, and a warning if not of all.
 
     `while_waiting` is called between pictures, and may raise. A model that fails several times in a row is
     not asked again.
     """
     kept = _Kept(document.pk, f"{captioner.name}\n{language}")
-    look = partial(_look, captioner, document, Payer.of(document.workspace_id), kept, language)
+    look = partial(_look, captioner, document, file, Payer.of(document.workspace_id), kept, language)
     described: Described = {}
     seen = 0
     refused: BudgetExceeded | None = None
@@ -74,6 +76,7 @@ def caption_pictures(
 def _look(
     captioner: Captioner,
     document: Document,
+    file: StoredFile,
     payer: Payer,
     kept: _Kept,
     language: str | None,
@@ -81,7 +84,7 @@ def _look(
 ) -> str | BudgetExceeded | None:
     """Return a description, None where there is none; what was described before is had without money."""
     try:
-        png = crop_png(Path(document.file.path), page_cache(document), area, LONGEST_SIDE)
+        png = crop_png(file, page_cache(document), area, LONGEST_SIDE)
         return kept.get(png, lambda: captioner.description(png, language, payer))
     except BudgetExceeded as error:
         return error

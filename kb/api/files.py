@@ -22,7 +22,7 @@ from kb.api.finding import changeable_document, visible_document
 from kb.api.uploads import REPLACEMENT_SCHEMA, RawFileParser, read_replacement
 from kb.documents import original_file, page_cache, replace_content
 from kb.files import serve_file
-from kb.page_images.rendering import page_bytes
+from kb.page_images.rendering import page_png
 from kb.representations import document_json
 
 MAX_IMAGE_WIDTH = 4000
@@ -124,7 +124,7 @@ class DocumentPageView(ApiView):
             return not_modified(etag)
         # To draw may take seconds, and to wait for it too: others need the connection.
         give_connection_back()
-        image = page_bytes(file, cache, page, width, asker=principal.user_id)
+        image = page_png(file, cache, page, width, asker=principal.user_id)
         return revalidated(HttpResponse(image, content_type="image/png"), etag)
 
 

@@ -43,7 +43,7 @@ def _lacks_its_file(document: Document) -> bool:
 
 
 def _give_up_file(finding: Finding) -> None:
-    if not default_storage.exists("documents"):
+    if not _is_storage_there():
         raise Unrepairable("The folder of all documents is not there: is the volume mounted?")
     with transaction.atomic():
         document = locked(finding.subject)
@@ -55,6 +55,14 @@ def _give_up_file(finding: Finding) -> None:
             reprocess(document)
         elif document.status not in (Status.FAILED, Status.CANCELLED):
             _mark_as_lost(document)
+
+
+def _is_storage_there() -> bool:
+    """Tell whether the files of documents can be looked at; only in a folder may there be none at all."""
+    try:
+        return default_storage.exists("documents") or any(default_storage.listdir("documents"))
+    except FileNotFoundError:
+        return False
 
 
 def _mark_as_lost(document: Document) -> None:

@@ -25,6 +25,7 @@ from core.locations import Box, PageBox
 from core.process.telemetry import SWITCHES
 from kb.page_images import cache as page_cache
 from kb.page_images.drawing import NO_SUCH_PAGE, TIMEOUT_SECS
+from kb.storage import StoredFile
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECS = 20.0
@@ -38,21 +39,16 @@ MOST_FAILURES = 10_000
 STEPS = (0, 480, 720, 960, 1280, 1600, 2000, 2600, 3200)
 
 
-def page_png(file: Path, cache: Path, number: int, width: int, *, asker: Hashable = None) -> Path:
-    """Return the path of page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if need be.
+def page_png(file: StoredFile, cache: Path, number: int, width: int, *, asker: Hashable = None) -> bytes:
+    """Return page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if need be.
 
     `asker` is whose turn it takes. Raises `NotFound` if there is no such page, `Timeout`, `ValidationError`
     if it can't be drawn, or `Overloaded`.
     """
-    return _kept(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
-
-
-def page_bytes(file: Path, cache: Path, number: int, width: int, *, asker: Hashable = None) -> bytes:
-    """Return the same as bytes."""
     return _read(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
 
 
-def crop_png(file: Path, cache: Path, area: PageBox, longest: int, *, asker: Hashable = None) -> bytes:
+def crop_png(file: StoredFile, cache: Path, area: PageBox, longest: int, *, asker: Hashable = None) -> bytes:
     """Return what is in a box on a page as PNG whose longer side has `longest` pixels.
 
     Raises as `page_png` does.
@@ -68,18 +64,10 @@ def crop_png(file: Path, cache: Path, area: PageBox, longest: int, *, asker: Has
 class _Drawing:
     """What to draw: a page, or a box on it, at a width in pixels."""
 
-    file: Path
+    file: StoredFile
     number: int
     width: int
     box: Box | None = None
-
-    def version(self) -> tuple[int, int]:
-        """Return what differs once the file is replaced; raise `NotFound` if it is gone."""
-        try:
-            stat = self.file.stat()
-        except FileNotFoundError:
-            raise NotFound from None
-        return stat.st_ino, stat.st_mtime_ns
 
 
 def _read(drawing: _Drawing, image: Path, asker: Hashable) -> bytes:
@@ -95,7 +83,7 @@ def _kept(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
     """Return the image if it is there, else draw it; equal requests wait for one drawing."""
     if page_cache.use(image):
         return image
-    version = drawing.version()
+    version = drawing.file.version()
     _failures.check(drawing, version)
     deadline = time.monotonic() + PATIENCE_SECS
     with _only_one(image, PATIENCE_SECS):
@@ -109,7 +97,7 @@ def _kept(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
     return image
 
 
-def _draw_into(image: Path, drawing: _Drawing, version: tuple[int, int]) -> None:
+def _draw_into(image: Path, drawing: _Drawing, version: Hashable) -> None:
     image.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         dir=image.parent, prefix=image.stem, suffix=page_cache.DRAFT, delete=False
@@ -127,14 +115,14 @@ def _draw_into(image: Path, drawing: _Drawing, version: tuple[int, int]) -> None
             _clean_up_if_deleted(image.parent, drawing, version)
 
 
-def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: tuple[int, int]) -> None:
+def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: Hashable) -> None:
     """Leave no image of a document that was deleted, or given another file, while it was drawn.
 
     A deletion removes the file first and the cache after it. So either the file is gone by now, and we clean
     up, or the deletion has yet to remove the cache, and cleans up itself.
     """
     try:
-        is_current = drawing.version() == version
+        is_current = drawing.file.version() == version
     except NotFound:
         is_current = False
     if not is_current:
@@ -143,9 +131,10 @@ def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: tuple[int, int
 
 
 def _run(drawing: _Drawing, output: int) -> None:
-    arguments = (drawing.file, drawing.number, drawing.width, *(drawing.box or ()))
-    command = [sys.executable, "-m", "kb.page_images.drawing", *map(str, arguments)]
-    status = _exit_status(command, output)
+    with drawing.file.local_copy() as path:
+        arguments = (path, drawing.number, drawing.width, *(drawing.box or ()))
+        command = [sys.executable, "-m", "kb.page_images.drawing", *map(str, arguments)]
+        status = _exit_status(command, output)
     if status in KILLED:
         raise Timeout("This page takes too long to draw.")
     if status == NO_SUCH_PAGE:
@@ -227,7 +216,7 @@ class _Failures:
         self._lock = threading.Lock()
         self._known: OrderedDict[Hashable, tuple[float, type[LocusError], str, str | None]] = OrderedDict()
 
-    def check(self, drawing: _Drawing, version: tuple[int, int]) -> None:
+    def check(self, drawing: _Drawing, version: Hashable) -> None:
         """Raise what the same drawing raised lately, or one of the same page that was no harder."""
         since = time.monotonic() - FAILURE_SECS
         keys = [(drawing, version), *((_page(drawing), version, step) for step in _steps_to(drawing.width))]
@@ -236,7 +225,7 @@ class _Failures:
         if known and known[0] > since:
             raise known[1](known[2], param=known[3])
 
-    def add(self, drawing: _Drawing, version: tuple[int, int], error: LocusError) -> None:
+    def add(self, drawing: _Drawing, version: Hashable, error: LocusError) -> None:
         """Remember a failure."""
         key: Hashable = (drawing, version)
         if isinstance(error, Timeout):

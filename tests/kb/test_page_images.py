@@ -24,7 +24,7 @@ from kb.page_images import cache as page_cache
 from kb.page_images import rendering
 from kb.page_images.rendering import page_png
 from tests.conftest import Cast, make_cast
-from tests.factories import indexed_document, pdf_of, stored_document
+from tests.factories import indexed_document, pdf_of, stored_document, stored_file
 from tests.testing.paths import SAMPLES
 
 MANY = 12
@@ -106,29 +106,31 @@ def at_once(calls: list[Callable[[], Any]]) -> list[Any]:
 def test_a_hopeless_page_is_tried_once_for_many_widths(slow: Path, children: list[int]) -> None:
     """Page drawing without a limit: twelve requests for a slow page at 3989 to 4000 pixels took all cores."""
 
+    file = stored_file(slow)
+
     def ask(width: int) -> Callable[[], Any]:
-        return lambda: page_png(slow, slow.parent / "pages", 1, width, asker="viewer")
+        return lambda: page_png(file, slow.parent / "pages", 1, width, asker="viewer")
 
     outcomes = at_once([ask(4000 - number) for number in range(MANY)])
     assert all(isinstance(outcome, Timeout) for outcome in outcomes), outcomes
     assert len(children) == 1
     # Nor is it tried again soon, or larger; smaller it may go.
     with pytest.raises(Timeout):
-        page_png(slow, slow.parent / "pages", 1, 3300)
+        page_png(file, slow.parent / "pages", 1, 3300)
     assert len(children) == 1
     with pytest.raises(Timeout):
-        page_png(slow, slow.parent / "pages", 1, 100)
+        page_png(file, slow.parent / "pages", 1, 100)
     assert len(children) == 2
     # Another file at the same place is another matter.
     slow.write_bytes(pdf_of("Words."))
-    assert page_png(slow, slow.parent / "pages", 1, 3300).exists()
+    assert page_png(file, slow.parent / "pages", 1, 3300)
 
 
 def test_few_are_drawn_at_once_and_equal_requests_share_one(tmp_path: Path, children: list[int]) -> None:
     """Each request used to start a process of its own, also where all asked for the same image."""
-    file = SAMPLES / "report.pdf"
+    file = stored_file(SAMPLES / "report.pdf")
     calls: list[Callable[[], Any]] = [lambda: page_png(file, tmp_path, 1, 300, asker=object())] * MANY
-    assert set(at_once(calls)) == {tmp_path / "1-300.png"}
+    assert set(at_once(calls)) == {(tmp_path / "1-300.png").read_bytes()}
     assert len(children) == 1
     others = [
         lambda width=width: page_png(file, tmp_path, 1, width, asker=width) for width in range(301, 305)
@@ -153,7 +155,7 @@ def test_what_the_child_writes_is_bounded(
         rendering, "_exit_status", lambda command, output: run([command[0], "-c", program], output)
     )
     with pytest.raises(Exception, match=r"can't be drawn|too long"):
-        page_png(SAMPLES / "report.pdf", tmp_path / "pages", 1, 300)
+        page_png(stored_file(SAMPLES / "report.pdf"), tmp_path / "pages", 1, 300)
     assert list((tmp_path / "pages").iterdir()) == []
 
 
@@ -283,7 +285,7 @@ def test_storing_keeps_the_limit_by_itself(images: Path, settings: Any, tmp_path
     settings.PAGE_CACHE_BYTES = 30_000
     for page in (1, 2, 3, 4):
         for width in (300, 400):
-            page_png(SAMPLES / "report.pdf", images / "document", page, width)
+            page_png(stored_file(SAMPLES / "report.pdf"), images / "document", page, width)
     assert sum(path.stat().st_size for path in images.rglob("*.png")) <= 60_000
 
 
@@ -335,4 +337,4 @@ def test_a_page_that_is_drawn_while_its_document_is_deleted_leaves_nothing(
 
 def test_a_file_that_is_gone_has_no_pages(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
-        page_png(tmp_path / "nothing.pdf", tmp_path / "pages", 1, 100)
+        page_png(stored_file(tmp_path / "nothing.pdf"), tmp_path / "pages", 1, 100)

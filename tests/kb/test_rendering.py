@@ -12,13 +12,14 @@ from PIL import Image
 from core.errors import NotFound, ValidationError
 from core.locations import Box, Page, PageBox
 from kb.page_images.rendering import crop_png, page_png
+from tests.factories import stored_file
 from tests.testing.paths import SAMPLES
 
 WIDTHS = [1, 333, 1600]
 
 
 def drawn(file: Path, cache: Path, number: int = 1, width: int = 300) -> Image.Image:
-    return Image.open(io.BytesIO(page_png(file, cache, number, width).read_bytes()))
+    return Image.open(io.BytesIO(page_png(stored_file(file), cache, number, width)))
 
 
 def share_of_ink(image: Image.Image, box: tuple[float, float, float, float]) -> float:
@@ -63,19 +64,19 @@ def test_a_photo_is_drawn_upright(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("name", "number"), [("scan.png", 2), ("scans.tiff", 3), ("scans.tiff", 0)])
 def test_no_such_page(name: str, number: int, tmp_path: Path) -> None:
     with pytest.raises(NotFound):
-        page_png(SAMPLES / name, tmp_path, number, 100)
+        page_png(stored_file(SAMPLES / name), tmp_path, number, 100)
 
 
 @pytest.mark.parametrize("name", ["notes.md", "speech.opus"])
 def test_what_has_no_pages_cannot_be_drawn(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValidationError):
-        page_png(SAMPLES / name, tmp_path, 1, 100)
+        page_png(stored_file(SAMPLES / name), tmp_path, 1, 100)
 
 
 def test_an_image_too_large_to_decode_is_not_drawn(tmp_path: Path) -> None:
     Image.new("1", (20_000, 20_000)).save(tmp_path / "huge.tiff", compression="group4")
     with pytest.raises(ValidationError):
-        page_png(tmp_path / "huge.tiff", tmp_path / "pages", 1, 100)
+        page_png(stored_file(tmp_path / "huge.tiff"), tmp_path / "pages", 1, 100)
 
 
 def quarters(path: Path, rotation: int = 0) -> Path:
@@ -91,11 +92,11 @@ def quarters(path: Path, rotation: int = 0) -> Path:
 @pytest.mark.parametrize("rotation", [0, 90, 270])
 def test_a_crop_shows_its_box_as_displayed(tmp_path: Path, rotation: int) -> None:
     file, page = quarters(tmp_path / "page.pdf", rotation), Page(1, 400, 200)
-    black = crop_png(file, tmp_path / "pages", PageBox(Box(210, 110, 390, 190), page), 90)
+    black = crop_png(stored_file(file), tmp_path / "pages", PageBox(Box(210, 110, 390, 190), page), 90)
     image = Image.open(io.BytesIO(black))
     assert image.size == (90, 40)
     assert share_of_ink(image, (0, 0, 1, 1)) > 0.95
-    white = crop_png(file, tmp_path / "pages", PageBox(Box(10, 10, 190, 190), page), 64)
+    white = crop_png(stored_file(file), tmp_path / "pages", PageBox(Box(10, 10, 190, 190), page), 64)
     assert share_of_ink(Image.open(io.BytesIO(white)), (0, 0, 1, 1)) < 0.01
 
 
@@ -107,7 +108,9 @@ def test_a_crop_of_an_image_file_is_upright(tmp_path: Path) -> None:
     image.save(tmp_path / "photo.jpg", exif=exif)
     page = Page(1, 401, 601)
     for box, is_dark in ((Box(0, 0, 401, 290), True), (Box(100, 310, 401, 601), False)):
-        crop = Image.open(io.BytesIO(crop_png(tmp_path / "photo.jpg", tmp_path, PageBox(box, page), 50)))
+        crop = Image.open(
+            io.BytesIO(crop_png(stored_file(tmp_path / "photo.jpg"), tmp_path, PageBox(box, page), 50))
+        )
         assert max(crop.size) == 50
         assert (share_of_ink(crop, (0, 0, 1, 1)) > 0.9) is is_dark
 
@@ -115,6 +118,6 @@ def test_a_crop_of_an_image_file_is_upright(tmp_path: Path) -> None:
 def test_a_crop_of_nothing_is_refused(tmp_path: Path) -> None:
     file, page = quarters(tmp_path / "page.pdf"), Page(1, 400, 200)
     with pytest.raises(ValidationError):
-        crop_png(file, tmp_path, PageBox(Box(500, 500, 600, 600), page), 90)
+        crop_png(stored_file(file), tmp_path, PageBox(Box(500, 500, 600, 600), page), 90)
     with pytest.raises(NotFound):
-        crop_png(file, tmp_path, PageBox(Box(10, 10, 20, 20), Page(7, 400, 200)), 90)
+        crop_png(stored_file(file), tmp_path, PageBox(Box(10, 10, 20, 20), Page(7, 400, 200)), 90)

@@ -48,6 +48,10 @@ def test_every_setting_is_documented() -> None:
         ("WEB_SEARCH_TIMEOUT_SECS", "0"),
         ("SEARXNG_URL", "search.example.org"),
         ("BRAVE_SEARCH_API_KEY", "two words"),
+        ("FILE_STORAGE", "somewhere"),
+        ("FILE_STORAGE", "no.such.package.Storage"),
+        ("FILE_STORAGE_OPTIONS", "[]"),
+        ("FILE_STORAGE_OPTIONS", "{location}"),
     ],
 )
 def test_a_bad_value_is_one_sentence_that_names_the_variable(name: str, value: str) -> None:

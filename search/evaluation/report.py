@@ -1,23 +1,25 @@
-"""The report: one HTML page that needs nothing else, with figures, plots and the worst questions."""
+"""The report: one HTML page that needs nothing else, with figures, bars and the worst questions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from math import inf
 from statistics import median
 
+import numpy as np
 from django.template.loader import render_to_string
 from django.utils import timezone
 
 from kb.embedding import active_space
-from search.evaluation.charts import Bar, Chart, bar, latencies, milliseconds, recall_curves
-from search.evaluation.metrics import MEASURES, Estimate, ndcg
-from search.evaluation.run import DEPTH, Evaluation, QueryOutcome, Trial
+from search.evaluation.metrics import MEASURES, Estimate, Judged, estimate, measured, ndcg, recall
+from search.evaluation.run import DEPTH, Evaluation, QueryOutcome, RankingStage, Trial
 from search.retrieval import RankingSettings
 
 WORST = 20
+RECALL_AT = (1, 2, 5, 10, 20, 50)
 HEADLINES = {
     "documents": ("nDCG@10", "MRR@10", "recall@10", "recall@50"),
     "chunks": ("hit@1", "hit@5", "hit@10", "MRR@10"),
@@ -34,14 +36,23 @@ EXPLAINED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
-    """A measure with a bar for each stage; `value` and `interval` are those of the whole pipeline."""
+class Bar:
+    """A figure and how long its bar is: solid to `low`, pale to `high`, both CSS percentages."""
 
-    measure: str
-    explained: str
+    label: str
     value: str
-    interval: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Bars below a title; `headline` is the whole pipeline's figure and its interval, if any."""
+
+    title: str
+    explained: str
     bars: tuple[Bar, ...]
+    headline: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +77,6 @@ class ReportSection:
 
     evaluation: Evaluation
     panels: tuple[Panel, ...]
-    recall: Chart
-    latency: Chart
     steps: tuple[tuple[str, str], ...]
     rows: tuple[ReportRow, ...]
     worst: tuple[Missed, ...]
@@ -82,9 +91,11 @@ class ReportSection:
         missed = _missed(evaluation)
         return cls(
             evaluation,
-            tuple(_panel(measure, estimates) for measure in HEADLINES[counts]),
-            recall_curves((stage.name, [one.judged for one in stage.outcomes]) for stage in stages),
-            latencies((stage.name, stage.milliseconds) for stage in stages),
+            (
+                *(_measure_panel(measure, estimates) for measure in HEADLINES[counts]),
+                _recall_panel([outcome.judged for outcome in evaluation.whole.outcomes]),
+                _times_panel(stages),
+            ),
             tuple(_steps(evaluation.whole.outcomes)),
             tuple(ReportRow(name, tuple(map(_cell, found.values()))) for name, found in estimates.items()),
             tuple(missed[:WORST]),
@@ -144,12 +155,36 @@ class EvaluationReport:
         return render_to_string("search/evaluation.html", context)
 
 
-def _panel(measure: str, estimates: Mapping[str, Mapping[str, Estimate]]) -> Panel:
-    bars = {stage: found[measure] for stage, found in estimates.items()}
-    value, interval = _cell(list(bars.values())[-1])
-    return Panel(
-        measure, EXPLAINED[measure], value, interval, tuple(bar(stage, one) for stage, one in bars.items())
+def _measure_panel(measure: str, estimates: Mapping[str, Mapping[str, Estimate]]) -> Panel:
+    by_stage = {stage: found[measure] for stage, found in estimates.items()}
+    bars = tuple(_bar(stage, one) for stage, one in by_stage.items())
+    return Panel(measure, EXPLAINED[measure], bars, _cell(list(by_stage.values())[-1]))
+
+
+def _recall_panel(judged: Sequence[Judged]) -> Panel:
+    """Return what share of the relevant ones the whole pipeline finds among its first ones."""
+    bars = tuple(_bar(f"first {k}", estimate(measured(partial(recall, k=k), judged))) for k in RECALL_AT)
+    return Panel("Recall", "The share of what is relevant, by the number of results.", bars)
+
+
+def _bar(label: str, mean: Estimate) -> Bar:
+    return Bar(label, f"{mean.mean:.3f}", f"{mean.low:.2%}", f"{mean.high:.2%}")
+
+
+def _times_panel(stages: Sequence[RankingStage]) -> Panel:
+    """Return the median and the 95th percentile of each stage's times per question."""
+    times = {stage.name: np.quantile(stage.milliseconds, (0.5, 0.95)) for stage in stages}
+    longest = max(p95 for _, p95 in times.values())
+    bars = tuple(
+        Bar(name, _milliseconds(middle), f"{middle / longest:.2%}", f"{p95 / longest:.2%}")
+        for name, (middle, p95) in times.items()
     )
+    explained = f"Median, pale to the 95th percentile. The full width is {_milliseconds(longest)}."
+    return Panel("Time per question", explained, bars)
+
+
+def _milliseconds(value: float) -> str:
+    return f"{value / 1000:.2g} s" if value >= 1000 else f"{value:.3g} ms"
 
 
 def _cell(estimate: Estimate) -> tuple[str, str]:
@@ -160,7 +195,7 @@ def _steps(outcomes: Sequence[QueryOutcome]) -> list[tuple[str, str]]:
     """Return the median time of each step that ranking reports."""
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.timings)
     seconds = {name: median(outcome.timings.get(name, 0.0) for outcome in outcomes) for name in names}
-    return [(name, milliseconds(middle * 1000)) for name, middle in seconds.items()]
+    return [(name, _milliseconds(middle * 1000)) for name, middle in seconds.items()]
 
 
 def _missed(evaluation: Evaluation) -> list[Missed]:

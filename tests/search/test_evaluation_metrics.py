@@ -9,7 +9,6 @@ from math import log2
 import numpy as np
 import pytest
 
-from search.evaluation.charts import latencies, recall_curves
 from search.evaluation.metrics import MEASURES, Judged, estimate, hit, measured, ndcg, recall, reciprocal_rank
 
 
@@ -102,23 +101,3 @@ def test_differences_are_those_of_paired_queries() -> None:
 
 def test_values_come_query_by_query() -> None:
     assert measured(MEASURES["hit@1"], [judged(1), judged(2)]).tolist() == [1, 0]
-
-
-# --- Charts ------------------------------------------------------------------------------------------------
-
-
-def test_a_curve_climbs_from_the_first_result_to_the_fiftieth() -> None:
-    chart = recall_curves([("fused", [judged(1), judged(50), judged(None), judged(5)])])
-    points = [tuple(map(float, point.split())) for point in chart.lines[0].path[1:].split("L")]
-    assert (points[0][0], points[-1][0]) == (0, 100)
-    heights = [y for _, y in points]
-    assert heights == sorted(heights, reverse=True)
-    assert [tick.label for tick in chart.xs] == ["1", "2", "5", "10", "20", "50"]
-
-
-@pytest.mark.parametrize("times", [[5.0], [0.0, 0.0], [1.0, 2000.0, 300.0]])
-def test_latencies_of_any_spread_can_be_drawn(times: list[float]) -> None:
-    chart = latencies([("fused", times)])
-    line = chart.lines[0]
-    assert 0 <= float(line.median.rstrip("%")) <= float(line.p95.rstrip("%")) <= 100
-    assert "nan" not in line.path

@@ -76,7 +76,7 @@ class Command(BaseCommand):
         parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="see --sweep")
         parser.add_argument("--sweep", type=Path, metavar="FILE", help='JSON: {"setting": [value, …], …}')
         parser.add_argument("--by", choices=MEASURES, default="nDCG@10", help="what a sweep goes by")
-        parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with plots")
+        parser.add_argument("--report", type=Path, metavar="FILE.html", help="write a page with bars")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Prepare, ask, report."""

@@ -3,8 +3,8 @@
 Of every title, URL and snippet nothing remains but visible text of bounded length. Sanitising twice is
 sanitising once, so that what was cached and what was not are the same.
 
-An HTML parser (nh3 was tried) is no help: hits are also plain text, of which it drops all that follows the `<`
-of `i<n`, and entities of entities need several rounds with it, too.
+An HTML parser (nh3 was tried) is no help: hits are also plain text, of which it drops all that follows the
+`<` of `i<n`, and entities of entities need several rounds with it, too.
 """
 
 from __future__ import annotations

@@ -4,6 +4,6 @@ from django.apps import AppConfig
 
 
 class IngestionConfig(AppConfig):
-    """From a file to elements, chunks and vectors."""
+    """Turns files into elements, chunks and vectors."""
 
     name = "ingestion"

@@ -1,4 +1,4 @@
-"""Files inside a file, such as the attachments of an e-mail: documents of their own, at the same place."""
+"""Files inside a file, such as the attachments of an e-mail: they become documents in the same workspace."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from extract.base import Attached, Warned
 from kb.documents import attach
 from kb.models import Document
 
-# An e-mail in an e-mail in an e-mail may still be a letter that was passed on; beyond that it is a trap.
+# An e-mail in an e-mail in an e-mail may be a forwarded letter; deeper nesting is a trap.
 DEEPEST = 3
 
 
 def add_attachments(document: Document, attached: Sequence[Attached], folder: Path) -> Iterator[Warned]:
-    """Add the files that an extractor has put into `folder`; yield what had to be left out."""
+    """Add the files that an extractor has put into `folder`; yield a warning for each file left out."""
     if attached and _depth(document) >= DEEPEST:
         yield Warned(
-            "attachments_left_out", "It is itself attached too deeply: its attachments were not read."
+            "attachments_left_out",
+            "This document is nested too deeply in other e-mails: its attachments were not read.",
         )
         return
     for file in attached:

@@ -1,4 +1,4 @@
-"""Many files at once: which ones of a folder are taken, and what becomes of each."""
+"""Many files at once: which files of a folder are added, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from django.conf import settings
 from accounts.principal import Principal
 from kb.models import Document, Stage, Status
 
-# Documents that are looked at at once, and rows that are kept for the table in the end.
+# Documents queried at once, and rows kept for the final table.
 WINDOW = 500
 MAX_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that is not taken, and why."""
+    """A file that is not added, and the reason."""
 
     path: Path
     reason: str
 
 
 def walk(start: Path) -> Iterator[Path | Skipped]:
-    """Yield the files at and below `start` by name, as they are found; a named file counts even if hidden."""
+    """Yield the files at and below `start`, sorted by name within each folder; a file given as `start` counts
+    even if hidden."""
     if start.is_dir():
-        yield from _below(start, start.resolve())
+        yield from _walk_folder(start, start.resolve())
     else:
-        yield _checked(start)
+        yield _check_file(start)
 
 
-def _below(folder: Path, root: Path) -> Iterator[Path | Skipped]:
+def _walk_folder(folder: Path, root: Path) -> Iterator[Path | Skipped]:
     try:
         names = sorted(os.listdir(folder))  # noqa: PTH208  a path for each name would take ten times the memory
     except OSError as error:
@@ -51,12 +52,12 @@ def _below(folder: Path, root: Path) -> Iterator[Path | Skipped]:
         if path.is_symlink() and not path.resolve().is_relative_to(root):
             yield Skipped(path, "a link that leaves the folder")
         elif not path.is_dir():
-            yield _checked(path)
-        elif not path.is_symlink():  # what a link inside leads to is met where it stands
-            yield from _below(path, root)
+            yield _check_file(path)
+        elif not path.is_symlink():  # a link's target inside the folder is found at its own place
+            yield from _walk_folder(path, root)
 
 
-def _checked(path: Path) -> Path | Skipped:
+def _check_file(path: Path) -> Path | Skipped:
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -73,7 +74,7 @@ def _checked(path: Path) -> Path | Skipped:
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """How it ended for one file; `status` is a document's, or “deleted” or “unreadable”."""
+    """The outcome of one file; `status` is a document's, or “deleted” or “unreadable”."""
 
     path: str
     status: str
@@ -83,7 +84,7 @@ class FileOutcome:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the file can't be found by anybody now."""
+        """Whether nobody can find the file now."""
         return self.status in (Status.FAILED, "unreadable")
 
 
@@ -98,27 +99,27 @@ def outcome_of(path: str, document: Document | None) -> FileOutcome:
 
 @dataclass(slots=True)
 class Summary:
-    """All outcomes counted; as rows no more than `MAX_ROWS`, the ones with something to say first."""
+    """Counts all outcomes; keeps at most `MAX_ROWS` of them as rows, those with a note first."""
 
     counts: Counter[str] = field(default_factory=Counter)
     failures: int = 0
-    _quiet: list[FileOutcome] = field(default_factory=list)
-    _telling: list[FileOutcome] = field(default_factory=list)
+    _plain: list[FileOutcome] = field(default_factory=list)
+    _notable: list[FileOutcome] = field(default_factory=list)
 
     def add(self, outcome: FileOutcome) -> None:
-        """Take one more."""
+        """Count an outcome."""
         self.counts[outcome.status] += 1
         self.failures += outcome.is_failure
-        rows = self._telling if outcome.note or outcome.status != Status.READY else self._quiet
+        rows = self._notable if outcome.note or outcome.status != Status.READY else self._plain
         if len(rows) < MAX_ROWS:
             rows.append(outcome)
 
     def rows(self) -> list[FileOutcome]:
         """Return what the table shows, by path."""
-        return sorted([*self._telling, *self._quiet][:MAX_ROWS], key=lambda outcome: outcome.path)
+        return sorted([*self._notable, *self._plain][:MAX_ROWS], key=lambda outcome: outcome.path)
 
 
-class Followed:
+class FollowedDocuments:
     """The documents of one run, in the order of their jobs; only a window of them is in memory."""
 
     def __init__(self, principal: Principal) -> None:
@@ -129,16 +130,16 @@ class Followed:
         self.added = 0
 
     def add(self, path: Path, document: Document) -> None:
-        """Follow one more; before the first `step` only."""
+        """Add a document; only before the first `step`."""
         self._spool.write(json.dumps([str(path), str(document.pk)]) + "\n")
         self.added += 1
 
     def begin(self) -> None:
-        """Go to the first of them."""
+        """Go to the first document."""
         self._spool.seek(0)
 
     def step(self) -> list[FileOutcome]:
-        """Look once; return those that have finished since the last time."""
+        """Query the window once; return the outcomes of documents that have finished since the last call."""
         for line in islice(self._spool, WINDOW - len(self._window)):
             path, id = json.loads(line)
             self._window.append((path, UUID(id)))
@@ -155,7 +156,7 @@ class Followed:
         return finished
 
     def close(self) -> None:
-        """Give the temporary file back."""
+        """Delete the temporary file."""
         self._spool.close()
 
     def _documents(self, ids: list[UUID]) -> dict[UUID, Document]:

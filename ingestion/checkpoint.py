@@ -1,4 +1,4 @@
-"""What recognition has found so far, kept on disk: a worker that dies loses a unit, not hours of work."""
+"""Recognised units on disk: a worker that dies loses one unit, not hours of work."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ VERSION = 1
 
 
 class Checkpoint:
-    """A file of finding lines, begun anew for another content or version."""
+    """A file of findings as lines, restarted for other content or another version."""
 
     def __init__(self, document_id: UUID, sha256: str) -> None:
         self._path = Path(settings.DATA_DIR) / "cache" / "readings" / f"{document_id}.jsonl"
         self._title = json.dumps([VERSION, sha256]).encode() + b"\n"
 
     def units(self) -> Iterator[tuple[list[Element], UnitRead]]:
-        """Yield each unit that was recognised to its end, with its elements."""
+        """Yield each completely recognised unit with its elements."""
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
@@ -45,17 +45,17 @@ class Checkpoint:
                     elements = []
 
     def begin(self, units: Sequence[tuple[Sequence[Element], UnitRead]]) -> None:
-        """Write down these units, and nothing else."""
+        """Replace the file by these units."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.write_bytes(self._title)
         for elements, read in units:
             self.add(elements, read)
 
     def add(self, elements: Sequence[Element], read: UnitRead) -> None:
-        """Write down one more unit."""
+        """Append a unit."""
         with self._path.open("ab") as file:
             file.writelines([*map(dump_finding, elements), dump_finding(read)])
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete the file."""
         self._path.unlink(missing_ok=True)

@@ -1,9 +1,9 @@
 """From elements to chunks: the units of retrieval.
 
-A chunk keeps to one section, fits the embedding model's window together with its heading path, and is
-packed from whole sentences; a sentence longer than the window is cut between words, and a word of more than
-60 characters anywhere. However few tokens a tokenizer makes of a text, no chunk is longer than `MOST_CHARS`.
-Its text is the document's own words, so that every character keeps its place.
+A chunk stays within one section. It fits the embedding model's window together with its heading path. It
+consists of whole sentences; a sentence longer than the window is cut between words, and a word of more than
+60 characters anywhere. No chunk is longer than `MOST_CHARS`, however few tokens a tokenizer counts. The
+chunk's text is the document's own words, so that every character keeps its place.
 """
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ from kb.chunk_size import MOST_CHARS
 from kb.chunks import ChunkDraft
 from kb.pictures import Picture
 
-# Longer chunks blur what a vector stands for, also where the model could read more.
+# A vector of a longer chunk represents its text less well, even if the model accepts more.
 LARGEST = 256
 SPECIAL_TOKENS = 2
-# Tokenizers make one token of any unbroken run, and none of blanks: a token counts as so many characters.
+# Tokenizers may count any unbroken run as one token, and blanks as none: so a token counts as so many
+# characters.
 CHARS_PER_TOKEN = MOST_CHARS // LARGEST
-# In running text no more blanks stand between two words; what is further apart is parted.
+# In running text, fewer blanks stand between two words; longer gaps separate texts.
 MOST_BLANK = 4 * CHARS_PER_TOKEN
-# A section so short (in characters) is read together with the subsection that follows.
+# A section this short (in characters) is merged with the subsection that follows.
 SHORT_SECTION = 200
 HEADINGS_SHARE = 0.25
-# A table's header is repeated above each group of its rows, unless it takes more of the window than this.
+# A table's header is repeated above each group of its rows, unless it takes a larger share of the window.
 HEADER_SHARE = 0.5
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.HIDDEN})
 SEPARATOR = "\n\n"
-# No tokenizer makes more tokens of so few characters than a window holds: what is longer is cut.
+# No tokenizer makes more tokens of so few characters than a window holds; longer words are cut.
 WORD = re.compile(r"\S{1,60}")
 COUNTED_AT_ONCE = 512
 
@@ -52,7 +53,7 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HeadedSection:
-    """What stands under a heading, itself included; `level` is the heading's, 0 before the first one."""
+    """The elements under a heading, itself included; `level` is the heading's, 0 before the first heading."""
 
     level: int
     headings: tuple[str, ...]
@@ -69,30 +70,33 @@ class Piece:
     tokens: int
 
 
-def chunked(elements: Iterable[Element], tokenizer: Tokenizer, language: str | None) -> Iterator[ChunkDraft]:
+def chunk_elements(
+    elements: Iterable[Element], tokenizer: Tokenizer, language: str | None
+) -> Iterator[ChunkDraft]:
     """Yield the chunks of a document in reading order."""
     window = min(LARGEST, tokenizer.max_tokens) - SPECIAL_TOKENS
-    for section in joined(sections(elements)):
-        headings, taken = _fitting(section.headings, tokenizer, int(window * HEADINGS_SHARE))
+    for section in join_short_sections(sections(elements)):
+        headings, taken = _fit_headings(section.headings, tokenizer, int(window * HEADINGS_SHARE))
         room = window - taken
-        for (is_table, picture), run in groupby(section.elements, key=_apart):
+        for (is_table, picture), run in groupby(section.elements, key=_separation):
             if is_table:
                 for table in run:
                     yield from _table_drafts(table, tokenizer, headings, room)
                 continue
             together = list(run)
-            for pieces in packed(_measured(together, tokenizer, language, room), room):
+            for pieces in pack_paragraphs(_measure_sentences(together, tokenizer, language, room), room):
                 draft = _draft(pieces, headings)
-                yield _pictured(draft, pieces, picture, together) if picture else draft
+                yield _picture_draft(draft, pieces, picture, together) if picture else draft
 
 
-def _apart(element: Element) -> tuple[bool, Pictured | None]:
-    """Return what keeps elements out of the chunks of others: tables stay alone, as do those of a picture."""
+def _separation(element: Element) -> tuple[bool, Pictured | None]:
+    """Return a key that separates elements into chunks: tables are alone, as are the elements of each
+    picture."""
     return element.kind is Kind.TABLE, element.picture
 
 
 def sections(elements: Iterable[Element]) -> Iterator[HeadedSection]:
-    """Group what belongs into chunks by the heading it stands under."""
+    """Group the elements that belong into chunks by their heading."""
     path: list[tuple[int, str]] = []
     section = HeadedSection(0, (), [])
     for element in elements:
@@ -110,8 +114,9 @@ def sections(elements: Iterable[Element]) -> Iterator[HeadedSection]:
         yield section
 
 
-def joined(all_sections: Iterable[HeadedSection]) -> Iterator[HeadedSection]:
-    """Put a section of hardly more than its heading before its first subsection, under the latter's path."""
+def join_short_sections(all_sections: Iterable[HeadedSection]) -> Iterator[HeadedSection]:
+    """Merge a section that is hardly more than its heading with its first subsection, under the latter's
+    path."""
     waiting: HeadedSection | None = None
     for section in all_sections:
         if waiting and section.level > waiting.level and _is_short(waiting):
@@ -123,8 +128,9 @@ def joined(all_sections: Iterable[HeadedSection]) -> Iterator[HeadedSection]:
         yield waiting
 
 
-def packed(paragraphs: Iterable[list[Piece]], room: int) -> Iterator[list[Piece]]:
-    """Fill chunks with sentences; a paragraph that fits into one is not begun in the last half of another."""
+def pack_paragraphs(paragraphs: Iterable[list[Piece]], room: int) -> Iterator[list[Piece]]:
+    """Fill chunks with sentences. A paragraph that fits into one chunk does not start in the last half of
+    another."""
     chunk: list[Piece] = []
     used = 0
     for paragraph in paragraphs:
@@ -146,9 +152,9 @@ def _is_short(section: HeadedSection) -> bool:
     return sum(len(element.text) for element in section.elements) <= SHORT_SECTION
 
 
-def _fitting(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tuple[str, ...], int]:
+def _fit_headings(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tuple[str, ...], int]:
     """Return the innermost headings that fit into `room` tokens, and how many they take."""
-    counts = _counted([f"{heading} >" for heading in path], tokenizer)
+    counts = _count_tokens([f"{heading} >" for heading in path], tokenizer)
     taken = 0
     for kept, count in enumerate(reversed(counts)):
         if taken + count > room:
@@ -160,7 +166,7 @@ def _fitting(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tu
 # --- Sentences ---------------------------------------------------------------------------------------------
 
 
-def _measured(
+def _measure_sentences(
     elements: Sequence[Element], tokenizer: Tokenizer, language: str | None, room: int
 ) -> Iterator[list[Piece]]:
     """Yield each element as its sentences with their size in tokens, none larger than `room`."""
@@ -169,20 +175,20 @@ def _measured(
         for element in elements
         for start, end in sentence_bounds(element.text, language)
     ]
-    counts = _counted([element.text[start:end] for element, start, end in cuts], tokenizer)
+    counts = _count_tokens([element.text[start:end] for element, start, end in cuts], tokenizer)
     # One token more for the separator, which some tokenizers count.
     pieces = [
-        Piece(*cut, max(count + 1, _least_tokens(behind - cut[1])))
-        for cut, count, behind in zip(cuts, counts, _ends_with_blanks(cuts), strict=True)
+        Piece(*cut, max(count + 1, _least_tokens(blanks_end - cut[1])))
+        for cut, count, blanks_end in zip(cuts, counts, _ends_with_blanks(cuts), strict=True)
     ]
-    # A heading that is left alone in a chunk says nothing: what follows must fit in beside it.
-    beside = max(room - _leading_headings(elements, pieces), room // 2)
+    # A heading alone in a chunk says nothing, so room is left for the sentence after it.
+    room_after = max(room - _leading_headings(elements, pieces), room // 2)
     for _, of_element in groupby(pieces, key=lambda piece: id(piece.element)):
-        yield [part for piece in of_element for part in _split(piece, tokenizer, beside)]
+        yield [part for piece in of_element for part in _split(piece, tokenizer, room_after)]
 
 
 def _leading_headings(elements: Iterable[Element], pieces: Iterable[Piece]) -> int:
-    """Return the tokens of the headings that a section begins with."""
+    """Return the tokens of the headings at the beginning of a section."""
     headings = takewhile(lambda element: element.kind is Kind.HEADING, elements)
     leading = {id(element.located) for element in headings}
     return sum(piece.tokens for piece in pieces if id(piece.element) in leading)
@@ -194,7 +200,7 @@ def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
         yield piece
         return
     words = list(WORD.finditer(piece.element.text, piece.start, piece.end))
-    counts = _counted([word[0] for word in words], tokenizer)
+    counts = _count_tokens([word[0] for word in words], tokenizer)
     start, end, used = piece.start, piece.start, 1
     for word, count in zip(words, counts, strict=True):
         is_far = word.start() - end > MOST_BLANK
@@ -208,19 +214,19 @@ def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
 
 
 def _ends_with_blanks(cuts: Sequence[tuple[LocatedText, int, int]]) -> Iterator[int]:
-    """Yield where each sentence ends, with the blanks behind it unless they part it from the next."""
+    """Yield the end of each sentence, with the blanks after it unless they separate it from the next one."""
     for (element, _, end), following in zip(cuts, [*cuts[1:], None], strict=True):
         is_near = following and following[0] is element and following[1] - end <= MOST_BLANK
         yield following[1] if following and is_near else end
 
 
 def _least_tokens(chars: int) -> int:
-    """Return as how many tokens so many characters count at least."""
+    """Return the least number of tokens that so many characters count as."""
     return -(-chars // CHARS_PER_TOKEN)
 
 
-def _counted(texts: list[str], tokenizer: Tokenizer) -> list[int]:
-    """Return the tokens of each text; what is longer than a chunk is not shown to the tokenizer."""
+def _count_tokens(texts: list[str], tokenizer: Tokenizer) -> list[int]:
+    """Return the number of tokens of each text; texts longer than a chunk are only estimated."""
     short = [text for text in texts if len(text) <= MOST_CHARS]
     batches = (short[at : at + COUNTED_AT_ONCE] for at in range(0, len(short), COUNTED_AT_ONCE))
     counts = (count for batch in batches for count in tokenizer.count_tokens(batch))
@@ -233,17 +239,17 @@ def _counted(texts: list[str], tokenizer: Tokenizer) -> list[int]:
 def _table_drafts(
     table: Element, tokenizer: Tokenizer, headings: tuple[str, ...], room: int
 ) -> Iterator[ChunkDraft]:
-    """Yield a table whole, or else as groups of rows that each begin with its header."""
+    """Yield a table whole, or as groups of rows that each begin with its header."""
     texts = [without_marks(table.text[start:end]) for start, end in table.rows]
     rows = [
         Piece(table.located, start, end, max(count, _least_tokens(end - start)) + 1)
-        for (start, end), count in zip(table.rows, _counted(texts, tokenizer), strict=True)
+        for (start, end), count in zip(table.rows, _count_tokens(texts, tokenizer), strict=True)
     ]
     header = rows[0] if rows[0].tokens <= room * HEADER_SHARE and len(rows) > 1 else None
     body = rows[1:] if header else rows
     left = room - (header.tokens if header else 0)
     parts = [part for row in body for part in _split(row, tokenizer, left)]
-    for group in packed([[part] for part in parts], left):
+    for group in pack_paragraphs([[part] for part in parts], left):
         yield _row_group(header, group, headings)
 
 
@@ -263,10 +269,10 @@ def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...
 # --- Assembly ----------------------------------------------------------------------------------------------
 
 
-def _pictured(
+def _picture_draft(
     draft: ChunkDraft, pieces: Sequence[Piece], picture: Pictured, elements: Iterable[Element]
 ) -> ChunkDraft:
-    """Return the draft as one of a picture, told from where on a model has written its text."""
+    """Return the draft as one of a picture, with the position from which a model wrote its text."""
     machines = {id(element.located): element.machine for element in elements}
     machine_made = [index for index, piece in enumerate(pieces) if machines[id(piece.element)]]
     if not machine_made:
@@ -277,7 +283,7 @@ def _pictured(
 
 
 def _runs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Yield what stands together in an element; long stretches of blanks are left out."""
+    """Yield pieces that are consecutive in an element; long stretches of blanks are left out."""
     run: list[Piece] = []
     for piece in pieces:
         if run and (piece.element is not run[-1].element or piece.start - run[-1].end > MOST_BLANK):

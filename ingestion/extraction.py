@@ -1,7 +1,7 @@
-"""What has been read of a document's file so far, unit by unit.
+"""The extracted units of a document's file.
 
-The text that a file holds is read at once. What only a model can tell, the words of a scan or a recording, is
-recognised afterwards and takes the place of what its unit held before.
+The text in the file is read first. Text that only a model can read, the words of a scan or a recording, is
+recognised afterwards. It replaces what its unit held before.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ UNIT_NAMES = dict.fromkeys(("pptx", "odp"), "slide") | dict.fromkeys(("xlsx", "x
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """The elements of a page, or of a stretch of a recording, and where they come from."""
+    """The elements of a page, or of a stretch of a recording, and their origin."""
 
     elements: list[Element]
     read: UnitRead
 
 
 class ExtractionState:
-    """The units of one file, and what was noticed while reading them."""
+    """The units of one file, and the warnings of its extraction."""
 
-    def __init__(self, document: Document, path: Path, report: ProgressWriter, attachments: Path) -> None:
+    def __init__(self, document: Document, path: Path, writer: ProgressWriter, attachments: Path) -> None:
         self.path = path
         self.opened: Opened | None = None
         self.units: dict[int, Unit] = {}
@@ -57,12 +57,12 @@ class ExtractionState:
         self.attached: list[Attached] = []
         self.pictures: list[Pictured] = []
         self.descriptions: dict[PageBox, Description] = {}
-        self._document, self._report, self._attachments = document, report, attachments
+        self._document, self._writer, self._attachments = document, writer, attachments
         self._checkpoint = Checkpoint(document.pk, document.sha256)
 
     @property
     def elements(self) -> list[Element]:
-        """All elements that a reader of the document can see, in reading order."""
+        """All elements visible to a reader of the document, in reading order."""
         units = (self.units[number] for number in sorted(self.units))
         return [found for unit in units for found in unit.elements if found.kind is not Kind.HIDDEN]
 
@@ -72,21 +72,23 @@ class ExtractionState:
         return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is TextOrigin.PENDING))
 
     def read_text(self) -> None:
-        """Read the text that the file holds; raise `DocumentError` if it can't be read at all."""
+        """Read the text in the file; raise `DocumentError` if it can't be read at all."""
         findings = extract(
             self.path,
             _limits(),
             main_content=bool(self._document.url),
             attachments=self._attachments,
-            while_waiting=self._report.check,
+            while_waiting=self._writer.raise_if_stopped,
         )
-        for read in self._taken(findings):
-            self._report.progress_now_and_then(Stage.EXTRACTING, read.number, self.unit_count, self.unit_name)
+        for read in self._store_findings(findings):
+            self._writer.throttled_progress_or_stop(
+                Stage.EXTRACTING, read.number, self.unit_count, self.unit_name
+            )
         if self.pending:
             self._restore()
 
     def recognise(self, while_waiting: Callable[[], None]) -> Iterator[UnitRead]:
-        """Recognise what is pending; yield after each unit. `while_waiting` is called now and then."""
+        """Recognise the pending units; yield after each. `while_waiting` is called several times a second."""
         if not self.pending:
             return
         findings = extract(
@@ -96,19 +98,20 @@ class ExtractionState:
             units=self.pending,
             while_waiting=while_waiting,
         )
-        for read in self._taken(findings):
+        for read in self._store_findings(findings):
             unit = self.units[read.number]
             self._checkpoint.add(unit.elements, unit.read)
             yield read
 
     @cached_property
     def is_multimodal(self) -> bool:
-        """Whether the pictures of the document count: its workspace says so when it is processed."""
+        """Whether the document's pictures become chunks: the setting of its workspace at the time of
+        processing."""
         return is_multimodal(self._document.workspace_id)
 
     @property
     def pictured(self) -> tuple[int, ...]:
-        """The units whose pictures count, ascending: pages and images that could be read."""
+        """The units in which to look for pictures, ascending: pages and images that could be read."""
         if not self.is_multimodal or self.opened is None or not has_pages(self.opened.file_type):
             return ()
         return tuple(
@@ -116,7 +119,7 @@ class ExtractionState:
         )
 
     def look_for_pictures(self, while_waiting: Callable[[], None]) -> Iterator[UnitRead]:
-        """Find pictures; yield after each unit. Where that fails, pictures are all that is lost."""
+        """Find pictures; yield after each unit. If this fails, only pictures are lost."""
         if not self.pictured:
             return
         unseen: list[int] = []
@@ -150,7 +153,7 @@ class ExtractionState:
         self.warnings += warnings
 
     def close(self) -> None:
-        """Forget what was kept for another try."""
+        """Delete the checkpoint."""
         self._checkpoint.clear()
 
     @property
@@ -160,12 +163,12 @@ class ExtractionState:
 
     @property
     def modality(self) -> Modality:
-        """What the document is made of."""
+        """The document's modality."""
         return Modality(KINDS[self.opened.file_type].modality) if self.opened else Modality.TEXT
 
     @property
     def unit_name(self) -> str:
-        """What a person calls a unit."""
+        """The word for a unit that people use."""
         if self.opened is None or self.opened.duration is not None:
             return "part"
         return UNIT_NAMES.get(self.opened.file_type, "page" if self.opened.page_count else "part")
@@ -178,8 +181,8 @@ class ExtractionState:
             self.units[read.number] = Unit(elements, read)
         self._checkpoint.begin(kept)
 
-    def _taken(self, findings: Iterator[Finding]) -> Iterator[UnitRead]:
-        """Note every finding; yield at the end of each unit."""
+    def _store_findings(self, findings: Iterator[Finding]) -> Iterator[UnitRead]:
+        """Store every finding; yield at the end of each unit."""
         elements: list[Element] = []
         for finding in findings:
             match finding:
@@ -200,7 +203,7 @@ class ExtractionState:
         if self.opened is not None:
             return
         self.opened = opened
-        self._report.update(
+        self._writer.write_or_stop(
             file_type=opened.file_type,
             mime_type=opened.mime_type,
             page_count=opened.page_count,
@@ -208,8 +211,8 @@ class ExtractionState:
         )
         url, name = self._document.url, self._document.name
         if url and opened.title and name in (url, name_of_url(url)):
-            # What the page calls itself; a name that somebody gave stays.
-            self._report.rename(name, opened.title)
+            # The page's own title; a name that somebody gave is kept.
+            self._writer.rename(name, opened.title)
         self.warnings += _name_mismatch(self._document.name, opened.file_type)
 
 
@@ -225,5 +228,7 @@ def _limits() -> SandboxLimits:
 def _name_mismatch(name: str, file_type: str) -> list[Warned]:
     if not is_misnamed(name, file_type):
         return []
-    what = f"The name promises {promised_type(name)}, but the content is {file_type}: read as such."
+    what = (
+        f"The file's name promises {promised_type(name)}, but it was read as what it contains: {file_type}."
+    )
     return [Warned("name_mismatch", what)]

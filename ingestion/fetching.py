@@ -1,4 +1,4 @@
-"""From a document's URL to its file; what follows is the same as for an upload."""
+"""From a document's URL to its file; the later steps are those of an upload."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kb.models import Document
 
 
 def fetch_document(document: Document, checkpoint: Callable[[], None] = lambda: None) -> None:
-    """Fetch `document.url` and make what comes the document's file, with size, sha256, type and name.
+    """Fetch `document.url` and make the response the document's file, with size, sha256, type and name.
 
-    `checkpoint` is called twice a second; what it raises ends the fetch. Raise `FetchError`, and
-    `Superseded` if the document is gone. An earlier file stays until the new one is whole.
+    `checkpoint` is called twice a second; an exception from it ends the fetch. The earlier file stays until
+    the new one is complete. Raises `FetchError`, and `Superseded` if the document is gone.
     """
     limits = default_limits()
     limits = replace(limits, max_bytes=min(limits.max_bytes, settings.MAX_UPLOAD_BYTES))

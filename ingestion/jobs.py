@@ -1,8 +1,8 @@
-"""Ingestion as a job: taken up by a worker, tried again where that can help, never lost.
+"""Ingestion jobs: a worker runs them, retries them where that can help, and never loses them.
 
 `kb.documents` defers `ingest_document` in the transaction that stores the document, under a lock of the
-document's id: two jobs of one document never run at once. Workspaces take turns (`ingestion.queues`); within
-one, making texts findable by words goes before making vectors, whatever was uploaded first.
+document's id: two jobs of one document never run at once. Workspaces take turns (`ingestion.queues`). Within
+a workspace, indexing words goes before making vectors, in whatever order documents were uploaded.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ logger = logging.getLogger(__name__)
 TRANSIENT = (OperationalError, InterfaceError)
 # Each crash of a worker counts as an attempt: a file that kills every worker must not do so for ever.
 MAX_ATTEMPTS = 15
-TRIED_TOO_OFTEN = "The document could not be processed after many attempts. Tell us, and keep the file."
+TRIED_TOO_OFTEN = "The document could not be processed after many attempts. Ask your administrator."
 LONGEST_WAIT_SECS = 60
 
 
 class Retries(BaseRetryStrategy):
-    """The one place that decides what is tried again: what may pass by itself, after 1, 2, 4, … seconds."""
+    """Decides all retries: failures that may pass are tried again after 1, 2, 4, … seconds."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        """Return when to try again, or None."""
+        """Return when to retry, or None."""
         if isinstance(exception, JobAborted):
             return RetryDecision(retry_in={"seconds": 0})
         if isinstance(exception, TRANSIENT) and job.attempts < MAX_ATTEMPTS:
@@ -52,19 +52,19 @@ class Retries(BaseRetryStrategy):
 
 @app.task(name=FETCH_TASK, pass_context=True, retry=Retries())
 def fetch_document(context: JobContext, document_id: str) -> None:
-    """Fetch the web page that a document is, and queue its reading."""
+    """Fetch a document's web page, and queue its extraction."""
     _run(context, UUID(document_id), partial(fetch, next_task=INGEST_TASK))
 
 
 @app.task(name=INGEST_TASK, pass_context=True, retry=Retries())
 def ingest_document(context: JobContext, document_id: str) -> None:
-    """Make one document findable by words, and queue the rest; what goes wrong is written on the document."""
+    """Make one document findable by words, and queue its embedding; store errors on the document."""
     _run(context, UUID(document_id), partial(read, next_task=EMBED_TASK))
 
 
 @app.task(name=EMBED_TASK, pass_context=True, retry=Retries())
 def embed_document(context: JobContext, document_id: str) -> None:
-    """Give one document its vectors, or some of them: where others wait, another job goes on later."""
+    """Embed one document's chunks, or some of them: if others wait, a new job continues later."""
     step = partial(
         embed,
         others_wait=partial(others_wait, context.job.queue, context.job.priority),
@@ -90,14 +90,14 @@ def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]
         raise
     except Exception:
         # A bug of ours must not leave the document “extracting” for ever.
-        logger.exception("Document %s failed for a reason we did not foresee.", id)
+        logger.exception("Document %s failed with an unexpected error.", id)
         fail(id, Internal())
 
 
 async def run_worker() -> None:
-    """Work until SIGTERM or SIGINT; a running job is then put back after its current step."""
+    """Work until SIGTERM or SIGINT; then put running jobs back after their current step."""
     places = settings.WORKER_CONCURRENCY + ONE_MORE + settings.FETCH_CONCURRENCY
-    # A thread for each job, and some for what else asks for one.
+    # One thread for each job, and some for other tasks.
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(places + 4))
     with _fair_queues():
         async with app.open_async():
@@ -128,13 +128,13 @@ def _fair_queues() -> Iterator[None]:
 
 
 async def _rescue_stalled_jobs() -> None:
-    """Put back, now and regularly, the jobs of workers that have died."""
+    """Put back, now and regularly, the jobs of workers that died."""
     while True:
         stalled = await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=settings.WORKER_STALLED_SECS)
         for job in stalled:
-            logger.warning("Taking up job %s again: its worker has died.", job.id)
+            logger.warning("Job %s runs again: its worker died.", job.id)
             try:
                 await app.job_manager.retry_job(job)
             except ConnectorException:
-                logger.info("Another worker was faster with job %s.", job.id)
+                logger.info("Job %s was already put back by another worker.", job.id)
         await asyncio.sleep(settings.WORKER_STALLED_SECS / 2)

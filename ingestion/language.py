@@ -1,4 +1,4 @@
-"""Which language a document is in."""
+"""Detects a document's language."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ FEWEST_LETTERS = 20
 
 
 def language_of(elements: Iterable[Element]) -> str | None:
-    """Return the ISO 639-1 code of a document's language, None if it has none or too little can be told."""
+    """Return the ISO 639-1 code of a document's language, None if it has too little text to tell."""
     sample = _sample(elements)
     if sum(map(str.isalpha, sample)) < FEWEST_LETTERS:
         return None
     language, _ = py3langid.classify(sample)
-    # The rarer languages that py3langid knows have codes of three letters, and none of two.
+    # py3langid names rarer languages by codes of three letters; they have no ISO 639-1 code.
     return str(language) if len(language) == 2 else None
 
 
 def _sample(elements: Iterable[Element]) -> str:
-    """Return the longest elements: running text tells more than titles, names and figures."""
+    """Return the longest elements: running text shows the language better than titles and names."""
     sample = ""
     for element in sorted(elements, key=lambda element: -len(element.text)):
         sample += element.text + "\n"

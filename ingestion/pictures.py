@@ -1,8 +1,8 @@
-"""Pictures among the elements of a document: each with its caption, its labels and what was recognised in it.
+"""Pictures among a document's elements: each with its caption, its labels and the words recognised in it.
 
-    elements in order + pictures found ─▶ the same elements, those of a picture together where it stands
+  elements in order + pictures found ─▶ the same elements, those of a picture together at its place
 
-What belongs to a picture leaves the running text: nothing is said twice.
+The elements of a picture leave the running text, so that no text appears twice.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from extract.base import Element, Kind, Pictured
 from extract.labels import are_labels, is_caption
 from extract.pdf.lines import enclosing_box
 
-# A picture that comes back on so many pages is furniture.
+# A picture that is repeated on so many pages is decoration.
 REPEATED = 3
-# A paragraph that begins as captions do may stand so far from its picture, in points; any other must be so
+# A paragraph that begins like a caption may be so far from its picture, in points. Any other must be so
 # short, in characters, and so close.
 LONGEST_CAPTION, CAPTION_GAP = 600, 40.0
 SHORT, CLOSE, TOUCHING = 160, 14.0, -5.0
-# Where both are as close, a caption stands below.
+# Of two equally close paragraphs, the one below is the caption.
 BELOW_FIRST = 2.0
-# A heading in this share of a picture, from its top, heads what follows it, too.
+# A heading in this share of a picture, from its top, also heads the text after the picture.
 TITLE_SHARE = 0.25
 RUNNING = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.HIDDEN})
-# The words about a picture stand on no line of the page.
+# The words about a picture have no line on the page.
 NO_LINE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What a model has written about a picture."""
+    """A model's description of a picture."""
 
     text: str
     model: str
@@ -47,8 +47,8 @@ def with_pictures(
 ) -> list[Element]:
     """Return structured elements with those of each picture together, as `Kind.PICTURE`.
 
-    A picture that nothing is known of yet has one element without text. What merely lies behind text is no
-    picture, nor is what comes back on page after page.
+    A picture about which nothing is known yet has one element without text. A background of text is no
+    picture, nor is an image repeated on many pages.
     """
     pages = _Pages(elements)
     placed: defaultdict[int, list[Element]] = defaultdict(list)
@@ -57,7 +57,7 @@ def with_pictures(
         if labels is not None and picture.area is not None:
             pages.pictured.append(picture.area)
             taken = pages.take(labels, pages.caption(picture.area, labels))
-            at = taken[0] if taken else pages.behind(picture.area)
+            at = taken[0] if taken else pages.index_below(picture.area)
             placed[at] += _of_picture(picture, [elements[index] for index in taken], descriptions or {})
     merged: list[Element] = []
     for index, element in enumerate(elements):
@@ -67,7 +67,7 @@ def with_pictures(
 
 
 def pictures_in(elements: Iterable[Element]) -> list[PageBox]:
-    """Return where the pictures stand that `with_pictures` has found a place for."""
+    """Return the places of the pictures that `with_pictures` has placed."""
     areas = (element.picture.area for element in elements if element.picture)
     return list(dict.fromkeys(area for area in areas if area))
 
@@ -94,13 +94,13 @@ def _anywhere_in(area: PageBox, text: str) -> LocatedText:
 
 
 def _described_by_author(element: Element, index: int) -> Element:
-    """Make what an office file says of a picture an element of that picture, which has no box."""
+    """Return a picture's alternative text from an office file as an element of the picture, without a box."""
     is_alternative = element.kind is Kind.PICTURE and element.picture is None
     return replace(element, picture=Pictured(None, f"{index:x}")) if is_alternative else element
 
 
 class _Pages:
-    """Elements by the page they stand on, and which of them pictures have taken."""
+    """Elements by page, and which of them belong to pictures."""
 
     def __init__(self, elements: Sequence[Element]) -> None:
         self.elements = elements
@@ -114,9 +114,10 @@ class _Pages:
                 self._on[number].append((index, enclosing_box(boxes)))
 
     def labels(self, picture: Pictured) -> list[int] | None:
-        """Return what stands in a picture.
+        """Return the text in a picture.
 
-        None if that is text for which the picture is a background, or if it is a part of another picture.
+        None if that is text for which the picture is a background, or if the picture is a part of another
+        one.
         """
         if picture.area is None or any(area.holds(picture.area) for area in self.pictured):
             return None
@@ -127,7 +128,7 @@ class _Pages:
         return [index for index, box in inside if not self._is_title(index, box, picture.area.box)]
 
     def caption(self, area: PageBox, labels: Sequence[int]) -> int | None:
-        """Return the paragraph that captions a picture: it begins as captions do, or is short and close."""
+        """Return the paragraph that is a picture's caption: it begins like one, or is short and close."""
         ranked = [
             (not is_named, gap, index)
             for index, box in self._free(area)
@@ -137,13 +138,13 @@ class _Pages:
         return min(ranked)[2] if ranked else None
 
     def take(self, labels: Sequence[int], caption: int | None) -> list[int]:
-        """Take the elements of a picture out of the text; return them, the caption first."""
+        """Remove the elements of a picture from the text; return them, the caption first."""
         taken = [*([] if caption is None else [caption]), *labels]
         self.taken.update(taken)
         return taken
 
-    def behind(self, area: PageBox) -> int:
-        """Return before which element a picture comes: behind what stands above it."""
+    def index_below(self, area: PageBox) -> int:
+        """Return the index of the element before which a picture comes: after the elements above it."""
         above = [index for index, box in self._on[area.page.number] if _stands_above(box, area.box)]
         if above:
             return max(above) + 1
@@ -160,7 +161,8 @@ class _Pages:
 
 
 def _gaps(element: Element, box: Box, area: Box) -> Iterator[tuple[float, bool]]:
-    """Yield how far a paragraph stands from a picture, and whether it is named, if it may be its caption."""
+    """Yield a paragraph's distance from a picture, and whether it begins like a caption; nothing if it can't
+    be its caption."""
     is_named = is_caption(element.text) and len(element.text) <= LONGEST_CAPTION
     is_short = element.kind in (Kind.PARAGRAPH, Kind.CAPTION) and len(element.text) <= SHORT
     shared = min(box.x2, area.x2) - max(box.x1, area.x1)

@@ -25,14 +25,14 @@ from extract.base import Element
 from extract.errors import Corrupted, NoText
 from ingestion.attachments import add_attachments
 from ingestion.captioning import caption_pictures, captioner
-from ingestion.chunking import chunked
+from ingestion.chunking import chunk_elements
 from ingestion.extraction import ExtractionState
 from ingestion.fetching import fetch_document
 from ingestion.language import language_of
 from ingestion.pictures import pictures_in, with_pictures
 from ingestion.progress import UNDER_WAY, ProgressWriter, Superseded, publish_document
 from ingestion.quality import is_partial, quality_of, warnings_of
-from ingestion.structure import structured
+from ingestion.structure import structure_elements
 from ingestion.vectors import MissingVectors
 from kb.chunks import ChunkDraft, swap_chunks
 from kb.documents import FILE_LOST, has_file
@@ -43,7 +43,7 @@ from kb.jobs import defer_for_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 from kb.storage import StoredFile
 
-# Recognised pages are made searchable so often, and at most for this share of the time.
+# Recognised pages become searchable this often, and this takes at most this share of the time.
 PUBLISH_EVERY_SECS = 10.0
 PUBLISH_SHARE = 0.1
 
@@ -53,9 +53,9 @@ Interruption = Callable[[], bool]
 def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None:
     """Take a document from its file to `ready` or `partial`.
 
-    Raise `DocumentError` if it can't be ingested, `Superseded` if it was deleted, cancelled or queued once
-    more meanwhile or is finished, and `Interrupted` once `interrupted()` is true. Running again after any of
-    these, or after a crash, ends in the same chunks.
+    Raises `DocumentError` if it can't be ingested, `Superseded` if it was deleted, cancelled, queued again or
+    finished meanwhile, and `Interrupted` once `interrupted()` is true. Running again after any of these, or
+    after a crash, gives the same chunks.
     """
     if Document.unscoped.filter(pk=document_id).exclude(url="").exists():
         fetch(document_id, interrupted)
@@ -64,51 +64,51 @@ def ingest(document_id: UUID, interrupted: Interruption = lambda: False) -> None
 
 
 def fetch(document_id: UUID, interrupted: Interruption, next_task: str | None = None) -> None:
-    """Fetch the web page that is the document; `next_task` is queued in the transaction that says so.
+    """Fetch the document's web page, and queue `next_task` in the transaction that stores it.
 
-    No connection is held while the other server takes its time.
+    No database connection is held while the other server answers.
     """
-    report = ProgressWriter(document_id, interrupted)
-    report.begin(error_code="", error_message="", warnings=[])
+    writer = ProgressWriter(document_id, interrupted)
+    writer.begin_or_stop(error_code="", error_message="", warnings=[])
 
     def check() -> None:
-        report.check()
+        writer.raise_if_stopped()
         give_connection_back()
 
     document = Document.unscoped.get(pk=document_id)
     give_connection_back()
     fetch_document(document, check)
     with transaction.atomic():
-        report.update()
+        writer.write_or_stop()
         _queue(next_task, document_id)
 
 
 def read(document_id: UUID, interrupted: Interruption, next_task: str | None = None) -> None:
-    """Make a document's text findable by words; `next_task` is queued in the transaction that does so."""
-    report = ProgressWriter(document_id, interrupted)
-    report.begin(error_code="", error_message="", warnings=[])
+    """Make a document's text findable by words, and queue `next_task` in the same transaction."""
+    writer = ProgressWriter(document_id, interrupted)
+    writer.begin_or_stop(error_code="", error_message="", warnings=[])
     document = Document.unscoped.get(pk=document_id)
     document.text_ready_at = None
     if not has_file(document):
         if not document.url:
             raise Corrupted(FILE_LOST)
-        fetch_document(document, report.check)
+        fetch_document(document, writer.raise_if_stopped)
     with StoredFile.of(document).local_copy() as path, tempfile.TemporaryDirectory() as folder:
         attachments = Path(folder)
-        reading = ExtractionState(document, path, report, attachments)
+        reading = ExtractionState(document, path, writer, attachments)
         reading.read_text()
         if reading.pending or reading.pictured:
-            _recognise(document, reading, report)
+            _recognise(document, reading, writer)
 
-        report.stage(Stage.CHUNKING, status=Status.INDEXING)
+        writer.enter_stage_or_stop(Stage.CHUNKING, status=Status.INDEXING)
         warnings = [*warnings_of(reading), *add_attachments(document, reading.attached, attachments)]
         language = document.language or language_of(reading.elements)
         drafts = _drafts(reading, language)
         if not drafts:
             raise NoText
         with transaction.atomic():
-            _publish(document, drafts, language, reading.modality, report)
-            report.stage(
+            _publish(document, drafts, language, reading.modality, writer)
+            writer.enter_stage_or_stop(
                 Stage.EMBEDDING,
                 warnings=[asdict(warning) for warning in warnings],
                 quality=quality_of(reading, warnings, language),
@@ -123,24 +123,24 @@ def embed(
     others_wait: Callable[[], bool] = lambda: False,
     next_task: str | None = None,
 ) -> None:
-    """Give a document's chunks the vectors they lack, and call it done.
+    """Embed the document's chunks that lack vectors, and mark it as finished.
 
-    After each batch `others_wait` is asked; if they do, `next_task` is queued, and that is all for now.
+    After each batch `others_wait` is called. If it returns True, `next_task` is queued and this job ends.
     """
-    report = ProgressWriter(document_id, interrupted)
+    writer = ProgressWriter(document_id, interrupted)
     document = Document.unscoped.filter(pk=document_id, status=Status.INDEXING).first()
     if document is None:
         raise Superseded
     vectors = MissingVectors(document_id)
     vectors.find()
-    note = partial(report.progress, Stage.EMBEDDING, unit="chunk", before=vectors.found)
+    note = partial(writer.progress_or_stop, Stage.EMBEDDING, unit="chunk", before=vectors.found)
     while vectors.embed_next(note):
         if vectors.are_missing and others_wait():
             with transaction.atomic():
-                report.update()
+                writer.write_or_stop()
                 _queue(next_task, document_id)
             return
-    report.update(
+    writer.write_or_stop(
         status=Status.PARTIAL if is_partial(document.warnings) else Status.READY,
         stage=Stage.DONE,
         progress=1.0,
@@ -152,9 +152,9 @@ def embed(
 
 
 def fail(document_id: UUID, error: DocumentError, *, has_begun: bool = True) -> None:
-    """Mark a document as failed: no chunks, the file kept, and why.
+    """Mark a document as failed with the error: its chunks are deleted, its file is kept.
 
-    Quiet if the document is gone, cancelled, or `queued` once more although this run `has_begun`.
+    Does nothing if the document is gone, cancelled, or was queued again although this run `has_begun`.
     """
     statuses = UNDER_WAY if has_begun else (*UNDER_WAY, Status.QUEUED)
     with transaction.atomic():
@@ -182,60 +182,60 @@ def _queue(task: str | None, document_id: UUID) -> None:
 # --- The steps ---------------------------------------------------------------------------------------------
 
 
-def _recognise(document: Document, reading: ExtractionState, report: ProgressWriter) -> None:
-    """Recognise scans and speech, and look for pictures; what is known already is searchable meanwhile.
+def _recognise(document: Document, reading: ExtractionState, writer: ProgressWriter) -> None:
+    """Recognise scans and speech, and look for pictures; text known so far is searchable meanwhile.
 
     A document that is processed again keeps its old chunks until the new ones are complete.
     """
     is_new = document.indexed_at is None
     vectors = MissingVectors(document.pk)
-    report.expect_recognition()
+    writer.expect_recognition()
     total = len(reading.pending) + len(reading.pictured)
     due = time.monotonic()
 
     def while_waiting() -> None:
-        report.check()
+        writer.raise_if_stopped()
         if is_new:
-            vectors.embed_next(lambda done, total: report.update())
+            vectors.embed_next(lambda done, total: writer.write_or_stop())
 
     def publish() -> None:
         language = document.language or language_of(reading.elements)
         with transaction.atomic():
-            _publish(document, _drafts(reading, language), language, reading.modality, report)
+            _publish(document, _drafts(reading, language), language, reading.modality, writer)
         vectors.find()
 
     if is_new:
         publish()
     units = chain(reading.recognise(while_waiting), reading.look_for_pictures(while_waiting))
     for done, _ in enumerate(units, start=1):
-        report.progress_now_and_then(Stage.EXTRACTING, done, total, reading.unit_name)
+        writer.throttled_progress_or_stop(Stage.EXTRACTING, done, total, reading.unit_name)
         if is_new and time.monotonic() >= due:
             begun = time.monotonic()
             publish()
             due = time.monotonic() + max(PUBLISH_EVERY_SECS, (time.monotonic() - begun) / PUBLISH_SHARE)
-    _describe(document, reading, report)
+    _describe(document, reading, writer)
 
 
-def _describe(document: Document, reading: ExtractionState, report: ProgressWriter) -> None:
-    """Have a model say what the pictures show, if the deployment names one."""
+def _describe(document: Document, reading: ExtractionState, writer: ProgressWriter) -> None:
+    """Let a model describe the pictures, if the deployment names one."""
     chosen = captioner()
     areas = pictures_in(_elements(reading)) if chosen else []
     if chosen and areas:
         language = document.language or language_of(reading.elements)
         file = replace(StoredFile.of(document), copy=reading.path)
-        described = caption_pictures(chosen, document, file, areas, language, report.check)
+        described = caption_pictures(chosen, document, file, areas, language, writer.raise_if_stopped)
         reading.add_descriptions(*described)
 
 
 def _elements(reading: ExtractionState) -> list[Element]:
-    elements = structured(reading.elements)
+    elements = structure_elements(reading.elements)
     if not reading.is_multimodal:
         return elements
     return with_pictures(elements, reading.pictures, reading.descriptions)
 
 
 def _drafts(reading: ExtractionState, language: str | None) -> list[ChunkDraft]:
-    return list(chunked(_elements(reading), embedding_model(), language))
+    return list(chunk_elements(_elements(reading), embedding_model(), language))
 
 
 def _publish(
@@ -243,15 +243,15 @@ def _publish(
     drafts: list[ChunkDraft],
     language: str | None,
     modality: Modality,
-    report: ProgressWriter,
+    writer: ProgressWriter,
 ) -> None:
-    """Make these the document's chunks, found by words from now on."""
+    """Replace the document's chunks by these and index their words."""
     if not drafts:
         return
     if not swap_chunks(document.pk, drafts, language, modality):
         raise Superseded
     document.text_ready_at = document.text_ready_at or timezone.now()
-    report.update(
+    writer.write_or_stop(
         searchable=Searchable.WORDS,
         text_ready_at=document.text_ready_at,
         chunk_count=len(drafts),

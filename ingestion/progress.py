@@ -1,4 +1,4 @@
-"""How far a document is: written to its row, announced to whoever watches."""
+"""Progress of a document: written to its row, published to subscribers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kb.documents import document_name
 from kb.models import FINISHED, Document, Stage, Status
 
 Shares = dict[Stage, tuple[float, float]]
-# Where each stage begins and ends on the way from 0 to 1, by the time stages usually take.
+# The share of progress at which each stage begins and ends, by the usual duration of stages.
 SHARES: Shares = {Stage.EXTRACTING: (0.0, 0.15), Stage.CHUNKING: (0.15, 0.2), Stage.EMBEDDING: (0.2, 1.0)}
 WITH_RECOGNITION: Shares = {
     Stage.EXTRACTING: (0.0, 0.85),
@@ -24,20 +24,23 @@ WITH_RECOGNITION: Shares = {
 }
 AT_MOST_EVERY_SECS = 0.5
 LOOK_EVERY_SECS = 1.0
-# Whoever asks for another processing makes it `queued`, under the hands of the run that is still at it.
+# A new processing sets `queued` even while an earlier run is at work; that run then stops.
 UNDER_WAY = (Status.EXTRACTING, Status.INDEXING)
 
 
 class Superseded(Exception):
-    """The document was deleted, cancelled or queued once more meanwhile: nothing is left to do."""
+    """The document was deleted, cancelled or queued again meanwhile: this run has nothing left to do."""
 
 
 class Interrupted(Exception):
-    """The worker is stopping: the job must be taken up again later."""
+    """The worker is stopping: another worker must run the job again."""
 
 
 class ProgressWriter:
-    """The progress of one document's ingestion."""
+    """Writes the progress of one document's ingestion.
+
+    Every method that writes progress may end the run: it raises `Superseded` or `Interrupted`.
+    """
 
     def __init__(self, document_id: UUID, interrupted: Callable[[], bool]) -> None:
         self.document_id = document_id
@@ -47,20 +50,20 @@ class ProgressWriter:
         self._begun = time.monotonic()
 
     def expect_recognition(self) -> None:
-        """Say that recognition will take most of the time."""
+        """Reserve most of the progress for recognition."""
         self._shares = WITH_RECOGNITION
         self._begun = time.monotonic()
 
-    def begin(self, **values: Any) -> None:
-        """Take the document up; raise `Superseded` if it was deleted, or cancelled, or is done already."""
+    def begin_or_stop(self, **values: Any) -> None:
+        """Start this run; raise `Superseded` if the document was deleted, cancelled or has finished."""
         unfinished = Document.unscoped.filter(pk=self.document_id).exclude(status__in=FINISHED)
         with transaction.atomic():
             if not unfinished.update(status=Status.EXTRACTING):
                 raise Superseded
-            self.stage(Stage.EXTRACTING, **values)
+            self.enter_stage_or_stop(Stage.EXTRACTING, **values)
 
-    def check(self) -> None:
-        """Raise `Superseded` or `Interrupted` if there is no point in going on; look once a second."""
+    def raise_if_stopped(self) -> None:
+        """Raise `Superseded` or `Interrupted` if this run must end; checks at most once a second."""
         if time.monotonic() - self._looked < LOOK_EVERY_SECS:
             return
         self._looked = time.monotonic()
@@ -69,10 +72,10 @@ class ProgressWriter:
         if not _live(self.document_id).exists():
             raise Superseded
 
-    def update(self, **values: Any) -> None:
-        """Write fields of the document; raise `Superseded` or `Interrupted` if there is no point in going on.
+    def write_or_stop(self, **values: Any) -> None:
+        """Write fields of the document; raise `Superseded` or `Interrupted` if this run must end.
 
-        Inside a transaction the row stays locked, so that a deletion waits for what is written beside it.
+        Inside a transaction the row stays locked, so that a deletion waits until the transaction ends.
         """
         if self._interrupted():
             raise Interrupted
@@ -83,31 +86,31 @@ class ProgressWriter:
         self._last = time.monotonic()
 
     def rename(self, old: str, new: str) -> None:
-        """Give the document another name, unless it has one by now that is not the `old` one."""
+        """Give the document a new name, unless it is no longer named `old`."""
         Document.unscoped.filter(pk=self.document_id, name=old).update(name=document_name(new, old))
 
-    def stage(self, stage: Stage, **values: Any) -> None:
-        """Say that a stage begins."""
+    def enter_stage_or_stop(self, stage: Stage, **values: Any) -> None:
+        """Write that a stage begins."""
         self._begun = time.monotonic()
-        self.update(stage=stage, progress=self._shares[stage][0], activity=None, **values)
+        self.write_or_stop(stage=stage, progress=self._shares[stage][0], activity=None, **values)
 
-    def progress(self, stage: Stage, done: int, total: int, unit: str, before: int = 0) -> None:
-        """Say how much of a stage is done, counted in `unit`s; so many were done `before` this run."""
+    def progress_or_stop(self, stage: Stage, done: int, total: int, unit: str, before: int = 0) -> None:
+        """Write how much of a stage is done, counted in `unit`s; `before` of them earlier."""
         start, end = self._shares[stage]
         seconds_left = (time.monotonic() - self._begun) * (total - done) / max(done - before, 1)
-        self.update(
+        self.write_or_stop(
             progress=start + (end - start) * done / max(total, 1),
             activity={"done": done, "total": total, "unit": unit, "seconds_left": round(seconds_left, 1)},
         )
 
-    def progress_now_and_then(self, stage: Stage, done: int, total: int, unit: str) -> None:
-        """Say how much of a stage is done, unless something was said just now."""
+    def throttled_progress_or_stop(self, stage: Stage, done: int, total: int, unit: str) -> None:
+        """Write how much of a stage is done, at most twice a second."""
         if time.monotonic() - self._last >= AT_MOST_EVERY_SECS:
-            self.progress(stage, done, total, unit)
+            self.progress_or_stop(stage, done, total, unit)
 
 
 def publish_document(document_id: UUID) -> None:
-    """Announce a change of a document in the workspace it is in now."""
+    """Publish a change of a document to subscribers of its present workspace."""
     workspace_id = Document.unscoped.values_list("workspace_id", flat=True).get(pk=document_id)
     publish(document_topic(workspace_id), str(document_id))
 

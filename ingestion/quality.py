@@ -1,4 +1,4 @@
-"""How well a file could be read: the verdict on a document, and the report of what is missing from it."""
+"""The quality of an extraction: the verdict on a document, and its quality report."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from ingestion.extraction import ExtractionState
 
 NAMED = 10
 LISTED, EXCERPT_CHARS = 100, 80
-# Below this, what was recognised is likely to have wrong words in every line.
+# Below this, recognised text is likely to have wrong words in every line.
 POOR_CONFIDENCE = 0.7
 # Warnings that mean that a part of the document can't be found.
 MISSING_PARTS = frozenset({"pages_unreadable", "parts_unreadable"})
-# A page number or a crop mark beside the page says nothing to anybody.
+# A few hidden characters, such as a page number or a crop mark outside the page, need no warning.
 WORTH_A_WARNING = 25
 HIDDEN_ADVICE = (
     "Look at them in the quality report: if they belong to the document, make them visible in it and upload "
-    "it again; if they give orders to whoever reads them, do not trust its author."
+    "it again; if they contain instructions to a language model, do not trust the document."
 )
 NO_SPEECH = "No speech was heard in the recording, so there is nothing to find. Check its sound track."
 
 
 def warnings_of(reading: ExtractionState) -> list[Warned]:
-    """Return what a person should know; raise `NoText` or `Corrupted` if nothing usable was read."""
+    """Return warnings for people; raise `NoText` or `Corrupted` if nothing usable was read."""
     _check_usable(reading)
     reads = [unit.read for unit in reading.units.values()]
     return [
         *reading.warnings,
         *_unreadable(reading),
-        *_repaired(reading),
+        *_repair_warnings(reading),
         *_doubtful(reading, reads),
         *_hidden_warning(reading),
     ]
 
 
 def is_partial(warnings: Iterable[Mapping[str, str]]) -> bool:
-    """Whether a document with these warnings, in their stored form, can't be found in all its parts."""
+    """Whether these warnings, in their stored form, mean that parts of the document can't be found."""
     return any(warning["code"] in MISSING_PARTS for warning in warnings)
 
 
@@ -99,13 +99,13 @@ def _unreadable(reading: ExtractionState) -> list[Warned]:
     if not numbers:
         return []
     code = "pages_unreadable" if reading.unit_name == "page" else "parts_unreadable"
-    return [Warned(code, _about(reading, numbers, "could not be read"))]
+    return [Warned(code, _warn_about(reading, numbers, "could not be read"))]
 
 
-def _repaired(reading: ExtractionState) -> list[Warned]:
+def _repair_warnings(reading: ExtractionState) -> list[Warned]:
     if not _cut_off(reading):
         return []
-    return [Warned("repaired", "The file was damaged at its end; all that it still holds could be read.")]
+    return [Warned("repaired", "The file was damaged at its end; the rest could be read.")]
 
 
 def _doubtful(reading: ExtractionState, reads: list[UnitRead]) -> list[Warned]:
@@ -114,11 +114,11 @@ def _doubtful(reading: ExtractionState, reads: list[UnitRead]) -> list[Warned]:
         return []
     confidence = fmean(read.confidence for read in reads if read.confidence is not None)
     what = f"were hard to recognise (mean confidence {confidence:.0%}): expect wrong words"
-    return [Warned("low_confidence", _about(reading, poor, what))]
+    return [Warned("low_confidence", _warn_about(reading, poor, what))]
 
 
 def _hidden(reading: ExtractionState) -> dict[int, str]:
-    """Return what readers of the document can't see, by the number of its unit."""
+    """Return the hidden text of each unit, by the unit's number."""
     texts = {
         number: " ".join(found.text for found in reading.units[number].elements if found.kind is Kind.HIDDEN)
         for number in sorted(reading.units)
@@ -131,7 +131,7 @@ def _hidden_warning(reading: ExtractionState) -> list[Warned]:
     characters = sum(map(len, hidden.values()))
     if characters < WORTH_A_WARNING:
         return []
-    where = f" ({reading.unit_name}s {_named(list(hidden))})" if reading.unit_count > 1 else ""
+    where = f" ({reading.unit_name}s {_number_list(list(hidden))})" if reading.unit_count > 1 else ""
     what = f"{characters} characters that readers can't see were left out of the text{where}."
     return [Warned("hidden_text", f"{what} {HIDDEN_ADVICE}")]
 
@@ -141,11 +141,11 @@ def _excerpt(number: int, text: str) -> dict[str, Any]:
     return {"number": number, "characters": len(text), "excerpt": excerpt}
 
 
-def _about(reading: ExtractionState, numbers: list[int], what: str) -> str:
-    return f"{len(numbers)} of {reading.unit_count} {reading.unit_name}s {what}: {_named(numbers)}."
+def _warn_about(reading: ExtractionState, numbers: list[int], what: str) -> str:
+    return f"{len(numbers)} of {reading.unit_count} {reading.unit_name}s {what}: {_number_list(numbers)}."
 
 
-def _named(numbers: list[int]) -> str:
+def _number_list(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:NAMED])) + (", …" if len(numbers) > NAMED else "")
 
 

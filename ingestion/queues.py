@@ -1,13 +1,14 @@
-"""Which job is next: workspaces take turns, so that one's many or long jobs delay another's by one at most.
+"""Which job is next: workspaces take turns, so that many or long jobs of one delay another's by at most one.
 
-    workspace A   read read read embed …  ─┐
-    workspace B   read                    ─┼─ in turn ─▶ WORKER_CONCURRENCY jobs, one more for who has none
-    default       housekeeping            ─┘
-    fetch A       url url url …           ─┐
-    fetch B       url                     ─┴─ in turn ─▶ FETCH_CONCURRENCY, FETCHES_PER_WORKSPACE of each
+  workspace A   read read read embed …  ─┐
+  workspace B   read                    ─┼─ in turn ─▶ WORKER_CONCURRENCY jobs, one more for an idle workspace
+  default       housekeeping            ─┘
+  fetch A       url url url …           ─┐
+  fetch B       url                     ─┴─ in turn ─▶ FETCH_CONCURRENCY, FETCHES_PER_WORKSPACE of each
 
-Within a queue the order is Procrastinate's: priority, then age. Jobs of negative priority (packing, embedding
-again) come when nobody else waits. Fetching waits for the network and takes no place of those that compute.
+Within a queue the order is Procrastinate's: priority, then age. Jobs of negative priority (merging segments,
+embedding again) run when no other job waits. Fetching waits for the network, so it takes no place of jobs
+that compute.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from procrastinate.manager import JobManager, NotificationCallback
 from kb.jobs import FETCHING
 
 REMEMBERED = 1000
-"""Queues whose turn is remembered; one that is forgotten counts as not served for long."""
+"""Queues whose last turn is remembered; a forgotten queue counts as not served for long."""
 ATTEMPTS = 5
 ONE_MORE = 1
-"""Jobs beyond `WORKER_CONCURRENCY` for workspaces that have none under way, while others have long ones."""
+"""Jobs beyond `WORKER_CONCURRENCY` for workspaces that have none running, while others have long ones."""
 
 IS_FREE = """
     j.status = 'todo' AND (j.scheduled_at IS NULL OR j.scheduled_at <= now())
@@ -88,7 +89,7 @@ OTHERS_WAIT = """
 
 
 class FairJobManager(JobManager):
-    """Procrastinate's, but for the choice of the next job and for when to look for it."""
+    """Procrastinate's job manager, with another choice of the next job and of when to look for it."""
 
     def __init__(self, connector: Any) -> None:
         super().__init__(connector)
@@ -107,7 +108,7 @@ class FairJobManager(JobManager):
                 return job
             if not row["candidates"]:
                 return None
-            # Another worker was faster with the candidate.
+            # Another worker took the candidate first.
         return None
 
     def _note_turn(self, queue: str) -> None:
@@ -119,7 +120,7 @@ class FairJobManager(JobManager):
     async def listen_for_jobs(
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
-        """Do as usual, and remember who is to be woken."""
+        """Listen as usual, and remember the callback that wakes the worker."""
         self._listeners.append(on_notification)
         try:
             await super().listen_for_jobs(on_notification=on_notification, queues=queues)
@@ -127,7 +128,7 @@ class FairJobManager(JobManager):
             self._listeners.remove(on_notification)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
-        """Do as usual, and look for jobs that had to wait for this one's end."""
+        """Finish the job as usual, and look for jobs that had to wait for it."""
         await super().finish_job(job, status, delete_job)
         await self._wake(job)
 
@@ -139,7 +140,7 @@ class FairJobManager(JobManager):
         queue: str | None = None,
         lock: str | None = None,
     ) -> None:
-        """Do as usual, and look for jobs that had to wait for this one's end."""
+        """Put the job back as usual, and look for jobs that had to wait for it."""
         await super().retry_job(job, retry_at, priority, queue, lock)
         await self._wake(job)
 
@@ -161,7 +162,7 @@ def limits() -> dict[str, Any]:
 
 
 def others_wait(queue: str, priority: int) -> bool:
-    """Tell whether a job of another workspace waits for a place, or a more urgent one of the same queue."""
+    """Return whether a job of another workspace waits for a place, or a more urgent one of the same queue."""
     with connection.cursor() as cursor:
         cursor.execute(OTHERS_WAIT, [f"{FETCHING}%", queue, priority])
         row = cursor.fetchone()

@@ -1,7 +1,7 @@
-"""What the type on the page says about the text: headings and their levels, lists, running heads and feet.
+"""Document structure from the type on the page: headings and their levels, lists, running heads and feet.
 
-Extractors report what they see; this step sees the whole document at once, and so knows which size is that
-of the running text and which lines come back on page after page.
+Extractors see one page at a time. This step sees the whole document, so it knows the size of the running text
+and the lines that are repeated on many pages.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Self
 from core.locations import Box, OnPage
 from extract.base import Element, Kind
 
-# Running heads and feet stand in this share of the page's height, at the same height within so many points,
-# on so many pages: at least FEWEST, and PAGES_SHARE of all of them up to ENOUGH.
+# Running heads and feet stand in this share of the page's height, at the same height within so many points.
+# They occur on at least FEWEST pages, and on PAGES_SHARE of all pages up to ENOUGH.
 MARGIN = 0.12
 SAME_HEIGHT = 6.0
 FEWEST, PAGES_SHARE, ENOUGH = 3, 0.1, 10
@@ -35,24 +35,27 @@ FEWEST_LETTERS = 3
 DEEPEST = 9
 
 Style = tuple[float, bool, bool]
-"""Size, bold, capitals: greater is further out."""
+"""Size, bold, capitals; a greater one is an outer level."""
 
 
-def structured(elements: Sequence[Element]) -> list[Element]:
-    """Return the same elements, told apart as headings (with level), list items, running heads and feet."""
-    marked = _running_lines_marked(elements)
+def structure_elements(elements: Sequence[Element]) -> list[Element]:
+    """Return the elements classified as headings (with level), list items, running heads and feet."""
+    marked = _mark_running_lines(elements)
     typography = _Typography.of(element for element in marked if element.kind is Kind.PARAGRAPH)
     headings = [typography.is_heading(element) for element in marked]
     styles = {_style(element) for element, is_heading in zip(marked, headings, strict=True) if is_heading}
     levels = _levels(styles, marked)
     return [
-        replace(element, kind=Kind.HEADING, level=levels[_style(element)]) if is_heading else _listed(element)
+        replace(element, kind=Kind.HEADING, level=levels[_style(element)])
+        if is_heading
+        else _as_list_item(element)
         for element, is_heading in zip(marked, headings, strict=True)
     ]
 
 
 def _levels(styles: Iterable[Style], elements: Iterable[Element]) -> dict[Style, int]:
-    """Return the level of headings in each style: as the file itself says of their like, or by their size."""
+    """Return the level of headings in each style: the level that the file gives to similar headings, or by
+    size."""
     said: defaultdict[Style, Counter[int]] = defaultdict(Counter)
     for element in elements:
         if element.kind is Kind.HEADING and element.level:
@@ -65,7 +68,7 @@ def _levels(styles: Iterable[Style], elements: Iterable[Element]) -> dict[Style,
     return levels
 
 
-def _listed(element: Element) -> Element:
+def _as_list_item(element: Element) -> Element:
     is_item = element.kind is Kind.PARAGRAPH and LIST_ITEM.match(element.text)
     return replace(element, kind=Kind.LIST_ITEM) if is_item else element
 
@@ -77,8 +80,8 @@ def _style(element: Element) -> Style:
 # --- Running heads and feet --------------------------------------------------------------------------------
 
 
-def _running_lines_marked(elements: Sequence[Element]) -> list[Element]:
-    """Mark what stands at the same place on many pages, digits aside, as page header or footer."""
+def _mark_running_lines(elements: Sequence[Element]) -> list[Element]:
+    """Mark elements at the same place on many pages, digits ignored, as page header or footer."""
     places = [_first_place(element) for element in elements]
     keys = [_running_key(element, place) for element, place in zip(elements, places, strict=True)]
     pages_with: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
@@ -101,7 +104,7 @@ def _first_place(element: Element) -> OnPage | None:
 
 
 def _running_key(element: Element, place: OnPage | None) -> tuple[str, int] | None:
-    """Return what an element has in common with its like on other pages, None away from the margins."""
+    """Return the key that an element shares with its repetitions, None outside the margins."""
     if place is None or element.kind is not Kind.PARAGRAPH:
         return None
     height = place.page.height
@@ -121,7 +124,7 @@ def _is_above(place: OnPage) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Typography:
-    """How the running text of a document is set; `edges` are the left edges at which its paragraphs start."""
+    """The typography of a document's running text; `edges` are the left edges at which paragraphs start."""
 
     size: float
     bold: bool
@@ -141,7 +144,7 @@ class _Typography:
         return cls(size, bold, frozenset(edge for edge, chars in edges.items() if chars >= least))
 
     def is_heading(self, element: Element) -> bool:
-        """Whether a paragraph is set like a heading and reads like one."""
+        """Whether a paragraph looks and reads like a heading."""
         size = element.font_size
         if element.kind is not Kind.PARAGRAPH or size is None or not _reads_like_heading(element):
             return False

@@ -1,4 +1,4 @@
-"""The vectors that a document's chunks still lack, made batch by batch in reading order."""
+"""The vectors that a document's chunks lack, made batch by batch in reading order."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ BATCH = 128
 
 
 class MissingVectors:
-    """Embeds one document; `find` looks again for what is missing after its chunks have changed."""
+    """Embeds one document; `find` queries again after its chunks have changed."""
 
     def __init__(self, document_id: UUID) -> None:
         self._document_id = document_id
         self._missing: list[tuple[EmbeddingSpace, UUID]] = []
         self._done = 0
         self.found = 0
-        """So many vectors were there when `find` looked."""
+        """The number of vectors that existed when `find` was called."""
 
     @property
     def are_missing(self) -> bool:
@@ -33,7 +33,7 @@ class MissingVectors:
         return self._done < len(self._missing)
 
     def find(self) -> None:
-        """Look for live chunks without a vector, in each space that is to be filled."""
+        """Query the live chunks without a vector, in each space that is to be filled."""
         live = Chunk.unscoped.filter(document_id=self._document_id, replaced_by=None).order_by("ordinal")
         spaces = list(spaces_to_fill())
         self._missing = [
@@ -47,14 +47,14 @@ class MissingVectors:
     def embed_next(self, note: Callable[[int, int], None]) -> bool:
         """Embed the next batch; return whether there was one.
 
-        `note` is told how many of how many are there by then, in the transaction that stores the vectors: it
-        must update the document, so that a deletion waits.
+        `note(done, total)` is called in the transaction that stores the vectors. It must update the
+        document's row, so that a deletion waits.
         """
         batch = self._missing[self._done : self._done + BATCH]
         if not batch:
             return False
         embedded = [
-            _embedded(space, [id for _, id in group]) for space, group in groupby(batch, key=itemgetter(0))
+            _embed_batch(space, [id for _, id in group]) for space, group in groupby(batch, key=itemgetter(0))
         ]
         with transaction.atomic():
             note(self.found + self._done + len(batch), self.found + len(self._missing))
@@ -64,7 +64,7 @@ class MissingVectors:
         return True
 
 
-def _embedded(space: EmbeddingSpace, ids: list[UUID]) -> tuple[EmbeddingSpace, list[UUID], Vectors]:
+def _embed_batch(space: EmbeddingSpace, ids: list[UUID]) -> tuple[EmbeddingSpace, list[UUID], Vectors]:
     chunks = list(Chunk.unscoped.filter(pk__in=ids).only("headings", "text", "modality"))
     vectors = model_of(space).embed_documents([chunk.text_to_embed for chunk in chunks])
     return space, [chunk.pk for chunk in chunks], vectors

@@ -1,7 +1,7 @@
-"""Chunks in the database: swapped in one transaction, found by words at once.
+"""Stores chunks: replaces a document's chunks in one transaction, and indexes their words.
 
-A chunk's id follows from its document, text and place. What a second run finds again therefore keeps its
-row and its vectors, and a run that was killed and repeated leaves nothing twice.
+A chunk's id follows from its document, text and place. So a chunk that a second run produces again keeps its
+row and its vectors, and repeating an interrupted run duplicates nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ChunkDraft:
 
 
 class _Facts(NamedTuple):
-    """What may differ between two chunks of the same text and place."""
+    """The fields that may differ between two chunks with the same text and place."""
 
     replaced_by: list[UUID] | None
     ordinal: int
@@ -67,16 +67,16 @@ class _Facts(NamedTuple):
 def swap_chunks(
     document_id: UUID, drafts: Sequence[ChunkDraft], language: str | None, modality: Modality = Modality.TEXT
 ) -> bool:
-    """Make `drafts` the live chunks of a document; those they replace point at them.
+    """Make `drafts` the live chunks of a document; replaced chunks point at their successors.
 
-    `modality` is what the document is made of; its tables and pictures are told apart from that. What is
-    stored already as it should be is not written again. Return False if the document is gone.
+    `modality` is that of the document; tables and pictures have their own. Unchanged rows are not written
+    again. Returns False if the document is gone.
     """
     with transaction.atomic():
         if Document.unscoped.select_for_update().filter(pk=document_id).first() is None:
             return False
-        stored = _stored(document_id)
-        wanted = _wanted(document_id, drafts, language, modality)
+        stored = _stored_facts(document_id)
+        wanted = _wanted_facts(document_id, drafts, language, modality)
         changed = (
             _row(id, facts, draft.located)
             for (id, facts), draft in zip(wanted.items(), drafts, strict=True)
@@ -91,7 +91,7 @@ def swap_chunks(
 
 
 def chunk_ids(document_id: UUID, drafts: Iterable[ChunkDraft]) -> list[UUID]:
-    """Return an id for each chunk; equal texts without a place are told apart by their number."""
+    """Return an id for each chunk; a number distinguishes equal texts without a place."""
     seen: Counter[str] = Counter()
     ids = []
     for draft in drafts:
@@ -102,12 +102,12 @@ def chunk_ids(document_id: UUID, drafts: Iterable[ChunkDraft]) -> list[UUID]:
     return ids
 
 
-def _stored(document_id: UUID) -> dict[UUID, _Facts]:
+def _stored_facts(document_id: UUID) -> dict[UUID, _Facts]:
     rows = Chunk.unscoped.filter(document_id=document_id).values_list("pk", *_Facts._fields)
     return {id: _Facts(*facts) for id, *facts in rows}
 
 
-def _wanted(
+def _wanted_facts(
     document_id: UUID, drafts: Sequence[ChunkDraft], language: str | None, modality: Modality
 ) -> dict[UUID, _Facts]:
     return {
@@ -149,7 +149,8 @@ def _write(document_id: UUID, rows: Iterator[dict[str, Any]]) -> None:
 
 
 def _drop_outdated_vectors(stored: dict[UUID, _Facts], wanted: dict[UUID, _Facts]) -> None:
-    """The heading path is embedded with the text, but is no part of the id: where it changed, embed again."""
+    """Delete vectors of chunks whose heading path changed: it is embedded with the text but is no part of the
+    id."""
     outdated = [id for id in stored.keys() & wanted.keys() if stored[id].headings != wanted[id].headings]
     ChunkVector.objects.filter(chunk_id__in=outdated).delete()
 
@@ -158,7 +159,8 @@ def _drop_outdated_vectors(stored: dict[UUID, _Facts], wanted: dict[UUID, _Facts
 
 
 def _retire(gone: Sequence[UUID], ids: Sequence[UUID], drafts: Sequence[ChunkDraft]) -> None:
-    """Keep replaced chunks for those who hold their ids, without vectors, pointing at their successors."""
+    """Keep replaced chunks, which others may refer to by id, without vectors and pointing at their
+    successors."""
     if not gone:
         return
     owners = {
@@ -175,7 +177,8 @@ def _retire(gone: Sequence[UUID], ids: Sequence[UUID], drafts: Sequence[ChunkDra
 
 
 def _marks(located: LocatedText, sentences: Sequence[tuple[int, int]]) -> Iterator[Hashable]:
-    """Yield by what a chunk is known again: where its words stand, or else its sentences."""
+    """Yield the keys by which a chunk is matched to an earlier one: the places of its words, or else its
+    sentences."""
     has_places = False
     for run in located.runs:
         match run.place:

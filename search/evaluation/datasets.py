@@ -87,7 +87,7 @@ def load(path: Path, *, passages: str = "passages.jsonl", queries: str = "querie
     elif path.is_dir():
         raise BadDataset(f"{path} holds neither qrels.jsonl nor questions.jsonl: see docs/evaluation.md.")
     else:
-        raise BadDataset(f"There is no {path}.")
+        raise BadDataset(f"{path} does not exist.")
     if not dataset.queries:
         raise BadDataset(f"{path} holds no question with something that is relevant to it.")
     return dataset

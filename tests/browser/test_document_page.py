@@ -178,7 +178,7 @@ def test_what_is_being_typed_survives_the_news(logged_in: Page, reader: User) ->
     open_document(page, document)
     tag = page.get_by_label("Add a tag")
     tag.fill("half a wo")
-    ProgressWriter(document.pk, lambda: False).progress(Stage.EXTRACTING, 20, 40, "page")
+    ProgressWriter(document.pk, lambda: False).progress_or_stop(Stage.EXTRACTING, 20, 40, "page")
     expect(page.locator(".details-status .status-count")).to_contain_text("20 of 40 pages")
     expect(tag).to_be_focused()
     page.keyboard.type("rd")

@@ -26,7 +26,7 @@ def test_the_row_of_a_running_document_says_what_is_done_and_left(logged_in: Pag
     page.wait_for_load_state("networkidle")
     cancel = row.get_by_role("button", name="Cancel minutes.pdf")
     cancel.focus()
-    ProgressWriter(document.pk, lambda: False).progress(Stage.EXTRACTING, 30, 40, "page")
+    ProgressWriter(document.pk, lambda: False).progress_or_stop(Stage.EXTRACTING, 30, 40, "page")
     expect(row.locator(".status-count")).to_contain_text("30 of 40 pages")
     expect(cancel).to_be_focused()
 

@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 from accounts.models import User, Workspace
 from extract.base import Element, Limits, Pictured, Request
 from extract.registry import extract
-from ingestion.chunking import chunked
+from ingestion.chunking import chunk_elements
 from ingestion.pictures import Description, with_pictures
-from ingestion.structure import structured
+from ingestion.structure import structure_elements
 from ingestion.vectors import MissingVectors
 from kb.chunks import swap_chunks
 from kb.embedding import embedding_model
@@ -42,7 +42,9 @@ def pictured_report(workspace: Workspace, folder: Path) -> Document:
     found = [finding for finding in findings if isinstance(finding, Pictured)]
     chart = found[1].area
     assert chart
-    described = with_pictures(structured(elements), found, {chart: Description(DESCRIPTION, "seer-1")})
+    described = with_pictures(
+        structure_elements(elements), found, {chart: Description(DESCRIPTION, "seer-1")}
+    )
     document = stored_document(
         *(workspace, "harbour.pdf", path.read_bytes()),
         file_type="pdf",
@@ -50,7 +52,7 @@ def pictured_report(workspace: Workspace, folder: Path) -> Document:
         page_count=1,
         searchable=Searchable.FULL,
     )
-    swap_chunks(document.pk, list(chunked(described, embedding_model(), "en")), "en")
+    swap_chunks(document.pk, list(chunk_elements(described, embedding_model(), "en")), "en")
     vectors = MissingVectors(document.pk)
     vectors.find()
     while vectors.embed_next(lambda done, total: None):

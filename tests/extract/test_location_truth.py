@@ -14,8 +14,8 @@ import pytest
 from core.locations import LocatedText, PageBox
 from extract.base import Element
 from extract.sandbox.parent import SandboxLimits, extract
-from ingestion.chunking import chunked
-from ingestion.structure import structured
+from ingestion.chunking import chunk_elements
+from ingestion.structure import structure_elements
 from kb.chunks import ChunkDraft
 from kb.embedding import embedding_model
 from tests.extract.truth import folded, holds, text_clipped, text_inside, words_of
@@ -28,7 +28,7 @@ OURS = ["report.pdf", "no_password.pdf", "turned.pdf"]
 def drafts(path: Path) -> list[ChunkDraft]:
     """Extract and chunk a file as the pipeline does."""
     elements = [finding for finding in extract(path, LIMITS) if isinstance(finding, Element)]
-    return list(chunked(structured(elements), embedding_model(), "en"))
+    return list(chunk_elements(structure_elements(elements), embedding_model(), "en"))
 
 
 def stored(draft: ChunkDraft) -> LocatedText:

@@ -9,7 +9,7 @@ import pytest
 
 from extract.base import Element, Kind, Limits, Request, TextOrigin, UnitRead
 from extract.pdf import reader as pdf
-from ingestion.chunking import chunked
+from ingestion.chunking import chunk_elements
 from kb.embedding.hashing import HashingModel
 from tests.extract.truth import folded, text_inside, words_of
 from tests.testing.paths import SAMPLES
@@ -94,7 +94,7 @@ def test_a_long_table_is_cut_between_rows_and_repeats_its_header(page: pymupdf.P
     for number in range(45):
         draw_row(page, 75 + 15 * number, (f"Keeper number {number}", str(100 + number), str(200 + number)))
     path = write(tmp_path / "long.pdf", page)
-    drafts = list(chunked(read(path), HashingModel(), "en"))
+    drafts = list(chunk_elements(read(path), HashingModel(), "en"))
     assert len(drafts) > 1
     for draft in drafts:
         assert draft.is_table

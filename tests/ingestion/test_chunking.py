@@ -9,7 +9,7 @@ import pytest
 from core.locations import InFile, LocatedText, Span
 from core.text.sentences import sentence_bounds
 from extract.base import Element, Kind
-from ingestion.chunking import Tokenizer, chunked
+from ingestion.chunking import Tokenizer, chunk_elements
 from kb.chunk_size import MOST_CHARS
 from kb.chunks import ChunkDraft
 from kb.embedding import embedding_model
@@ -28,7 +28,7 @@ def paragraph(sentences: int, text: str = SENTENCE) -> Element:
 
 
 def chunks(*elements: Element, model: Tokenizer | None = None) -> list[ChunkDraft]:
-    return list(chunked(elements, model or HashingModel(), "en"))
+    return list(chunk_elements(elements, model or HashingModel(), "en"))
 
 
 def test_every_word_is_in_exactly_one_chunk() -> None:

@@ -18,7 +18,7 @@ from accounts.access.identity import principal_of_user
 from accounts.models import Workspace
 from core.errors import DocumentError
 from ingestion import bulk, pipeline
-from ingestion.bulk import FileOutcome, Followed, Skipped, Summary, walk
+from ingestion.bulk import FileOutcome, FollowedDocuments, Skipped, Summary, walk
 from ingestion.management.commands import ingest as command
 from kb.documents import add_document
 from kb.models import Document, Status
@@ -145,7 +145,7 @@ def test_a_bad_place_is_said_before_anything_is_added(
 
 
 def test_a_path_that_is_not_there_is_said(cast: Cast, folder: Path) -> None:
-    with pytest.raises(CommandError, match=r"There is no .*nothing"):
+    with pytest.raises(CommandError, match=r"nothing.* does not exist"):
         run(folder / "nothing")
 
 
@@ -289,7 +289,7 @@ def test_only_a_window_is_followed_at_a_time(cast: Cast, monkeypatch: pytest.Mon
         )
     ]
     Document.unscoped.bulk_create(rows)
-    followed = Followed(principal_of_user(cast.alice))
+    followed = FollowedDocuments(principal_of_user(cast.alice))
     for row in rows:
         followed.add(Path(row.name), row)
     followed.begin()
@@ -300,7 +300,7 @@ def test_only_a_window_is_followed_at_a_time(cast: Cast, monkeypatch: pytest.Mon
 
 def test_following_costs_no_memory_for_each_file(cast: Cast) -> None:
     document = Document(workspace=cast.team, name="x")
-    followed = Followed(principal_of_user(cast.alice))
+    followed = FollowedDocuments(principal_of_user(cast.alice))
     paths = [Path(f"folder/{number}") for number in range(20_000)]
     tracemalloc.start()
     try:

@@ -15,7 +15,7 @@ from extract.base import Element, Kind, Limits, Pictured, Request, TextOrigin, U
 from extract.labels import is_caption
 from extract.registry import extract
 from ingestion.pictures import Description, pictures_in, with_pictures
-from ingestion.structure import structured
+from ingestion.structure import structure_elements
 from tests.ingestion import pictured as sample
 from tests.testing.paths import SAMPLES
 
@@ -31,7 +31,7 @@ def found_in(path: Path) -> list[Pictured]:
 def composed(path: Path) -> list[Element]:
     """Return the elements of a file with its pictures in their places."""
     elements = [finding for finding in extract(path, TEXT) if isinstance(finding, Element)]
-    return with_pictures(structured(elements), found_in(path))
+    return with_pictures(structure_elements(elements), found_in(path))
 
 
 def texts_of(elements: list[Element]) -> list[list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.locations import Box, LocatedText, OnPage, Page
 from extract.base import Element, Kind
-from ingestion.structure import structured
+from ingestion.structure import structure_elements
 
 BODY = "The keepers wrote down the wind and the water every four hours, by day and by night."
 
@@ -27,7 +27,7 @@ def body(page: int = 1) -> list[Element]:
 
 def kinds(*elements: Element) -> list[tuple[Kind, int | None]]:
     """Return the kind and level of `elements`, which stand before pages of running text."""
-    return [(e.kind, e.level) for e in structured([*elements, *body()])[: len(elements)]]
+    return [(e.kind, e.level) for e in structure_elements([*elements, *body()])[: len(elements)]]
 
 
 def test_larger_type_and_bold_lines_are_headings_by_rank() -> None:
@@ -63,16 +63,16 @@ def test_lines_at_the_same_place_of_many_pages_are_running_heads_and_feet() -> N
         [typed("Annual report", y=30, page=n), *body(n), typed(f"Page {n} of 9", y=810, page=n)]
         for n in range(1, 6)
     ]
-    found = structured([element for page in pages for element in page])
+    found = structure_elements([element for page in pages for element in page])
     assert [e.text for e in found if e.kind is Kind.PAGE_HEADER] == ["Annual report"] * 5
     assert [e.text for e in found if e.kind is Kind.PAGE_FOOTER] == [f"Page {n} of 9" for n in range(1, 6)]
 
 
 def test_lines_that_come_back_in_the_middle_of_pages_stay() -> None:
-    found = structured([element for n in range(1, 6) for element in body(n)])
+    found = structure_elements([element for n in range(1, 6) for element in body(n)])
     assert {element.kind for element in found} == {Kind.PARAGRAPH}
 
 
 def test_headings_that_the_file_itself_names_keep_their_level() -> None:
     named = Element(Kind.HEADING, LocatedText("Named"), level=4)
-    assert structured([named]) == [named]
+    assert structure_elements([named]) == [named]

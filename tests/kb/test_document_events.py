@@ -100,8 +100,8 @@ async def test_a_finished_document_is_told_once(people: Cast) -> None:
 async def test_every_change_is_told_until_the_end(people: Cast, busy: Document) -> None:
     stream = await opened(people, busy)
     assert (await stream.event())[2]["status"] == "extracting"
-    report = ProgressWriter(busy.pk, lambda: False)
-    await sync_to_async(report.progress)(Stage.EXTRACTING, 12, 40, "page")
+    writer = ProgressWriter(busy.pk, lambda: False)
+    await sync_to_async(writer.progress_or_stop)(Stage.EXTRACTING, 12, 40, "page")
     number, name, data = await stream.event()
     assert (number, name) == (2, "document_update")
     assert (data["activity"]["done"], data["activity"]["total"]) == (12, 40)
@@ -122,12 +122,12 @@ async def test_news_of_other_documents_are_not_told(people: Cast, busy: Document
 
 def take_membership_away(cast: Cast, document: Document) -> None:
     Membership.objects.filter(workspace=cast.team, user=cast.bob).delete()
-    ProgressWriter(document.pk, lambda: False).update(progress=0.5)
+    ProgressWriter(document.pk, lambda: False).write_or_stop(progress=0.5)
 
 
 def revoke_key(cast: Cast, document: Document) -> None:
     ApiKey.objects.filter(user=cast.bob).delete()
-    ProgressWriter(document.pk, lambda: False).update(progress=0.5)
+    ProgressWriter(document.pk, lambda: False).write_or_stop(progress=0.5)
 
 
 async def test_it_ends_when_the_document_goes(people: Cast, busy: Document) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py ingest`: put files and folders in from the command line, and watch what becomes of them."""
+"""`manage.py ingest`: adds files and folders from the command line, and shows their progress."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from accounts.people.named import user_named, workspace_named
 from accounts.principal import Principal, checked_external_user_id
 from accounts.roles import Role
 from core.errors import LocusError
-from ingestion.bulk import FileOutcome, Followed, Skipped, Summary, outcome_of, walk
+from ingestion.bulk import FileOutcome, FollowedDocuments, Skipped, Summary, outcome_of, walk
 from ingestion.jobs import run_worker
 from kb.documents import Details, add_document
 from kb.embedding import embedding_model
@@ -43,31 +43,40 @@ UNFINISHED = 2
 
 
 class Command(BaseCommand):
-    """Add files, follow their ingestion, and end with a table. Run again to continue where it stopped."""
+    """Adds files, follows their ingestion, and prints a table. Run it again to continue after an
+    interruption."""
 
-    help = (
-        "Ingest files and folders. What is there already is skipped, so an interrupted run can be repeated."
-    )
+    help = "Ingest files and folders. Files already added are skipped, so an interrupted run can be repeated."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files and folders")
-        parser.add_argument("--workspace", required=True, metavar="ID|NAME", help="where they go")
-        parser.add_argument("--user", metavar="EMAIL", help="who adds them; default: the workspace's owner")
-        parser.add_argument("--external-user", metavar="ID", help="the end customer they belong to")
-        parser.add_argument("--tags", default="", metavar="A,B", help="tags for all of them")
-        parser.add_argument("--detach", action="store_true", help="return once they are queued")
-        parser.add_argument("--work", action="store_true", help="process them in this process")
+        parser.add_argument(
+            "--workspace", required=True, metavar="ID|NAME", help="the workspace to add the files to"
+        )
+        parser.add_argument(
+            "--user", metavar="EMAIL", help="the user who adds the files; default: the workspace's owner"
+        )
+        parser.add_argument(
+            "--external-user", metavar="ID", help="the external user whom the documents belong to"
+        )
+        parser.add_argument("--tags", default="", metavar="A,B", help="tags for all documents")
+        parser.add_argument(
+            "--detach",
+            action="store_true",
+            help="return when all documents are queued, without waiting for them",
+        )
+        parser.add_argument("--work", action="store_true", help="process the documents in this process")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Add, follow, report."""
+        """Add the files, follow them, print the table."""
         console = Console(soft_wrap=True)
         for path in options["paths"]:
             if not path.exists():
-                raise CommandError(f"There is no {path}.")
+                raise CommandError(f"{path} does not exist.")
         principal, details = _place(options)
         summary = Summary()
-        with closing(Followed(principal)) as followed:
+        with closing(FollowedDocuments(principal)) as followed:
             with console.status("Adding files"):
                 _add_all(console, options["paths"], principal, details, followed, summary)
             if options["detach"]:
@@ -81,7 +90,7 @@ class Command(BaseCommand):
             raise CommandError(f"{summary.failures} of the files could not be ingested.")
 
 
-# --- For whom and where ------------------------------------------------------------------------------------
+# --- User and workspace ------------------------------------------------------------------------------------
 
 
 def _place(options: dict[str, Any]) -> tuple[Principal, Details]:
@@ -103,7 +112,7 @@ def _place(options: dict[str, Any]) -> tuple[Principal, Details]:
 def _owner(workspace: Workspace) -> User:
     owner = Membership.objects.filter(workspace=workspace, role=Role.OWNER).order_by("created_at").first()
     if owner is None:
-        raise CommandError(f"{workspace} has no owner: name a member with --user.")
+        raise CommandError(f"{workspace} has no owner. Name a member with --user.")
     return owner.user
 
 
@@ -115,7 +124,7 @@ def _add_all(
     paths: list[Path],
     principal: Principal,
     details: Details,
-    followed: Followed,
+    followed: FollowedDocuments,
     summary: Summary,
 ) -> None:
     for found in (found for path in paths for found in walk(path)):
@@ -134,7 +143,7 @@ def _add_all(
 
 
 def _add(principal: Principal, path: Path, details: Details) -> tuple[Document, bool]:
-    # A name that is no UTF-8 can't be stored, but its file can.
+    # A name that is not UTF-8 can't be stored, but its file can.
     name = path.name.encode(errors="replace").decode()
     with path.open("rb") as file:
         return add_document(principal, File(file, name=name), details)
@@ -143,7 +152,7 @@ def _add(principal: Principal, path: Path, details: Details) -> tuple[Document, 
 # --- Following ---------------------------------------------------------------------------------------------
 
 
-def _follow(console: Console, followed: Followed, summary: Summary, *, works: bool) -> None:
+def _follow(console: Console, followed: FollowedDocuments, summary: Summary, *, works: bool) -> None:
     followed.begin()
     done = summary.counts.total()
     bars = _Bars(console, total=followed.added + done, done=done)
@@ -163,7 +172,7 @@ def _follow(console: Console, followed: Followed, summary: Summary, *, works: bo
         raise
 
 
-def _report(followed: Followed, summary: Summary, bars: _Bars) -> None:
+def _report(followed: FollowedDocuments, summary: Summary, bars: _Bars) -> None:
     outcomes = followed.step()
     for outcome in outcomes:
         summary.add(outcome)
@@ -182,11 +191,11 @@ class _Bars:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to wait for."""
+        """Whether all documents have finished."""
         return self.left <= 0
 
     def show(self, finished: int, active: list[Document]) -> None:
-        """Move the bars."""
+        """Update the bars."""
         self.left -= finished
         self.progress.advance(self._all, finished)
         shown = {document.pk: document for document in active[:BARS]}
@@ -208,8 +217,8 @@ def _worker_is_running() -> bool:
 
 
 def _offers_to_work(console: Console, left: int) -> bool:
-    """Say that nobody works, and ask whether to do it here; without anybody to ask, end."""
-    console.print(f"No worker is running, so {left} documents wait.")
+    """Ask whether to process the documents here, since no worker runs; raise `CommandError` if not."""
+    console.print(f"No worker is running, so {left} documents can't be processed.")
     if sys.stdin.isatty() and console.is_terminal and Confirm.ask("Process them here?", console=console):
         return True
     raise CommandError(
@@ -225,9 +234,9 @@ def _worker_elsewhere() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _worker_here() -> Iterator[Callable[[], None]]:
-    """Run a worker in a thread; what is yielded raises if it has ended."""
-    embedding_model()  # a bad setting is told now
-    # It warns that only main threads get signals (the one here stops it), and tells what the table will.
+    """Run a worker in a thread; the yielded function raises if the worker has stopped."""
+    embedding_model()  # a wrong setting is reported now
+    # The worker warns that only main threads get signals (here they stop it), and logs what the table shows.
     with (
         _quieter("procrastinate.signals", logging.ERROR),
         _quieter("ingestion", logging.WARNING),

@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
-    """Run the worker until it is told to stop."""
+    """Runs the worker until a signal stops it."""
 
     help = "Ingest uploaded documents until SIGTERM or SIGINT."
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
         give_way()
         walls = offered()
         for gap in walls.missing:
-            logger.warning("A parser that a file takes over is not walled in. %s", gap)
+            logger.warning("The sandbox for files is incomplete. %s", gap)
         confined = f"Files are read behind {walls}."
         self.stdout.write(" ".join(filter(None, ("Worker ready.", start(), describing.start(), confined))))
         asyncio.run(run_worker())

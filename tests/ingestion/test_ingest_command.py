@@ -158,7 +158,7 @@ def test_without_a_worker_it_says_what_to_do(
     with pytest.raises(CommandError, match="--work") as stopped:
         run(folder)
     assert stopped.value.returncode == 2
-    assert "No worker is running, so 3 documents wait." in capsys.readouterr().out
+    assert "No worker is running, so 3 documents can't be processed." in capsys.readouterr().out
     assert Document.unscoped.count() == 3
 
 

@@ -20,8 +20,7 @@ from search.web.breaker import State, configuration_of
 from search.web.providers.registry import PROVIDERS, kind_of
 from search.web.usage.health import healths, unconfigured
 from search.web.usage.money import dollars
-from search.web.usage.plot import Day, Plot
-from search.web.usage.spent import SpendingLimit, SpendingOverview, period
+from search.web.usage.spent import Day, SpendingLimit, SpendingOverview, period
 from tests.conftest import Cast
 from tests.testing.paths import ROOT
 
@@ -80,31 +79,12 @@ def test_dollars_as_people_write_them(amount: str, told: str) -> None:
     assert dollars(Decimal(amount)) == told
 
 
-def test_bars_stand_on_the_ground_and_below_a_round_line() -> None:
-    days = [Day(date(2026, 3, 1), Decimal("0.30"), Decimal("0.22"), 9), Day(date(2026, 3, 2))]
-    plot = Plot.of(days)
-    assert [line.label for line in plot.lines] == ["$0.20", "$0.40", "$0.60"]
-    assert [line.y for line in plot.lines] == ["66.667%", "33.333%", "0.000%"]
-    first, second = plot.bars
-    assert (plot.column, plot.width) == ("50.000%", "40.000%")
-    assert (first.column, first.x, second.column, second.x) == ("0.000%", "5.000%", "50.000%", "55.000%")
-    assert first.searches == ("50.000%", "50.000%")
-    assert first.models == ("13.333%", "36.667%")
-
-
-@pytest.mark.parametrize("highest", ["0.000003", "0.004", "0.1", "1", "3.99", "7", "10", "99999.5"])
-def test_one_to_five_lines_reach_the_highest_bar(highest: str) -> None:
-    plot = Plot.of([Day(date(2026, 3, 1), Decimal(highest))])
-    assert 1 <= len(plot.lines) <= 5
-    [bar] = plot.bars
-    height = float(bar.searches[1].rstrip("%"))
-    assert 50 <= height <= 100
-
-
-def test_days_without_any_cost_have_a_ground_and_no_bars() -> None:
-    plot = Plot.of([Day(date(2026, 3, 1))])
-    assert [bar.searches for bar in plot.bars] == [("100.000%", "0.000%")]
-    assert len(plot.lines) == 1
+def test_bars_are_as_high_as_their_day_was_dear() -> None:
+    days = (Day(date(2026, 3, 1), Decimal("0.30"), Decimal("0.10"), 9), Day(date(2026, 3, 2)))
+    spent = SpendingOverview((*days, Day(date(2026, 3, 3), models=Decimal("0.20"))), (), ())
+    assert spent.highest == Decimal("0.40")
+    heights = [("75.00", "25.00"), ("0.00", "0.00"), ("0.00", "50.00")]
+    assert [(bar.searches, bar.models) for bar in spent.bars] == heights
 
 
 @pytest.mark.parametrize(

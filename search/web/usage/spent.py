@@ -14,10 +14,33 @@ from django.db.models import QuerySet
 from accounts.ledger.spending import Spending, spending
 from accounts.models.ledger import Balance, Charge, Purpose
 from search.web.usage.health import label_of
-from search.web.usage.plot import Day, Plot
 
 PERIODS = (7, 30, 90)
 USUAL = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What was paid on a day, in US dollars, for searches and for models, and for how many calls."""
+
+    day: date
+    searches: Decimal = Decimal(0)
+    models: Decimal = Decimal(0)
+    calls: int = 0
+
+    @property
+    def cost(self) -> Decimal:
+        """What the day has cost."""
+        return self.searches + self.models
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingBar:
+    """A day as a bar: how high its two parts are, in per cent of the dearest day."""
+
+    day: Day
+    searches: str
+    models: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +79,6 @@ class SpendingOverview:
     """What was spent in the last days (UTC), today included."""
 
     days: tuple[Day, ...]
-    plot: Plot
     by_provider: tuple[SpendingRow, ...]
     parts: tuple[Spending, ...]
 
@@ -67,7 +89,7 @@ class SpendingOverview:
         parts = spending(charges, datetime.combine(first, time(), UTC))
         by_day = tuple(_day(first + timedelta(days=number), parts) for number in range(days))
         rows = rows_by(_payee, parts)
-        return cls(by_day, Plot.of(by_day), rows, tuple(parts))
+        return cls(by_day, rows, tuple(parts))
 
     @property
     def cost(self) -> Decimal:
@@ -78,6 +100,19 @@ class SpendingOverview:
     def calls(self) -> int:
         """How many calls that were."""
         return sum(day.calls for day in self.days)
+
+    @property
+    def highest(self) -> Decimal:
+        """What the dearest day has cost."""
+        return max(day.cost for day in self.days)
+
+    @property
+    def bars(self) -> list[SpendingBar]:
+        """A bar for each day; only where anything was spent."""
+        unit = self.highest / 100
+        return [
+            SpendingBar(day, f"{day.searches / unit:.2f}", f"{day.models / unit:.2f}") for day in self.days
+        ]
 
     def by_workspace(self, names: Mapping[UUID, str]) -> tuple[SpendingRow, ...]:
         """Return a row for each workspace; what one that is gone has spent stays spent."""

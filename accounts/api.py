@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Annotated, Self
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
-from pydantic import BaseModel
-from rest_framework import serializers
+from pydantic import StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from accounts.access.keys import create_key, keys_within_reach, maker_of
 from accounts.models import ApiKey, User, Workspace
 from accounts.principal import Principal
 from accounts.roles import KeyScope, Role
-from core.api.operations import LIST_PARAMETERS, ApiView, operation
-from core.api.rest import CursorLists, StrictSerializer, parsed
+from core.api.lists import ListPage, ListQuery, page_of
+from core.api.operations import operation, read_body, respond
+from core.api.validation import ApiModel, Moment
 from core.errors import Forbidden, NotFound, ValidationError
 
 
-class WorkspaceShape(BaseModel):
+class WorkspaceShape(ApiModel):
     """A workspace, and the caller's role in it."""
 
     id: UUID
@@ -32,16 +35,24 @@ class WorkspaceShape(BaseModel):
     share_with_external_users: bool
     created_at: datetime
 
+    @classmethod
+    def of(cls, principal: Principal, workspace: Workspace) -> WorkspaceShape:
+        """Return what a member sees of a workspace."""
+        return cls(
+            id=workspace.pk,
+            name=workspace.name,
+            role=principal.roles[workspace.pk],
+            personal=workspace.pk == principal.personal_workspace_id,
+            share_with_external_users=workspace.share_with_external_users,
+            created_at=workspace.created_at,
+        )
 
-class WorkspaceList(BaseModel):
+
+class WorkspaceList(ListPage[WorkspaceShape]):
     """A page of workspaces."""
 
-    results: list[WorkspaceShape]
-    next: str | None
-    previous: str | None
 
-
-class Me(BaseModel):
+class Me(ApiModel):
     """The user behind a session or key."""
 
     id: int
@@ -50,7 +61,7 @@ class Me(BaseModel):
     workspaces: list[WorkspaceShape]
 
 
-class ApiKeyShape(BaseModel):
+class ApiKeyShape(ApiModel):
     """A key without its secret."""
 
     id: UUID
@@ -62,13 +73,24 @@ class ApiKeyShape(BaseModel):
     last_used_at: datetime | None
     created_at: datetime
 
+    @classmethod
+    def of(cls, row: ApiKey, **more: str) -> Self:
+        """Return what may be shown of a key at any time, and `more`."""
+        return cls(
+            id=row.pk,
+            name=row.name,
+            prefix=row.prefix,
+            scopes=[KeyScope(scope) for scope in row.scopes],
+            workspace_ids=[workspace.pk for workspace in row.workspaces.all()] if row.narrowed else None,
+            expires_at=row.expires_at,
+            last_used_at=row.last_used_at,
+            created_at=row.created_at,
+            **more,
+        )
 
-class ApiKeyList(BaseModel):
+
+class ApiKeyList(ListPage[ApiKeyShape]):
     """A page of keys."""
-
-    results: list[ApiKeyShape]
-    next: str | None
-    previous: str | None
 
 
 class CreatedApiKey(ApiKeyShape):
@@ -77,79 +99,51 @@ class CreatedApiKey(ApiKeyShape):
     key: str
 
 
-class MeView(ApiView):
+class NewKey(ApiModel):
+    """The body of `POST api-keys`."""
+
+    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+    scopes: list[KeyScope] = [KeyScope.READ, KeyScope.WRITE]
+    workspace_ids: list[UUID] | None = None
+    expires_at: Moment | None = None
+
+
+class MeView(APIView):
     """Who the caller is."""
 
     @operation("me", tag="Account", answers={200: Me})
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> Me:
         """Return the user behind the session or key, and the workspaces it may read."""
         principal = principal_of(request)
         user = User.objects.get(pk=principal.user_id)
-        return Response(
-            {
-                "id": user.pk,
-                "email": user.email,
-                "is_staff": user.is_staff,
-                "workspaces": _workspaces(principal),
-            }
-        )
+        workspaces = [WorkspaceShape.of(principal, workspace) for workspace in _readable(principal)]
+        return Me(id=user.pk, email=user.email, is_staff=user.is_staff, workspaces=workspaces)
 
 
-class WorkspaceLists(CursorLists):
-    """Workspaces by name."""
-
-    ordering = ("name", "id")
-
-
-class WorkspacesView(ApiView):
+class WorkspacesView(APIView):
     """The caller's workspaces."""
 
-    @operation("workspaces_list", tag="Workspaces", query=LIST_PARAMETERS, answers={200: WorkspaceList})
-    def get(self, request: Request) -> Response:
+    @operation("workspaces_list", tag="Workspaces", query=ListQuery, answers={200: WorkspaceList})
+    def get(self, request: Request, query: ListQuery) -> WorkspaceList:
         """List the workspaces the caller may read, with its role in each."""
         principal = principal_of(request)
-        pages = WorkspaceLists()
-        visible = Workspace.objects.filter(pk__in=principal.workspace_ids)
-        rows: list[Workspace] | None = pages.paginate_queryset(visible, request, self)
-        return pages.get_paginated_response([_workspace_json(principal, row) for row in rows or []])
+        shown = partial(WorkspaceShape.of, principal)
+        return page_of(WorkspaceList, _readable(principal), shown, request, query, ("name", "id"))
 
 
-class WorkspaceView(ApiView):
+class WorkspaceView(APIView):
     """One workspace."""
 
     @operation("workspaces_read", tag="Workspaces", answers={200: WorkspaceShape}, fails=(404,))
-    def get(self, request: Request, id: UUID) -> Response:
+    def get(self, request: Request, id: UUID) -> WorkspaceShape:
         """Return the workspace, with the caller's role in it."""
         principal = principal_of(request)
         principal.require_workspace(id)
-        return Response(_workspace_json(principal, Workspace.objects.get(pk=id)))
+        return WorkspaceShape.of(principal, Workspace.objects.get(pk=id))
 
 
-def _workspaces(principal: Principal) -> list[dict[str, Any]]:
-    rows = Workspace.objects.filter(pk__in=principal.workspace_ids)
-    return [_workspace_json(principal, workspace) for workspace in rows]
-
-
-def _workspace_json(principal: Principal, workspace: Workspace) -> dict[str, Any]:
-    return {
-        "id": str(workspace.pk),
-        "name": workspace.name,
-        "role": principal.roles[workspace.pk].value,
-        "personal": workspace.pk == principal.personal_workspace_id,
-        "share_with_external_users": workspace.share_with_external_users,
-        "created_at": workspace.created_at,
-    }
-
-
-class NewKey(StrictSerializer):
-    """The body of `POST api-keys`."""
-
-    name = serializers.CharField(max_length=200)
-    scopes = serializers.ListField(
-        child=serializers.ChoiceField(choices=KeyScope.choices), default=[KeyScope.READ, KeyScope.WRITE]
-    )
-    workspace_ids = serializers.ListField(child=serializers.UUIDField(), required=False, allow_null=True)
-    expires_at = serializers.DateTimeField(required=False, allow_null=True)
+def _readable(principal: Principal) -> QuerySet[Workspace]:
+    return Workspace.objects.filter(pk__in=principal.workspace_ids)
 
 
 def _key_holder(request: Request) -> Principal:
@@ -159,37 +153,35 @@ def _key_holder(request: Request) -> Principal:
     return principal
 
 
-class ApiKeysView(ApiView):
+class ApiKeysView(APIView):
     """The caller's keys. Only a person logged in, or a key with scope `admin`, handles keys."""
 
     required_scope = KeyScope.ADMIN
 
-    @operation("api_keys_list", tag="API keys", query=LIST_PARAMETERS, answers={200: ApiKeyList})
-    def get(self, request: Request) -> Response:
+    @operation("api_keys_list", tag="API keys", query=ListQuery, answers={200: ApiKeyList})
+    def get(self, request: Request, query: ListQuery) -> ApiKeyList:
         """List the caller's keys; their secrets can't be had again."""
         keys = keys_within_reach(_key_holder(request)).prefetch_related("workspaces")
-        pages = CursorLists()
-        rows: list[ApiKey] | None = pages.paginate_queryset(keys, request, self)
-        return pages.get_paginated_response([_key_json(key) for key in rows or []])
+        return page_of(ApiKeyList, keys, ApiKeyShape.of, request, query)
 
-    @operation("api_keys_create", tag="API keys", request=NewKey, answers={201: CreatedApiKey}, fails=(404,))
+    @operation("api_keys_create", tag="API keys", body=NewKey, answers={201: CreatedApiKey}, fails=(404,))
     def post(self, request: Request) -> Response:
         """Create a key and return it with its secret, shown this once."""
         principal = _key_holder(request)
-        body = parsed(NewKey, request.data)
+        body = read_body(request, NewKey)
         maker = maker_of(principal)
-        if not set(body["scopes"]) <= principal.scopes:
+        if not set(body.scopes) <= principal.scopes:
             raise Forbidden("A key can't have a scope its maker lacks.", param="scopes")
         key, secret = create_key(
             User.objects.get(pk=principal.user_id),
-            body["name"],
-            scopes=body["scopes"],
-            workspaces=_named_workspaces(principal, maker, body.get("workspace_ids")),
-            expires_at=_end_of_new_key(maker, body.get("expires_at")),
+            body.name,
+            scopes=body.scopes,
+            workspaces=_named_workspaces(principal, maker, body.workspace_ids),
+            expires_at=_end_of_new_key(maker, body.expires_at),
             made_by=maker,
         )
         location = request.build_absolute_uri(f"/api/v1/api-keys/{key.pk}")
-        return Response(_key_json(key) | {"key": secret}, status=201, headers={"Location": location})
+        return respond(CreatedApiKey.of(key, key=secret), 201, {"Location": location})
 
 
 def _end_of_new_key(maker: ApiKey | None, wanted: datetime | None) -> datetime | None:
@@ -217,7 +209,7 @@ def _named_workspaces(
     return list(Workspace.objects.filter(pk__in=ids))
 
 
-class ApiKeyView(ApiView):
+class ApiKeyView(APIView):
     """One key."""
 
     required_scope = KeyScope.ADMIN
@@ -231,16 +223,3 @@ class ApiKeyView(ApiView):
         _key_holder(request)
         keys.delete()
         return Response(status=204)
-
-
-def _key_json(key: ApiKey) -> dict[str, Any]:
-    return {
-        "id": str(key.pk),
-        "name": key.name,
-        "prefix": key.prefix,
-        "scopes": key.scopes,
-        "workspace_ids": [str(w.pk) for w in key.workspaces.all()] if key.narrowed else None,
-        "expires_at": key.expires_at,
-        "last_used_at": key.last_used_at,
-        "created_at": key.created_at,
-    }

@@ -15,11 +15,11 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from accounts.models import Preferences, Workspace
 from accounts.principal import Principal
-from core.api.validation import validated
+from core.api.validation import ApiModel
 
 Values = dict[str, dict[str, Any]]
 
@@ -83,11 +83,10 @@ def sections_of(level: SettingSource) -> dict[str, tuple[Section, type[BaseModel
     return {section.name: (section, shape) for section, shape in shapes if shape}
 
 
-def body_of(level: SettingSource) -> type[BaseModel]:
-    """Return the shape of a change: sections to change, with the fields to change; null clears."""
+def change_model(level: SettingSource, name: str) -> type[ApiModel]:
+    """Return the model of a change: sections to change, with the fields to change; null clears."""
     fields: dict[str, Any] = {name: (shape | None, None) for name, (_, shape) in sections_of(level).items()}
-    name = "PreferencesChange" if level is SettingSource.USER else "WorkspaceSettingsChange"
-    return create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+    return create_model(name, __base__=ApiModel, __doc__="A value replaces, null inherits again.", **fields)
 
 
 # --- Reading ---------------------------------------------------------------------------------------------
@@ -163,27 +162,21 @@ def _first(field: str, layers: Iterable[Layer]) -> Setting:
 
 
 @transaction.atomic
-def change_preferences(user_id: int, body: object) -> None:
-    """Change what a user prefers, or raise `ValidationError`."""
-    given = _given(SettingSource.USER, body)
+def change_preferences(user_id: int, change: ApiModel) -> None:
+    """Change what a user prefers."""
     Preferences.objects.get_or_create(user_id=user_id)
     preferences = Preferences.objects.select_for_update().get(pk=user_id)
-    preferences.values = merged(preferences.values, given)
+    preferences.values = merged(preferences.values, change.as_json())
     preferences.save()
 
 
 @transaction.atomic
-def change_settings(workspace_id: UUID, body: object) -> None:
-    """Change what a workspace sets, or raise `ValidationError`."""
-    given = _given(SettingSource.WORKSPACE, body)
+def change_settings(workspace_id: UUID, change: ApiModel) -> None:
+    """Change what a workspace sets."""
     # Rows that point at the workspace may be added meanwhile.
     workspace = Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
-    workspace.settings = merged(workspace.settings, given)
+    workspace.settings = merged(workspace.settings, change.as_json())
     workspace.save(update_fields=["settings"])
-
-
-def _given(level: SettingSource, body: object) -> dict[str, Any]:
-    return validated(body_of(level), body).model_dump(mode="json", exclude_unset=True)
 
 
 def merged(stored: Values, given: Mapping[str, Mapping[str, Any] | None]) -> Values:

@@ -8,17 +8,16 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from drf_spectacular.utils import OpenApiParameter
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import Field, JsonValue, create_model
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from accounts.preferences import (
     Layer,
     SettingSource,
     Values,
-    body_of,
+    change_model,
     change_preferences,
     change_settings,
     preferences_of,
@@ -28,126 +27,134 @@ from accounts.preferences import (
 )
 from accounts.principal import Principal
 from accounts.roles import KeyScope, Role
-from core.api.operations import ApiView, operation
-from core.api.rest import uuid_param
+from core.api.operations import ApiQuery, operation, read_body
+from core.api.validation import ApiModel
 from core.errors import NotFound
 
-WORKSPACE = OpenApiParameter(
-    "workspace_id", UUID, description="Whose settings are inherited; the workspace of questions without one"
-)
+
+class PreferencesQuery(ApiQuery):
+    """In which workspace preferences are read."""
+
+    workspace_id: UUID | None = Field(
+        None, description="Whose settings are inherited; the workspace of questions without one"
+    )
 
 
-class SettingShape(BaseModel):
+class SettingShape(ApiModel):
     """A value that counts, and who gave it."""
 
     value: JsonValue
     source: SettingSource
 
 
-class SettingsShape(BaseModel):
+class SettingsShape(ApiModel):
     """By section: what is given here, what counts, and what would count if nothing were given."""
-
-    model_config = ConfigDict(extra="allow")
 
     effective: dict[str, dict[str, SettingShape]]
     inherited: dict[str, dict[str, SettingShape]]
     choices: dict[str, dict[str, list[str]]]
 
 
-class PreferencesShape(SettingsShape):
-    """The same, of the caller in a workspace."""
-
+class _OfUser(SettingsShape):
     workspace_id: UUID | None
 
 
-class PreferencesView(ApiView):
+def _shape(name: str, level: SettingSource, base: type[SettingsShape]) -> type[SettingsShape]:
+    """Return a reply's model: it has a field for each section that a level has."""
+    sections: dict[str, Any] = {name: (shape, ...) for name, (_, shape) in sections_of(level).items()}
+    return create_model(name, __base__=base, __doc__=SettingsShape.__doc__, **sections)
+
+
+PreferencesShape = _shape("PreferencesShape", SettingSource.USER, _OfUser)
+WorkspaceSettingsShape = _shape("WorkspaceSettingsShape", SettingSource.WORKSPACE, SettingsShape)
+PreferencesChange = change_model(SettingSource.USER, "PreferencesChange")
+WorkspaceSettingsChange = change_model(SettingSource.WORKSPACE, "WorkspaceSettingsChange")
+
+
+class PreferencesView(APIView):
     """What the caller prefers."""
 
     @operation(
         "preferences_read",
         tag="Account",
-        query=[WORKSPACE],
+        query=PreferencesQuery,
         answers={200: PreferencesShape},
         fails=(404,),
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request, query: PreferencesQuery) -> SettingsShape:
         """Return the caller's preferences, what counts in a workspace, and who gave each value."""
-        return Response(_preferences(request))
+        principal = principal_of(request)
+        return _preferences(principal, _inherited_workspace(principal, query))
 
     @operation(
         "preferences_change",
         tag="Account",
-        query=[WORKSPACE],
+        query=PreferencesQuery,
+        body=PreferencesChange,
         answers={200: PreferencesShape},
-        fails=(404, 413, 415),
+        fails=(404,),
     )
-    def patch(self, request: Request) -> Response:
+    def patch(self, request: Request, query: PreferencesQuery) -> SettingsShape:
         """Change some preferences: a value replaces, null inherits again."""
         principal = principal_of(request)
         principal.refuse_external_user("has no preferences")
-        _workspace_asked_for(request, principal)
-        change_preferences(principal.user_id, request.data)
-        return Response(_preferences(request))
-
-    def get_serializer(self, **_: Any) -> type[BaseModel]:
-        """Return the shape of a change, for the API's schema."""
-        return body_of(SettingSource.USER)
+        workspace_id = _inherited_workspace(principal, query)
+        change_preferences(principal.user_id, read_body(request, PreferencesChange))
+        return _preferences(principal, workspace_id)
 
 
-class WorkspaceSettingsView(ApiView):
+class WorkspaceSettingsView(APIView):
     """What a workspace sets for those who ask in it and prefer nothing else."""
 
-    @operation("workspace_settings_read", tag="Workspaces", answers={200: SettingsShape}, fails=(404,))
-    def get(self, request: Request, id: UUID) -> Response:
+    @operation(
+        "workspace_settings_read", tag="Workspaces", answers={200: WorkspaceSettingsShape}, fails=(404,)
+    )
+    def get(self, request: Request, id: UUID) -> SettingsShape:
         """Return the workspace's settings, what counts in it, and who gave each value."""
         principal_of(request).require_workspace(id)
-        return Response(_settings(id))
+        return _settings(id)
 
     @operation(
         "workspace_settings_change",
         tag="Workspaces",
-        answers={200: SettingsShape},
-        fails=(404, 413, 415),
+        body=WorkspaceSettingsChange,
+        answers={200: WorkspaceSettingsShape},
+        fails=(404,),
     )
-    def patch(self, request: Request, id: UUID) -> Response:
+    def patch(self, request: Request, id: UUID) -> SettingsShape:
         """Change some settings, as an admin of the workspace: a value replaces, null inherits again."""
         principal = principal_of(request)
         principal.require_workspace(id, Role.ADMIN)
         principal.require_scope(KeyScope.ADMIN)
         principal.refuse_external_user("can't change settings")
-        change_settings(id, request.data)
-        return Response(_settings(id))
-
-    def get_serializer(self, **_: Any) -> type[BaseModel]:
-        """Return the shape of a change, for the API's schema."""
-        return body_of(SettingSource.WORKSPACE)
+        change_settings(id, read_body(request, WorkspaceSettingsChange))
+        return _settings(id)
 
 
-def _preferences(request: Request) -> dict[str, Any]:
-    principal = principal_of(request)
-    workspace_id = _workspace_asked_for(request, principal)
-    inherited = {} if workspace_id is None else settings_of(workspace_id)
-    shown = _told(SettingSource.USER, preferences_of(principal), [(SettingSource.WORKSPACE, inherited)])
-    return shown | {"workspace_id": None if workspace_id is None else str(workspace_id)}
-
-
-def _workspace_asked_for(request: Request, principal: Principal) -> UUID | None:
+def _inherited_workspace(principal: Principal, query: PreferencesQuery) -> UUID | None:
     """Return the workspace the query names, or that of questions without one; None if there is none."""
-    named = request.query_params.get("workspace_id")
-    if named is not None:
-        workspace_id = uuid_param("workspace_id", named)
-        principal.require_workspace(workspace_id)
-        return workspace_id
+    if query.workspace_id is not None:
+        principal.require_workspace(query.workspace_id)
+        return query.workspace_id
     with suppress(NotFound):
         return principal.default_workspace_id()
     return None
 
 
-def _settings(workspace_id: UUID) -> dict[str, Any]:
-    return _told(SettingSource.WORKSPACE, settings_of(workspace_id), [])
+def _preferences(principal: Principal, workspace_id: UUID | None) -> SettingsShape:
+    inherited = {} if workspace_id is None else settings_of(workspace_id)
+    below = [(SettingSource.WORKSPACE, inherited)]
+    values = _values(SettingSource.USER, preferences_of(principal), below)
+    return PreferencesShape(**values | {"workspace_id": workspace_id})
 
 
-def _told(level: SettingSource, own: Values, below: Sequence[tuple[SettingSource, Values]]) -> dict[str, Any]:
+def _settings(workspace_id: UUID) -> SettingsShape:
+    return WorkspaceSettingsShape(**_values(SettingSource.WORKSPACE, settings_of(workspace_id), []))
+
+
+def _values(
+    level: SettingSource, own: Values, below: Sequence[tuple[SettingSource, Values]]
+) -> dict[str, Any]:
     """Return what a level gives, what counts there, and what would count if it gave nothing."""
     return {
         **own,

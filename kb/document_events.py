@@ -14,8 +14,9 @@ from accounts.access.right_watch import require_right, watched
 from accounts.principal import Principal
 from core.pubsub import document_topic, subscriber
 from core.threads import in_database
-from kb.models import FINISHED, Document
-from kb.representations import document_json
+from kb import models
+from kb.models import FINISHED
+from kb.representations import Document, DocumentEnd
 
 UPDATE, END = "document_update", "document_end"
 
@@ -30,7 +31,7 @@ class DocumentEvent:
 
 
 async def follow_document(
-    principal: Principal, document: Document, ping_secs: float
+    principal: Principal, document: models.Document, ping_secs: float
 ) -> AsyncIterator[DocumentEvent | None]:
     """Yield the document at once and after every change until it is finished; None when all is quiet.
 
@@ -39,16 +40,16 @@ async def follow_document(
     database connection is held.
     """
     seq = 0
-    last: dict[str, Any] | None = None
+    last: Document | None = None
     async for looked, state in _looks(principal, document.pk, document.workspace_id, ping_secs):
         if looked is Reason.QUIET:
             yield None
         if state and state != last:
             seq, last = seq + 1, state
-            yield DocumentEvent(seq, UPDATE, state)
-        if not state or state["status"] in FINISHED:
-            ending = {"id": str(document.pk), "status": state["status"] if state else None}
-            yield DocumentEvent(seq + 1, END, ending)
+            yield DocumentEvent(seq, UPDATE, state.as_json())
+        if not state or state.status in FINISHED:
+            end = DocumentEnd(id=document.pk, status=state.status if state else None)
+            yield DocumentEvent(seq + 1, END, end.as_json())
             return
 
 
@@ -61,7 +62,7 @@ class Reason(Enum):
 
 async def _looks(
     principal: Principal, id: UUID, workspace_id: UUID, ping_secs: float
-) -> AsyncIterator[tuple[Reason, dict[str, Any] | None]]:
+) -> AsyncIterator[tuple[Reason, Document | None]]:
     """Yield what the reader sees of the document: now, after changes, and after a while without any."""
     while True:
         async with (
@@ -70,14 +71,14 @@ async def _looks(
         ):
             reason, state = Reason.CHANGED, await _look(principal, id)
             yield reason, state
-            while state and state["workspace_id"] == str(workspace_id):
+            while state and state.workspace_id == workspace_id:
                 reason = await _wait(id, messages, ping_secs)
                 state = await _look(principal, id)
                 yield reason, state
         if not state:
             return
         # It was moved: its changes now come under another topic.
-        workspace_id = UUID(state["workspace_id"])
+        workspace_id = state.workspace_id
 
 
 async def _wait(id: UUID, messages: asyncio.Queue[str], secs: float) -> Reason:
@@ -93,11 +94,11 @@ async def _wait(id: UUID, messages: asyncio.Queue[str], secs: float) -> Reason:
     return Reason.CHANGED
 
 
-async def _look(principal: Principal, id: UUID) -> dict[str, Any] | None:
+async def _look(principal: Principal, id: UUID) -> Document | None:
     return await in_database(_read, principal, id)
 
 
-def _read(principal: Principal, id: UUID) -> dict[str, Any] | None:
+def _read(principal: Principal, id: UUID) -> Document | None:
     require_right(principal)
-    found = Document.objects.addressable_by(principal).filter(pk=id).first()
-    return document_json(found) if found else None
+    found = models.Document.objects.addressable_by(principal).filter(pk=id).first()
+    return Document.of(found) if found else None

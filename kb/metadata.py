@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -52,10 +53,10 @@ def checked_metadata_filter(value: Any, param: str = "metadata") -> dict[str, li
     return listed
 
 
-def metadata_condition(value: Any) -> Q:
-    """Return the condition that a metadata filter puts on documents."""
+def metadata_condition(filters: Mapping[str, Iterable[Any]]) -> Q:
+    """Return the condition that `{key: values}` puts on documents."""
     condition = Q()
-    for key, values in checked_metadata_filter(value).items():
+    for key, values in filters.items():
         condition &= Q(*(Q(metadata__contains={key: one}) for one in values), _connector=Q.OR)
     return condition
 

@@ -1,49 +1,179 @@
-"""Documents and chunks as JSON, in exactly the contract's shapes (§3)."""
+"""Documents and chunks as the API shows them: the same for REST, streams and websockets (contract §3)."""
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal, Self
+from uuid import UUID
 
 import langcodes
+from pydantic import Field
 
+from core.api.lists import ListPage
+from core.api.validation import ApiModel
 from core.locations import InFile
-from kb.models import Chunk, Document, Status
+from kb import models
+from kb.models import Modality, Searchable, Stage, Status
+
+# --- Documents -------------------------------------------------------------------------------------------
 
 
-def document_json(document: Document) -> dict[str, Any]:
-    """Return the contract's Document."""
-    error = {"code": document.error_code, "message": document.error_message} if document.error_code else None
-    return {
-        "id": str(document.pk),
-        "name": document.name,
-        "external_id": document.external_id,
-        "workspace_id": str(document.workspace_id),
-        "external_user_id": document.external_user_id,
-        "session_id": str(document.session_id) if document.session_id else None,
-        "status": document.status,
-        "stage": document.stage,
-        "progress": round(document.progress, 4),
-        "activity": document.activity,
-        "searchable": document.searchable,
-        "error": error,
-        "warnings": document.warnings,
-        "url": document.url or None,
-        "attached_to": str(document.attached_to_id) if document.attached_to_id else None,
-        "file_type": document.file_type or None,
-        "mime_type": document.mime_type or None,
-        "size": document.size,
-        "sha256": document.sha256 or None,
-        "page_count": document.page_count,
-        "duration": document.duration,
-        "chunk_count": document.chunk_count,
-        "language": document.language,
-        "tags": document.tags,
-        "metadata": document.metadata,
-        **{
-            name: _iso(getattr(document, name))
-            for name in ("created_at", "updated_at", "text_ready_at", "indexed_at")
-        },
-    }
+class CodedMessage(ApiModel):
+    """An error or a warning of a document: a code for programs, a message that says what to do."""
+
+    code: str
+    message: str
+
+
+class Activity(ApiModel):
+    """How much of a stage is done."""
+
+    done: int
+    total: int
+    unit: str
+    seconds_left: float
+
+
+class Document(ApiModel):
+    """One uploaded file, text or web page."""
+
+    id: UUID
+    name: str
+    external_id: str | None = Field(description="Your own id for it, as given with the upload.")
+    workspace_id: UUID
+    external_user_id: str | None
+    session_id: UUID | None
+    status: Status
+    stage: Stage
+    progress: float = Field(ge=0, le=1)
+    activity: Activity | None
+    searchable: Searchable
+    error: CodedMessage | None
+    warnings: list[CodedMessage]
+    url: str | None
+    attached_to: UUID | None = Field(
+        description="The document inside which this one came, such as an e-mail."
+    )
+    file_type: str | None = Field(description="Found from the content, such as `pdf`.")
+    mime_type: str | None
+    size: int = Field(description="Bytes.")
+    sha256: str | None
+    page_count: int | None
+    duration: float | None = Field(description="Seconds.")
+    chunk_count: int
+    language: str | None = Field(description="ISO 639-1.")
+    tags: list[str]
+    metadata: dict[str, Any]
+    created_at: datetime
+    updated_at: datetime
+    text_ready_at: datetime | None
+    indexed_at: datetime | None
+
+    @classmethod
+    def of(cls, row: models.Document, **more: bool) -> Self:
+        """Return what may be shown of a row, and `more`."""
+        return cls(
+            id=row.pk,
+            name=row.name,
+            external_id=row.external_id,
+            workspace_id=row.workspace_id,
+            external_user_id=row.external_user_id,
+            session_id=row.session_id,
+            status=Status(row.status),
+            stage=Stage(row.stage),
+            progress=round(row.progress, 4),
+            activity=row.activity,
+            searchable=Searchable(row.searchable),
+            error=CodedMessage(code=row.error_code, message=row.error_message) if row.error_code else None,
+            warnings=row.warnings,
+            url=row.url or None,
+            attached_to=row.attached_to_id,
+            file_type=row.file_type or None,
+            mime_type=row.mime_type or None,
+            size=row.size,
+            sha256=row.sha256 or None,
+            page_count=row.page_count,
+            duration=row.duration,
+            chunk_count=row.chunk_count,
+            language=row.language,
+            tags=row.tags,
+            metadata=row.metadata,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+            text_ready_at=row.text_ready_at,
+            indexed_at=row.indexed_at,
+            **more,
+        )
+
+
+class AddedDocument(Document):
+    """A document of an upload."""
+
+    duplicate: bool = Field(description="Whether the same content was there already.")
+
+
+class AddedDocuments(ApiModel):
+    """What an upload has come to, in the order of the request."""
+
+    documents: list[AddedDocument]
+
+
+class DocumentList(ListPage[Document]):
+    """A page of documents."""
+
+
+class DocumentEnd(ApiModel):
+    """The last that is said of a document; `status` is null if it can't be seen any more."""
+
+    id: UUID
+    status: Status | None
+
+
+class DocumentUpdate(ApiModel):
+    """The `data:` of a `document_update`, or of the `document_end` that ends the stream."""
+
+    event: Literal["document_update", "document_end"]
+    data: Document | DocumentEnd
+
+
+class RecognisedUnit(ApiModel):
+    """A page or minute that a model has read."""
+
+    number: int
+    confidence: float
+
+
+class HiddenText(ApiModel):
+    """What readers of the document can't see; in no chunk."""
+
+    number: int = Field(description="Of the page, slide or other unit.")
+    characters: int
+    excerpt: str
+
+
+class QualityReport(ApiModel):
+    """What could be read of a document, and what not."""
+
+    document_id: UUID
+    status: Status
+    unit: str | None = Field(description="What is counted: pages, slides, minutes …")
+    units: dict[str, int | None] | None = Field(description="How many in all, and from which source.")
+    unreadable: list[int]
+    without_text: list[int]
+    recognised: list[RecognisedUnit]
+    characters: int
+    tables: int
+    pictures: int
+    seconds: dict[str, float] | None = Field(description="Of recordings: in all, with and without speech.")
+    hidden: list[HiddenText]
+    language: str | None
+    warnings: list[CodedMessage]
+
+    @classmethod
+    def of(cls, row: models.Document) -> Self:
+        """Return the stored report; before there is one, and of a document that failed, an empty one."""
+        stored = row.quality if row.status != Status.FAILED else None
+        return cls(document_id=row.pk, status=Status(row.status), **(NO_QUALITY | (stored or {})))
 
 
 NO_QUALITY: dict[str, Any] = {
@@ -62,46 +192,115 @@ NO_QUALITY: dict[str, Any] = {
 }
 
 
-def quality_json(document: Document) -> dict[str, Any]:
-    """Return the quality report; before there is one, and of a document that failed, an empty one."""
-    report = document.quality if document.status != Status.FAILED else None
-    return {"document_id": str(document.pk), "status": document.status} | NO_QUALITY | (report or {})
+class DeletedCounts(ApiModel):
+    """What a deletion removed."""
+
+    documents: int
+    chunks: int
+    vectors: int
+    files: int
+    bytes: int
 
 
-def chunk_json(chunk: Chunk, filename: str) -> dict[str, Any]:
-    """Return the contract's chunk; `bbox` is null for kinds without coordinates."""
-    located = chunk.located
-    boxes = [box.as_json() for box in chunk.boxes(located)]
-    return {
-        "id": str(chunk.pk),
-        "document_id": str(chunk.document_id),
-        "text": chunk.text,
-        "page_number": chunk.page_number,
-        "bbox": boxes or None,
-        "start_time": chunk.start_time,
-        "end_time": chunk.end_time,
-        "metadata": {
-            "filename": filename,
-            "languages": [iso_639_3(chunk.language)] if chunk.language else [],
-            "modality": chunk.modality,
-            "headings": chunk.headings,
+class DeletionReceipt(ApiModel):
+    """The answer to a deletion."""
+
+    deleted: DeletedCounts
+    scrubbed: dict[str, int] | None = Field(
+        None, description="By kind, how many stored rows lost the document's words and stayed."
+    )
+
+
+# --- Chunks ----------------------------------------------------------------------------------------------
+
+
+class BoundingBox(ApiModel):
+    """A box on a page as displayed: points (pixels of images), origin top left."""
+
+    bbox: tuple[float, float, float, float] = Field(description="x1, y1, x2, y2")
+    page_number: int
+    layout_width: float
+    layout_height: float
+
+
+class ChunkMetadata(ApiModel):
+    """Where a chunk comes from, and what kind of thing it is."""
+
+    filename: str
+    languages: list[str] = Field(description="ISO 639-3.")
+    modality: Modality
+    headings: list[str] = Field(description="The heading path, outermost first.")
+    lines: tuple[int, int] | None = None
+    slides: list[int] | None = None
+    sheet: str | None = None
+    cells: str | None = None
+    picture: BoundingBox | None = None
+    machine_made: list[tuple[int, int]] | None = Field(
+        None, description="Start and end of what a model has written of the text."
+    )
+    described_by: str | None = None
+
+
+class Neighbors(ApiModel):
+    """The live chunks before and after, in reading order."""
+
+    before: UUID | None
+    after: UUID | None
+
+
+class Chunk(ApiModel):
+    """The unit of retrieval, with all its locations; keys that do not apply are null."""
+
+    id: UUID
+    document_id: UUID
+    text: str
+    page_number: int | None = Field(description="From 1: that of the first box.")
+    bbox: list[BoundingBox] | None = Field(description="Null for kinds without coordinates.")
+    start_time: float | None = Field(description="Seconds.")
+    end_time: float | None = Field(description="Seconds.")
+    metadata: ChunkMetadata
+    replaced_by: list[UUID] | None = None
+    neighbors: Neighbors | None = None
+
+    @classmethod
+    def of(cls, row: models.Chunk, filename: str) -> Self:
+        """Return what may be shown of a row."""
+        located = row.located
+        metadata = ChunkMetadata(
+            filename=filename,
+            languages=[iso_639_3(row.language)] if row.language else [],
+            modality=Modality(row.modality),
+            headings=row.headings,
             **place_in_file(located.files()),
-            **_picture(chunk),
-        },
-        **({"replaced_by": [str(id) for id in chunk.replaced_by]} if chunk.replaced_by is not None else {}),
-    }
+            **_picture(row),
+        )
+        return cls(
+            id=row.pk,
+            document_id=row.document_id,
+            text=row.text,
+            page_number=row.page_number,
+            bbox=[BoundingBox(**box.as_json()) for box in row.boxes(located)] or None,
+            start_time=row.start_time,
+            end_time=row.end_time,
+            metadata=metadata,
+            **({} if row.replaced_by is None else {"replaced_by": row.replaced_by}),
+        )
 
 
-def _picture(chunk: Chunk) -> dict[str, Any]:
+class ChunkList(ListPage[Chunk]):
+    """A page of chunks in reading order."""
+
+
+def _picture(row: models.Chunk) -> dict[str, Any]:
     """Return the box of the picture that a chunk is of, and which of its text a machine has written."""
-    if chunk.shown is None:
+    if row.shown is None:
         return {}
-    shown = {"picture": chunk.shown.area.as_json() if chunk.shown.area else None}
-    if chunk.shown.described_from is None:
+    shown = {"picture": row.shown.area.as_json() if row.shown.area else None}
+    if row.shown.described_from is None:
         return shown
     return shown | {
-        "machine_made": chunk.shown.machine_made(len(chunk.text)),
-        "described_by": chunk.shown.described_by,
+        "machine_made": row.shown.machine_made(len(row.text)),
+        "described_by": row.shown.described_by,
     }
 
 
@@ -139,7 +338,3 @@ def _column(number: int) -> str:
 def iso_639_3(language: str) -> str:
     """Return the three-letter code of an ISO 639-1 language: `en` is `eng`."""
     return str(langcodes.Language.get(language).to_alpha3())
-
-
-def _iso(moment: Any) -> str | None:
-    return moment.isoformat().replace("+00:00", "Z") if moment else None

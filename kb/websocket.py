@@ -10,8 +10,8 @@ from accounts.access.sockets import OBJECT, PrincipalConsumer, Refused
 from core.errors import NotFound
 from core.pubsub import document_topic, subscriber
 from core.threads import in_database
+from kb import representations
 from kb.models import Document
-from kb.representations import document_json
 
 
 class DocumentsConsumer(PrincipalConsumer):
@@ -70,4 +70,4 @@ class DocumentsConsumer(PrincipalConsumer):
 
     def _read(self, id: str) -> dict[str, Any] | None:
         document = Document.objects.restricted_to(self.principal).filter(pk=id).first()
-        return document_json(document) if document else None
+        return representations.Document.of(document).as_json() if document else None

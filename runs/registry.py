@@ -61,18 +61,6 @@ class Tool:
     cost: Callable[[], Any] = lambda: None
     """What a call costs in US dollars, by provider; None where it costs nothing."""
 
-    def describe(self, principal: Principal, workspace_id: UUID) -> dict[str, Any]:
-        """Return what `GET tools/{name}` answers, for a workspace that the principal sees."""
-        principal.require_workspace(workspace_id)
-        return {
-            "name": self.name,
-            "description": self.description,
-            "input_schema": self.input_model.model_json_schema(),
-            "limits": dict(self.limits),
-            "cost": self.cost(),
-            "enabled": self.enabled(principal, workspace_id),
-        }
-
     def parse(self, principal: Principal, inputs: Any) -> ToolInput:
         """Return validated inputs, or raise the error that says what is wrong with them.
 

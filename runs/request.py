@@ -7,16 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from accounts.access.auth import parsed_session_id
-from accounts.access.identity import in_session
+from pydantic import Field
+
+from accounts.access.identity import AskerFields
 from accounts.idempotency import Key, once
 from accounts.principal import Principal
-from core.api.rest import uuid_param
+from core.api.validation import validated
 from core.errors import ValidationError
 from runs.lifecycle import begin, visible_execution
 from runs.models import Execution
 from runs.registry import Tool, ToolInput
 from runs.running import launch
+
+
+class CallFields(AskerFields):
+    """What every tool accepts beside its own inputs."""
+
+    stream: bool = Field(False, strict=True, description="Server-Sent Events instead of the result.")
+    workspace_id: UUID | None = Field(None, description="Its settings count, and it pays.")
 
 
 @dataclass(frozen=True)
@@ -37,14 +45,11 @@ class Call:
         """
         if not isinstance(body, Mapping):
             raise ValidationError("The body must be a JSON object.")
-        inputs = dict(body)
-        stream = inputs.pop("stream", False)
-        if not isinstance(stream, bool):
-            raise ValidationError("stream must be true or false.", param="stream")
-        principal = _speaking_for(principal, inputs)
-        workspace = inputs.pop("workspace_id", None)
-        workspace_id = uuid_param("workspace_id", str(workspace)) if workspace is not None else None
-        return cls(principal, tool, tool.parse(principal, inputs), workspace_id, stream)
+        given = {name: value for name, value in body.items() if name in CallFields.model_fields}
+        inputs = {name: value for name, value in body.items() if name not in given}
+        call = validated(CallFields, given)
+        principal = call.asker(principal)
+        return cls(principal, tool, tool.parse(principal, inputs), call.workspace_id, call.stream)
 
     def begin(self, key: Key | None = None) -> tuple[Execution, bool]:
         """Create the execution, and tell whether it is new: the same key and request get the same one."""
@@ -59,11 +64,3 @@ class Call:
 
     def _begin(self) -> Execution:
         return begin(self.principal, self.tool, self.inputs, self.workspace_id)
-
-
-def _speaking_for(principal: Principal, inputs: dict[str, Any]) -> Principal:
-    external_user_id, session_id = inputs.pop("external_user_id", None), inputs.pop("session_id", None)
-    if external_user_id is not None and not isinstance(external_user_id, str):
-        raise ValidationError("external_user_id must be a string.", param="external_user_id")
-    principal = principal.for_external_user(external_user_id)
-    return principal if session_id is None else in_session(principal, parsed_session_id(str(session_id)))

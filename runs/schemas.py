@@ -8,16 +8,21 @@ from __future__ import annotations
 from datetime import datetime
 from functools import reduce
 from operator import or_
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import BaseModel, Field, JsonValue, RootModel, create_model
 
+from accounts.access.identity import AskerFields
+from accounts.principal import Principal
+from core.api.lists import ListPage
+from core.api.validation import ApiModel
 from runs import events
 from runs.events import PartialText, Usage
 from runs.models import ExecutionStatus
 from runs.registry import TOOLS, Tool
+from runs.request import CallFields
 
 if not TOOLS:
     raise ImproperlyConfigured("The API describes the tools: register them before it is imported.")
@@ -41,15 +46,6 @@ DETAILS = [*_of_all_tools("failure_details"), dict[str, JsonValue]]
 # --- Requests --------------------------------------------------------------------------------------------
 
 
-class CallFields(BaseModel):
-    """What every tool accepts beside its own inputs."""
-
-    stream: bool = Field(False, description="Server-Sent Events instead of the result.")
-    workspace_id: UUID | None = Field(None, description="Its settings count, and it pays.")
-    external_user_id: str | None = Field(None, min_length=1, max_length=255)
-    session_id: UUID | None = None
-
-
 def _call(tool: Tool) -> type[BaseModel]:
     name = "".join(map(str.title, tool.name.split("_")))
     return create_model(f"{name}Call", __base__=(tool.input_model, CallFields), __doc__=f"Run `{tool.name}`.")
@@ -59,10 +55,8 @@ class ToolCall(RootModel[_one_of(*map(_call, TOOLS.values()))]):  # type: ignore
     """The inputs of the tool that the address names."""
 
 
-class _Execute(BaseModel):
+class _Execute(AskerFields):
     workspace_id: UUID | None = None
-    external_user_id: str | None = None
-    session_id: UUID | None = None
 
 
 Execute = create_model(
@@ -110,7 +104,7 @@ class ToolEvent(
 # --- Executions and tools --------------------------------------------------------------------------------
 
 
-class Accepted(BaseModel):
+class Accepted(ApiModel):
     """Where to follow an execution."""
 
     execution_id: str
@@ -119,7 +113,7 @@ class Accepted(BaseModel):
     stream_url: str
 
 
-class ExecutionSummary(BaseModel):
+class ExecutionSummary(ApiModel):
     """One run of a tool."""
 
     id: str
@@ -134,12 +128,8 @@ class ExecutionSummary(BaseModel):
     finished_at: datetime | None
 
 
-class ExecutionList(BaseModel):
+class ExecutionList(ListPage[ExecutionSummary]):
     """Executions, newest first."""
-
-    results: list[ExecutionSummary]
-    next: str | None
-    previous: str | None
 
 
 class PartialResult(BaseModel):
@@ -175,20 +165,20 @@ ExecutionDetails = create_model(
 )
 
 
-class DeletedRows(BaseModel):
+class DeletedRows(ApiModel):
     """How many of what is gone."""
 
     executions: int
     events: int
 
 
-class DeletedExecution(BaseModel):
+class DeletedExecution(ApiModel):
     """The receipt of a deletion."""
 
     deleted: DeletedRows
 
 
-class ToolDescription(BaseModel):
+class ToolDescription(ApiModel):
     """A tool, for people, programs and models."""
 
     name: str
@@ -198,13 +188,22 @@ class ToolDescription(BaseModel):
     cost: dict[str, float] | None = Field(description="US dollars for a call, by search engine.")
     enabled: bool = Field(description="Whether the workspace has it switched on.")
 
+    @classmethod
+    def of(cls, tool: Tool, principal: Principal, workspace_id: UUID) -> Self:
+        """Return the tool as it is for a workspace; raise `NotFound` if the principal does not see that."""
+        principal.require_workspace(workspace_id)
+        return cls(
+            name=tool.name,
+            description=tool.description,
+            input_schema=tool.input_model.model_json_schema(),
+            limits=dict(tool.limits),
+            cost=tool.cost(),
+            enabled=tool.enabled(principal, workspace_id),
+        )
 
-class ToolList(BaseModel):
+
+class ToolList(ListPage[ToolDescription]):
     """The tools of this deployment."""
-
-    results: list[ToolDescription]
-    next: str | None
-    previous: str | None
 
 
 RUN_ERRORS = (402, 404, 409, 500, 502, 504)

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
-from accounts.access.identity import in_session
+from accounts.access.identity import AskerFields
 from accounts.ledger.base import Payer
 from accounts.principal import Principal
-from core.api.operations import ApiView, operation
-from core.api.validation import validated
+from core.api.operations import operation, read_body
+from core.api.validation import ApiModel
 from core.errors import NotFound
-from kb.representations import chunk_json
-from search.events import BoxData
+from kb.representations import BoundingBox, Chunk, ChunkMetadata
 from search.explanation import Explanation, explain
 from search.inputs import QuestionInput
 from search.retrieval import DEFAULT, RankedChunk, rank
@@ -30,11 +29,9 @@ EVERY_CANDIDATE = 10_000
 WITHOUT_RERANKER = replace(DEFAULT, rerank=0.0)
 
 
-class SearchInput(QuestionInput):
+class SearchInput(QuestionInput, AskerFields):
     """What `POST search` takes."""
 
-    session_id: UUID | None = Field(None, description="Search the documents attached to this session, too.")
-    external_user_id: str | None = Field(None, description="Speak for this external user.")
     limit: int = Field(10, ge=1, le=100, strict=True, description="How many chunks to return.")
     min_score: float | None = Field(
         None, allow_inf_nan=False, description="Leave out chunks with a lower `score`."
@@ -45,13 +42,8 @@ class SearchInput(QuestionInput):
     rerank: bool = Field(True, strict=True, description="Whether the best are compared once more, closely.")
     explain: bool = Field(False, strict=True, description="Add `explanation`: what each stage found and why.")
 
-    def asker(self, principal: Principal) -> Principal:
-        """Return the principal with the external user and in the session that the body names, or raise."""
-        principal = principal.for_external_user(self.external_user_id)
-        return principal if self.session_id is None else in_session(principal, self.session_id)
 
-
-class StageScores(BaseModel):
+class StageScores(ApiModel):
     """What each stage gave a chunk; null where the stage did not run for it."""
 
     words: float | None = Field(description="BM25: 0 if none of the question's words stands in it.")
@@ -60,7 +52,7 @@ class StageScores(BaseModel):
     rerank: float | None
 
 
-class SearchHit(BaseModel):
+class SearchHit(ApiModel):
     """A chunk as `GET chunks/{id}` gives it, with its rank and scores."""
 
     rank: int
@@ -69,15 +61,15 @@ class SearchHit(BaseModel):
     document_name: str
     text: str
     page_number: int | None
-    bbox: list[BoxData] | None
+    bbox: list[BoundingBox] | None
     start_time: float | None
     end_time: float | None
-    metadata: dict[str, Any]
+    metadata: ChunkMetadata
     score: float
     scores: StageScores
 
 
-class SearchResult(BaseModel):
+class SearchResult(ApiModel):
     """The answer of `POST search`."""
 
     query: str
@@ -88,22 +80,22 @@ class SearchResult(BaseModel):
     explanation: Explanation | None = Field(None, description="Only with `explain`.")
 
 
-class SearchView(ApiView):
+class SearchView(APIView):
     """Search without an answer."""
 
     # Asking needs no more than reading.
     required_scope = "read"
 
-    @operation("search", tag="Search", request=SearchInput, answers={200: SearchResult}, fails=(404,))
-    def post(self, request: Request) -> Response:
+    @operation("search", tag="Search", body=SearchInput, answers={200: SearchResult}, fails=(404,))
+    def post(self, request: Request) -> SearchResult:
         """Return the chunks that answer the query best, of all that the caller may search."""
-        inputs = validated(SearchInput, request.data)
+        inputs = read_body(request, SearchInput)
         principal = inputs.asker(principal_of(request))
         inputs.check_visible(principal)
-        return Response(_search(principal, inputs))
+        return _search(principal, inputs)
 
 
-def _search(principal: Principal, inputs: SearchInput) -> dict[str, Any]:
+def _search(principal: Principal, inputs: SearchInput) -> SearchResult:
     ranking = rank(
         principal,
         inputs.question(),
@@ -121,7 +113,7 @@ def _search(principal: Principal, inputs: SearchInput) -> dict[str, Any]:
     )
     if inputs.explain:
         result.explanation = explain(inputs.query, ranking, inputs.limit)
-    return result.model_dump(mode="json", exclude=None if inputs.explain else {"explanation"})
+    return result
 
 
 def _chosen(results: Sequence[RankedChunk], inputs: SearchInput) -> list[RankedChunk]:
@@ -149,15 +141,15 @@ def _hits(results: Sequence[RankedChunk]) -> list[SearchHit]:
 
 
 def _hit(found: RankedChunk, rank: int) -> SearchHit:
-    chunk = chunk_json(found.chunk, found.chunk.document.name)
+    chunk = Chunk.of(found.chunk, found.chunk.document.name)
     scores = {
         stage: None if score is None else round(score, 4) for stage, score in asdict(found.scores).items()
     }
     return SearchHit(
         rank=rank,
-        chunk_id=chunk.pop("id"),
+        chunk_id=chunk.id,
         document_name=found.chunk.document.name,
         score=round(found.score, 4),
         scores=StageScores(**scores),
-        **chunk,
+        **{name: value for name, value in chunk if name in SearchHit.model_fields},
     )

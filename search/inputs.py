@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -10,21 +9,11 @@ import langcodes
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, field_validator
 
 from accounts.principal import Principal
+from core.api.validation import Moment
 from core.errors import NotFound, ValidationError
 from kb.documents import documents_by_id
 from kb.metadata import MAX_FILTER_CHARS, MAX_FILTER_KEYS, MAX_FILTER_VALUES, checked_metadata_filter
 from search.retrieval import Filters, Question
-
-
-def _moment(value: object) -> datetime:
-    """Read a date or a time; what names no time zone is UTC."""
-    if not isinstance(value, str):
-        raise ValueError("must be a date or time as ISO 8601 writes them")
-    try:
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise ValueError("must be a date or time as ISO 8601 writes them") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _language(value: str) -> str:
@@ -48,7 +37,6 @@ Words = Annotated[list[Word], Field(min_length=1, max_length=100)]
 Language = Annotated[
     Word, BeforeValidator(lambda value: _language(value) if isinstance(value, str) else value)
 ]
-Moment = Annotated[datetime, BeforeValidator(_moment)]
 SCALAR: dict[str, JsonValue] = {"type": ["string", "number", "boolean"], "maxLength": MAX_FILTER_CHARS}
 
 

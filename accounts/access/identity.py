@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
+from pydantic import Field
+
 from accounts.models import ApiKey, Membership, Session, User
-from accounts.principal import Principal
+from accounts.principal import MAX_EXTERNAL_USER_ID, Principal
 from accounts.roles import Role
+from core.api.validation import ApiModel
 from core.errors import NotFound
 
 
@@ -48,3 +51,17 @@ def in_session(principal: Principal, session_id: UUID) -> Principal:
     if not Session.objects.restricted_to(principal).filter(id=session_id).exists():
         raise NotFound(param="session_id")
     return replace(principal, session_id=session_id)
+
+
+class AskerFields(ApiModel):
+    """For whom a body speaks, as a header and the query may say as well."""
+
+    external_user_id: str | None = Field(
+        None, min_length=1, max_length=MAX_EXTERNAL_USER_ID, description="Speak for this external user."
+    )
+    session_id: UUID | None = Field(None, description="The documents attached to this session count, too.")
+
+    def asker(self, principal: Principal) -> Principal:
+        """Return the principal with the external user and in the session that the body names, or raise."""
+        principal = principal.for_external_user(self.external_user_id)
+        return principal if self.session_id is None else in_session(principal, self.session_id)

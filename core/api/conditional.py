@@ -12,6 +12,7 @@ from django.utils.http import parse_etags
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from core.api.validation import ApiModel
 from core.errors import PreconditionFailed
 
 Reply = TypeVar("Reply", bound=HttpResponseBase)
@@ -25,7 +26,7 @@ ASKER_HEADERS = (
 """By what the answer to the same address may differ."""
 
 
-def etag_of(body: Any) -> str:
+def etag_of(body: dict[str, Any]) -> str:
     """Return a strong validator of a JSON body."""
     packed = orjson.dumps(body, default=str, option=orjson.OPT_SORT_KEYS)
     return f'"{hashlib.sha256(packed).hexdigest()[:32]}"'
@@ -50,10 +51,10 @@ def not_modified(etag: str) -> HttpResponse:
     return revalidated(HttpResponse(status=304), etag)
 
 
-def json_response(request: Request, body: Any) -> HttpResponseBase:
+def json_response(request: Request, body: ApiModel) -> HttpResponseBase:
     """Return a JSON body with its validator, or 304."""
-    etag = etag_of(body)
-    return not_modified(etag) if is_unchanged(request, etag) else revalidated(Response(body), etag)
+    etag = etag_of(shown := body.as_json())
+    return not_modified(etag) if is_unchanged(request, etag) else revalidated(Response(shown), etag)
 
 
 def revalidated(response: Reply, etag: str) -> Reply:

@@ -1,47 +1,38 @@
-"""One idiom for every operation of the API: what it takes and answers is declared once, shown and enforced.
+"""One idiom for every operation of the API: what it takes and answers are pydantic models, declared once.
 
-`operation` writes an operation into the API's schema. `ApiView` refuses the query parameters that the
-operation did not declare: a misspelt filter must not widen a list.
+`operation` writes the models into the API's schema. The same models validate the query and the body, and make
+the reply. A query parameter or field that a model lacks is refused: a misspelt filter must not widen a list.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
+from uuid import UUID
 
-from drf_spectacular.types import OpenApiTypes
+from django.core.files.base import File
+from django.http import HttpResponseBase
+from django.utils.datastructures import MultiValueDict
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from pydantic import BaseModel, JsonValue
-from rest_framework.fields import empty
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.api.rest import refuse_unclean
-from core.errors import Conflict, UnknownField, ValidationError
+from core.api.validation import ApiModel, Model, single_or_list, validated, without_nulls
+from core.errors import UnknownField, ValidationError
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
-SESSION = OpenApiParameter(
-    "session_id",
-    OpenApiTypes.UUID,
-    description="Speak within this session: documents attached to it are listed and searched too.",
-)
 EXTERNAL_USER = OpenApiParameter(
     "X-External-User-Id",
     str,
     OpenApiParameter.HEADER,
     description="Speak for this end customer of your program: 1 to 255 characters, compared byte for byte.",
 )
-LIMIT = OpenApiParameter(
-    "limit",
-    {"type": "integer", "minimum": 1, "maximum": 200, "default": 50},
-    description="How many results a page has.",
-)
-CURSOR = OpenApiParameter(
-    "cursor", str, description="Where to go on: as given in `next` and `previous`, never made by hand."
-)
-LIST_PARAMETERS = [LIMIT, CURSOR]
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", str, OpenApiParameter.HEADER, description="An `ETag`: 304 if nothing has changed."
 )
@@ -50,7 +41,18 @@ IF_MATCH = OpenApiParameter(
 )
 
 
-class ErrorDetail(BaseModel):
+class ApiQuery(ApiModel):
+    """The query parameters of an operation: those that every operation takes."""
+
+    model_config = ConfigDict(json_schema_extra=without_nulls)
+
+    session_id: UUID | None = Field(
+        None,
+        description="Speak within this session: documents attached to it are listed and searched too.",
+    )
+
+
+class ErrorDetail(ApiModel):
     """Why a request failed: a code for programs, a message for people."""
 
     code: str
@@ -59,7 +61,7 @@ class ErrorDetail(BaseModel):
     details: dict[str, JsonValue] | None = None
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(ApiModel):
     """The body of every error."""
 
     error: ErrorDetail
@@ -93,59 +95,77 @@ def errors(*statuses: int) -> dict[int, OpenApiResponse]:
     return {status: OpenApiResponse(ErrorBody, _DESCRIPTIONS[status]) for status in statuses}
 
 
+Body = type[BaseModel] | Mapping[str, Any]
+"""The model of a body, or for each content type its model, or the schema of bytes."""
+
+
 def operation(
     id: str,
     *,
     tag: str,
     answers: Mapping[Any, Any],
     fails: Iterable[int] = (),
-    query: Sequence[OpenApiParameter] = (),
+    query: type[ApiQuery] = ApiQuery,
     headers: Sequence[OpenApiParameter] = (),
-    request: Any = empty,
+    body: Body | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declare a view's method as an operation: its query parameters, bodies, answers and errors.
 
     The first paragraph of its docstring becomes the summary. `answers` and `fails` are by HTTP status; what
-    any request may take or meet need not be named.
+    any request may take or meet need not be named. A `query` of its own is validated and given to the method
+    as the argument `query`; the method reads the `body` by `read_body`, after it knows that the caller may
+    send one. A model that the method returns is answered with 200.
     """
 
     def declare(handler: Handler) -> Handler:
+        @wraps(handler)
+        def answer(view: APIView, request: Request, **path: Any) -> HttpResponseBase:
+            asked = _read_query(request, query)
+            given = path if query is ApiQuery else path | {"query": asked}
+            reply = handler(view, request, **given)
+            return respond(reply) if isinstance(reply, ApiModel) else reply
+
         text = inspect.getdoc(handler) or ""
-        statuses = {*_ALWAYS, *fails, *(() if request in (empty, None) else _WITH_BODY)}
+        statuses = {*_ALWAYS, *fails, *(_WITH_BODY if body else ())}
+        parameters: list[Any] = [query, *headers, EXTERNAL_USER]
         schema = extend_schema(
             operation_id=id,
             summary=" ".join(text.split("\n\n")[0].split()).rstrip("."),
             description=text,
             tags=[tag],
-            parameters=[*query, SESSION, *headers, EXTERNAL_USER],
-            request=request,
+            parameters=parameters,
+            request=body,
             responses={**answers, **errors(*sorted(statuses))},
         )
-        declared = schema(handler)
-        declared.query = {one.name: one.many for one in [*query, SESSION]}  # type: ignore[attr-defined]
-        return declared
+        return cast(Handler, schema(answer))
 
     return declare
 
 
-class ApiView(APIView):
-    """A view whose methods are operations."""
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then refuse query parameters that the operation does not know."""
-        super().initial(request, *args, **kwargs)
-        handler = getattr(self, (request.method or "").lower(), None)
-        _check_query(request, getattr(handler, "query", {}))
+def respond(body: ApiModel, status: int = 200, headers: Mapping[str, Any] | None = None) -> Response:
+    """Return a reply with a model as its body."""
+    return Response(body.as_json(), status=status, headers=dict(headers or {}))
 
 
-def _check_query(request: Request, known: Mapping[str, bool]) -> None:
-    """Raise for unknown, empty and unstorable parameters, and for two values where there can be one."""
-    for name, values in request.query_params.lists():
-        if name not in known:
+def _read_query(request: Request, model: type[ApiQuery]) -> ApiQuery:
+    """Return the query parameters; raise for unknown, empty and unstorable ones, and for contradictions."""
+    given = dict(request.query_params.lists())
+    for name, values in given.items():
+        if name not in model.model_fields:
             raise UnknownField(f"Unknown parameter “{name}”.", param=name)
         if not all(value.strip() for value in values):
             raise ValidationError(f"{name} must not be blank; leave it out.", param=name)
-        if len(set(values)) > 1 and not known[name]:
-            raise Conflict(f"{name} is given twice with different values.", param=name)
         for value in values:
             refuse_unclean(value, name)
+    return validated(model, single_or_list(model, given))
+
+
+def read_body(request: Request, model: type[Model]) -> Model:
+    """Return a JSON body or form as `model` has it, or raise `ValidationError` for the first fault."""
+    if not isinstance(request.data, MultiValueDict):
+        return validated(model, request.data)
+    given = dict(request.data.lists())
+    for name, values in given.items():
+        for value in values:
+            refuse_unclean(value.name if isinstance(value, File) else value, name)
+    return validated(model, single_or_list(model, given))

@@ -6,33 +6,34 @@ import hashlib
 import json
 import secrets
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 from django.conf import settings
 from django.db import close_old_connections
 from django.http import StreamingHttpResponse
-from drf_spectacular.utils import OpenApiParameter
+from pydantic import Field
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.request import Request
 
-from core.api.rest import decimal_number
-from core.errors import LocusError, ValidationError
+from core.api.operations import ApiQuery
+from core.api.validation import DIGITS
+from core.errors import LocusError
 from core.http.per_user import streams
 
 PING = b": ping\n\n"
 MIN_BYTES = 512
-SSE_MAX_BYTES = OpenApiParameter(
-    "sse_max_bytes",
-    {
-        "type": "integer",
-        "minimum": MIN_BYTES,
-        "maximum": settings.SSE_MAX_EVENT_BYTES,
-        "default": settings.SSE_MAX_EVENT_BYTES,
-    },
-    description="The largest frame, its blank line included; larger events come in slices.",
-)
+
 # JSON may hold them as they are, but many clients take them for ends of lines.
 LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+
+
+class StreamQuery(ApiQuery):
+    """What every stream takes."""
+
+    sse_max_bytes: Annotated[int, Field(ge=MIN_BYTES, le=settings.SSE_MAX_EVENT_BYTES), DIGITS] = Field(
+        settings.SSE_MAX_EVENT_BYTES,
+        description="The largest frame, its blank line included; larger events come in slices.",
+    )
 
 
 class Sent(Protocol):
@@ -57,19 +58,6 @@ class AnyAccept(DefaultContentNegotiation):
     def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
         """Return the first renderer."""
         return renderers[0], renderers[0].media_type
-
-
-def sse_max_bytes(request: Request) -> int:
-    """Return the frame limit: `?sse_max_bytes=`, from 512 up to the server's own."""
-    given = request.query_params.get("sse_max_bytes")
-    if given is None:
-        return int(settings.SSE_MAX_EVENT_BYTES)
-    number = decimal_number(given)
-    if number is None or not MIN_BYTES <= number <= settings.SSE_MAX_EVENT_BYTES:
-        raise ValidationError(
-            f"sse_max_bytes must be {MIN_BYTES} to {settings.SSE_MAX_EVENT_BYTES}.", param="sse_max_bytes"
-        )
-    return number
 
 
 def count_stream(request: Request, user_id: int) -> None:

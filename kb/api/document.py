@@ -3,142 +3,125 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpResponseBase
-from rest_framework import serializers
+from pydantic import AfterValidator, Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from core.api.conditional import etag_of, json_response, require_unchanged
-from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
-from core.api.rest import StrictSerializer, parsed
-from core.api.sse import SSE_MAX_BYTES, AnyAccept, count_stream, sse_max_bytes, sse_response
-from core.errors import Conflict, ValidationError
+from core.api.operations import IF_MATCH, IF_NONE_MATCH, operation, read_body, respond
+from core.api.sse import AnyAccept, StreamQuery, count_stream, sse_response
+from core.api.validation import ABSENT, ApiModel
+from core.errors import Conflict
 from core.text.visible_text import one_line
-from kb.api import schemas
+from kb import models
 from kb.api.finding import changeable_document, visible_document
-from kb.api.uploads import MAX_TAG, MAX_TAGS, checked_external_id, checked_tags
+from kb.api.uploads import MAX_TAG, MAX_TAGS, ExternalId, Metadata, checked_tags
 from kb.changes import Changes, cancel, change
 from kb.deletion import delete_document
 from kb.document_events import follow_document
-from kb.documents import MAX_EXTERNAL_ID, MAX_NAME, reprocess
-from kb.metadata import checked_metadata
-from kb.models import Document
-from kb.representations import document_json, quality_json
+from kb.documents import MAX_NAME, reprocess
+from kb.representations import DeletionReceipt, Document, DocumentUpdate, QualityReport
 
 
-class StrictText(serializers.CharField):
-    """A string and nothing that merely looks like one."""
-
-    def to_internal_value(self, data: Any) -> str:
-        """Return the trimmed string."""
-        if not isinstance(data, str):
-            self.fail("invalid")
-        return str(super().to_internal_value(data))
+def _title(value: str) -> str:
+    if not one_line(value):
+        raise ValueError("must have a visible character")
+    return one_line(value)
 
 
-class Id(serializers.UUIDField):
-    """A UUID written as a string."""
-
-    def to_internal_value(self, data: Any) -> UUID:
-        """Return the UUID; a number is none."""
-        if not isinstance(data, str):
-            self.fail("invalid", value=data)
-        return UUID(str(super().to_internal_value(data)))
+Title = Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_NAME), AfterValidator(_title)]
+Tag = Annotated[str, Field(max_length=MAX_TAG)]
 
 
-class DocumentPatch(StrictSerializer):
+class DocumentPatch(ApiModel):
     """What may be changed; `name` is another word for `title`, `workspace` for `workspace_id`."""
 
-    title = StrictText(max_length=MAX_NAME, required=False)
-    name = StrictText(max_length=MAX_NAME, required=False)
-    tags = serializers.ListField(child=StrictText(max_length=MAX_TAG), max_length=MAX_TAGS, required=False)
-    metadata = serializers.DictField(required=False)
-    external_id = StrictText(max_length=MAX_EXTERNAL_ID, required=False)
-    workspace_id = Id(required=False)
-    workspace = Id(required=False)
+    title: Title = ABSENT
+    name: Title = ABSENT
+    tags: Annotated[list[Tag], Field(max_length=MAX_TAGS), AfterValidator(checked_tags)] = ABSENT
+    metadata: Metadata = ABSENT
+    external_id: ExternalId = ABSENT
+    workspace_id: UUID = ABSENT
+    workspace: UUID = ABSENT
+
+    def changes(self) -> Changes:
+        """Return the new values, or raise `Conflict`."""
+        return Changes(
+            name=self._one_of("title", "name"),
+            tags=self.tags,
+            metadata=self.metadata,
+            external_id=self.external_id,
+            workspace_id=self._one_of("workspace_id", "workspace"),
+        )
+
+    def _one_of(self, name: str, alias: str) -> Any:
+        """Return the value of a field with two names; raise `Conflict` if they disagree."""
+        value, other = getattr(self, name), getattr(self, alias)
+        if {name, alias} <= self.model_fields_set and value != other:
+            raise Conflict(f"{name} and {alias} are the same; give one of them.", param=alias)
+        return other if value is None else value
 
 
-class DocumentView(ApiView):
+class DocumentView(APIView):
     """One document."""
 
     @operation(
         "documents_read",
         tag="Documents",
         headers=[IF_NONE_MATCH],
-        answers={200: schemas.Document, 304: None},
+        answers={200: Document, 304: None},
         fails=(404,),
     )
     def get(self, request: Request, id: str) -> HttpResponseBase:
         """Return the document with its status and progress."""
-        return json_response(request, document_json(visible_document(principal_of(request), id)))
+        return json_response(request, Document.of(visible_document(principal_of(request), id)))
 
     @operation(
         "documents_change",
         tag="Documents",
         headers=[IF_MATCH],
-        request=DocumentPatch,
-        answers={200: schemas.Document},
+        body=DocumentPatch,
+        answers={200: Document},
         fails=(404, 412),
     )
-    def patch(self, request: Request, id: str) -> Response:
+    def patch(self, request: Request, id: str) -> Document:
         """Change title, tags, metadata or external id as a whole, or move it to another workspace."""
         principal = principal_of(request)
         document = changeable_document(principal, id)
-        changed = change(principal, document, _changes(request.data), partial(check_match, request))
-        return Response(document_json(changed))
+        changes = read_body(request, DocumentPatch).changes()
+        return Document.of(change(principal, document, changes, partial(check_match, request)))
 
     @operation(
         "documents_delete",
         tag="Documents",
         headers=[IF_MATCH],
-        answers={200: schemas.DeletionReceipt},
+        answers={200: DeletionReceipt},
         fails=(404, 412),
     )
-    def delete(self, request: Request, id: str) -> Response:
+    def delete(self, request: Request, id: str) -> DeletionReceipt:
         """Delete the document with all that was made from it; return a receipt."""
         document = changeable_document(principal_of(request), id)
         check_match(request, document)
-        return Response(delete_document(document).as_json())
+        return DeletionReceipt(**delete_document(document).as_json())
 
 
-def check_match(request: Request, document: Document) -> None:
+def check_match(request: Request, document: models.Document) -> None:
     """Raise `PreconditionFailed` if the request's `If-Match` names another state of the document."""
     if (if_match := request.headers.get("If-Match")) is not None:
-        require_unchanged(if_match, etag_of(document_json(document)))
+        require_unchanged(if_match, etag_of(Document.of(document).as_json()))
 
 
-def _changes(body: Any) -> Changes:
-    given = parsed(DocumentPatch, body)
-    tags, metadata, name = given.get("tags"), given.get("metadata"), _one_of(given, "title", "name")
-    if name is not None and not one_line(name):
-        raise ValidationError("A title needs a visible character.", param="title")
-    return Changes(
-        name=None if name is None else one_line(name),
-        tags=None if tags is None else checked_tags(tags),
-        metadata=None if metadata is None else checked_metadata(metadata),
-        external_id=checked_external_id(given.get("external_id")),
-        workspace_id=_one_of(given, "workspace_id", "workspace"),
-    )
-
-
-def _one_of(given: dict[str, Any], name: str, alias: str) -> Any:
-    """Return the value of a field with two names; raise `Conflict` if they disagree."""
-    if name in given and alias in given and given[name] != given[alias]:
-        raise Conflict(f"{name} and {alias} are the same; give one of them.", param=alias)
-    return given.get(name, given.get(alias))
-
-
-class ReprocessView(ApiView):
+class ReprocessView(APIView):
     """Ingest a document once more."""
 
-    @operation(
-        "documents_reprocess", tag="Documents", request=None, answers={202: schemas.Document}, fails=(404,)
-    )
+    @operation("documents_reprocess", tag="Documents", answers={202: Document}, fails=(404,))
     def post(self, request: Request, id: str) -> Response:
         """Queue the document again; its chunks serve on until new ones replace them."""
         document = changeable_document(principal_of(request), id)
@@ -146,33 +129,31 @@ class ReprocessView(ApiView):
         return accepted(request, document)
 
 
-def accepted(request: Request, document: Document) -> Response:
+def accepted(request: Request, document: models.Document) -> Response:
     """Return 202 with a document that is to be processed, and where to look after it."""
     location = request.build_absolute_uri(f"/api/v1/documents/{document.pk}")
-    return Response(document_json(document), status=202, headers={"Location": location})
+    return respond(Document.of(document), 202, {"Location": location})
 
 
-class DocumentCancelView(ApiView):
+class DocumentCancelView(APIView):
     """Stop a document's ingestion."""
 
-    @operation(
-        "documents_cancel", tag="Documents", request=None, answers={200: schemas.Document}, fails=(404,)
-    )
-    def post(self, request: Request, id: str) -> Response:
+    @operation("documents_cancel", tag="Documents", answers={200: Document}, fails=(404,))
+    def post(self, request: Request, id: str) -> Document:
         """Cancel the ingestion; a document that is finished stays as it is."""
-        return Response(document_json(cancel(changeable_document(principal_of(request), id))))
+        return Document.of(cancel(changeable_document(principal_of(request), id)))
 
 
-class QualityView(ApiView):
+class QualityView(APIView):
     """How well a document could be read."""
 
-    @operation("documents_quality", tag="Documents", answers={200: schemas.QualityReport}, fails=(404,))
-    def get(self, request: Request, id: str) -> Response:
+    @operation("documents_quality", tag="Documents", answers={200: QualityReport}, fails=(404,))
+    def get(self, request: Request, id: str) -> QualityReport:
         """Return the quality report; `unit` and `units` are null until there is one."""
-        return Response(quality_json(visible_document(principal_of(request), id)))
+        return QualityReport.of(visible_document(principal_of(request), id))
 
 
-class DocumentEventsView(ApiView):
+class DocumentEventsView(APIView):
     """The life of a document as it happens."""
 
     content_negotiation_class = AnyAccept
@@ -180,14 +161,13 @@ class DocumentEventsView(ApiView):
     @operation(
         "documents_events",
         tag="Documents",
-        query=[SSE_MAX_BYTES],
-        answers={(200, "text/event-stream"): schemas.DocumentUpdate},
+        query=StreamQuery,
+        answers={(200, "text/event-stream"): DocumentUpdate},
         fails=(404,),
     )
-    def get(self, request: Request, id: str) -> HttpResponseBase:
+    def get(self, request: Request, id: str, query: StreamQuery) -> HttpResponseBase:
         """Send `document_update` now and at every change, and `document_end` when nothing more will come."""
         principal = principal_of(request)
         document = visible_document(principal, id)
-        max_bytes = sse_max_bytes(request)
         count_stream(request, principal.user_id)
-        return sse_response(follow_document(principal, document, settings.SSE_PING_SECS), max_bytes)
+        return sse_response(follow_document(principal, document, settings.SSE_PING_SECS), query.sse_max_bytes)

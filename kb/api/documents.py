@@ -2,54 +2,56 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from pydantic import JsonValue
-from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from accounts.idempotency import IDEMPOTENCY_KEY, idempotency_key, once
 from accounts.principal import Principal
-from core.api.operations import ApiView, operation
+from core.api.lists import page_of
+from core.api.operations import operation, read_body, respond
 from core.api.rest import StrictJSONParser
-from kb.api import schemas
-from kb.api.filtering import DOCUMENT_FILTERS, DocumentLists, filtered_documents
+from kb import representations
+from kb.api.filtering import DocumentQuery
 from kb.api.limits import refuse_beyond_quota
-from kb.api.uploads import UPLOAD_SCHEMA, read_upload
+from kb.api.uploads import NewFiles, NewText, NoUploadParser, UploadParser, fingerprint
 from kb.documents import add_document, add_url
 from kb.models import Document
-from kb.representations import document_json
+from kb.representations import AddedDocument, AddedDocuments, DocumentList
 
 
-class DocumentsView(ApiView):
+class DocumentsView(APIView):
     """List and upload."""
 
-    parser_classes = [MultiPartParser, FormParser, StrictJSONParser]
+    parser_classes = [UploadParser, StrictJSONParser, NoUploadParser]
 
     @operation(
         "documents_list",
         tag="Documents",
-        query=DOCUMENT_FILTERS,
-        answers={200: schemas.DocumentList},
+        query=DocumentQuery,
+        answers={200: DocumentList},
         fails=(404,),
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request, query: DocumentQuery) -> DocumentList:
         """List the documents the caller may see."""
-        documents = filtered_documents(principal_of(request), request.query_params)
-        pages = DocumentLists()
-        rows: list[Document] | None = pages.paginate_queryset(documents, request, self)
-        return pages.get_paginated_response([document_json(document) for document in rows or []])
+        documents = query.documents(principal_of(request))
+        return page_of(
+            DocumentList, documents, representations.Document.of, request, query, (query.ordering, "id")
+        )
 
     @operation(
         "documents_create",
         tag="Documents",
         headers=[IDEMPOTENCY_KEY],
-        request={"multipart/form-data": UPLOAD_SCHEMA, "application/json": schemas.NewText},
-        answers={200: schemas.Added, 202: schemas.Added},
+        body={"multipart/form-data": NewFiles, "application/json": NewText},
+        answers={200: AddedDocuments, 202: AddedDocuments},
         fails=(404, 409),
     )
     def post(self, request: Request) -> Response:
@@ -57,28 +59,29 @@ class DocumentsView(ApiView):
 
         As JSON, add a text or a JSON value that is no file yet.
         """
-        upload = read_upload(request)
-        key = idempotency_key(request, upload.principal, upload.fingerprint)
+        is_json = (request.content_type or "").startswith("application/json")
+        body = read_body(request, NewText) if is_json else read_body(request, NewFiles)
+        principal = body.asker(principal_of(request))
+        details = body.details(principal)
+        key = idempotency_key(request, principal, partial(fingerprint, body))
 
         def add() -> list[JsonValue]:
-            refuse_beyond_quota(upload.details.workspace_id, len(upload.files) + len(upload.urls))
-            added = [add_document(upload.principal, file, upload.details) for file in upload.files]
-            added += [add_url(upload.principal, url, upload.details) for url in upload.urls]
+            refuse_beyond_quota(details.workspace_id, len(body.files) + len(body.urls))
+            added = [add_document(principal, file, details) for file in body.files]
+            added += [add_url(principal, url, details) for url in body.urls]
             return [[str(document.pk), duplicate] for document, duplicate in added]
 
-        return _reply(request, upload.principal, once(key, add)[0] if key else add())
+        return _reply(request, principal, once(key, add)[0] if key else add())
 
 
 def _reply(request: Request, principal: Principal, added: Any) -> Response:
-    documents = Document.objects.addressable_by(principal).in_bulk([id for id, _ in added])
-    body = [
-        document_json(documents[UUID(id)]) | {"duplicate": duplicate}
-        for id, duplicate in added
-        if UUID(id) in documents
+    rows = Document.objects.addressable_by(principal).in_bulk([id for id, _ in added])
+    documents = [
+        AddedDocument.of(rows[UUID(id)], duplicate=duplicate) for id, duplicate in added if UUID(id) in rows
     ]
     is_new = not all(duplicate for _, duplicate in added)
     headers = {"Location": _location(request, principal, [id for id, _ in added])} if is_new else {}
-    return Response({"documents": body}, status=202 if is_new else 200, headers=headers)
+    return respond(AddedDocuments(documents=documents), 202 if is_new else 200, headers)
 
 
 def _location(request: Request, principal: Principal, ids: list[str]) -> str:

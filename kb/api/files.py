@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
 from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter
+from pydantic import Field
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from core.api.conditional import is_unchanged, not_modified, revalidated
-from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiView, operation
-from core.api.rest import decimal_number
-from core.errors import NotFound, ValidationError
+from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiQuery, operation, read_body, respond
+from core.api.validation import DIGITS, decimal_number
+from core.errors import NotFound
 from core.threads import give_connection_back
-from kb.api import schemas
 from kb.api.document import accepted, check_match
 from kb.api.finding import changeable_document, visible_document
-from kb.api.uploads import REPLACEMENT_SCHEMA, RawFileParser, read_replacement
+from kb.api.uploads import NAMELESS, RawFileParser, Replacement
 from kb.documents import original_file, page_cache, replace_content
 from kb.files import serve_file
 from kb.page_images.rendering import page_png
-from kb.representations import document_json
+from kb.representations import Document
 
 MAX_IMAGE_WIDTH = 4000
 DEFAULT_IMAGE_WIDTH = 1200
@@ -37,7 +38,7 @@ RANGE_HEADERS = [
 ]
 
 
-class DocumentFileView(ApiView):
+class DocumentFileView(APIView):
     """The original file."""
 
     parser_classes = [MultiPartParser, RawFileParser]
@@ -67,11 +68,11 @@ class DocumentFileView(ApiView):
         "documents_replace_file",
         tag="Documents",
         headers=[IF_MATCH],
-        request={
-            "multipart/form-data": REPLACEMENT_SCHEMA,
+        body={
+            "multipart/form-data": Replacement,
             "application/octet-stream": {"type": "string", "contentMediaType": "application/octet-stream"},
         },
-        answers={200: schemas.Document, 202: schemas.Document},
+        answers={200: Document, 202: Document},
         fails=(404, 412),
     )
     def put(self, request: Request, id: str) -> HttpResponseBase:
@@ -81,57 +82,46 @@ class DocumentFileView(ApiView):
         old chunks are found until the new ones replace them, and stay readable by their ids.
         """
         document = changeable_document(principal_of(request), id)
-        upload, name = read_replacement(request)
-        if not replace_content(document, upload, name, partial(check_match, request)):
-            return Response(document_json(document))
+        file = read_body(request, Replacement).file
+        is_form = (request.content_type or "").startswith("multipart/form-data")
+        name = None if file.name == NAMELESS and not is_form else file.name
+        if not replace_content(document, file, name, partial(check_match, request)):
+            return respond(Document.of(document))
         document.refresh_from_db()
         return accepted(request, document)
 
 
-class DocumentPageView(ApiView):
+class PageQuery(ApiQuery):
+    """How a page is drawn."""
+
+    width: Annotated[int, Field(ge=1, le=MAX_IMAGE_WIDTH), DIGITS] = Field(
+        DEFAULT_IMAGE_WIDTH, description="Exact width of the image in pixels."
+    )
+
+
+class DocumentPageView(APIView):
     """A page as an image."""
 
     @operation(
         "documents_page",
         tag="Documents",
-        query=[
-            OpenApiParameter(
-                "width",
-                {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": MAX_IMAGE_WIDTH,
-                    "default": DEFAULT_IMAGE_WIDTH,
-                },
-                description="Exact width of the image in pixels.",
-            )
-        ],
+        query=PageQuery,
         headers=[IF_NONE_MATCH],
         answers={(200, "image/png"): bytes, 304: None},
         fails=(404, 504),
     )
-    def get(self, request: Request, id: str, number: str) -> HttpResponseBase:
+    def get(self, request: Request, id: str, number: str, query: PageQuery) -> HttpResponseBase:
         """Return page `number` as PNG; scale = width / layout_width."""
         principal = principal_of(request)
         document = visible_document(principal, id)
         page = decimal_number(number)
         if page is None or not 1 <= page <= (document.page_count or 0):
             raise NotFound("The document has no such page.")
-        width = _image_width(request.query_params.get("width"))
         file, cache = original_file(document), page_cache(document)
-        etag = f'"{document.sha256}-{page}-{width}-{DRAWING}"'
+        etag = f'"{document.sha256}-{page}-{query.width}-{DRAWING}"'
         if is_unchanged(request, etag):
             return not_modified(etag)
         # To draw may take seconds, and to wait for it too: others need the connection.
         give_connection_back()
-        image = page_png(file, cache, page, width, asker=principal.user_id)
+        image = page_png(file, cache, page, query.width, asker=principal.user_id)
         return revalidated(HttpResponse(image, content_type="image/png"), etag)
-
-
-def _image_width(given: str | None) -> int:
-    if given is None:
-        return DEFAULT_IMAGE_WIDTH
-    width = decimal_number(given)
-    if width is None or not 1 <= width <= MAX_IMAGE_WIDTH:
-        raise ValidationError(f"width must be 1 to {MAX_IMAGE_WIDTH}.", param="width")
-    return width

@@ -2,130 +2,106 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-import django_filters
 from django.db.models import QuerySet
-from django.http import QueryDict
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
-from rest_framework import serializers
-from rest_framework.request import Request
+from pydantic import BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from accounts.principal import Principal
-from core.api.operations import LIST_PARAMETERS
-from core.api.rest import CursorLists, json_param, uuid_param
-from core.errors import Conflict, NotFound, ValidationError
+from core.api.lists import ListQuery
+from core.api.rest import json_param
+from core.api.validation import Moment
+from core.errors import Conflict, NotFound
 from kb.documents import documents_by_id
-from kb.metadata import metadata_condition
+from kb.metadata import checked_metadata_filter, metadata_condition
 from kb.models import Document, Status
 
-ORDERINGS = frozenset({"created_at", "name", "size", "updated_at"})
 MAX_IDS = 200
-_DATES = ("created_after", "created_before", "updated_after", "updated_before")
 
-DOCUMENT_FILTERS = [
-    OpenApiParameter("workspace_id", OpenApiTypes.UUID),
-    OpenApiParameter("workspace", OpenApiTypes.UUID, description="Another name of `workspace_id`."),
-    OpenApiParameter("status", str, enum=Status.values),
-    OpenApiParameter("type", str, description="The `file_type`, such as `pdf`."),
-    OpenApiParameter("tag", str),
-    OpenApiParameter("language", str, description="ISO 639-1."),
-    OpenApiParameter("search", str, description="Text in the name."),
-    OpenApiParameter("id", OpenApiTypes.UUID, many=True, description=f"These documents: at most {MAX_IDS}."),
-    OpenApiParameter("external_id", str, description="Your own id, as given with the upload."),
-    OpenApiParameter(
-        "metadata",
-        str,
+
+def _uuids(given: list[str]) -> list[UUID]:
+    try:
+        return [UUID(id) for id in given]
+    except ValueError:
+        raise ValueError("must be UUIDs") from None
+
+
+def _metadata(text: str) -> dict[str, list[Any]]:
+    return checked_metadata_filter(json_param("metadata", text))
+
+
+Word = Annotated[str, StringConstraints(strip_whitespace=True)]
+Time = Annotated[Moment | None, Field(description="ISO 8601; without a zone it is UTC.")]
+
+
+class DocumentQuery(ListQuery):
+    """Which documents are listed, all conditions together, and in which order."""
+
+    workspace_id: UUID | None = None
+    workspace: UUID | None = Field(None, description="Another name of `workspace_id`.")
+    status: Status | None = None
+    type: Word | None = Field(None, description="The `file_type`, such as `pdf`.")
+    tag: Word | None = None
+    language: Word | None = Field(None, description="ISO 639-1.")
+    search: Word | None = Field(None, description="Text in the name.")
+    id: Annotated[list[UUID], Field(max_length=MAX_IDS), BeforeValidator(_uuids)] = Field(
+        default_factory=list, description=f"These documents: at most {MAX_IDS}."
+    )
+    external_id: str | None = Field(None, description="Your own id, as given with the upload.")
+    metadata: Annotated[
+        dict[str, list[Any]] | None, BeforeValidator(_metadata), WithJsonSchema({"type": "string"})
+    ] = Field(
+        None,
         description='A JSON object as in `filters.metadata` of a search: `{"year": [2023, 2024]}`.',
-    ),
-    *(
-        OpenApiParameter(name, OpenApiTypes.DATETIME, description="ISO 8601; without a zone it is UTC.")
-        for name in _DATES
-    ),
-    OpenApiParameter("attached_to", OpenApiTypes.UUID, description="What came inside this document."),
-    OpenApiParameter("ordering", str, enum=sorted(ORDERINGS) + sorted(f"-{name}" for name in ORDERINGS)),
-    *LIST_PARAMETERS,
-]
+    )
+    created_after: Time = None
+    created_before: Time = None
+    updated_after: Time = None
+    updated_before: Time = None
+    attached_to: UUID | None = Field(None, description="What came inside this document.")
+    ordering: Literal[
+        "created_at", "name", "size", "updated_at", "-created_at", "-name", "-size", "-updated_at"
+    ] = "-created_at"
 
+    def documents(self, principal: Principal) -> QuerySet[Document]:
+        """Return the documents that the principal may list and that meet every condition.
 
-class DocumentFilter(django_filters.FilterSet):
-    """Filters that are conditions on columns."""
+        Raise `NotFound` for a workspace or document that the principal does not see.
+        """
+        documents_by_id(principal, self.id, param="id")
+        if self.attached_to is not None:
+            _require_visible(principal, self.attached_to)
+        conditions = {
+            "workspace_id": self._visible_workspace(principal),
+            "status": self.status,
+            "file_type": self.type,
+            "tags__contains": self.tag and [self.tag],
+            "language__iexact": self.language,
+            "name__icontains": self.search,
+            "pk__in": self.id or None,
+            "external_id": self.external_id,
+            "created_at__gte": self.created_after,
+            "created_at__lt": self.created_before,
+            "updated_at__gte": self.updated_after,
+            "updated_at__lt": self.updated_before,
+            "attached_to_id": self.attached_to,
+        }
+        given = {name: value for name, value in conditions.items() if value is not None}
+        documents = Document.objects.restricted_to(principal).filter(**given)
+        return documents.filter(metadata_condition(self.metadata)) if self.metadata else documents
 
-    status = django_filters.ChoiceFilter(field_name="status", choices=Status.choices)
-    type = django_filters.CharFilter("file_type")
-    tag = django_filters.CharFilter(method="by_tag")
-    language = django_filters.CharFilter("language", lookup_expr="iexact")
-    search = django_filters.CharFilter("name", lookup_expr="icontains")
-    external_id = django_filters.CharFilter("external_id")
-    created_after = django_filters.IsoDateTimeFilter("created_at", lookup_expr="gte")
-    created_before = django_filters.IsoDateTimeFilter("created_at", lookup_expr="lt")
-    updated_after = django_filters.IsoDateTimeFilter("updated_at", lookup_expr="gte")
-    updated_before = django_filters.IsoDateTimeFilter("updated_at", lookup_expr="lt")
-    attached_to = django_filters.UUIDFilter("attached_to_id")
-
-    def by_tag(self, documents: QuerySet[Document], name: str, value: str) -> QuerySet[Document]:
-        """Return the documents that carry the tag."""
-        return documents.filter(tags__contains=[value])
-
-
-class DocumentLists(CursorLists):
-    """Documents, newest first unless `?ordering=` says otherwise."""
-
-    def get_ordering(self, request: Request, queryset: Any, view: Any) -> tuple[str, ...]:
-        """Return the ordering the request names, made total by the id."""
-        wanted = request.query_params.get("ordering", "-created_at")
-        if wanted.removeprefix("-") not in ORDERINGS or wanted.startswith("--"):
-            raise ValidationError(
-                f"ordering must be one of {', '.join(sorted(ORDERINGS))}.", param="ordering"
-            )
-        return (wanted, "id")
-
-
-def filtered_documents(principal: Principal, query: QueryDict) -> QuerySet[Document]:
-    """Return the documents that the principal may list and that meet every filter of a query.
-
-    Raise `ValidationError` for a filter that no document can meet, and `NotFound` for a workspace or document
-    that the principal does not see.
-    """
-    form = DocumentFilter(query, Document.objects.restricted_to(principal))
-    if not form.is_valid():
-        raise serializers.ValidationError(form.errors)
-    documents = form.qs
-    if (workspace_id := _visible_workspace(principal, query)) is not None:
-        documents = documents.filter(workspace_id=workspace_id)
-    if (attached_to := query.get("attached_to")) is not None:
-        _require_visible(principal, "attached_to", uuid_param("attached_to", attached_to))
-    if ids := query.getlist("id"):
-        documents = documents.filter(pk__in=_visible_ids(principal, ids))
-    if (metadata := query.get("metadata")) is not None:
-        documents = documents.filter(metadata_condition(json_param("metadata", metadata)))
-    return documents
-
-
-def _visible_workspace(principal: Principal, query: QueryDict) -> UUID | None:
-    """Return the workspace that a query names by either of its names, if it does."""
-    given = [(name, query.get(name)) for name in ("workspace_id", "workspace")]
-    named = [(name, value) for name, value in given if value is not None]
-    if len({value for _, value in named}) > 1:
-        raise Conflict("workspace and workspace_id are the same; give one of them.", param="workspace")
-    for name, value in named:
-        id = uuid_param(name, value)
-        if id not in principal.roles:
-            raise NotFound(f"There is no workspace {id} that you can see.", param=name)
+    def _visible_workspace(self, principal: Principal) -> UUID | None:
+        """Return the workspace that the query names by either of its names, if it does."""
+        if self.workspace and self.workspace_id and self.workspace != self.workspace_id:
+            raise Conflict("workspace and workspace_id are the same; give one of them.", param="workspace")
+        id = self.workspace_id or self.workspace
+        if id is not None and id not in principal.roles:
+            param = "workspace_id" if self.workspace_id else "workspace"
+            raise NotFound(f"There is no workspace {id} that you can see.", param=param)
         return id
-    return None
 
 
-def _visible_ids(principal: Principal, given: list[str]) -> list[UUID]:
-    if len(given) > MAX_IDS:
-        raise ValidationError(f"At most {MAX_IDS} ids.", param="id")
-    ids = [uuid_param("id", id) for id in given]
-    documents_by_id(principal, ids, param="id")
-    return ids
-
-
-def _require_visible(principal: Principal, param: str, id: UUID) -> None:
+def _require_visible(principal: Principal, id: UUID) -> None:
     if not Document.objects.addressable_by(principal).filter(pk=id).exists():
-        raise NotFound(f"There is no document {id} that you can see.", param=param)
+        raise NotFound(f"There is no document {id} that you can see.", param="attached_to")

@@ -4,72 +4,59 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Self
+from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import TooManyFilesSent
 from django.core.files.base import ContentFile, File
-from django.http import QueryDict
-from django.utils.datastructures import MultiValueDict
-from pydantic import JsonValue
-from rest_framework.parsers import FileUploadParser
-from rest_framework.request import Request
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    WithJsonSchema,
+    model_validator,
+)
+from rest_framework.parsers import BaseParser, FileUploadParser, MultiPartParser
 
-from accounts.access.auth import parsed_session_id, principal_of
-from accounts.access.identity import in_session
+from accounts.access.identity import AskerFields
 from accounts.principal import Principal
-from core.api.rest import json_param, refuse_unclean, uuid_param
-from core.api.validation import validated
-from core.errors import TooLarge, UnknownField, ValidationError
+from core.api.rest import json_param
+from core.api.validation import ApiModel, without_nulls
+from core.errors import TooLarge, ValidationError
 from core.fetch import InvalidUrl, web_url
+from core.text.storable import is_storable
 from core.text.visible_text import one_line
 from kb.api.limits import refuse_too_many, too_many
-from kb.api.schemas import NewText
-from kb.documents import MAX_EXTERNAL_ID, Details, sha256_of
+from kb.documents import MAX_EXTERNAL_ID, MAX_NAME, Details, sha256_of
 from kb.metadata import checked_metadata
 
 MAX_TAG, MAX_TAGS = 100, 100
 NAMELESS = "file"
-FILE_FIELDS, URL_FIELDS = frozenset({"files", "files[]"}), frozenset({"urls", "urls[]"})
-UPLOAD_FIELDS = (
-    FILE_FIELDS
-    | URL_FIELDS
-    | {"workspace_id", "session_id", "external_user_id", "external_id", "metadata", "tags", "language"}
-)
-
-UPLOAD_SCHEMA = {
-    "type": "object",
-    "description": "At least one file or URL.",
-    "properties": {
-        "files": {
-            "type": "array",
-            "items": {"type": "string", "contentMediaType": "application/octet-stream"},
-        },
-        "urls": {"type": "array", "items": {"type": "string", "format": "uri"}},
-        "workspace_id": {"type": "string", "format": "uuid"},
-        "session_id": {"type": "string", "format": "uuid"},
-        "external_user_id": {"type": "string", "minLength": 1, "maxLength": 255},
-        "external_id": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": MAX_EXTERNAL_ID,
-            "description": "Your own id for the one file or URL; no other document of its place may have it.",
-        },
-        "metadata": {"type": "string", "contentMediaType": "application/json"},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "language": {"type": "string", "description": "ISO 639-1"},
-    },
-    "additionalProperties": False,
-}
 
 
-REPLACEMENT_SCHEMA = {
-    "type": "object",
-    "properties": {"file": {"type": "string", "contentMediaType": "application/octet-stream"}},
-    "required": ["file"],
-    "additionalProperties": False,
-}
+class UploadParser(MultiPartParser):
+    """A form with files."""
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the form, or raise `ValidationError` for too many files."""
+        try:
+            return super().parse(*args, **kwargs)
+        except TooManyFilesSent:
+            raise too_many("files", settings.MAX_FILES_PER_REQUEST) from None
+
+
+class NoUploadParser(BaseParser):
+    """A body that is neither a form nor JSON."""
+
+    media_type = "*/*"
+
+    def parse(self, *args: Any, **kwargs: Any) -> Any:
+        """Raise `ValidationError`."""
+        raise ValidationError("Send the files as multipart/form-data, or a text as JSON.", param="files")
 
 
 class RawFileParser(FileUploadParser):
@@ -80,140 +67,13 @@ class RawFileParser(FileUploadParser):
         return super().get_filename(stream, media_type, parser_context) or NAMELESS
 
 
-@dataclass(frozen=True, slots=True)
-class UploadRequest:
-    """What is to be added, for whom, and what is said of it."""
-
-    principal: Principal
-    files: Sequence[File[bytes]]
-    urls: Sequence[str]
-    details: Details
-    fields: JsonValue
-    """What else makes it the same request."""
-
-    def fingerprint(self) -> JsonValue:
-        """Return what makes it the same upload: the fields, and the names and digests of the files."""
-        return [self.fields, [[file.name, sha256_of(file)] for file in self.files]]
-
-
-def read_upload(request: Request) -> UploadRequest:
-    """Return what a request adds; raise for a field that is unknown or wrong, and if it adds nothing."""
-    if (request.content_type or "").startswith("application/json"):
-        return _from_json(principal_of(request), request.data)
-    if request.content_type and not is_form(request):
-        raise ValidationError("Send the files as multipart/form-data, or a text as JSON.", param="files")
-    try:
-        data = request.data
-    except TooManyFilesSent:
-        raise too_many("files", settings.MAX_FILES_PER_REQUEST) from None
-    # Without a body there is no form.
-    form = data if isinstance(data, QueryDict) else QueryDict()
-    return _from_form(principal_of(request), form, request.FILES)
-
-
-def read_replacement(request: Request) -> tuple[File[bytes], str | None]:
-    """Return the file that is to be a document's content, and its name if it has one."""
-    form, files = request.data, request.FILES
-    names = [*(form if isinstance(form, QueryDict) else ()), *files]
-    for name in names:
-        if name != "file":
-            raise UnknownField(f"Unknown field “{name}”.", param=name)
-    given = files.getlist("file") if isinstance(files, MultiValueDict) else list(files.values())
-    if len(given) != 1:
-        raise ValidationError("Send one file.", param="file")
-    refuse_unclean(given[0].name, "file")
-    is_nameless = given[0].name == NAMELESS and not is_form(request)
-    return checked_size(given[0]), None if is_nameless else given[0].name
-
-
-def is_form(request: Request) -> bool:
-    """Whether a request's body is a form that may hold files."""
-    return (request.content_type or "").startswith("multipart/form-data")
-
-
-def checked_size(file: File[bytes]) -> File[bytes]:
-    """Return the file, or raise `TooLarge`."""
+def checked_file(file: Any) -> File[bytes]:
+    """Return a file that was sent, or raise `ValueError` or `TooLarge`."""
+    if not isinstance(file, File) or not is_storable(file.name or ""):
+        raise ValueError("must be a file whose name can be stored")
     if (file.size or 0) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge(f"“{file.name}” is larger than {settings.MAX_UPLOAD_BYTES // 2**20} MiB.")
     return file
-
-
-def _from_form(principal: Principal, form: QueryDict, given: Any) -> UploadRequest:
-    _check_fields(form)
-    principal = _speaking_for(principal, form.get("external_user_id"), form.get("session_id"))
-    files = given.getlist("files") + given.getlist("files[]")
-    named = form.getlist("urls") + form.getlist("urls[]")
-    refuse_too_many(files, named)
-    urls = _urls(named)
-    if not files and not urls:
-        raise ValidationError("Send at least one file or URL.", param="files")
-    for file in files:
-        refuse_unclean(checked_size(file).name, "files")
-    if "external_id" in form and len(files) + len(urls) > 1:
-        raise ValidationError("An external_id names one document: send one file or URL.", param="external_id")
-    workspace_id = form.get("workspace_id")
-    details = Details(
-        workspace_id=(
-            uuid_param("workspace_id", workspace_id) if workspace_id else principal.default_workspace_id()
-        ),
-        tags=checked_tags([tag for value in form.getlist("tags") for tag in value.split(",")]),
-        metadata=checked_metadata(json_param("metadata", form.get("metadata", "{}"))),
-        language=_language(form.get("language")),
-        external_id=checked_external_id(form.get("external_id")),
-    )
-    fields: Any = {name: form.getlist(name) for name in form if name not in FILE_FIELDS}
-    return UploadRequest(principal, files, urls, details, fields)
-
-
-def _from_json(principal: Principal, body: Any) -> UploadRequest:
-    given = validated(NewText, body)
-    session_id = str(given.session_id) if given.session_id else None
-    principal = _speaking_for(principal, given.external_user_id, session_id)
-    details = Details(
-        workspace_id=given.workspace_id or principal.default_workspace_id(),
-        tags=checked_tags(given.tags or []),
-        metadata=checked_metadata(given.metadata or {}),
-        language=_language(given.language),
-        external_id=checked_external_id(given.external_id),
-    )
-    return UploadRequest(principal, [checked_size(_file_of(given))], [], details, body)
-
-
-def _file_of(given: NewText) -> File[bytes]:
-    """Return the text or JSON value as a file; raise `ValidationError` unless there is one of them."""
-    has_text, has_json = given.text is not None, "json_" in given.model_fields_set
-    if has_text == has_json:
-        raise ValidationError("Send text or json, one of them.", param="text")
-    if given.text is not None:
-        return ContentFile(given.text.encode(), name=given.name or "text.txt")
-    try:
-        content = json.dumps(given.json_, ensure_ascii=False, indent=2, allow_nan=False)
-    except ValueError:
-        raise ValidationError("json has a number that is too large.", param="json") from None
-    return ContentFile(content.encode(), name=given.name or "data.json")
-
-
-def _check_fields(form: QueryDict) -> None:
-    for name in form:
-        if name not in UPLOAD_FIELDS:
-            raise UnknownField(f"Unknown field “{name}”.", param=name)
-        if name not in FILE_FIELDS | URL_FIELDS:
-            for value in form.getlist(name):
-                refuse_unclean(value, name)
-
-
-def _speaking_for(principal: Principal, external_user_id: str | None, session_id: str | None) -> Principal:
-    principal = principal.for_external_user(external_user_id)
-    return in_session(principal, parsed_session_id(session_id)) if session_id else principal
-
-
-def _urls(given: list[str]) -> list[str]:
-    for index, url in enumerate(given):
-        try:
-            web_url(url)
-        except InvalidUrl as error:
-            raise ValidationError(error.message, param=f"urls[{index}]") from None
-    return given
 
 
 def checked_tags(given: Sequence[str]) -> list[str]:
@@ -224,16 +84,121 @@ def checked_tags(given: Sequence[str]) -> list[str]:
     return tags
 
 
-def checked_external_id(value: str | None) -> str | None:
-    """Return the id, or raise `ValidationError` for a blank or overlong one."""
-    if value is not None and (not value.strip() or len(value) > MAX_EXTERNAL_ID or not value.isprintable()):
-        raise ValidationError(
-            f"external_id must be 1 to {MAX_EXTERNAL_ID} visible characters.", param="external_id"
-        )
+def _visible(value: str) -> str:
+    if not value.strip() or not value.isprintable():
+        raise ValueError("must have visible characters alone")
     return value
 
 
-def _language(value: str | None) -> str | None:
-    if value and (len(value) != 2 or not value.isascii() or not value.isalpha()):
-        raise ValidationError("language must be a two-letter ISO 639-1 code.", param="language")
-    return value.lower() if value else None
+def _url(value: str) -> str:
+    try:
+        web_url(value)
+    except InvalidUrl as error:
+        raise ValueError(error.message.removesuffix(".")) from None
+    return value
+
+
+SentFile = Annotated[
+    Any,
+    AfterValidator(checked_file),
+    WithJsonSchema({"type": "string", "contentMediaType": "application/octet-stream"}),
+]
+WebAddress = Annotated[str, AfterValidator(_url), WithJsonSchema({"type": "string", "format": "uri"})]
+Tags = Annotated[list[str], AfterValidator(checked_tags)]
+Metadata = Annotated[dict[str, Any], AfterValidator(checked_metadata)]
+ExternalId = Annotated[str, Field(min_length=1, max_length=MAX_EXTERNAL_ID), AfterValidator(_visible)]
+Language = Annotated[str, Field(pattern="^[A-Za-z]{2}$"), AfterValidator(str.lower)]
+BLANK_IS_ABSENT = BeforeValidator(lambda value: value or None)
+"""Forms of web pages send fields that nobody filled in."""
+
+
+class NewDocuments(AskerFields):
+    """What is said of new documents, and for whom they are added."""
+
+    workspace_id: Annotated[UUID | None, BLANK_IS_ABSENT] = None
+    session_id: Annotated[UUID | None, BLANK_IS_ABSENT] = Field(None, description="Attach them to it.")
+    external_id: ExternalId | None = Field(
+        None,
+        description="Your own id for the one file or URL; no other document of its place may have it.",
+    )
+    metadata: Metadata | None = None
+    tags: Tags | None = None
+    language: Annotated[Language | None, BLANK_IS_ABSENT] = Field(None, description="ISO 639-1")
+
+    def details(self, principal: Principal) -> Details:
+        """Return what is said of the documents."""
+        return Details(
+            workspace_id=self.workspace_id or principal.default_workspace_id(),
+            tags=self.tags or [],
+            metadata=self.metadata or {},
+            language=self.language,
+            external_id=self.external_id,
+        )
+
+
+class NewFiles(NewDocuments):
+    """Files and web pages: at least one."""
+
+    model_config = ConfigDict(json_schema_extra=without_nulls)
+
+    files: list[SentFile] = Field(default_factory=list)
+    urls: list[WebAddress] = Field(default_factory=list)
+    metadata: Annotated[
+        Metadata,
+        BeforeValidator(lambda text: json_param("metadata", text)),
+        WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+    ] = Field(default_factory=dict)
+    tags: Annotated[
+        Tags, BeforeValidator(lambda given: [tag for value in given for tag in value.split(",")])
+    ] = Field(default_factory=list, description="Repeated, or with commas between them.")
+
+    @model_validator(mode="after")
+    def _check_count(self) -> Self:
+        refuse_too_many(self.files, self.urls)
+        if not self.files and not self.urls:
+            raise ValidationError("Send at least one file or URL.", param="files")
+        if self.external_id is not None and len(self.files) + len(self.urls) > 1:
+            raise ValidationError(
+                "An external_id names one document: send one file or URL.", param="external_id"
+            )
+        return self
+
+
+class NewText(NewDocuments):
+    """A document without a file: `text`, or any `json`."""
+
+    urls: ClassVar[Sequence[str]] = ()
+
+    text: str | None = Field(None, description="Plain text or Markdown.")
+    json_: Any = Field(None, alias="json", description="Any JSON value; stored as a JSON file.")
+    name: str | None = Field(None, min_length=1, max_length=MAX_NAME)
+
+    @model_validator(mode="after")
+    def _check_one(self) -> Self:
+        if (self.text is not None) == ("json_" in self.model_fields_set):
+            raise ValidationError("Send text or json, one of them.", param="text")
+        checked_file(self.files[0])
+        return self
+
+    @cached_property
+    def files(self) -> list[File[bytes]]:
+        """The text or JSON value as a file."""
+        if self.text is not None:
+            return [ContentFile(self.text.encode(), name=self.name or "text.txt")]
+        try:
+            content = json.dumps(self.json_, ensure_ascii=False, indent=2, allow_nan=False)
+        except ValueError:
+            raise ValidationError("json has a number that is too large.", param="json") from None
+        return [ContentFile(content.encode(), name=self.name or "data.json")]
+
+
+class Replacement(ApiModel):
+    """The new content of a document."""
+
+    file: SentFile
+
+
+def fingerprint(body: NewFiles | NewText) -> JsonValue:
+    """Return what makes it the same upload: the fields, and the names and digests of the files."""
+    fields = body.model_dump(mode="json", exclude={"files"}, exclude_unset=True)
+    return [fields, [[file.name, sha256_of(file)] for file in body.files]]

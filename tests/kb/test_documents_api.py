@@ -14,8 +14,8 @@ from django.test import AsyncClient, Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
-from kb.api.filtering import DOCUMENT_FILTERS
-from kb.api.uploads import UPLOAD_FIELDS
+from kb.api.filtering import DocumentQuery
+from kb.api.uploads import NewFiles
 from kb.models import Chunk, ChunkVector, Document, Status
 from tests.conftest import Cast
 from tests.factories import TEXT, chunk_id, indexed_document, pdf_of
@@ -372,17 +372,19 @@ def test_the_schema_describes_every_address(cast: Cast) -> None:
 
 
 def test_the_schema_says_what_the_documents_addresses_take_and_answer(cast: Cast) -> None:
-    paths = Client().get("/api/schema", {"format": "json"}).json()["paths"]
+    schema = Client().get("/api/schema", {"format": "json"}).json()
+    paths, shapes = schema["paths"], schema["components"]["schemas"]
     listing, adding = paths["/api/v1/documents"]["get"], paths["/api/v1/documents"]["post"]
     assert {one["name"] for one in listing["parameters"]} == {
-        *(one.name for one in DOCUMENT_FILTERS),
-        *("session_id", "X-External-User-Id"),
+        *DocumentQuery.model_fields,
+        "X-External-User-Id",
     }
-    bodies = adding["requestBody"]["content"]
-    assert set(bodies) == {"multipart/form-data", "application/json"}
-    assert set(bodies["multipart/form-data"]["schema"]["properties"]) == {
-        name for name in UPLOAD_FIELDS if not name.endswith("[]")
+    bodies = {kind: one["schema"]["$ref"] for kind, one in adding["requestBody"]["content"].items()}
+    assert bodies == {
+        "multipart/form-data": "#/components/schemas/NewFiles",
+        "application/json": "#/components/schemas/NewText",
     }
+    assert set(shapes["NewFiles"]["properties"]) == set(NewFiles.model_fields)
     assert set(adding["responses"]) >= {"200", "202", "400", "401", "403", "404", "413", "429"}
     one = paths["/api/v1/documents/{id}"]
     assert set(one["delete"]["responses"]) >= {"200", "404", "412"}

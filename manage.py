@@ -65,12 +65,12 @@ def leave_root(command: str) -> None:
 
 def prepare_this_process() -> None:
     """Keep to ourselves what we write and what we know, before any setting is read."""
-    from core.process.file_modes import tighten
+    from core.process.file_modes import close_data_dir
     from core.process.hardening import harden_this_process
 
     harden_this_process()
     if data_dir().is_dir():
-        tighten(data_dir())
+        close_data_dir(data_dir())
 
 
 def data_dir() -> Path:

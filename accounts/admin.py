@@ -40,10 +40,10 @@ class NewUserForm(UserCreationForm):  # type: ignore[misc]
 
 
 class MembershipFormSet(PaginationInlineFormSet):  # type: ignore[misc]
-    """Memberships that change together: afterwards each workspace still has an owner."""
+    """Memberships that change together: afterwards each workspace must still have an owner."""
 
     def clean(self) -> None:
-        """Raise `ValidationError` naming the workspaces that would have no owner."""
+        """Raise `ValidationError` with the names of workspaces that would have no owner."""
         super().clean()
         if any(self.errors):
             return
@@ -74,7 +74,7 @@ class MembershipFormSet(PaginationInlineFormSet):  # type: ignore[misc]
 
 
 class MembershipInline(TabularInline):  # type: ignore[misc]
-    """Who is a member, and with what role."""
+    """The members and their roles."""
 
     model = Membership
     formset = MembershipFormSet
@@ -107,18 +107,18 @@ class UserAdmin(DeletionByName, DjangoUserAdmin, ModelAdmin):  # type: ignore[mi
     inlines = [MembershipInline]
 
     def get_inlines(self, request: HttpRequest, obj: User | None) -> list[Any]:
-        """Show memberships once there is a user to have them."""
+        """Show memberships only for an existing user."""
         return self.inlines if obj else []
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Look up in the same query whose address is verified."""
+        """Query the verified addresses together with the users."""
         users: QuerySet[User] = super().get_queryset(request)
         verified = EmailAddress.objects.filter(user=OuterRef("pk"), email=OuterRef("email"), verified=True)
         return users.annotate(has_verified_address=Exists(verified))
 
     @admin.display(description="address verified", boolean=True)
     def is_address_verified(self, user: Any) -> bool:
-        """Tell whether the address is known to be this person's."""
+        """Return whether the address is verified."""
         return bool(user.has_verified_address)
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
@@ -136,7 +136,7 @@ class UserAdmin(DeletionByName, DjangoUserAdmin, ModelAdmin):  # type: ignore[mi
         return obj.email
 
     def reasons_against(self, request: HttpRequest, obj: User) -> list[str]:
-        """Name the workspaces that nobody else owns, and refuse who would delete themselves."""
+        """Name the workspaces that have no other owner; users can't delete themselves."""
         reasons = [
             f"{workspace} has no other owner. Make somebody else its owner, or delete it first."
             for workspace in Workspace.objects.filter(
@@ -144,7 +144,7 @@ class UserAdmin(DeletionByName, DjangoUserAdmin, ModelAdmin):  # type: ignore[mi
             )
             if not workspace.memberships.filter(role=Role.OWNER).exclude(user=obj).exists()
         ]
-        return reasons + (["This is you."] if obj == request.user else [])
+        return reasons + (["You can't delete yourself."] if obj == request.user else [])
 
 
 @admin.register(Workspace)
@@ -154,7 +154,7 @@ class WorkspaceAdmin(DeletionByName, ModelAdmin):  # type: ignore[misc]
     list_display = ["name", "owner", "members_count", "share_with_external_users", "created_at"]
     list_filter = ["share_with_external_users"]
     search_fields = ["name", "personal_of__email"]
-    # Settings are changed where they are checked: on their page or over the API.
+    # Settings are changed where they are validated: on their page or over the API.
     readonly_fields = ["id", "personal_of", "settings", "created_at"]
     fields = ["name", "share_with_external_users", "settings", "personal_of", "id", "created_at"]
     inlines = [MembershipInline]
@@ -166,7 +166,7 @@ class WorkspaceAdmin(DeletionByName, ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="personal workspace of")
     def owner(self, workspace: Workspace) -> str:
-        """Return whose personal workspace it is."""
+        """Return the user whose personal workspace it is."""
         return workspace.personal_of.email if workspace.personal_of else ""
 
     @admin.display(description="members", ordering="members_total")
@@ -183,7 +183,7 @@ class WorkspaceAdmin(DeletionByName, ModelAdmin):  # type: ignore[misc]
         return obj.name
 
     def reasons_against(self, request: HttpRequest, obj: Workspace) -> list[str]:
-        """Refuse to take a personal workspace from its person."""
+        """Return the reason why a personal workspace can't be deleted without its user."""
         if obj.personal_of is None:
             return []
         return [f"This is the personal workspace of {obj.personal_of.email}. It is deleted with the user."]
@@ -191,7 +191,7 @@ class WorkspaceAdmin(DeletionByName, ModelAdmin):  # type: ignore[misc]
 
 @admin.register(Preferences)
 class PreferencesAdmin(ModelAdmin):  # type: ignore[misc]
-    """What users prefer, to look at when somebody asks why; they alone change it."""
+    """Users' preferences, for diagnosis; only users change them."""
 
     list_display = ["user", "values"]
     search_fields = ["user__email"]
@@ -201,17 +201,17 @@ class PreferencesAdmin(ModelAdmin):  # type: ignore[misc]
     readonly_fields = list_display
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: preferences are made by those who have them."""
+        """Refuse: only users create their preferences."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Preferences | None = None) -> bool:
-        """Refuse: they can be deleted, which lets everything be inherited again."""
+        """Refuse: preferences can only be deleted, and then inherit everything again."""
         return False
 
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
-    """API keys. They are made by their users, who alone see the secret; staff can narrow and revoke them."""
+    """API keys. Users create them and alone see the secret; administrators can narrow and revoke them."""
 
     list_display = ["name", "prefix", "user", "scopes", "expires_at", "last_used_at", "created_at"]
     search_fields = ["name", "prefix", "user__email"]
@@ -231,10 +231,10 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     autocomplete_fields = ["workspaces"]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Save, and take from the keys that this one made what it no longer has."""
+        """Save, and remove lost rights from the keys that this one made."""
         super().save_related(request, form, formsets, change)
         bound_made_keys(form.instance)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: a key made here would have nobody to show its secret to."""
+        """Refuse: only the user of a key may see its secret."""
         return False

@@ -1,4 +1,5 @@
-"""Deleting in the admin panel: what goes is counted, a name is typed, a receipt says what went."""
+"""Deletion in the admin panel: what will be deleted is counted, a name is typed, a receipt lists what was
+deleted."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from django.template.defaultfilters import filesizeformat
 from accounts.people.deletion import count_of, delete_users, delete_workspaces
 from accounts.people.deletion_jobs import delete_later
 
-# More than this is deleted by the worker.
+# The worker deletes anything larger.
 MAX_DOCUMENTS, MAX_CHUNKS = 100, 10_000
 WORDS = {
     "workspaces": ("workspace", "workspaces"),
@@ -39,7 +40,7 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 class DeletionByName:
-    """Part of the admin of workspaces and users, with all that goes along with them."""
+    """Part of the admin classes of workspaces and users: deletion with all that belongs to them."""
 
     delete_confirmation_template = "admin/delete_by_name.html"
 
@@ -52,11 +53,11 @@ class DeletionByName:
         raise NotImplementedError
 
     def name_of(self, obj: Any) -> str:
-        """Return what is to be typed before `obj` is deleted."""
+        """Return the name to type before `obj` is deleted."""
         raise NotImplementedError
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Delete one at a time: each has a name to type."""
+        """Remove the bulk action: objects are deleted one at a time, each by its name."""
         actions: dict[str, Any] = super().get_actions(request)  # type: ignore[misc]
         actions.pop("delete_selected", None)
         return actions
@@ -64,14 +65,14 @@ class DeletionByName:
     def get_deleted_objects(
         self, objs: Any, request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Return counts alone: a list would name each of a hundred thousand chunks."""
+        """Return counts only: a list would name each of a hundred thousand chunks."""
         [obj] = objs
         return [], {}, set(), self.reasons_against(request, obj)
 
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Ask for the name, and delete once it is the right one."""
+        """Ask for the name, and delete once it is right."""
         obj = self.get_object(request, unquote(object_id))  # type: ignore[attr-defined]
         context: dict[str, Any] = dict(extra_context or {})
         if obj is not None:
@@ -79,7 +80,7 @@ class DeletionByName:
             typed = request.POST.get("name", "").strip()
             if request.method == "POST" and typed != self.name_of(obj).strip():
                 context["is_misspelt"] = True
-                # Django's view takes any form that is sent for a confirmation.
+                # Django's view takes any sent form as a confirmation.
                 request.POST = QueryDict()
         response: HttpResponse = super().delete_view(request, object_id, context)  # type: ignore[misc]
         return response
@@ -90,7 +91,7 @@ class DeletionByName:
         counts = count_of(workspaces, users)
         if counts.get("documents", 0) > MAX_DOCUMENTS or counts.get("chunks", 0) > MAX_CHUNKS:
             delete_later(workspaces, users)
-            messages.info(request, f"Nobody sees it any more. {in_words(counts)} are being deleted.")
+            messages.info(request, f"It is hidden now. {in_words(counts)} are being deleted.")
             return
         gone = delete_users(users) if users else delete_workspaces(workspaces)
         messages.info(request, f"Deleted with it: {in_words({**gone, 'workspaces': 0})}.")

@@ -4,11 +4,11 @@ from django.apps import AppConfig
 
 
 class AccountsConfig(AppConfig):
-    """Who is asking and what they may see."""
+    """People, access, settings, and the ledger."""
 
     name = "accounts"
     verbose_name = "People"
 
     def ready(self) -> None:
-        """Make the schema of the API know the ways to authenticate."""
+        """Register the API's authentication schemes."""
         from accounts.access import openapi  # noqa: F401

@@ -1,4 +1,4 @@
-"""`Idempotency-Key`: a request that is sent twice is carried out once and gets one reply (contract §3)."""
+"""`Idempotency-Key`: a request that is sent twice runs once and gets one reply (contract §3)."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ IDEMPOTENCY_KEY = OpenApiParameter(
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The key a request came with, private to who sends it, and a digest of what it asks."""
+    """The key of a request, private to its sender, and a digest of the request."""
 
     user_id: int
     external_user_id: str | None
     narrowing: str
-    """A digest of the workspaces that the API key is narrowed to, empty if it is not."""
+    """A digest of the workspaces that the API key is narrowed to, "" if it is not."""
     key: str
     fingerprint: str
 
 
 def idempotency_key(request: Request, principal: Principal, asked: Callable[[], JsonValue]) -> Key | None:
-    """Return the request's key if it has one, or raise `ValidationError` for an unusable one.
+    """Return the request's key if it has one; raise `ValidationError` for an invalid one.
 
-    `asked` is what makes it the same request, besides method and path: the body, or for files their digests.
+    `asked` returns what identifies the request besides method and path: the body, or for files their digests.
     """
     key = request.headers.get(HEADER)
     if key is None:
@@ -60,18 +60,18 @@ def idempotency_key(request: Request, principal: Principal, asked: Callable[[], 
 
 
 def _narrowing(principal: Principal) -> str:
-    """Return what tells narrowed keys of a user apart: none gets the reply to one that may see more."""
+    """Return a digest that separates a user's narrowed keys: none gets the reply of one that may see more."""
     if not principal.narrowed:
         return ""
     return hashlib.sha256(b"".join(sorted(id.bytes for id in principal.workspace_ids))).hexdigest()
 
 
 @transaction.atomic
-def once(key: Key, act: Callable[[], JsonValue]) -> tuple[JsonValue, bool]:
-    """Return what `act` returned when the key was first used, and whether that was now.
+def run_once(key: Key, act: Callable[[], JsonValue]) -> tuple[JsonValue, bool]:
+    """Return the result of the first call of `act` with this key, and whether that was now.
 
-    `act` is part of the transaction: if it raises, the key is unused. The same request sent twice at once
-    waits here for the first. Raise `IdempotencyConflict` if the key came with another request.
+    `act` is part of the transaction: if it raises, the key is unused. The same request, sent twice at once,
+    waits here for the first. Raises `IdempotencyConflict` if the key came with another request.
     """
     same = {
         "user_id": key.user_id,
@@ -93,12 +93,12 @@ def once(key: Key, act: Callable[[], JsonValue]) -> tuple[JsonValue, bool]:
 
 
 def forget_outcome(user_id: int, outcome: JsonValue) -> None:
-    """Let keys be used anew whose outcome is no longer there."""
+    """Allow new use of keys whose outcome no longer exists."""
     IdempotentRequest.objects.filter(user_id=user_id, outcome=outcome).delete()
 
 
 @app.periodic(cron="17 * * * *")
 @app.task(name="delete_idempotency_keys", queueing_lock="delete_idempotency_keys")
 def delete_idempotency_keys(timestamp: int) -> None:
-    """Delete the keys whose time is over."""
+    """Delete expired keys."""
     IdempotentRequest.objects.filter(created_at__lt=timezone.now() - KEPT).delete()

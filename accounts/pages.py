@@ -1,4 +1,4 @@
-"""What the pages of several apps have in common."""
+"""Helpers shared by pages of several apps."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from accounts.roles import Role
 from core.errors import Forbidden, NotFound
 
 
-def administered(request: HttpRequest, id: UUID) -> tuple[Workspace, QuerySet[Workspace]]:
-    """Return the workspace that a page is about, and all those that its reader administers.
+def administered_workspace(request: HttpRequest, id: UUID) -> tuple[Workspace, QuerySet[Workspace]]:
+    """Return a page's workspace, and all workspaces that the user administers.
 
-    Raise `Http404` if the reader does not see it, `PermissionDenied` if he is no admin of it.
+    Raises `Http404` if the user does not see the workspace, `PermissionDenied` if they do not administer it.
     """
     assert isinstance(request.user, User)
     principal = principal_of_user(request.user)

@@ -1,9 +1,9 @@
-"""What users prefer and workspaces set, in sections that the apps which use them declare.
+"""Preferences of users and settings of workspaces, in sections that apps declare.
 
-    request ─▶ preference of the user ─▶ setting of the workspace ─▶ deployment
+  request ─▶ preference of the user ─▶ setting of the workspace ─▶ deployment
 
-The first that gives a value counts; null inherits from the next. Stored are the given values only, as
-`{section: {field: value}}`; one that the deployment no longer accepts counts as not given.
+The first value in this order counts; null inherits from the next. Only given values are stored, as `{section:
+{field: value}}`. A stored value that the deployment no longer accepts is ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Values = dict[str, dict[str, Any]]
 
 
 class SettingSource(StrEnum):
-    """Who gave a value, from the first that is asked to the last."""
+    """The source of a value, in the order in which they are asked."""
 
     REQUEST = "request"
     USER = "user"
@@ -35,27 +35,27 @@ class SettingSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Settings that belong together; in the models every field may be null, and unknown ones are refused."""
+    """Settings that belong together; in the models every field may be null, and no other is accepted."""
 
     name: str
     of_users: type[BaseModel] | None
-    """The shape of what users may prefer; None where it is not theirs to choose."""
+    """The shape of users' preferences; None if users have none in this section."""
     of_workspaces: type[BaseModel]
     deployment: Callable[[], Mapping[str, Any]]
     """Returns the deployment's value of every field."""
     choices: Callable[[], Mapping[str, Sequence[str]]]
-    """Returns what the fields that name something may name."""
+    """Returns the allowed values of fields that name something."""
     template: str
-    """How pages ask for it; gets `level`, a `SettingSource`."""
+    """The template of the page's form; gets `level`, a `SettingSource`."""
 
     def shape(self, level: SettingSource) -> type[BaseModel] | None:
-        """Return what may be given at a level."""
+        """Return the shape of a level's values."""
         return self.of_users if level is SettingSource.USER else self.of_workspaces
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What one of those asked gives for a section; null or absent is nothing."""
+    """The values of one source for a section; null or absent means none."""
 
     source: SettingSource
     values: Mapping[str, Any]
@@ -63,7 +63,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value that counts, and who gave it."""
+    """An effective value, and its source."""
 
     value: Any
     source: SettingSource
@@ -73,12 +73,12 @@ _sections: dict[str, Section] = {}
 
 
 def declare(section: Section) -> None:
-    """Make a section known; apps do so when they are ready."""
+    """Register a section; apps do so in `ready`."""
     _sections[section.name] = section
 
 
 def sections_of(level: SettingSource) -> dict[str, tuple[Section, type[BaseModel]]]:
-    """Return the sections that a level has, by name, each with its shape there."""
+    """Return the sections of a level by name, each with its shape there."""
     shapes = ((section, section.shape(level)) for section in _sections.values())
     return {section.name: (section, shape) for section, shape in shapes if shape}
 
@@ -93,22 +93,22 @@ def change_model(level: SettingSource, name: str) -> type[ApiModel]:
 
 
 def preferences_of(principal: Principal) -> Values:
-    """Return what the user prefers; for an external user, who is somebody else, nothing."""
+    """Return the user's preferences; an external user is another person and has none."""
     stored: Values | None = None
     if principal.external_user_id is None:
         stored = Preferences.objects.filter(pk=principal.user_id).values_list("values", flat=True).first()
-    return accepted(SettingSource.USER, stored or {})
+    return accepted_values(SettingSource.USER, stored or {})
 
 
 def settings_of(workspace_id: UUID) -> Values:
-    """Return what a workspace sets."""
+    """Return the settings of a workspace."""
     stored = Workspace.objects.filter(pk=workspace_id).values_list("settings", flat=True).first()
-    return accepted(SettingSource.WORKSPACE, stored or {})
+    return accepted_values(SettingSource.WORKSPACE, stored or {})
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSetting:
-    """One field of a section that an app below the section's own needs: it is declared there."""
+    """One field of a section that a lower app needs, declared in that app."""
 
     section: str
     field: str
@@ -117,7 +117,7 @@ class WorkspaceSetting:
     deployment: Callable[[], Any]
 
     def value_in(self, workspace_id: UUID) -> Any:
-        """Return what counts in a workspace, whoever asks there."""
+        """Return the value that counts in a workspace, for all users."""
         path = f"settings__{self.section}__{self.field}"
         given = Workspace.objects.filter(pk=workspace_id).values_list(path, flat=True).first()
         try:
@@ -127,18 +127,18 @@ class WorkspaceSetting:
         return self.deployment() if value is None else value
 
 
-def accepted(level: SettingSource, stored: Values) -> Values:
-    """Return every field of every section of a level: null where nothing is stored that still holds."""
+def accepted_values(level: SettingSource, stored: Values) -> Values:
+    """Return every field of every section of a level: null if no stored value is valid."""
     return {
         name: _accepted_fields(shape, stored.get(name, {})) for name, (_, shape) in sections_of(level).items()
     }
 
 
 def _accepted_fields(shape: type[BaseModel], stored: Mapping[str, Any]) -> dict[str, Any]:
-    return {field: _accepted(shape, field, stored.get(field)) for field in shape.model_fields}
+    return {field: _accepted_value(shape, field, stored.get(field)) for field in shape.model_fields}
 
 
-def _accepted(shape: type[BaseModel], field: str, value: Any) -> Any:
+def _accepted_value(shape: type[BaseModel], field: str, value: Any) -> Any:
     try:
         shape.model_validate({field: value})
     except ValidationError:
@@ -147,13 +147,13 @@ def _accepted(shape: type[BaseModel], field: str, value: Any) -> Any:
 
 
 def resolve(section: str, layers: Iterable[Layer]) -> dict[str, Setting]:
-    """Return for each field of a section the first value given; the deployment, asked last, may give null."""
+    """Return the first value given for each field of a section; the deployment, asked last, may give null."""
     deployment = Layer(SettingSource.DEPLOYMENT, _sections[section].deployment())
     asked = [*layers, deployment]
-    return {field: _first(field, asked) for field in deployment.values}
+    return {field: _first_given(field, asked) for field in deployment.values}
 
 
-def _first(field: str, layers: Iterable[Layer]) -> Setting:
+def _first_given(field: str, layers: Iterable[Layer]) -> Setting:
     given = (Setting(layer.values.get(field), layer.source) for layer in layers)
     return next((one for one in given if one.value is not None), Setting(None, SettingSource.DEPLOYMENT))
 
@@ -163,24 +163,24 @@ def _first(field: str, layers: Iterable[Layer]) -> Setting:
 
 @transaction.atomic
 def change_preferences(user_id: int, change: ApiModel) -> None:
-    """Change what a user prefers."""
+    """Change a user's preferences."""
     Preferences.objects.get_or_create(user_id=user_id)
     preferences = Preferences.objects.select_for_update().get(pk=user_id)
-    preferences.values = merged(preferences.values, change.as_json())
+    preferences.values = merge_change(preferences.values, change.as_json())
     preferences.save()
 
 
 @transaction.atomic
 def change_settings(workspace_id: UUID, change: ApiModel) -> None:
-    """Change what a workspace sets."""
-    # Rows that point at the workspace may be added meanwhile.
+    """Change a workspace's settings."""
+    # The lock still allows new rows that refer to the workspace.
     workspace = Workspace.objects.select_for_update(no_key=True).get(pk=workspace_id)
-    workspace.settings = merged(workspace.settings, change.as_json())
+    workspace.settings = merge_change(workspace.settings, change.as_json())
     workspace.save(update_fields=["settings"])
 
 
-def merged(stored: Values, given: Mapping[str, Mapping[str, Any] | None]) -> Values:
-    """Return what is stored after a change: a value replaces, null clears a field or a whole section."""
+def merge_change(stored: Values, given: Mapping[str, Mapping[str, Any] | None]) -> Values:
+    """Return the values to store after a change: a value replaces, null clears a field or a whole section."""
     changed = {
         name: {} if fields is None else {**stored.get(name, {}), **fields} for name, fields in given.items()
     }

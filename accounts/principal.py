@@ -1,4 +1,4 @@
-"""Who is asking: the one value that every visibility decision takes."""
+"""The principal: the one value that every visibility decision takes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MAX_EXTERNAL_USER_ID = 255
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A user, or a key of that user, with the workspaces, external user and session it speaks for.
+    """A user, or a key of that user, with its workspaces, external user and session.
 
-    `roles` maps the id of each workspace the principal may read to the user's role there; a key that is
-    narrowed to some workspaces carries only those. `open_workspace_ids` are those of them that show
-    documents without an external user to external users too.
+    `roles` maps the id of each workspace that the principal may read to the user's role there; a narrowed key
+    carries only some of them. `open_workspace_ids` are those that also show documents without an external
+    user to external users.
     """
 
     user_id: int
@@ -34,7 +34,7 @@ class Principal:
     narrowed: bool = False
     """Whether the key reads only some of its user's workspaces."""
     login: str | None = field(default=None, repr=False)
-    """The key of the browser's session, where somebody is logged in: a logout ends what is open by it."""
+    """The session key of the browser of a logged-in user: a logout ends the streams it opened."""
 
     @property
     def workspace_ids(self) -> frozenset[UUID]:
@@ -42,7 +42,8 @@ class Principal:
         return frozenset(self.roles)
 
     def default_workspace_id(self) -> UUID:
-        """Where things go when the request names no workspace: the only one, else the personal one."""
+        """The workspace to use if the request names none: the only one, else the personal one; raise
+        `ValidationError`."""
         if len(self.roles) == 1:
             return next(iter(self.roles))
         personal = self.personal_workspace_id
@@ -51,7 +52,7 @@ class Principal:
         raise NotFound("Name a workspace: this key has no personal one.", param="workspace_id")
 
     def require_workspace(self, workspace_id: UUID, role: Role = Role.VIEWER) -> None:
-        """Raise `NotFound` for a workspace that isn't visible, `Forbidden` if the role does not suffice."""
+        """Raise `NotFound` for an invisible workspace, `Forbidden` if the role does not suffice."""
         if workspace_id not in self.roles:
             raise NotFound(param="workspace_id")
         if not self.roles[workspace_id].covers(role):
@@ -63,12 +64,12 @@ class Principal:
             raise Forbidden(f"This API key lacks the scope “{scope}”.")
 
     def refuse_external_user(self, why: str) -> None:
-        """Raise `Forbidden`, saying why, if this principal speaks for an external user."""
+        """Raise `Forbidden` with the reason if this principal acts for an external user."""
         if self.external_user_id is not None:
             raise Forbidden(f"An external user {why}.")
 
     def for_external_user(self, external_user_id: str | None) -> Principal:
-        """Return this principal speaking for an external user; a second, different value is refused."""
+        """Return this principal for an external user; raise `Conflict` if it already has another one."""
         if external_user_id is None or external_user_id == self.external_user_id:
             return self
         if self.external_user_id is not None:
@@ -77,7 +78,7 @@ class Principal:
 
 
 def checked_external_user_id(value: str) -> str:
-    """Return `value`, or raise `ValidationError` if it is blank, too long or not storable."""
+    """Return `value`; raise `ValidationError` if it is blank, too long or not storable."""
     if not value.strip() or len(value) > MAX_EXTERNAL_USER_ID or not is_storable(value):
         raise ValidationError(
             f"external_user_id must be 1 to {MAX_EXTERNAL_USER_ID} visible characters.",

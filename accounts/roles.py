@@ -1,4 +1,4 @@
-"""What members and keys may do."""
+"""The rights of members and keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Role(models.TextChoices):
-    """What a member may do, from least to most (contract §2)."""
+    """The role of a member, from least to most rights (contract §2)."""
 
     VIEWER = "viewer", "Viewer: reads and asks"
     EDITOR = "editor", "Editor: also changes documents"
@@ -14,7 +14,7 @@ class Role(models.TextChoices):
     OWNER = "owner", "Owner: also deletes the workspace"
 
     def covers(self, other: Role) -> bool:
-        """Whether this role may do all that `other` may."""
+        """Whether this role has all rights of `other`."""
         order = list(Role)
         return order.index(self) >= order.index(other)
 

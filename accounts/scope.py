@@ -1,9 +1,9 @@
 """The one visibility rule of contract §2.
 
-A table that holds tenants' data derives from `ScopedModel`. Its default manager answers nothing but
-`restricted_to(principal)` and `addressable_by(principal)`: a query that forgets the scope raises
-`ScopeError` instead of leaking. Code that acts for no principal (jobs, the audited admin) says so by
-naming the other manager, `unscoped`; a guard test lists the modules that may.
+A table with tenants' data derives from `ScopedModel`. Its default manager only answers
+`restricted_to(principal)` and `addressable_by(principal)`: a query without a scope raises `ScopeError`
+instead of leaking. Code that acts for no principal (jobs, the audited admin) uses the other manager,
+`unscoped`; a guard test lists the modules that may.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ M = TypeVar("M", bound=models.Model)
 
 
 class ScopeError(RuntimeError):
-    """A scoped table was queried without saying for whom. Always a bug in our code."""
+    """A scoped table was queried without a principal. Always a bug in our code."""
 
 
 def owned_by(principal: Principal) -> Q:
-    """Sessions and executions: only the user who made them, for the same external user."""
+    """Return the rule of sessions and executions: only their user sees them, for the same external user."""
     return Q(user_id=principal.user_id, workspace_id__in=principal.workspace_ids) & _same_external_user(
         principal
     )
 
 
 def document_rule(principal: Principal) -> Q:
-    """Rows with a document's `workspace`, `external_user_id` and `session`, as lists and searches see it."""
+    """Return the rule of rows with a document's `workspace`, `external_user_id` and `session`, for lists and
+    searches."""
     return _in_workspaces(principal) & (
         Q(session_id=None)
         if principal.session_id is None
@@ -39,7 +40,8 @@ def document_rule(principal: Principal) -> Q:
 
 
 def document_rule_by_id(principal: Principal) -> Q:
-    """The same for a row named by its id: without a session, the owner's attached documents count too."""
+    """Return the same rule for a row named by its id: without a session, the owner's attached documents count
+    too."""
     if principal.session_id is not None:
         return document_rule(principal)
     own_session = Q(session__user_id=principal.user_id) & _same_external_user(principal, "session__")
@@ -59,18 +61,18 @@ def _same_external_user(principal: Principal, prefix: str = "") -> Q:
 
 
 class ScopedManager(models.Manager[M]):
-    """A manager that refuses every query that does not name its principal."""
+    """A manager that refuses every query without a principal."""
 
     def get_queryset(self) -> models.QuerySet[M]:
-        """Raise: there is no unscoped way through this manager."""
+        """Raise `ScopeError`: this manager has no unscoped queries."""
         raise ScopeError(f"{self.model.__name__} must be queried through restricted_to(principal).")
 
     def restricted_to(self, principal: Principal) -> models.QuerySet[M]:
-        """Return what `principal` may list and search."""
+        """Return the rows that `principal` may list and search."""
         return super().get_queryset().filter(self.model.scope(principal))  # type: ignore[attr-defined]
 
     def addressable_by(self, principal: Principal) -> models.QuerySet[M]:
-        """Return what `principal` may name by id; see `document_rule_by_id`."""
+        """Return the rows that `principal` may name by id; see `document_rule_by_id`."""
         return super().get_queryset().filter(self.model.scope_by_id(principal))  # type: ignore[attr-defined]
 
 

@@ -1,4 +1,4 @@
-"""The pages where a person keeps API keys, preferences, and the settings of workspaces."""
+"""Pages for API keys, preferences, and the settings of workspaces."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.models import User, Workspace
-from accounts.pages import administered
+from accounts.pages import administered_workspace
 from accounts.preferences import Section, SettingSource, sections_of
 
 
@@ -32,7 +32,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def default_workspace_settings(request: HttpRequest) -> HttpResponse:
-    """Lead to the settings of the personal workspace."""
+    """Redirect to the settings of the personal workspace."""
     assert isinstance(request.user, User)
     return redirect("workspace_settings", request.user.personal_workspace.pk)
 
@@ -40,7 +40,7 @@ def default_workspace_settings(request: HttpRequest) -> HttpResponse:
 @login_required
 def workspace_settings(request: HttpRequest, id: UUID) -> HttpResponse:
     """Show an admin the settings of a workspace; their data comes from the API."""
-    workspace, workspaces = administered(request, id)
+    workspace, workspaces = administered_workspace(request, id)
     shown = {
         "workspace": workspace,
         "workspaces": workspaces,

@@ -1,4 +1,4 @@
-"""A model behind an HTTP endpoint: what may pass is tried again, what won't names the setting to blame."""
+"""A model behind an HTTP endpoint: temporary failures are retried, permanent ones name the wrong setting."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EndpointUnavailable(ImproperlyConfigured):
 
 
 class EndpointRefusal(ImproperlyConfigured):
-    """The endpoint will not do what it is asked, however often it is; `status` is that of HTTP."""
+    """The endpoint refuses the request, and would refuse it again; `status` is the HTTP status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -32,7 +32,7 @@ class EndpointRefusal(ImproperlyConfigured):
 
 
 class _Transient(Exception):
-    """Worth another attempt, `after` so many seconds if the endpoint said so."""
+    """Worth another attempt, `after` so many seconds if the endpoint named a delay."""
 
     def __init__(self, reason: str, after: float | None = None) -> None:
         super().__init__(reason)
@@ -40,7 +40,7 @@ class _Transient(Exception):
 
 
 class Endpoint:
-    """One address, which the settings `PREFIX_BASE_URL` and `PREFIX_API_KEY` name. Thread-safe."""
+    """One address, from the settings `PREFIX_BASE_URL` and `PREFIX_API_KEY`. Thread-safe."""
 
     def __init__(self, prefix: str, path: str, model: str) -> None:
         base: str = getattr(settings, f"{prefix}_BASE_URL")
@@ -50,17 +50,17 @@ class Endpoint:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         self._client = httpx2.Client(headers=headers)
         self.address = _without_secrets(self._url)
-        """Where it is, for people: without password and query."""
+        """The address for people: without password and query."""
 
     def post(self, body: dict[str, Any], *, within: float | None = None) -> Any:
-        """Return the JSON that the endpoint answers; where somebody waits, `within` so many seconds.
+        """Return the endpoint's JSON answer; `within` limits the seconds if a user waits.
 
-        Raise `EndpointUnavailable` if there is none, `EndpointRefusal` naming the setting to blame.
+        Raises `EndpointUnavailable` if there is no answer, `EndpointRefusal` with the wrong setting's name.
         """
         until = None if within is None else time.monotonic() + within
 
         def wait(error: Exception) -> bool | float:
-            """Return whether, or in how many seconds, to try again."""
+            """Return whether to retry, or after how many seconds."""
             if not isinstance(error, _Transient):
                 return False
             if until is not None and time.monotonic() + (error.after or FIRST_WAIT_SECS) >= until:
@@ -84,7 +84,7 @@ class Endpoint:
         raise AssertionError("the last attempt returns or raises")
 
     def misunderstood(self, format: str, problem: object) -> EndpointUnavailable:
-        """Return the error to raise where an answer is not in the format expected."""
+        """Return the error to raise for an answer that is not in the expected format."""
         return EndpointUnavailable(
             f"{self._prefix}_BASE_URL: {self.address} does not answer as {format} does: {problem}"
         )
@@ -117,7 +117,7 @@ class Endpoint:
 
 
 def retry_after(header: str | None) -> float | None:
-    """Read seconds or an HTTP date (RFC 9110 §10.2.3) as seconds from now."""
+    """Return the seconds from now that a header gives as seconds or an HTTP date (RFC 9110 §10.2.3)."""
     if not header:
         return None
     if header.isascii() and header.isdigit():

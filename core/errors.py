@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 
 
 class CodedError(Exception):
-    """An error with a code that callers may rely on; its message says what to do next."""
+    """An error with a stable code for callers; its message says what to do next."""
 
     code: ClassVar[str]
     default_message: ClassVar[str]
@@ -42,10 +42,10 @@ class CodedError(Exception):
 
 
 class DocumentError(CodedError):
-    """A document fails: it can't be fetched or read (contract §4).
+    """A document can't be fetched or read (contract §4).
 
-    Trying the same again would end the same way. What may pass by itself (a lost database connection) is no
-    `DocumentError`; `ingestion.jobs.Retries` decides what is tried again.
+    Another attempt would fail in the same way. Failures that may pass (a lost database connection) are not a
+    `DocumentError`; `ingestion.jobs.Retries` decides what is retried.
     """
 
 
@@ -67,7 +67,7 @@ class LocusError(CodedError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What an HTTP reply with this error says besides its body."""
+        """HTTP headers for this error."""
         return {}
 
     def as_json(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class LocusError(CodedError):
 
 
 class ValidationError(LocusError):
-    """A value in the request is not what it must be; `param` names it."""
+    """A value in the request is invalid; `param` names it."""
 
     code, status, default_message = "validation_error", 400, "The request is not valid."
 
@@ -93,19 +93,19 @@ class InvalidJson(ValidationError):
 
 
 class UnknownField(ValidationError):
-    """A field the endpoint does not know: refused, since a misspelt filter must not widen a search."""
+    """A field that the endpoint does not know: refused, because a misspelt filter must not widen a search."""
 
     code, default_message = "unknown_field", "The request has a field this endpoint does not know."
 
 
 class Conflict(ValidationError):
-    """Two given values contradict each other."""
+    """Two values in the request contradict each other."""
 
     code, default_message = "conflict", "The request names the same thing twice with different values."
 
 
 class Unauthenticated(LocusError):
-    """Nobody, or an unknown, expired or revoked key."""
+    """No credentials, or an unknown, expired or revoked key."""
 
     code, status, default_message = "unauthenticated", 401, "Log in, or send a valid API key."
 
@@ -116,9 +116,9 @@ class Unauthenticated(LocusError):
 
 
 class BudgetExceeded(LocusError):
-    """A call that costs money would exceed what may be spent; what is cached or free goes on."""
+    """A call that costs money would exceed the budget; cached and free calls are still possible."""
 
-    code, status, default_message = "budget_exceeded", 402, "What may be spent here is spent. Raise max_cost."
+    code, status, default_message = "budget_exceeded", 402, "The budget is spent. Raise max_cost."
 
 
 class Forbidden(LocusError):
@@ -137,9 +137,9 @@ class ToolDisabled(Forbidden):
 
 
 class NotFound(LocusError):
-    """Unknown, or invisible to the caller: the two must not be told apart."""
+    """The object does not exist or is invisible to the caller; the error must not show which."""
 
-    code, status, default_message = "not_found", 404, "There is nothing here that you can see."
+    code, status, default_message = "not_found", 404, "Not found, or not visible to you."
 
 
 class MethodNotAllowed(LocusError):
@@ -149,13 +149,13 @@ class MethodNotAllowed(LocusError):
 
 
 class Cancelled(LocusError):
-    """Somebody stopped the execution that was to answer."""
+    """Somebody cancelled the execution."""
 
     code, status, default_message = "cancelled", 409, "The execution was cancelled."
 
 
 class IdempotencyConflict(LocusError):
-    """An `Idempotency-Key` came back with another body."""
+    """An `Idempotency-Key` was sent again with another body."""
 
     code, status, default_message = (
         "idempotency_conflict",
@@ -187,21 +187,21 @@ class TooLarge(LocusError):
 
 
 class UnsupportedMediaType(LocusError):
-    """The content type of the request is not one the endpoint reads."""
+    """The endpoint does not accept the request's content type."""
 
     code, status, default_message = "unsupported_media_type", 415, "This content type is not accepted here."
 
 
 class RangeNotSatisfiable(LocusError):
-    """The part of a file that was asked for lies outside it."""
+    """The requested part of a file lies outside it."""
 
     code, status, default_message = "range_not_satisfiable", 416, "The file has no such part."
 
 
 class RateLimited(LocusError):
-    """Too many requests, or too much at once; `Retry-After` says when to come back.
+    """Too many requests, or too much at once; `Retry-After` says when to try again.
 
-    `retry_after` is in seconds; `limit` is how many are allowed, if that is a plain number.
+    `retry_after` is in seconds; `limit` is the allowed number, if it is a plain number.
     """
 
     code, status, default_message = "rate_limited", 429, "Too many requests. Try again later."
@@ -223,13 +223,13 @@ class RateLimited(LocusError):
 
 
 class QuotaExceeded(RateLimited):
-    """More of something than one workspace may have; `Retry-After` says when to come back."""
+    """More of something than one workspace may have; `Retry-After` says when to try again."""
 
     code, default_message = "quota_exceeded", "This workspace has reached its limit. Try again later."
 
 
 class ProviderError(LocusError):
-    """A service that Locus stands on, such as a language model, failed or refused."""
+    """A service that Locus depends on, such as a language model, failed or refused."""
 
     code, status, default_message = "provider_error", 502, "A service behind this server failed. Try again."
 
@@ -241,7 +241,7 @@ class Overloaded(LocusError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """When to come back."""
+        """The header that says when to try again."""
         return {"Retry-After": "10"}
 
 
@@ -258,11 +258,11 @@ class RequestTimeout(Timeout):
 
 
 def status_of(code: str) -> int:
-    """Return the HTTP status of the errors with a code; 500 if there are none."""
-    return next((error.status for error in _below(LocusError) if error.code == code), 500)
+    """Return the HTTP status of the errors with a code; 500 for an unknown code."""
+    return next((error.status for error in _subclasses(LocusError) if error.code == code), 500)
 
 
-def _below(error: type[LocusError]) -> Iterator[type[LocusError]]:
+def _subclasses(error: type[LocusError]) -> Iterator[type[LocusError]]:
     for child in error.__subclasses__():
         yield child
-        yield from _below(child)
+        yield from _subclasses(child)

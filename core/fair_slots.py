@@ -1,4 +1,4 @@
-"""A few places to work at, given to those who wait in turn: first one of each user, then the next of each."""
+"""A limited number of slots, given to waiting users in turn: first one to each, then the next to each."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.errors import Overloaded
 
 
 class FairSlots:
-    """At most `total` at once and `per_user` of each user; threads wait for their turn.
+    """At most `total` slots, and `per_user` for each user; threads wait for their turn.
 
-    One user's many requests delay another's only by those that are running already.
+    Many requests of one user delay another user's only by those that are running already.
     """
 
     def __init__(self, total: int, per_user: int, *, most_waiting: int) -> None:
@@ -24,7 +24,7 @@ class FairSlots:
 
     @contextmanager
     def slot(self, user: Hashable, patience_secs: float) -> Iterator[None]:
-        """Hold a slot; raise `Overloaded` if none comes in time, or too many wait for this user."""
+        """Hold a slot; raise `Overloaded` if none is free in time or too many requests of this user wait."""
         turn = threading.Event()
         with self._lock:
             line = self._waiting.setdefault(user, deque())
@@ -45,7 +45,7 @@ class FairSlots:
                 self._admit()
 
     def _left_the_line(self, user: Hashable, turn: threading.Event) -> bool:
-        """Give up waiting; False if the turn came in this very moment."""
+        """Stop waiting; return False if the slot was given at this very moment."""
         with self._lock:
             if turn.is_set():
                 return False

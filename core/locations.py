@@ -1,6 +1,6 @@
-"""Where text stands: a box on a page or a stretch of time, character by character.
+"""Locations of text: a box on a page, a stretch of time or a place in a file, for each word.
 
-Locations are born in an extractor and survive every merge and split: a `LocatedText` is a string that
+Locations are created by an extractor and survive every merge and split. A `LocatedText` is a string that
 knows the place of each of its words, and every operation on it keeps them.
 
 Coordinates are points, origin top left of the page as displayed (its crop box after rotation). Times are
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 
 class Box(NamedTuple):
-    """A rectangle on a displayed page, in points; every word has one, so it must be quick to make."""
+    """A rectangle on a displayed page, in points; every word has one, so creating it must be fast."""
 
     x1: float
     y1: float
@@ -36,7 +36,7 @@ class Box(NamedTuple):
         )
 
     def holds(self, other: Box) -> bool:
-        """Tell whether the middle of another box is in this one."""
+        """Return whether the middle of another box is in this one."""
         across, down = (other.x1 + other.x2) / 2, (other.y1 + other.y2) / 2
         return self.x1 <= across <= self.x2 and self.y1 <= down <= self.y2
 
@@ -52,7 +52,8 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class OnPage:
-    """A place on a page; `line` numbers the line (or table cell) within its page, so that boxes join up."""
+    """A place on a page; `line` numbers the line (or table cell) within its page, so that boxes of a line can
+    be merged."""
 
     page: Page
     line: int
@@ -69,7 +70,7 @@ class InTime:
 
 @dataclass(frozen=True, slots=True)
 class InFile:
-    """A place in a file without coordinates; what does not apply to its kind is None.
+    """A place in a file without coordinates; fields that do not apply to its kind are None.
 
     `lines` are first and last line, from 1; `cells` are first row, first column, last row and last column of
     the range, from 1.
@@ -86,7 +87,7 @@ Place = OnPage | InTime | InFile
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`text[start:end]` of the owning `LocatedText` stands at `place`."""
+    """A stretch of the owning `LocatedText`, `text[start:end]`, and its place."""
 
     start: int
     end: int
@@ -101,7 +102,7 @@ class PageBox:
     page: Page
 
     def holds(self, other: PageBox) -> bool:
-        """Tell whether the middle of another box is in this one."""
+        """Return whether the middle of another box is in this one."""
         return self.page.number == other.page.number and self.box.holds(other.box)
 
     def as_json(self) -> dict[str, Any]:
@@ -115,7 +116,7 @@ class PageBox:
 
 
 Word = tuple[Any, ...]
-"""`(start, end, *where)`: `text[start:end]` stands at `where`, which depends on its run."""
+"""`(start, end, *where)`: `text[start:end]` and its place; the meaning of `where` depends on the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +129,10 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class WordRun:
-    """Consecutive words that share a line, a place in the file, or (`place` None) are timed.
+    """Consecutive words that share a line, or a place in the file, or that have times (`place` None).
 
-    `where` of its words is x1, y1, x2, y2 on a page, nothing in a file, start and end in time. Plain tuples:
-    a document has hundreds of thousands of words.
+    `where` of its words is x1, y1, x2, y2 on a page, nothing in a file, start and end in time. They are plain
+    tuples, because a document has hundreds of thousands of words.
     """
 
     place: PageLine | InFile | None
@@ -151,9 +152,9 @@ class WordRun:
 
 @dataclass(frozen=True, slots=True)
 class LocatedText:
-    """A text whose words know their places.
+    """A text that knows the place of each of its words.
 
-    `runs` are in text order and do not overlap; characters between them (white space, table marks) belong to
+    `runs` are in text order and do not overlap. Characters between them (white space, table marks) belong to
     the nearest word before them. Text of kinds without places has no runs.
     """
 
@@ -189,7 +190,7 @@ class LocatedText:
         at = 0
         for part in parts:
             texts.append(part.text)
-            runs += part.runs if at == 0 else (_shifted(run, at) for run in part.runs)
+            runs += part.runs if at == 0 else (_shift_words(run, at) for run in part.runs)
             at += len(part.text) + len(separator)
         return cls(separator.join(texts), tuple(runs))
 
@@ -217,12 +218,12 @@ class LocatedText:
         touching = self._touching(start, len(self.text) if end is None else end)
         on_page = ((run.place, run.words) for run in touching if isinstance(run.place, PageLine))
         return [
-            _around(line, [word for _, words in group for word in words])
+            _box_around(line, [word for _, words in group for word in words])
             for line, group in groupby(on_page, key=itemgetter(0))
         ]
 
     def times(self, start: int = 0, end: int | None = None) -> tuple[float, float] | None:
-        """Return start and end of `text[start:end]` in seconds, or None for text that isn't in time."""
+        """Return start and end of `text[start:end]` in seconds, or None for text without times."""
         touching = self._touching(start, len(self.text) if end is None else end)
         words = [word for run in touching if run.place is None for word in run.words]
         return (min(word[2] for word in words), max(word[3] for word in words)) if words else None
@@ -237,7 +238,7 @@ class LocatedText:
         return next((span.place for run in self.runs for span in run.spans()), None)
 
     def page_number(self) -> int | None:
-        """Return the number of the page on which the text begins, None for text that is on none."""
+        """Return the number of the page on which the text begins, None for text without pages."""
         first = self.runs[0].place if self.runs else None
         return first.page.number if isinstance(first, PageLine) else None
 
@@ -298,11 +299,11 @@ def _word(span: Span) -> Word:
             return span.start, span.end
 
 
-def _shifted(run: WordRun, by: int) -> WordRun:
+def _shift_words(run: WordRun, by: int) -> WordRun:
     return WordRun(run.place, tuple((word[0] + by, word[1] + by, *word[2:]) for word in run.words))
 
 
-def _around(line: PageLine, words: Sequence[Word]) -> PageBox:
+def _box_around(line: PageLine, words: Sequence[Word]) -> PageBox:
     _, _, lefts, tops, rights, bottoms = zip(*words, strict=True)
     return PageBox(Box(min(lefts), min(tops), max(rights), max(bottoms)), line.page)
 

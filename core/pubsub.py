@@ -1,8 +1,8 @@
 """Publish and subscribe between processes, over PostgreSQL's LISTEN and NOTIFY.
 
-A notification carries only a topic: the name of what changed. Whoever listens reads the thing again
-through its own scope, so nothing a listener may not see ever travels. `publish` is part of the
-caller's transaction: the message of a change that is rolled back is never sent.
+A message carries only an id. Each subscriber reads the object again through its own scope, so messages reveal
+nothing that a subscriber may not see. `publish` is part of the caller's transaction: after a rollback nothing
+is sent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def publish_sql(topic: str, message: str) -> str:
 class Subscriber:
     """One LISTEN connection for an event loop, shared by all its subscribers.
 
-    Opened by the first, it stays: the next should not wait for another.
+    The first subscriber opens it. It stays open, so that later ones need not wait for a connection.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Subscriber:
     async def subscribe(self, topic: str) -> AsyncIterator[asyncio.Queue[str]]:
         """Yield a queue of the messages under `topic`; nothing published after the yield is missed.
 
-        After a lost connection every queue gets an empty string: read again, something may have been missed.
+        After a lost connection every queue gets "", which means: read again, messages may have been lost.
         """
         queue: asyncio.Queue[str] = asyncio.Queue()
         self._queues[topic].add(queue)
@@ -100,11 +100,12 @@ _listeners: dict[asyncio.AbstractEventLoop, Subscriber] = {}
 
 
 def subscriber() -> Subscriber:
-    """Return the running event loop's listener."""
+    """Return the running event loop's subscriber."""
     loop = asyncio.get_running_loop()
     return _listeners.setdefault(loop, Subscriber())
 
 
 def _conninfo() -> str:
-    """Return the operator's address with all its options (`sslmode=…`), and the database Django uses now."""
+    """Return the operator's address with all its options (`sslmode=…`), and the database that Django uses
+    now."""
     return make_conninfo(settings.DATABASE_URL, dbname=str(settings.DATABASES["default"]["NAME"]))

@@ -1,7 +1,7 @@
-"""Database work beside the event loop.
+"""Database work outside the event loop.
 
-`in_database` runs one function in one of a few threads, fewer than there are connections in the pool, so that
-no thread waits for a connection. `Batcher` runs what many tasks ask for at the same time as one: with
+`in_database` runs a function in one of a few threads. There are fewer of them than connections in the pool,
+so that no thread waits for a connection. `Batcher` runs simultaneous requests of many tasks as one: with
 hundreds of streams, one transaction and one query serve all of them.
 """
 
@@ -24,12 +24,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 P = ParamSpec("P")
 
-# The other half is for the views, each in a thread of its own, and for searching.
+# The other half is for views, each in a thread of its own, and for searching.
 _executor = ThreadPoolExecutor(max(1, settings.DATABASE_POOL_SIZE // 2), thread_name_prefix="database")
 
 
 async def in_database(function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
-    """Return what `function` returns, called in a thread that gives its connection back afterwards."""
+    """Return the result of `function`, called in a thread that then returns its connection to the pool."""
     call = database_sync_to_async(
         partial(function, *args, **kwargs), thread_sensitive=False, executor=_executor
     )
@@ -38,7 +38,7 @@ async def in_database(function: Callable[P, Result], *args: P.args, **kwargs: P.
 
 
 def give_connection_back() -> None:
-    """Let others have this thread's connection while it does something long; the next query takes another."""
+    """Return this thread's connection to the pool before a long wait; the next query takes another."""
     if not connection.in_atomic_block:
         close_old_connections()
 
@@ -46,10 +46,11 @@ def give_connection_back() -> None:
 async def in_database_within(
     secs: float, function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs
 ) -> Result:
-    """Do the same as a transaction, of which no statement may take longer: raise `django.db.Error` then.
+    """Run `function` as a transaction with a time limit for each statement; raise `django.db.Error` beyond
+    it.
 
-    Only the database's time counts, not the wait for a thread in a crowd; and it is the database that gives
-    up, so that no thread is left hanging.
+    Only the database's time counts, not the wait for a thread. The database itself cancels the statement, so
+    that no thread hangs.
     """
 
     def limited() -> Result:
@@ -63,11 +64,11 @@ async def in_database_within(
 
 
 class Batcher(Generic[Item, Result]):
-    """A function of many items, called in a thread of its own with all that came while it last ran.
+    """Calls a function of many items in its own thread, with all items that came during the last call.
 
-    The function returns one result for each item. An item that comes alone does not wait; the busier the
-    process, the more items share a call. If a call for several items fails, each is tried alone, so that one
-    bad item fails nobody else: the function must do all or nothing.
+    The function returns one result for each item. A single item does not wait; the busier the process, the
+    more items share a call. If a call for several items fails, each is tried alone, so that one bad item does
+    not fail the others. So the function must do all or nothing.
     """
 
     def __init__(self, function: Callable[[Sequence[Item]], Sequence[Result]]) -> None:
@@ -77,7 +78,7 @@ class Batcher(Generic[Item, Result]):
         self._starting = threading.Lock()
 
     async def __call__(self, item: Item) -> Result:
-        """Return the result for the item, or raise what the function raised for it."""
+        """Return the result for the item, or raise the function's exception for it."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.put((item, future))
         with self._starting:
@@ -107,8 +108,8 @@ class Batcher(Generic[Item, Result]):
             return
         try:
             results = self._function([item for item, _ in calls])
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever waits for the result
-            # The connection may be what is broken.
+        except Exception as error:  # noqa: BLE001 - raised again where the result is awaited
+            # The connection may be broken.
             close_old_connections()
             self._alone(calls, error)
         else:
@@ -126,9 +127,9 @@ FutureOutcome = tuple[asyncio.Future[Any], Any, Exception | None]
 
 
 def _resolve_futures(outcomes: Sequence[FutureOutcome]) -> None:
-    """Give all that wait in a loop what they wait for, at once: waking it for each costs most of it."""
+    """Resolve all futures of one loop at once: waking the loop for each would be the main cost."""
     for loop in {future.get_loop() for future, _, _ in outcomes}:
-        with suppress(RuntimeError):  # it is closed, and nobody waits
+        with suppress(RuntimeError):  # the loop is closed, and nothing waits
             loop.call_soon_threadsafe(
                 _resolve_in_loop, [each for each in outcomes if each[0].get_loop() is loop]
             )
@@ -136,7 +137,7 @@ def _resolve_futures(outcomes: Sequence[FutureOutcome]) -> None:
 
 def _resolve_in_loop(outcomes: Sequence[FutureOutcome]) -> None:
     for future, result, error in outcomes:
-        if future.done():  # whoever waited was cancelled
+        if future.done():  # the waiting task was cancelled
             continue
         if error is None:
             future.set_result(result)

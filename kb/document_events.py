@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from accounts.access.right_watch import require_right, watched
+from accounts.access.right_watch import require_right, watch_right
 from accounts.principal import Principal
 from core.pubsub import document_topic, subscriber
 from core.threads import in_database
@@ -67,7 +67,7 @@ async def _looks(
     while True:
         async with (
             subscriber().subscribe(document_topic(workspace_id)) as messages,
-            watched(principal, partial(messages.put_nowait, "")),
+            watch_right(principal, partial(messages.put_nowait, "")),
         ):
             reason, state = Reason.CHANGED, await _look(principal, id)
             yield reason, state

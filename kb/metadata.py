@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Q
 
 from core.errors import ValidationError
-from core.text.visible_text import labels
+from core.text.visible_text import visible_labels
 
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 20
@@ -35,7 +35,7 @@ def checked_metadata(value: Any, param: str = "metadata") -> dict[str, Any]:
         raise ValidationError("metadata has a number that is too large.", param=param) from None
     if size > MAX_BYTES:
         raise ValidationError(f"metadata may have {MAX_BYTES // 1024} KiB.", param=param)
-    shown: dict[str, Any] = labels(value)
+    shown: dict[str, Any] = visible_labels(value)
     return shown
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from unfold.sites import UnfoldAdminSite
 
-from core.http.error_pages import for_administrators
+from core.http.error_pages import administrators_only
 
 
 class LocusAdminSite(UnfoldAdminSite):  # type: ignore[misc]
@@ -29,7 +29,7 @@ class LocusAdminSite(UnfoldAdminSite):  # type: ignore[misc]
 
         def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.user.is_authenticated and not self.has_permission(request):
-                return for_administrators(request)
+                return administrators_only(request)
             return guarded(request, *args, **kwargs)
 
         return update_wrapper(inner, guarded)
@@ -39,7 +39,7 @@ class LocusAdminSite(UnfoldAdminSite):  # type: ignore[misc]
         if self.has_permission(request):
             return redirect("admin:index")
         if request.user.is_authenticated:
-            return for_administrators(request)
+            return administrators_only(request)
         return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
 
     def password_change(

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from accounts.access.right_watch import watched
+from accounts.access.right_watch import watch_right
 from accounts.principal import Principal
 from core.errors import Cancelled
 from core.pubsub import WITHDRAWN, subscriber
@@ -38,7 +38,7 @@ async def follow(
     async with (
         subscriber().subscribe(topic(execution_id)) as messages,
         subscriber().subscribe(WITHDRAWN) as withdrawn,
-        watched(principal, partial(messages.put_nowait, "")) as right,
+        watch_right(principal, partial(messages.put_nowait, "")) as right,
     ):
         was_live = False
         while True:

@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import Field
 
 from accounts.access.identity import AskerFields
-from accounts.idempotency import Key, once
+from accounts.idempotency import Key, run_once
 from accounts.principal import Principal
 from core.api.validation import validated
 from core.errors import ValidationError
@@ -55,7 +55,7 @@ class Call:
         """Create the execution, and tell whether it is new: the same key and request get the same one."""
         if key is None:
             return self._begin(), True
-        id, is_new = once(key, lambda: self._begin().pk)
+        id, is_new = run_once(key, lambda: self._begin().pk)
         return visible_execution(self.principal, str(id)), is_new
 
     async def launch(self, execution: Execution) -> None:

@@ -9,7 +9,7 @@ from django.db.models.functions import Left
 
 from accounts.principal import Principal
 from core.text.analysis import terms
-from core.text.normalizing import normalized
+from core.text.normalizing import normalize
 from kb.chunk_size import MOST_CHARS
 from kb.index.view import Rows, View
 from kb.index.words import holding_all
@@ -44,7 +44,7 @@ def narrowed_to_phrases(principal: Principal, view: View, question: str) -> View
 
 def fold(text: str) -> str:
     """Return `text` without case, typographic variants and line breaks."""
-    return " ".join(normalized("NFKC", text).casefold().split())
+    return " ".join(normalize("NFKC", text).casefold().split())
 
 
 def _holding_words(view: View, phrases: list[str]) -> Rows:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
-from core.confinement.limits import give_way
+from core.confinement.limits import lower_priority
 from core.process.hardening import harden_this_process
 
 GRACE_SECS = 5.0
@@ -49,7 +49,7 @@ def serve(connection: Connection[Any, Any]) -> None:
 def main() -> None:
     """Load what tasks need, and serve the descriptor that is named."""
     harden_this_process()
-    give_way()
+    lower_priority()
     # Ctrl-C is for the web process, which ends its children when it has answered.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.access.identity import principal_of_user
 from accounts.models import User, Workspace
 from accounts.models.ledger import Balance, Charge
-from accounts.pages import administered
+from accounts.pages import administered_workspace
 from accounts.roles import Role
 from search.web.preferences import are_web_tools_offered, is_enabled, web_search_settings
 from search.web.usage.health import healths
@@ -61,7 +61,7 @@ def default_search_bench(request: HttpRequest) -> HttpResponse:
 @login_required
 def search_bench(request: HttpRequest, id: UUID) -> HttpResponse:
     """Show an admin of the workspace what each stage of a search finds in it, and why."""
-    workspace, workspaces = administered(request, id)
+    workspace, workspaces = administered_workspace(request, id)
     return render(request, "search/bench.html", {"workspace": workspace, "workspaces": workspaces})
 
 
@@ -69,7 +69,7 @@ def search_bench(request: HttpRequest, id: UUID) -> HttpResponse:
 def web_use(request: HttpRequest, id: UUID) -> HttpResponse:
     """Show an admin what the workspace has spent, what is left, and how the search engines do."""
     assert isinstance(request.user, User)
-    workspace, workspaces = administered(request, id)
+    workspace, workspaces = administered_workspace(request, id)
     principal, now = principal_of_user(request.user), timezone.now()
     counts = web_search_settings(principal, workspace.pk)
     charges = Charge.objects.restricted_to(principal).filter(workspace=workspace)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 EXTERNAL_USER_HEADERS = frozenset({b"x-external-user-id", b"x-end-user-id", b"external_user_id"})
-# Names that can only have meant one of them, without dashes and underscores.
+# Misspelt names of the two headers, without dashes and underscores.
 MISSPELT_EXTERNAL_USER = frozenset(
     {b"externaluserid", b"xexternaluserid", b"enduserid", b"xenduserid", b"externaluser", b"xexternaluser"}
 )
@@ -38,7 +38,7 @@ RawHeaders = Iterable[tuple[bytes, bytes]]
 
 
 def raw_headers(request: HttpRequest) -> list[tuple[bytes, bytes]]:
-    """Return the headers as they came: Django drops names with underscores, such as `external_user_id`."""
+    """Return the unchanged headers: Django drops names with underscores, such as `external_user_id`."""
     scope = getattr(request, "scope", None)
     if scope is not None:
         return list(scope["headers"])
@@ -59,9 +59,9 @@ def presented_key(headers: RawHeaders) -> str | None:
 
 
 def external_user_of(headers: RawHeaders) -> str | None:
-    """Return the one external user the headers name; raise `ValidationError` for two or an unusable one.
+    """Return the one external user in the headers; raise `ValidationError` for two or an invalid one.
 
-    A header whose name is nearly right raises too: ignored, it would mean "no external user".
+    A header with a nearly right name raises too: if it were ignored, it would mean “no external user”.
     """
     headers = list(headers)
     for name, _ in headers:
@@ -85,9 +85,10 @@ def external_user_of(headers: RawHeaders) -> str | None:
 def identify(
     headers: RawHeaders, user: User | None, session_id: str | None, login: str | None = None
 ) -> tuple[User, Principal]:
-    """Return who is asking: the key in the headers, else the logged-in `user`; raise if there is neither.
+    """Return the principal: of the key in the headers, else of the logged-in `user`.
 
-    `login` is the key of the browser's session that `user` is logged in with, where it is known.
+    `login` is the session key of the browser in which `user` is logged in, if it is known. Raises
+    `Unauthenticated` if there is neither, and errors of the headers.
     """
     headers = list(headers)
     external_user_id = external_user_of(headers)
@@ -104,16 +105,16 @@ def identify(
 
 @dataclass(frozen=True)
 class Caller:
-    """What a request or handshake said about who is asking, for streams that outlive it."""
+    """The credentials of a request or handshake, for streams that outlive it."""
 
     headers: RawHeaders
     user_id: int | None
     session_id: str | None
     login: str | None = None
-    """The key of the browser's session, where it is known."""
+    """The session key of the browser, if it is known."""
 
     def identify(self) -> Principal:
-        """Return who is asking, as of now: a key, membership or login may have been taken away since."""
+        """Return the current principal; raise if the key, membership or login has ended since."""
         user = None
         if self.user_id is not None:
             user = User.objects.filter(pk=self.user_id, is_active=True).first()
@@ -127,8 +128,8 @@ class Caller:
 def unknown_keys_counted(source: HttpRequest | Mapping[str, Any]) -> Iterator[None]:
     """Raise `RateLimited` instead of `UnknownKey` for an address that has sent many unknown keys.
 
-    `source` is the request, or the ASGI scope of a handshake. Known keys are never refused, whatever others
-    behind the same address send.
+    `source` is the request, or the ASGI scope of a handshake. Known keys are never refused, whatever other
+    clients at the same address send.
     """
     try:
         yield
@@ -168,7 +169,7 @@ class PrincipalAuthentication(BaseAuthentication):
 
 
 class IsAuthenticated(BasePermission):
-    """Somebody is asking, and their key may do what the method implies."""
+    """The request has a principal, and its key has the scope that the method needs."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Raise `Unauthenticated` or `Forbidden`; a view may name its own `required_scope`."""

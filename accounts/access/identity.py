@@ -1,4 +1,4 @@
-"""From a user, a key or a session's id to the principal that speaks for it."""
+"""From a user, a key or a session's id to the principal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""API keys: made once, shown once, stored as a look-up prefix and a keyed hash."""
+"""API keys: created once, shown once, stored as a look-up prefix and a keyed hash."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from core.errors import Unauthenticated
 
 KEY_MARK = "locus_"
 PREFIX_LENGTH = 10
-# Writing the time at every request would turn each read into a write.
+# Storing the time at every request would turn each read into a write.
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
 class UnknownKey(Unauthenticated):
-    """A key that nobody has, or no longer."""
+    """The key does not exist, has expired or was revoked."""
 
 
 @transaction.atomic
@@ -38,10 +38,10 @@ def create_key(
     expires_at: datetime | None = None,
     made_by: ApiKey | None = None,
 ) -> tuple[ApiKey, str]:
-    """Create a key and return it with its secret, which can't be had again.
+    """Create a key and return it with its secret, which is not stored.
 
-    `workspaces=None` leaves the key all that its user may read; a list, even an empty one, narrows it.
-    A key that was `made_by` another is revoked with it.
+    `workspaces=None` gives the key all that its user may read; a list, even an empty one, narrows it. A key
+    that was `made_by` another is revoked with it.
     """
     prefix, secret = secrets.token_hex(PREFIX_LENGTH // 2), secrets.token_urlsafe(32)
     token = f"{KEY_MARK}{prefix}_{secret}"
@@ -60,7 +60,7 @@ def create_key(
 
 
 def authenticate(token: str) -> ApiKey:
-    """Return the key that `token` stands for, or raise `Unauthenticated`."""
+    """Return the key of `token`, or raise `Unauthenticated`."""
     prefix = token.removeprefix(KEY_MARK)[:PREFIX_LENGTH]
     key = ApiKey.objects.select_related("user").filter(prefix=prefix).first() if token.isascii() else None
     known = key is not None and hmac.compare_digest(key.digest, _digest(token))
@@ -71,7 +71,7 @@ def authenticate(token: str) -> ApiKey:
 
 
 def keys_within_reach(principal: Principal) -> QuerySet[ApiKey]:
-    """Return the keys that a principal may list and revoke: of its user, within its narrowing."""
+    """Return the keys that a principal may list and revoke: those of its user, within its narrowing."""
     own = ApiKey.objects.filter(user_id=principal.user_id)
     maker = maker_of(principal)
     if maker is None or not maker.narrowed:
@@ -81,12 +81,12 @@ def keys_within_reach(principal: Principal) -> QuerySet[ApiKey]:
 
 
 def maker_of(principal: Principal) -> ApiKey | None:
-    """Return the key that a principal speaks with; None for a person who is logged in."""
+    """Return the principal's key; None for a logged-in person."""
     return None if principal.key_id is None else ApiKey.objects.get(pk=principal.key_id)
 
 
 def bound_made_keys(maker: ApiKey) -> None:
-    """Take from the keys that a key made, and those they made, what it no longer has itself."""
+    """Remove from the keys that a key made, and from those they made, rights that it no longer has itself."""
     for key in maker.made_keys.all():
         key.scopes = sorted(set(key.scopes) & set(maker.scopes))
         ends = [end for end in (key.expires_at, maker.expires_at) if end is not None]

@@ -1,4 +1,4 @@
-"""Logging in by password: who may try how often, and how many passwords are checked at once (ADR 28)."""
+"""Logins by password: limits on attempts, and on passwords checked at once (ADR 28)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from core.errors import Overloaded, RateLimited
 
 BROWSER_COOKIE = "locus_browser"
 BROWSER_AGE = timedelta(days=365)
-# A password costs most of a second of a core. Who comes when so many wait is told so at once: it would wait
-# for longer than people do.
+# Checking a password takes most of a second of a core. With so many waiting, a further request is refused at
+# once: it would wait for longer than people do.
 WAITING_OF_ADDRESS = 3
 WAITING_IN_ALL = 12
 
@@ -39,14 +39,14 @@ _counting = threading.Lock()
 
 @contextmanager
 def login_attempt(request: HttpRequest, account: str) -> Iterator[list[bool]]:
-    """Count a try to log in to an account; the body appends True to the list if the password is right.
+    """Count an attempt to log in to an account; the body appends True to the list if the password is right.
 
-    Raise `RateLimited` if there were too many, `Overloaded` if too many passwords are being checked.
+    Raises `RateLimited` after too many attempts, `Overloaded` if too many passwords are being checked.
     """
     account = account.strip().lower()
     browser, network = known_browser(request, account), network_of(request)
     buckets = login_buckets(account, network, browser)
-    with _one_of_few(browser or network):
+    with _limit_waiting(browser or network):
         take(*buckets)
         succeeded: list[bool] = []
         yield succeeded
@@ -55,10 +55,10 @@ def login_attempt(request: HttpRequest, account: str) -> Iterator[list[bool]]:
 
 
 def login_buckets(account: str, network: str, browser: str | None) -> Sequence[Bucket]:
-    """Return what a try to log in counts against.
+    """Return the buckets in which an attempt to log in is counted.
 
-    A browser that has logged in to the account before is counted alone: nobody else's tries shut it out,
-    even if they come from the same address or from everywhere.
+    A browser that has logged in to the account before has a bucket of its own. Attempts of others do not lock
+    it out, even from the same address or from everywhere.
     """
     if browser is not None:
         return [Bucket.of(LOGIN_OF_BROWSER, browser, account)]
@@ -70,7 +70,7 @@ def login_buckets(account: str, network: str, browser: str | None) -> Sequence[B
 
 
 def remember_browser(response: HttpResponse, account: str) -> None:
-    """Let the browser prove from now on that it has logged in to the account."""
+    """Set a cookie that proves that this browser has logged in to the account."""
     response.set_cookie(
         BROWSER_COOKIE,
         _signer(account.strip().lower()).sign(get_random_string(22)),
@@ -91,16 +91,17 @@ def known_browser(request: HttpRequest, account: str) -> str | None:
 
 
 def _signer(account: str) -> signing.TimestampSigner:
-    # The account is part of the key, so the cookie is of use for no other and names none.
+    # The account is part of the signature, so the cookie is valid for no other account and names none.
     return signing.TimestampSigner(salt=f"accounts.logins {account}")
 
 
 @contextmanager
-def _one_of_few(who: str) -> Iterator[None]:
-    """Count one more login of an address or known browser that waits, or raise."""
+def _limit_waiting(who: str) -> Iterator[None]:
+    """Count one more waiting login of an address or known browser; raise `Overloaded` or `RateLimited` for
+    too many."""
     with _counting:
         if _waiting[who] >= WAITING_OF_ADDRESS:
-            raise RateLimited("Too many tries at once. Try again in a few seconds.", retry_after=5)
+            raise RateLimited("Too many attempts at once. Try again in a few seconds.", retry_after=5)
         if _waiting.total() >= WAITING_IN_ALL:
             raise Overloaded("Too many people are logging in. Try again in a few seconds.")
         _waiting[who] += 1

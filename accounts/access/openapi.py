@@ -1,4 +1,4 @@
-"""How the API's schema says that callers prove who they are."""
+"""The authentication schemes in the API's schema."""
 
 from __future__ import annotations
 

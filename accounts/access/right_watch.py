@@ -1,7 +1,7 @@
-"""Streams and sockets end when the right behind them ends (contract §2).
+"""Streams and sockets end when the right that opened them ends (contract §2).
 
-Every process looks every two seconds after all rights that something in it is open by: a few queries for
-however many streams. That also finds what nobody announces, such as a key whose time is over.
+Every two seconds, every process checks all rights of its open streams and sockets, with a few queries for any
+number of them. This also finds changes that are not published, such as an expired key.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from core.threads import in_database
 
 logger = logging.getLogger(__name__)
 LOOK_SECS = 2.0
-ENDED = "What you were let in by has ended: a key, login or membership. Identify yourself again."
+ENDED = "The key, login or membership that gave you access has ended. Log in or send a key again."
 
 
 def right_ended() -> Unauthenticated:
-    """Return the error with which a stream or socket ends whose right has ended."""
+    """Return the error that ends a stream or socket whose right has ended."""
     return Unauthenticated(ENDED)
 
 
 def require_right(principal: Principal) -> None:
-    """Raise `Unauthenticated` if the principal's right has ended, or is less than it was."""
+    """Raise `Unauthenticated` if the principal's right has ended or has become smaller."""
     if not still_hold([principal])[0]:
         raise right_ended()
 
 
 class Right:
-    """A principal's right to something that is open: `wake` is called once when it ends."""
+    """A principal's right to an open stream or socket; `wake` is called once when the right ends."""
 
     def __init__(self, principal: Principal, wake: Callable[[], None]) -> None:
         self.principal, self.has_ended = principal, False
@@ -47,28 +47,28 @@ class Right:
             raise right_ended()
 
     def end(self) -> None:
-        """Note that it has ended."""
+        """Mark the right as ended, and call `wake`."""
         self.has_ended = True
         self._wake()
 
 
 class Watch:
-    """The rights that are in use in one event loop, looked after as long as there are any."""
+    """Checks the rights in use in one event loop, as long as there are any."""
 
     def __init__(self) -> None:
         self._rights: set[Right] = set()
         self._task: asyncio.Task[None] | None = None
 
     def add(self, right: Right) -> None:
-        """Look after a right from now on."""
+        """Start checking a right."""
         self._rights.add(right)
         if self._task is None or self._task.done():
-            # A context of its own: that of the request ends before the task does.
+            # The task needs a context of its own, because the request's context ends earlier.
             loop = asyncio.get_running_loop()
             self._task = loop.create_task(self._look_regularly(), context=contextvars.Context())
 
     def remove(self, right: Right) -> None:
-        """Look after it no more."""
+        """Stop checking a right."""
         self._rights.discard(right)
 
     async def _look_regularly(self) -> None:
@@ -79,8 +79,8 @@ class Watch:
             try:
                 await self._look()
             except Exception:
-                # A database that is away for a moment must not end the watch for good.
-                logger.exception("The rights of open streams could not be looked up")
+                # A short failure of the database must not end the watch for good.
+                logger.exception("The rights of open streams could not be checked; trying again")
 
     async def _look(self) -> None:
         rights = list(self._rights)
@@ -100,8 +100,8 @@ def watch() -> Watch:
 
 
 @asynccontextmanager
-async def watched(principal: Principal, wake: Callable[[], None]) -> AsyncIterator[Right]:
-    """Look after a right for as long as the block lasts."""
+async def watch_right(principal: Principal, wake: Callable[[], None]) -> AsyncIterator[Right]:
+    """Check a right as long as the block runs."""
     right = Right(principal, wake)
     watch().add(right)
     try:

@@ -1,4 +1,4 @@
-"""Whether what a principal was identified by still holds: looked up for many principals at once."""
+"""Whether the right of a principal still holds, checked for many principals at once."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from accounts.principal import Principal
 
 
 def covers(now: Principal, then: Principal) -> bool:
-    """Tell whether a principal may still read all that it could when it was `then`."""
+    """Return whether a principal may still read all that it could read `then`."""
     is_open = then.external_user_id is None or then.open_workspace_ids <= now.open_workspace_ids
     return is_open and then.workspace_ids <= now.workspace_ids and then.scopes <= now.scopes
 
 
 def still_hold(principals: Sequence[Principal]) -> list[bool]:
-    """Tell of each principal whether its right is what it was, or more.
+    """Return for each principal whether its right is unchanged or larger.
 
-    It is not once its user is deactivated, its key deleted, expired, or narrower, its login over (by logout,
-    time or a new password), its conversation deleted, or the user no longer a member of one of the
-    workspaces that it could read. A few queries serve any number of principals.
+    It is smaller or gone when its user is deactivated, or its key is deleted, expired or narrowed. It is gone
+    when its login has ended (by logout, time or a new password), when its conversation is deleted, or when
+    the user has left one of the workspaces that it could read. A few queries serve any number of principals.
     """
     present = _Present.of(principals)
     return [present.holds(principal) for principal in principals]
@@ -35,16 +35,16 @@ def still_hold(principals: Sequence[Principal]) -> list[bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Present:
-    """What there is now of all that some principals were identified by."""
+    """The present state of all that some principals were identified by."""
 
     readable: Mapping[int, frozenset[UUID]]
-    """By active user, the workspaces with a membership,"""
+    """By active user, the workspaces of which the user is a member."""
     open: frozenset[UUID]
-    """and those of any user that are shared with external users."""
+    """The workspaces of any user that are shared with external users."""
     keys: Mapping[UUID, ApiKey]
     narrowings: Mapping[UUID, frozenset[UUID]]
     logins: Mapping[str, int]
-    """By session key, who is logged in."""
+    """By session key, the logged-in user."""
     conversations: frozenset[UUID]
 
     @classmethod
@@ -73,7 +73,7 @@ class _Present:
         )
 
     def holds(self, principal: Principal) -> bool:
-        """Tell whether a principal's right is what it was, or more."""
+        """Return whether a principal's right is unchanged or larger."""
         readable = self.readable.get(principal.user_id)
         if readable is None:
             return False
@@ -100,7 +100,7 @@ def _keys(ids: Iterable[UUID]) -> dict[UUID, ApiKey]:
 
 
 def _logins(session_keys: Iterable[str], users: Mapping[int, User]) -> dict[str, int]:
-    """Return who is logged in by which session, as Django itself decides it."""
+    """Return the logged-in user of each session, by Django's own rules."""
     session_keys = list(session_keys)
     if not session_keys:
         return {}

@@ -1,4 +1,4 @@
-"""Websocket handshakes: who is asking, from which page, and for how long that holds."""
+"""Websocket handshakes: the principal, the origin of the page, and how long the right holds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 
 class PrincipalConsumer(AsyncJsonWebsocketConsumer):
-    """A websocket that knows who is asking before anything else happens.
+    """A websocket that identifies its principal first.
 
     It accepts, then closes with 4401, 4403 or 4404: a close before the accept reaches clients as a bare 403.
     """
@@ -70,7 +70,7 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         await super().websocket_disconnect(message)
 
     async def end(self, code: int) -> None:
-        """Close an open socket; one whose right has ended is told so before."""
+        """Close an open socket; if its right has ended, send the error first."""
         if not self._is_open:
             return
         self._is_open = False
@@ -80,11 +80,11 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         await self.close(code)
 
     def end_soon(self, code: int = WHO) -> None:
-        """Do so in a task of its own, since it cancels those that send."""
+        """Close in a task of its own, because closing cancels the tasks that send."""
         self._ending = asyncio.get_running_loop().create_task(self.end(code))
 
     async def identify_again(self) -> None:
-        """Identify the caller as of now; raise `Refused` if its right has ended or is less than it was."""
+        """Identify the caller again; raise `Refused` if its right has ended or has become smaller."""
         principal = await self._identify()
         if not covers(principal, self.principal):
             raise Refused(WHO)
@@ -96,10 +96,10 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
             await super().websocket_receive(message)
 
     async def open(self) -> None:
-        """Find what the socket is about; raise `Refused(OBJECT)` if the caller can't see it."""
+        """Find the socket's object; raise `Refused(OBJECT)` if the caller can't see it."""
 
     async def receive_json(self, content: Any, **kwargs: Any) -> None:
-        """Ignore what clients say unless a subclass listens."""
+        """Ignore messages, unless a subclass handles them."""
 
     def query(self, name: str) -> str | None:
         """Return a parameter of the socket's address."""
@@ -120,7 +120,7 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
 
 
 def _check_origin(scope: Mapping[str, Any]) -> None:
-    """A browser's page must come from here or from a listed origin; programs with a key may have none."""
+    """Accept a browser's page from this server or a listed origin; programs with a key may have no origin."""
     if not is_allowed_host(scope["headers"]):
         raise Refused(ORIGIN)
     headers = dict(scope["headers"])
@@ -137,14 +137,14 @@ def _check_origin(scope: Mapping[str, Any]) -> None:
 
 
 def _own_origin(scope: Mapping[str, Any]) -> str:
-    """Return what a browser calls the origin of the pages that this server shows under the socket's host."""
+    """Return the origin, in a browser's form, of this server's pages under the socket's host."""
     scheme = scope.get("scheme", "ws").replace("ws", "http")
     host = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower()
     return f"{scheme}://{host.removesuffix(DEFAULT_PORTS.get(scheme, ''))}"
 
 
 class UnknownPath(PrincipalConsumer):
-    """Any other address."""
+    """Refuses any other address."""
 
     async def open(self) -> None:
         """Refuse."""

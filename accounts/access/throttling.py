@@ -1,8 +1,8 @@
-"""Limits of attempts: so many at once, then one every so often; all web processes agree (ADR 28).
+"""Limits on attempts: so many at once, then one per interval; all web processes share the count (ADR 28).
 
-A limit is a leaky bucket kept in one row of PostgreSQL: an attempt pours in, time drains it. Taking is one
-statement, so that attempts at the same moment can't share a place. Refused attempts pour nothing in: whoever
-goes on trying does not lock anybody out for longer.
+A limit is a leaky bucket kept in one row of PostgreSQL: an attempt fills it, time drains it. Taking is one
+statement, so that two simultaneous attempts can't share a place. Refused attempts do not fill it, so
+continuing to try locks nobody out for longer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.http.client_address import client_address, client_network
 from core.http.error_pages import page_of
 
 SWEEP_SHARE = 0.01
-"""How many of the attempts also remove the buckets that have run empty."""
+"""The share of attempts that also delete empty buckets."""
 
 TAKE = """
 INSERT INTO accounts_attemptbucket AS bucket (key, empty_at)
@@ -54,25 +54,25 @@ class AttemptLimit:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """What a limit counts: the attempts of one address, on one account, or of one at the other."""
+    """What a limit counts: the attempts of one address, on one account, or of one address on one account."""
 
     limit: AttemptLimit
     key: str
 
     @classmethod
     def of(cls, limit: AttemptLimit, *who: str) -> Bucket:
-        """Return the bucket of a limit for somebody, whom its key does not name."""
+        """Return the bucket of a limit for these parts; its key does not reveal them."""
         value = "\0".join((limit.name, *who))
         return cls(limit, salted_hmac("accounts.throttling", value, algorithm="sha256").hexdigest())
 
 
-# A person who mistypes has five tries; a program has one a minute.
+# A person who mistypes has five attempts; a program has one a minute.
 LOGIN_OF_PAIR = AttemptLimit("login of an account from an address", 5, 60)
-# The same for a browser that has logged in to the account before, whatever others do meanwhile.
+# The same for a browser that has logged in to the account before, whatever others do.
 LOGIN_OF_BROWSER = AttemptLimit("login of an account from a known browser", 5, 60)
-# One address that tries many accounts, or many people behind one address.
+# One address that tries many accounts, or many people at one address.
 LOGIN_OF_ADDRESS = AttemptLimit("login from an address", 60, 3)
-# Many addresses that try one account: never closed, but slowed down to 100 an hour.
+# Many addresses that try one account: never closed, but limited to 100 an hour.
 LOGIN_OF_ACCOUNT = AttemptLimit("login of an account", 100, 36)
 SIGN_UP = AttemptLimit("sign-up from an address", 10, 60)
 RESET_OF_ADDRESS = AttemptLimit("password reset from an address", 10, 60)
@@ -82,31 +82,31 @@ UNKNOWN_KEYS = AttemptLimit("unknown API keys from an address", 60, 1)
 
 
 def take(*buckets: Bucket) -> None:
-    """Make one attempt in all the buckets, or raise `RateLimited` and leave them as they were."""
+    """Count one attempt in all the buckets, or raise `RateLimited` and change none of them."""
     _sweep_now_and_then()
     for index, bucket in enumerate(buckets):
         if not _take_one(bucket):
             give_back(*buckets[:index])
             wait = _wait_of(bucket)
-            raise RateLimited(f"Too many tries. Try again in {_in_words(wait)}.", retry_after=wait)
+            raise RateLimited(f"Too many attempts. Try again in {_in_words(wait)}.", retry_after=wait)
 
 
 def give_back(*buckets: Bucket) -> None:
-    """Undo an attempt: one that succeeded does not count."""
+    """Uncount an attempt: a successful one does not count."""
     with connection.cursor() as cursor:
         for bucket in buckets:
             cursor.execute(GIVE_BACK, [bucket.limit.every_secs, bucket.key])
 
 
 def network_of(request: HttpRequest) -> str:
-    """Return the address, or the network of addresses, that a request is counted under."""
+    """Return the address, or the network of addresses, under which a request is counted."""
     return client_network(client_address(request))
 
 
-def throttled(
+def limit_attempts(
     *limits: AttemptLimit, of: Callable[[HttpRequest], str] = network_of
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Limit how often the same address, or what `of` returns, may send a view's form."""
+    """Limit how often the same address, or the value of `of`, may send a view's form."""
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @wraps(view)
@@ -131,7 +131,7 @@ def _take_one(bucket: Bucket) -> bool:
 
 
 def _wait_of(bucket: Bucket) -> int:
-    """Return after how many seconds there is room for one more, at least 1."""
+    """Return the seconds until the bucket has room for one more attempt, at least 1."""
     limit = bucket.limit
     with connection.cursor() as cursor:
         cursor.execute(WAIT, [bucket.key])

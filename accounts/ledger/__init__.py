@@ -1,11 +1,12 @@
-"""The ledger of calls that cost money, and the limits it keeps (contract §6, ADR 22).
+"""The ledger of calls that cost money, and the limits it enforces (contract §6, ADR 22).
 
-    reserve what a call may cost ─▶ call ─▶ settle what it has cost, or release if it has cost nothing
+  reserve the estimate ─▶ call ─▶ settle the actual cost, or release if it cost nothing
 
-A sum per workspace and one for all are kept beside the charges and moved in the same transaction, by an
-UPDATE that only succeeds below the limit: however many reserve at once, the limit holds to the millionth of a
-dollar. A reservation has a lease, after which it is released: its process is gone.
+One balance for each workspace and one for all are kept next to the charges. They change in the same
+transaction, by an UPDATE that only succeeds below the limit. So the limit holds to the millionth of a dollar,
+however many calls reserve at once. A reservation has a lease. After the lease it is released, because its
+process is gone.
 
-    paying.py ─ around each call      base.py ─ who pays for what     balances.py ─ the transactions
-    spending.py ─ what it came to     models.py ─ charges and balances
+  paying.py ─ around each call      base.py ─ who pays for what     balances.py ─ the transactions
+  spending.py ─ sums of charges     models/ledger.py ─ charges and balances
 """

@@ -1,4 +1,4 @@
-"""The transactions of the ledger: charges and the sums beside them move together."""
+"""The transactions of the ledger: charges and balances change together."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def reserve(reservation: Reservation) -> None:
     try:
         book(reservation, reservation.order.estimate)
     except BudgetExceeded:
-        # What the dead have reserved is not spent; who comes first releases it for all that wait here.
+        # Reservations of dead processes are not spent; the first to exceed the limit releases them for all.
         release_abandoned()
         book(reservation, reservation.order.estimate)
 
 
 @transaction.atomic
 def book(reservation: Reservation, amount: Decimal, *, is_spent: bool = False) -> None:
-    """Write a charge into the ledger; what is spent already counts whatever the limits say."""
-    order, amount = reservation.order, _rounded(amount)
+    """Write a charge; money already spent counts whatever the limits are."""
+    order, amount = reservation.order, _round_amount(amount)
     limits = (None, None) if is_spent else (order.payer.max_cost, settings.MAX_COST)
     _move(order.payer.workspace_id, amount, *limits)
     Charge.unscoped.create(
@@ -53,16 +53,16 @@ def book(reservation: Reservation, amount: Decimal, *, is_spent: bool = False) -
 
 @transaction.atomic
 def settle(reservation: Reservation, cost: Decimal) -> None:
-    """Write what the call has cost in place of what was reserved."""
+    """Replace the reserved amount by the actual cost."""
     charge = Charge.unscoped.select_for_update().filter(pk=reservation.id).first()
     if charge is None:
-        # Nothing was reserved, or the lease was over before the call was.
+        # There was no reservation, or its lease ended before the call did.
         if cost > 0:
             book(reservation, cost, is_spent=True)
         return
     if charge.settled_at is not None:
         raise ValueError(f"The charge {charge.pk} has been settled already.")
-    cost = _rounded(cost)
+    cost = _round_amount(cost)
     _move(charge.workspace_id, cost - charge.amount)
     if cost == 0:
         charge.delete()
@@ -73,11 +73,11 @@ def settle(reservation: Reservation, cost: Decimal) -> None:
 
 @transaction.atomic
 def release_abandoned() -> None:
-    """Release the reservations whose lease is over."""
+    """Release the reservations whose lease has ended."""
     abandoned = Charge.unscoped.filter(settled_at=None, lease_until__lt=Now())
     charges = list(abandoned.order_by("pk").select_for_update())
     Charge.unscoped.filter(pk__in=[charge.pk for charge in charges]).delete()
-    # In the order in which everybody takes them.
+    # Everybody locks in this order.
     for charge in sorted(charges, key=lambda charge: str(charge.workspace_id)):
         if charge.workspace_id is not None:
             _add(charge.workspace_id, -charge.amount)
@@ -93,7 +93,7 @@ def _move(
 ) -> None:
     """Add to the balance of a workspace, unless it is gone, and to that of all.
 
-    The one of all comes last everywhere, so that nobody waits in a circle.
+    The balance of all is locked last everywhere, so that there is no deadlock.
     """
     if workspace_id is not None:
         _add(workspace_id, amount, limit)
@@ -108,39 +108,37 @@ def _add(workspace_id: UUID | None, amount: Decimal, limit: Decimal | None = Non
         return
     total = balance.values_list("total", flat=True).first()
     if total is not None:
-        raise _exceeded(total, amount, limit, of_all=workspace_id is None)
+        raise _budget_error(total, amount, limit, of_all=workspace_id is None)
     Balance.unscoped.bulk_create([Balance(workspace_id=workspace_id)], ignore_conflicts=True)
     _add(workspace_id, amount, limit)
 
 
-def _exceeded(total: Decimal, amount: Decimal, limit: Decimal | None, *, of_all: bool) -> BudgetExceeded:
-    """Return what tells who can raise the limit. How much all may spend is nobody's business here."""
+def _budget_error(total: Decimal, amount: Decimal, limit: Decimal | None, *, of_all: bool) -> BudgetExceeded:
+    """Return the error, which says who can raise the limit; the total of all workspaces stays secret."""
     if of_all:
         whose = "deployment"
-        told = (
-            "This deployment has spent what it may on searches and models. Whoever runs it can raise MAX_COST"
-        )
+        what = "The budget of this server for searches and models is spent. Its operator can raise MAX_COST"
     else:
         whose = "workspace"
-        told = (
-            f"Of the {_plain(limit)} US dollars that this workspace may spend on searches and models, "
-            f"{_plain(total)} are spent or reserved, and this may cost {_plain(amount)}. "
+        what = (
+            f"Of this workspace's budget of {_format_amount(limit)} US dollars, "
+            f"{_format_amount(total)} are spent or reserved, this call may cost {_format_amount(amount)}. "
             "Its admins can raise max_cost"
         )
-    return BudgetExceeded(f"{told}; what is cached or free goes on.", details={"limit": whose})
+    return BudgetExceeded(f"{what}; cached and free calls still work.", details={"limit": whose})
 
 
-def _plain(amount: Decimal | None) -> str:
-    """Return an amount without zeros that say nothing: 0.025 for 0.025000."""
+def _format_amount(amount: Decimal | None) -> str:
+    """Return an amount without trailing zeros: 0.025 for 0.025000."""
     return f"{(amount or _NOTHING).normalize():f}"
 
 
-def _rounded(amount: Decimal) -> Decimal:
+def _round_amount(amount: Decimal) -> Decimal:
     return amount.quantize(_SMALLEST, ROUND_HALF_EVEN)
 
 
 @app.periodic(cron="* * * * *")
 @app.task(name="release_abandoned_charges", queueing_lock="release_abandoned_charges")
 def release_abandoned_now_and_then(timestamp: int) -> None:
-    """Release what processes that are gone have reserved."""
+    """Release the reservations of processes that are gone."""
     release_abandoned()

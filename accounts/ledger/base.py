@@ -21,7 +21,7 @@ MaxCost = Annotated[
         le=1_000_000,
         strict=True,
         allow_inf_nan=False,
-        description="What the workspace may spend on searches and models, in US dollars, from the first on.",
+        description="What the workspace may spend on searches and models, in US dollars, in total.",
     ),
 ]
 MAX_COST = WorkspaceSetting("web_search", "max_cost", MaxCost, lambda: None)
@@ -29,7 +29,7 @@ MAX_COST = WorkspaceSetting("web_search", "max_cost", MaxCost, lambda: None)
 
 @dataclass(frozen=True, slots=True)
 class Payer:
-    """Who pays for a call: a workspace, with its own limit in US dollars if it has one."""
+    """The workspace that pays for a call, with its own limit in US dollars if it has one."""
 
     workspace_id: UUID
     max_cost: Decimal | None = None
@@ -37,19 +37,19 @@ class Payer:
 
     @classmethod
     def of(cls, workspace_id: UUID, execution_id: str | None = None) -> Self:
-        """Return the workspace with the limit it has set."""
+        """Return the workspace with its limit."""
         most = MAX_COST.value_in(workspace_id)
         return cls(workspace_id, None if most is None else Decimal(str(most)), execution_id)
 
     @property
     def is_limited(self) -> bool:
-        """Whether there is any limit to what may be spent."""
+        """Whether spending has any limit."""
         return self.max_cost is not None or settings.MAX_COST is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A call that may cost money: the search provider or model, and the US dollars it is likely to cost."""
+    """A call that may cost money: the search provider or model, and its estimated cost in US dollars."""
 
     payer: Payer
     purpose: Purpose
@@ -59,7 +59,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Money put aside for an order, until it is settled or released."""
+    """Money reserved for an order, until it is settled or released."""
 
     order: Order
     id: UUID = field(default_factory=uuid.uuid4)

@@ -1,4 +1,4 @@
-"""Paying for a call: its price is reserved before, and settled after."""
+"""Paying for a call: its estimated cost is reserved before, its actual cost settled after."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from core.threads import in_database
 
 
 @dataclass(slots=True)
-class Bill:
-    """What a call has cost, in US dollars; None as long as nobody knows."""
+class ActualCost:
+    """The actual cost of a call in US dollars; None as long as it is unknown."""
 
     cost: Decimal | None = None
 
 
 @asynccontextmanager
-async def paying(order: Order) -> AsyncIterator[Bill]:
-    """Reserve the estimate for the block, and settle what the block writes on its bill.
+async def paying(order: Order) -> AsyncIterator[ActualCost]:
+    """Reserve the estimate for the block, and settle the cost that the block stores.
 
-    Raise `BudgetExceeded` if that would be too much. Where nobody knows the cost, after a timeout or a
+    Raises `BudgetExceeded` if the limit does not allow it. If the cost stays unknown, after a timeout or a
     cancellation, the estimate counts as spent.
     """
     reservation = await reserve(order)
-    bill = Bill()
+    bill = ActualCost()
     try:
         yield bill
     finally:
@@ -38,9 +38,9 @@ async def paying(order: Order) -> AsyncIterator[Bill]:
 
 
 @contextmanager
-def paying_in_thread(order: Order) -> Iterator[Bill]:
-    """Do the same for callers in a thread that may wait for the database; no connection is held meanwhile."""
-    reservation, bill = Reservation(order), Bill()
+def paying_in_thread(order: Order) -> Iterator[ActualCost]:
+    """Do the same for a thread that may wait for the database; no connection is held meanwhile."""
+    reservation, bill = Reservation(order), ActualCost()
     if order.estimate > 0:
         balances.reserve(reservation)
         close_old_connections()
@@ -54,7 +54,7 @@ def paying_in_thread(order: Order) -> Iterator[Bill]:
 
 
 async def reserve(order: Order) -> Reservation:
-    """Put the estimate aside, or raise `BudgetExceeded`. What is free needs no reservation and no row."""
+    """Reserve the estimate, or raise `BudgetExceeded`. A free call needs no reservation and no row."""
     reservation = Reservation(order)
     if order.estimate > 0:
         await in_database(balances.reserve, reservation)
@@ -62,7 +62,7 @@ async def reserve(order: Order) -> Reservation:
 
 
 async def settle(reservation: Reservation, cost: Decimal) -> None:
-    """Record what the call has cost in place of what was reserved; nothing leaves no trace."""
+    """Store the actual cost in place of the reserved one; a cost of zero leaves no row."""
     if cost > 0 or reservation.order.estimate > 0:
         await in_database(balances.settle, reservation, cost)
 

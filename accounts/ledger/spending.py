@@ -1,4 +1,4 @@
-"""What was spent: by an execution, and day by day."""
+"""Money spent: by an execution, and by day."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accounts.models.ledger import Charge
 
 
 def cost_of_execution(execution_id: str) -> Decimal:
-    """Return what an execution has cost so far, in US dollars."""
+    """Return the cost of an execution so far, in US dollars."""
     charges = Charge.unscoped.filter(execution_id=execution_id)
     total: Decimal | None = charges.aggregate(total=Sum("amount"))["total"]
     return total or Decimal(0)
@@ -22,7 +22,7 @@ def cost_of_execution(execution_id: str) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What a workspace paid a provider on a day (UTC); the workspace is None once it is gone."""
+    """The money that a workspace paid a provider on a day (UTC); the workspace is None once it is gone."""
 
     day: date
     workspace_id: UUID | None
@@ -34,9 +34,9 @@ class Spending:
 
 
 def spending(charges: QuerySet[Charge], since: datetime) -> list[Spending]:
-    """Return what was settled since a moment, the latest day first and the largest sums first in it.
+    """Return the settled charges since a moment, by day from the latest, and by sum from the largest.
 
-    The caller chooses whose: `Charge.objects.restricted_to(principal)`, or the admin's everybody.
+    The caller chooses the rows: `Charge.objects.restricted_to(principal)`, or all of them in the admin panel.
     """
     settled = charges.filter(settled_at__isnull=False, created_at__gte=since)
     days = settled.annotate(day=TruncDate("created_at")).values("day", "workspace_id", "purpose", "provider")

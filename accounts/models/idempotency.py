@@ -1,4 +1,4 @@
-"""Requests that came with an `Idempotency-Key`. The table belongs to `kb` since before this room existed."""
+"""Requests with an `Idempotency-Key`. The table keeps its old name, with the prefix `kb`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from accounts.models.people import User
 
 
 class IdempotentRequest(models.Model):
-    """What came of a request with an `Idempotency-Key`. Reached only through `accounts.idempotency`."""
+    """The outcome of a request with an `Idempotency-Key`; accessed only through `accounts.idempotency`."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     external_user_id = models.CharField(max_length=255, null=True)

@@ -1,4 +1,4 @@
-"""Charges and their sums. The tables belong to `kb` since before this room existed."""
+"""Charges and balances. The tables keep their old names, with the prefix `kb`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ DIGITS, PLACES = 16, 6
 
 
 class Purpose(models.TextChoices):
-    """What was paid for."""
+    """The purpose of a charge."""
 
     SEARCH = "search"
     MODEL = "model"
 
 
 class OfWorkspace(ScopedModel):
-    """Rows that members of their workspace may see."""
+    """Rows visible to the members of their workspace."""
 
     class Meta(ScopedModel.Meta):
         abstract = True
@@ -31,15 +31,15 @@ class OfWorkspace(ScopedModel):
 
     @classmethod
     def scope(cls, principal: Principal) -> Q:
-        """Return what belongs to the workspaces the principal may read."""
+        """Return the rows of the workspaces that the principal may read."""
         return Q(workspace_id__in=principal.workspace_ids)
 
 
 class Charge(OfWorkspace):
-    """A call that costs money: an amount that is reserved, and once it is settled what the call has cost."""
+    """A call that costs money: the reserved amount, and after settlement the actual cost."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    # What was spent stays spent when the workspace is gone. Its index is the one with the time.
+    # A charge stays when its workspace is deleted. The index with the time serves this column.
     workspace = models.ForeignKey(
         Workspace, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
     )
@@ -68,7 +68,7 @@ class Charge(OfWorkspace):
 
 
 class Balance(OfWorkspace):
-    """The sum of a workspace's charges, or of everybody's in the row without a workspace."""
+    """The sum of a workspace's charges, or of all in the row without a workspace."""
 
     workspace = models.OneToOneField(Workspace, null=True, on_delete=models.CASCADE, related_name="+")
     total = models.DecimalField(max_digits=DIGITS, decimal_places=PLACES, default=0)

@@ -19,12 +19,12 @@ from core.errors import Conflict
 class EmailUserManager(UserManager["User"]):
     """Creates users known by their e-mail address, each with a personal workspace.
 
-    It is administrators and their programs that create users here, so their addresses count as verified.
+    Administrators and their programs create users here, so their addresses count as verified.
     """
 
     @transaction.atomic
     def _create_user(self, email: str, password: str | None, **extra: Any) -> User:
-        # The tables of allauth can be imported only once these are known.
+        # allauth's tables can be imported only after these.
         from accounts.addresses import vouch_for_address
 
         user = self.model(email=self.normalize_email(email), **extra)
@@ -46,9 +46,10 @@ class EmailUserManager(UserManager["User"]):
         return self._create_user(email, password, is_staff=True, is_superuser=True, **extra)
 
     def get_by_natural_key(self, username: str | None) -> User:
-        """Find a user by e-mail address, whatever its case.
+        """Find a user by e-mail address, ignoring case.
 
-        In Python's lower case, as addresses are stored and tries are counted: PostgreSQL folds other letters.
+        Python's lower case is used for stored addresses and for counting attempts; PostgreSQL folds other
+        letters.
         """
         return self.get(email=(username or "").lower())
 
@@ -68,13 +69,13 @@ class User(AbstractUser):
         return self.email
 
     def clean(self) -> None:
-        """Write the address as it is looked up, so that forms find another user who has it."""
+        """Normalise the address, so that forms find another user with the same one."""
         super().clean()
         self.email = self.email.lower()
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save, and give a new user the personal workspace that everything else counts on."""
-        # Addresses that differ in case only would be one mailbox and two accounts.
+        """Save, and create the personal workspace of a new user, which other code relies on."""
+        # Addresses that differ only in case would be one mailbox and two accounts.
         self.email = self.email.lower()
         with transaction.atomic():
             is_new = self._state.adding
@@ -139,7 +140,7 @@ class Membership(models.Model):
         ]
 
     is_checked_alone: ClassVar[bool] = True
-    """False where several memberships change together, and whoever changes them looks for an owner."""
+    """False if several memberships change together; the caller then checks for an owner itself."""
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.workspace}"
@@ -167,7 +168,7 @@ class Membership(models.Model):
 
 
 class Preferences(models.Model):
-    """What a user prefers, by section (see `accounts.preferences`)."""
+    """A user's preferences, by section (see `accounts.preferences`)."""
 
     user = models.OneToOneField(
         User, primary_key=True, editable=False, on_delete=models.CASCADE, related_name="+"
@@ -190,7 +191,7 @@ class ApiKey(models.Model):
     prefix = models.CharField(max_length=16, unique=True, editable=False)
     digest = models.CharField(max_length=64, editable=False)
     scopes = ArrayField(models.CharField(max_length=10, choices=KeyScope.choices), default=list)
-    # A flag of its own: when the last of its workspaces is deleted, a narrowed key must see nothing, not all.
+    # A separate flag: when the last of its workspaces is deleted, a narrowed key must see nothing, not all.
     narrowed = models.BooleanField(default=False, help_text="Only the workspaces listed below.")
     workspaces: models.ManyToManyField[Workspace, models.Model] = models.ManyToManyField(
         Workspace, blank=True, related_name="+"
@@ -216,12 +217,12 @@ class ApiKey(models.Model):
         return f"{self.name} ({self.prefix}…)"
 
     def is_expired(self, now: datetime | None = None) -> bool:
-        """Whether the key's time is over."""
+        """Whether the key has expired."""
         return self.expires_at is not None and self.expires_at <= (now or timezone.now())
 
 
 class Session(ScopedModel):
-    """One conversation; documents may be attached to it. Visible only to the user who made it."""
+    """A conversation; documents may be attached to it. Visible only to the user who created it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
@@ -238,7 +239,7 @@ class Session(ScopedModel):
 
 
 class AttemptBucket(models.Model):
-    """How many attempts of a kind somebody has made lately (see `accounts.access.throttling`)."""
+    """The number of recent attempts of one kind (see `accounts.access.throttling`)."""
 
     key = models.CharField(max_length=64, primary_key=True, help_text="digest of the limit and who it counts")
     empty_at = models.DateTimeField(db_index=True, help_text="when nothing of them counts any more")
@@ -248,5 +249,5 @@ class AttemptBucket(models.Model):
 
     @classmethod
     def sweep(cls) -> None:
-        """Remove the buckets that have run empty: none is the same as an empty one."""
+        """Delete the empty buckets: a missing bucket equals an empty one."""
         cls.objects.filter(empty_at__lt=timezone.now()).delete()

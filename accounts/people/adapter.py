@@ -1,4 +1,4 @@
-"""How allauth's pages behave here."""
+"""Changes to the behaviour of allauth's pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class TooManyLogins(forms.ValidationError):
-    """A login that was refused before its password was looked at."""
+    """A login refused before its password was checked."""
 
     def __init__(self, reason: LocusError) -> None:
         super().__init__(reason.message, code=reason.code)
@@ -30,18 +30,18 @@ class TooManyLogins(forms.ValidationError):
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Sign-up is closed unless the operator opens it; logins are counted; mails are sent aside."""
+    """Sign-up is closed unless the operator opens it; logins are counted; e-mails are sent in a thread."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Whether strangers may create accounts (`SIGNUP_OPEN`)."""
+        """Whether anybody may create an account (`SIGNUP_OPEN`)."""
         return bool(settings.SIGNUP_OPEN)
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the address that everything here counts by."""
+        """Return the address under which attempts are counted."""
         return client_address(request)
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
-        """Return the user whose password this is, or None; raise `TooManyLogins` without looking at it."""
+        """Return the user with this password, or None; raise `TooManyLogins` without checking it."""
         try:
             with login_attempt(request, str(credentials.get("email", ""))) as succeeded:
                 user = authenticate(request, **credentials)
@@ -53,7 +53,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return user
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail in a thread of its own: how long it takes must not tell whether there is an account."""
+        """Send an e-mail in a separate thread: the duration must not reveal whether the account exists."""
         context = {"request": self.request, "email": email, "host": self.request.get_host()} | context
         mail = self.render_mail(template_prefix, email, context)
         threading.Thread(target=_send, args=[mail], name="send mail", daemon=True).start()
@@ -63,5 +63,5 @@ def _send(mail: EmailMessage) -> None:
     try:
         mail.send()
     except Exception as error:  # noqa: BLE001
-        # Neither the mail nor the error's own words, which may hold the address, belong into the log.
+        # Neither the e-mail nor the error's own text, which may contain the address, may be logged.
         logger.error("A mail could not be sent: %s. Check the settings EMAIL_….", type(error).__name__)

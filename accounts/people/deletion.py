@@ -1,7 +1,7 @@
-"""Deleting workspaces and people: one way for the API, the admin panel and commands.
+"""Deletion of workspaces and people: one way for the API, the admin panel and commands.
 
-What is not a row that hangs on them, such as documents' files and words in other people's stored answers, is
-removed by the apps that know it: they append a function to `removers`.
+Some data is not in rows that refer to them, such as files of documents and quotes in other people's stored
+answers. The apps that own this data remove it: they append a function to `removers`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from django.db import transaction
 from accounts.models import User, Workspace
 
 Remover = Callable[[Collection[UUID], Collection[int]], Mapping[str, int]]
-"""Removes what belongs to workspaces or people, by their ids, before they go; returns how many of what."""
+"""Removes what belongs to workspaces or people, by their ids, before these are deleted; returns counts."""
 removers: list[Remover] = []
 counters: list[Remover] = []
-"""The same for what would be removed, without removing it."""
+"""Counts what a remover would remove."""
 
 
 def delete_workspaces(ids: Iterable[UUID]) -> dict[str, int]:
-    """Delete workspaces with their documents, files included, and all other rows that hang on them.
+    """Delete workspaces with their documents, files included, and all other rows that refer to them.
 
-    Return how many of what is gone: `workspaces`, `documents`, `chunks`, `vectors`, `files`, `bytes`. The
-    caller has decided that they may go; a personal workspace goes with its person and is refused here with
-    `ValueError`. Documents go in transactions of some hundred: after a crash, call again for the rest.
+    Return counts of `workspaces`, `documents`, `chunks`, `vectors`, `files`, `bytes`. The caller checks the
+    right to delete. A personal workspace is deleted with its user; it raises `ValueError` here. Documents are
+    deleted in transactions of some hundred: after a crash, call this again for the rest.
     """
     workspaces = Workspace.objects.filter(pk__in=list(ids))
     if workspaces.filter(personal_of__isnull=False).exists():
@@ -37,8 +37,8 @@ def delete_workspaces(ids: Iterable[UUID]) -> dict[str, int]:
 def delete_users(ids: Iterable[int]) -> dict[str, int]:
     """Delete people with their personal workspaces, keys, conversations and executions.
 
-    Documents that they uploaded to workspaces of others stay there. Returns and works as `delete_workspaces`
-    does, with `users` too.
+    Documents that they uploaded to workspaces of others stay. Returns and works like `delete_workspaces`,
+    with `users` too.
     """
     users = list(User.objects.filter(pk__in=list(ids)).values_list("pk", flat=True))
     personal = Workspace.objects.filter(personal_of__in=users).values_list("pk", flat=True)
@@ -46,7 +46,8 @@ def delete_users(ids: Iterable[int]) -> dict[str, int]:
 
 
 def count_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> dict[str, int]:
-    """Return how many of what would go with workspaces or people, cheaply: `documents`, `chunks`, `bytes`."""
+    """Return counts of what would be deleted with workspaces or people, cheaply: `documents`, `chunks`,
+    `bytes`."""
     personal = Workspace.objects.filter(personal_of__in=user_ids).values_list("pk", flat=True)
     counts: Counter[str] = Counter()
     for count in counters:
@@ -59,7 +60,7 @@ def _delete(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> dict[
     for remove in removers:
         gone.update(remove(workspace_ids, user_ids))
     with transaction.atomic():
-        # What came in meanwhile goes by the cascade, which the apps' signals watch.
+        # Documents added meanwhile are deleted by the cascade, which the apps' signals handle.
         Workspace.objects.filter(pk__in=workspace_ids).delete()
         User.objects.filter(pk__in=user_ids).delete()
     return dict(gone)

@@ -1,4 +1,4 @@
-"""How allauth's forms differ here."""
+"""Changes to allauth's forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ASK_ADMINISTRATOR = "Forgotten? Your administrator can set a new one."
 
 
 class LoginForm(forms.LoginForm):  # type: ignore[misc]
-    """Offers to reset a password only where the mail for it would arrive."""
+    """Offers a password reset only if its e-mail can be sent."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -33,7 +33,7 @@ class SignupForm(forms.SignupForm):  # type: ignore[misc]
 
 
 class ChangePasswordForm(forms.ChangePasswordForm):  # type: ignore[misc]
-    """Offers to reset a password only where the mail for it would arrive."""
+    """Offers a password reset only if its e-mail can be sent."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -72,5 +72,5 @@ def _name_new_password(fields: dict[str, Any]) -> None:
 
 
 def _without_placeholder(field: Any) -> None:
-    """Remove what repeats the label in another wording."""
+    """Remove the placeholder, which repeats the label in other words."""
     field.widget.attrs.pop("placeholder", None)

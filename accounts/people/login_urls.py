@@ -1,6 +1,6 @@
-"""The pages of allauth that Locus offers; what is not named here does not exist.
+"""The pages of allauth that Locus offers; all others do not exist.
 
-What depends on a setting is there and answers 404 while the setting is off.
+A page that depends on a setting answers 404 while the setting is off.
 """
 
 from __future__ import annotations
@@ -14,14 +14,20 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import path, re_path
 
-from accounts.access.throttling import CHANGE_PASSWORD, RESET_OF_ACCOUNT, RESET_OF_ADDRESS, SIGN_UP, throttled
+from accounts.access.throttling import (
+    CHANGE_PASSWORD,
+    RESET_OF_ACCOUNT,
+    RESET_OF_ADDRESS,
+    SIGN_UP,
+    limit_attempts,
+)
 from accounts.people.login_views import LoginView, PasswordChangeView
 
 View = Callable[..., HttpResponseBase]
 
 
-def _where(setting: str, view: View) -> View:
-    """Return the view, which does not exist where a setting is empty or off."""
+def _only_if_set(setting: str, view: View) -> View:
+    """Return the view; it answers 404 while a setting is empty or off."""
 
     @wraps(view)
     def offered(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
@@ -32,8 +38,8 @@ def _where(setting: str, view: View) -> View:
     return offered
 
 
-def _with_mail(view: View) -> View:
-    return _where("EMAIL_HOST", view)
+def _only_with_mail(view: View) -> View:
+    return _only_if_set("EMAIL_HOST", view)
 
 
 def _user(request: HttpRequest) -> str:
@@ -44,37 +50,41 @@ def _named_account(request: HttpRequest) -> str:
     return request.POST.get("email", "").strip().lower()
 
 
-sign_up = throttled(SIGN_UP)(allauth.signup)
-change_password = throttled(CHANGE_PASSWORD, of=_user)(PasswordChangeView.as_view())
-reset_password = throttled(RESET_OF_ADDRESS)(
-    throttled(RESET_OF_ACCOUNT, of=_named_account)(allauth.password_reset)
+sign_up = limit_attempts(SIGN_UP)(allauth.signup)
+change_password = limit_attempts(CHANGE_PASSWORD, of=_user)(PasswordChangeView.as_view())
+reset_password = limit_attempts(RESET_OF_ADDRESS)(
+    limit_attempts(RESET_OF_ACCOUNT, of=_named_account)(allauth.password_reset)
 )
 
 urlpatterns = [
     path("login/", LoginView.as_view(), name="account_login"),
     path("logout/", allauth.logout, name="account_logout"),
     path("password/change/", login_required(change_password), name="account_change_password"),
-    path("signup/", _where("SIGNUP_OPEN", sign_up), name="account_signup"),
-    path("password/reset/", _with_mail(reset_password), name="account_reset_password"),
-    path("password/reset/done/", _with_mail(allauth.password_reset_done), name="account_reset_password_done"),
+    path("signup/", _only_if_set("SIGNUP_OPEN", sign_up), name="account_signup"),
+    path("password/reset/", _only_with_mail(reset_password), name="account_reset_password"),
+    path(
+        "password/reset/done/",
+        _only_with_mail(allauth.password_reset_done),
+        name="account_reset_password_done",
+    ),
     path(
         "password/reset/key/done/",
-        _with_mail(allauth.password_reset_from_key_done),
+        _only_with_mail(allauth.password_reset_from_key_done),
         name="account_reset_password_from_key_done",
     ),
     re_path(
         r"^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$",
-        _with_mail(allauth.password_reset_from_key),
+        _only_with_mail(allauth.password_reset_from_key),
         name="account_reset_password_from_key",
     ),
     path(
         "confirm-email/",
-        _with_mail(allauth.email_verification_sent),
+        _only_with_mail(allauth.email_verification_sent),
         name="account_email_verification_sent",
     ),
     re_path(
         r"^confirm-email/(?P<key>[-:\w]+)/$",
-        _with_mail(allauth.confirm_email),
+        _only_with_mail(allauth.confirm_email),
         name="account_confirm_email",
     ),
 ]

@@ -15,10 +15,10 @@ from core.errors import LocusError
 
 
 class LoginView(views.LoginView):  # type: ignore[misc]
-    """Remembers the browser of who logs in, and says with its status that there were too many tries."""
+    """Remembers the browser after a login, and answers 429 or 503 after too many attempts."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Tell the page whether strangers may create accounts."""
+        """Add to the page whether anybody may create an account."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         return context | {"is_open_for_signup": settings.SIGNUP_OPEN}
 
@@ -29,7 +29,7 @@ class LoginView(views.LoginView):  # type: ignore[misc]
         return response
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Show what is wrong, with 429 or 503 if the password was not even looked at."""
+        """Show what is wrong, with 429 or 503 if the password was not even checked."""
         response: HttpResponse = super().form_invalid(form)
         refused: LocusError | None = getattr(self.request, "refused_login", None)
         if refused is not None:
@@ -40,10 +40,10 @@ class LoginView(views.LoginView):  # type: ignore[misc]
 
 
 class PasswordChangeView(views.PasswordChangeView):  # type: ignore[misc]
-    """Changes the password of who has one."""
+    """Changes the password of a user who has one."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Answer; somebody without a password gets one from an administrator."""
+        """Answer; a user without a password gets one from an administrator."""
         if not isinstance(request.user, AbstractBaseUser) or not request.user.has_usable_password():
             raise Http404
         response: HttpResponseBase = super().dispatch(request, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""Users and workspaces as people name them on a command line."""
+"""Users and workspaces by the names that people type on a command line."""
 
 from __future__ import annotations
 

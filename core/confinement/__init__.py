@@ -1,8 +1,8 @@
-"""Walls around a process that reads a stranger's file, which may take it over.
+"""Confines a process that reads an untrusted file, which may take the process over.
 
-Behind them it can read its file and the libraries, and write where it was told to. It reaches nothing else:
-no network, no socket of this machine, no other file, program or process. They are made of what Linux offers
-to any account: `landlock` for files, `seccomp` for system calls. Neither can be taken off again.
+A confined process can read its file and the libraries, and write to the folders it was given. It reaches
+nothing else: no network, no socket of this machine, no other file, program or process. Linux offers the means
+to any account: `landlock` for files, `seccomp` for system calls. Neither can be removed again.
 """
 
 from __future__ import annotations
@@ -21,24 +21,22 @@ PR_SET_NO_NEW_PRIVS = 38  # linux/prctl.h
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
-    """What the kernel offers: the version of Landlock, 0 for none, and whether it filters system calls."""
+class Confinement:
+    """What the kernel offers: the version of Landlock (0 for none), and whether it filters system calls."""
 
     landlock: int
     seccomp: bool
 
     @property
     def missing(self) -> list[str]:
-        """Say in a sentence each what a parser that was taken over could do here."""
+        """One sentence for each thing that a hijacked parser could still do here."""
         gaps = []
         if not self.landlock:
-            gaps.append("No Landlock: it could read and change every file that Locus may.")
+            gaps.append("No Landlock: a hijacked parser could read and change every file that Locus may.")
         elif self.landlock < landlock.SIGNALS_SINCE and not self.seccomp:
-            gaps.append(
-                f"Landlock {self.landlock} is old: it could send signals to other processes of Locus."
-            )
+            gaps.append(f"Landlock {self.landlock} is old: a hijacked parser could signal other processes.")
         if not self.seccomp:
-            gaps.append("No seccomp: it could use the network and run programs.")
+            gaps.append("No seccomp: a hijacked parser could use the network and run programs.")
         return gaps
 
     def __str__(self) -> str:
@@ -46,29 +44,29 @@ class Walls:
             *([f"Landlock {self.landlock}"] if self.landlock else []),
             *(["seccomp"] if self.seccomp else []),
         ]
-        return " and ".join(named) or "limits on memory and time alone"
+        return " and ".join(named) or "only limits on memory and time"
 
 
-def offered() -> Walls:
-    """Ask the kernel, changing nothing."""
-    return Walls(landlock.version(), seccomp.is_offered())
+def available_confinement() -> Confinement:
+    """Return what the kernel offers, without changing anything."""
+    return Confinement(landlock.version(), seccomp.is_offered())
 
 
 def confine(readable: Sequence[Path] = (), writable: Sequence[Path] = ()) -> None:
-    """Wall this process in, for good: to the libraries, files or folders to read, and folders to write to.
+    """Confine this process for good: libraries and `readable` can be read, `writable` folders written.
 
-    Call it with one thread running, before the first byte of a stranger. What the kernel does not offer is
-    left out; raises `OSError` if it refuses what it offers.
+    Call it with one thread running, before the first untrusted byte is read. What the kernel does not offer
+    is left out. Raises `OSError` if the kernel refuses what it offers.
     """
     if sys.platform != "linux":
         return
-    walls = offered()
+    confinement = available_confinement()
     hide_memory()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     if os.geteuid() == 0:
-        # Root's powers would reach past file modes and signals.
+        # Root's capabilities would bypass file modes and permission checks of signals.
         set_capabilities(0)
-    if walls.landlock:
-        landlock.restrict(walls.landlock, readable, writable)
-    if walls.seccomp:
+    if confinement.landlock:
+        landlock.restrict(confinement.landlock, readable, writable)
+    if confinement.seccomp:
         seccomp.restrict()

@@ -1,4 +1,4 @@
-"""System calls that the standard library has no names for."""
+"""System calls that the standard library lacks."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def syscall(number: int, *arguments: Any) -> int:
     """Call the kernel; raise `OSError` if it refuses."""
     done = int(_libc.syscall(ctypes.c_long(number), *arguments))
-    return _checked(done)
+    return _raise_on_error(done)
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """Change or ask what belongs to this process; raise `OSError` if the kernel refuses."""
+    """Change or query an attribute of this process; raise `OSError` if the kernel refuses."""
     given = [*arguments, *[0] * (4 - len(arguments))]
-    return _checked(int(_libc.prctl(option, *map(ctypes.c_ulong, given))))
+    return _raise_on_error(int(_libc.prctl(option, *map(ctypes.c_ulong, given))))
 
 
 def set_capabilities(bits: int) -> None:
-    """Keep these powers of root (linux/capability.h, the first 32) in this process, not its programs."""
+    """Keep only these of the first 32 capabilities (linux/capability.h), and none in programs it starts."""
     if number := CAPSET.get(os.uname().machine):
         header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
         effective_permitted_inheritable = (ctypes.c_uint32 * 6)(bits, bits, 0)
         syscall(number, ctypes.byref(header), ctypes.byref(effective_permitted_inheritable))
 
 
-def _checked(done: int) -> int:
+def _raise_on_error(done: int) -> int:
     if done < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -22,7 +22,7 @@ PATH_BENEATH = 1
 # linux/landlock.h
 WRITE_FILE, READ_FILE, READ_DIR = 1 << 1, 1 << 2, 1 << 3
 REMOVE_FILE, MAKE_REGULAR, TRUNCATE = 1 << 5, 1 << 8, 1 << 14
-# Those that exist since each version: of files, of TCP, and of reaching other processes.
+# The rights that each version added: for files, for TCP, and for reaching other processes.
 FILE_RIGHTS = {1: (1 << 13) - 1, 2: 1 << 13, 3: TRUNCATE, 5: 1 << 15}
 TCP_RIGHTS = {4: 0b11}
 SCOPES = {6: 0b11}
@@ -33,13 +33,14 @@ WRITE = READ | WRITE_FILE | REMOVE_FILE | MAKE_REGULAR | TRUNCATE
 OF_FILES = WRITE_FILE | READ_FILE | TRUNCATE
 
 ROOT = Path(__file__).resolve().parents[2]
-# What readers import of ours; beside it lies what they must not read, such as `.env` and `var`.
-OWN = [ROOT / name for name in ("core", "extract")]
+# Our own modules that readers import; the folder around them holds `.env` and `var`, which they must not
+# read.
+OWN_PACKAGES = [ROOT / name for name in ("core", "extract")]
 SYSTEM = [
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/nix/store"),
     *("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl/openssl.cnf", *mimetypes.knownfiles),
     *("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"),
-    # How many cores and how much memory there are; /proc/self is this process alone.
+    # The number of cores and the size of memory; /proc/self is this process alone.
     *("/sys/devices/system", "/sys/fs/cgroup", "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat"),
 ]
 
@@ -53,7 +54,7 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32)]
 
 
-# What each version knows of the structure above; older ones refuse a longer one.
+# The size of the structure above in each version; older versions refuse a longer one.
 _SIZES = {1: 8, 4: 16, 6: 24}
 
 
@@ -66,12 +67,12 @@ def version() -> int:
 
 
 def restrict(known: int, readable: Sequence[Path], writable: Sequence[Path]) -> None:
-    """Let this process open what is named here, and the libraries, and nothing else; never take that back.
+    """Allow this process to open the named paths and the libraries, and nothing else, for good.
 
-    `known` is the kernel's version. What is open already stays so.
+    `known` is the kernel's version. Files that are open already stay open.
     """
-    handled = _since(FILE_RIGHTS, known)
-    rules = _Ruleset(handled, _since(TCP_RIGHTS, known), _since(SCOPES, known))
+    handled = _rights_of_version(FILE_RIGHTS, known)
+    rules = _Ruleset(handled, _rights_of_version(TCP_RIGHTS, known), _rights_of_version(SCOPES, known))
     size = max(bytes_ for since, bytes_ in _SIZES.items() if since <= known)
     ruleset = syscall(CREATE_RULESET, ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
@@ -86,10 +87,10 @@ def restrict(known: int, readable: Sequence[Path], writable: Sequence[Path]) -> 
 
 
 def libraries() -> Iterable[Path]:
-    """Return where Python, its packages, our readers and the system's libraries lie."""
+    """Return the folders of Python, its packages, our readers and the system's libraries."""
     imported = (Path(entry) for entry in sys.path if entry)
     packages = (path for path in imported if path.resolve() != ROOT)
-    return {Path(sys.prefix), Path(sys.base_prefix), *packages, *OWN, *map(Path, SYSTEM)}
+    return {Path(sys.prefix), Path(sys.base_prefix), *packages, *OWN_PACKAGES, *map(Path, SYSTEM)}
 
 
 def _allow(ruleset: int, path: Path, rights: int) -> None:
@@ -112,5 +113,5 @@ def _allow(ruleset: int, path: Path, rights: int) -> None:
         os.close(opened)
 
 
-def _since(rights: dict[int, int], known: int) -> int:
+def _rights_of_version(rights: dict[int, int], known: int) -> int:
     return sum(bits for since, bits in rights.items() if since <= known)

@@ -1,7 +1,7 @@
 """seccomp: which system calls a process may make from now on (Linux 3.17, on x86-64 and 64-bit ARM).
 
-What is refused is listed, not what is allowed: numerical libraries ask much of the kernel, and new versions
-more. Calls that are younger than this list are refused as unknown, which libraries are prepared for.
+The list names refused calls, not allowed ones: numerical libraries use many calls, and new versions more.
+Calls newer than this list are refused as unknown, which libraries are prepared for.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ REFUSED = (
     "shmget 29 194, shmat 30 196, shmctl 31 195, msgget 68 186, msgsnd 69 189, msgrcv 70 188, "
     "msgctl 71 187, semget 64 190, semop 65 193, semctl 66 191, semtimedop 220 192, "
     "mq_open 240 180, mq_unlink 241 181, mq_notify 244 184, "
-    # What Landlock does not govern: modes, owners, times, attributes, special files.
+    # What Landlock does not control: modes, owners, times, attributes, special files.
     "chmod 90 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, chown 92 -, fchown 93 55, "
     "lchown 94 -, fchownat 260 54, utime 132 -, utimes 235 -, futimesat 261 -, utimensat 280 88, "
     "truncate 76 45, setxattr 188 5, lsetxattr 189 6, fsetxattr 190 7, removexattr 197 14, "
     "lremovexattr 198 15, fremovexattr 199 16, mknod 133 -, mknodat 259 33, symlink 88 -, "
     "symlinkat 266 36, link 86 -, linkat 265 37, name_to_handle_at 303 264, "
     "open_by_handle_at 304 265, sync 162 81, syncfs 306 267, "
-    # The kernel's broad and young parts, where its faults are found.
+    # Large and new parts of the kernel, in which most of its faults are found.
     "bpf 321 280, perf_event_open 298 241, userfaultfd 323 282, io_uring_setup 425 425, "
     "io_uring_enter 426 426, io_uring_register 427 427, fanotify_init 300 262, keyctl 250 219, "
     "add_key 248 217, request_key 249 218, personality 135 92, modify_ldt 154 -, "
-    # What belongs to root.
+    # Calls for root.
     "setuid 105 146, setgid 106 144, setreuid 113 145, setregid 114 143, setresuid 117 147, "
     "setresgid 119 149, setfsuid 122 151, setfsgid 123 152, setgroups 116 159, mount 165 40, "
     "umount2 166 39, pivot_root 155 41, chroot 161 51, move_mount 429 429, open_tree 428 428, "
@@ -74,7 +74,7 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The filter's name of a kind of processor, and the numbers of calls that depend on what is asked."""
+    """The filter's name of a processor architecture, and the numbers of calls whose arguments are checked."""
 
     audit_name: int
     column: int
@@ -99,7 +99,7 @@ class _Program(ctypes.Structure):
 
 
 def is_offered() -> bool:
-    """Tell whether the kernel filters system calls, and we know the numbers of this machine."""
+    """Return whether the kernel filters system calls, and we know this architecture's call numbers."""
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
         return False
     try:
@@ -109,7 +109,7 @@ def is_offered() -> bool:
 
 
 def restrict() -> None:
-    """Refuse this process what is on the list, for good. It needs `no_new_privs`."""
+    """Refuse the listed calls to this process, for good. It needs `no_new_privs`."""
     instructions = b"".join(program(MACHINES[os.uname().machine], os.getpid()))
     buffer = ctypes.create_string_buffer(instructions, len(instructions))
     given = _Program(len(instructions) // 8, ctypes.cast(buffer, ctypes.c_void_p))
@@ -118,48 +118,55 @@ def restrict() -> None:
 
 def program(machine: Machine, pid: int) -> Iterator[bytes]:
     """Yield the filter's instructions for the process `pid`."""
-    refusal, permission = _do(RETURN, ERROR | errno.EPERM), _do(RETURN, ALLOW)
-    unknown = _do(RETURN, ERROR | errno.ENOSYS)
-    yield from [_do(LOAD, MACHINE_AT), _do(EQUAL, machine.audit_name, 1, 0), _do(RETURN, KILL)]
-    yield _do(LOAD, NUMBER_AT)
+    refusal, permission = _instruction(RETURN, ERROR | errno.EPERM), _instruction(RETURN, ALLOW)
+    unknown = _instruction(RETURN, ERROR | errno.ENOSYS)
+    yield from [
+        _instruction(LOAD, MACHINE_AT),
+        _instruction(EQUAL, machine.audit_name, 1, 0),
+        _instruction(RETURN, KILL),
+    ]
+    yield _instruction(LOAD, NUMBER_AT)
     if machine.column == 1:
-        yield from [_do(AT_LEAST, X32, 0, 1), _do(RETURN, KILL)]
-    yield from [_do(AT_LEAST, LAST_KNOWN + 1, 0, 1), unknown]
-    for number in refused(machine):
-        yield from [_do(EQUAL, number, 0, 1), refusal]
-    # Threads, but no processes. What clone3 is asked for lies in memory: without it, libraries use clone.
-    yield from [_do(EQUAL, machine.clone3, 0, 1), unknown]
-    yield from _by_argument(machine.clone, 0, [(ANY_BIT, CLONE_THREAD)], permission, refusal)
+        yield from [_instruction(AT_LEAST, X32, 0, 1), _instruction(RETURN, KILL)]
+    yield from [_instruction(AT_LEAST, LAST_KNOWN + 1, 0, 1), unknown]
+    for number in refused_calls(machine):
+        yield from [_instruction(EQUAL, number, 0, 1), refusal]
+    # Allow threads but no processes. clone3 takes its arguments in memory, so it is refused and libraries use
+    # clone.
+    yield from [_instruction(EQUAL, machine.clone3, 0, 1), unknown]
+    yield from _decide_by_argument(machine.clone, 0, [(ANY_BIT, CLONE_THREAD)], permission, refusal)
     for number in (machine.kill, machine.tgkill, machine.rt_tgsigqueueinfo):
-        yield from _by_argument(number, 0, [(EQUAL, pid)], permission, refusal)
+        yield from _decide_by_argument(number, 0, [(EQUAL, pid)], permission, refusal)
     own = [(EQUAL, 0), (EQUAL, pid)]
-    yield from _by_argument(machine.prlimit, 0, own, permission, refusal)
-    # Libraries spread their threads over the cores and complain if they can't: they are told that it is done.
-    yield from _by_argument(machine.set_affinity, 0, own, permission, _do(RETURN, ERROR))
-    # A file may send a signal when it can be read, to any process.
+    yield from _decide_by_argument(machine.prlimit, 0, own, permission, refusal)
+    # Libraries distribute their threads over the cores and complain if they can't, so the call seems to
+    # succeed.
+    yield from _decide_by_argument(machine.set_affinity, 0, own, permission, _instruction(RETURN, ERROR))
+    # A file can send a signal to any process when it becomes readable.
     signals = [(EQUAL, F_SETOWN), (EQUAL, F_SETOWN_EX), (EQUAL, F_SETSIG)]
-    yield from _by_argument(machine.fcntl, 1, signals, refusal, permission)
+    yield from _decide_by_argument(machine.fcntl, 1, signals, refusal, permission)
     yield permission
 
 
-def refused(machine: Machine) -> list[int]:
-    """Return the numbers of the calls that are refused whatever their arguments."""
+def refused_calls(machine: Machine) -> list[int]:
+    """Return the numbers of the calls that are refused with any arguments."""
     rows = [entry.split() for entry in REFUSED.split(", ") if entry]
     return [int(row[machine.column]) for row in rows if row[machine.column] != "-"]
 
 
-def _by_argument(
+def _decide_by_argument(
     number: int, index: int, tests: Sequence[tuple[int, int]], then: bytes, otherwise: bytes
 ) -> Iterator[bytes]:
-    """Decide on one call by an argument's lower half, which is all that the kernel reads of these."""
-    decided = [_do(LOAD, ARGUMENTS_AT + 8 * index)]
+    """Yield instructions that decide a call by the lower half of an argument, which is all that the kernel
+    reads."""
+    decided = [_instruction(LOAD, ARGUMENTS_AT + 8 * index)]
     for test, value in tests:
-        decided += [_do(test, value, 0, 1), then]
+        decided += [_instruction(test, value, 0, 1), then]
     decided.append(otherwise)
-    yield _do(EQUAL, number, 0, len(decided))
+    yield _instruction(EQUAL, number, 0, len(decided))
     yield from decided
 
 
-def _do(what: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
-    """Return one instruction; a comparison skips as many of the next as the last two say."""
+def _instruction(what: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
+    """Return one instruction; a comparison skips `if_true` or `if_false` of the following ones."""
     return struct.pack("=HBBI", what, if_true, if_false, value)

@@ -1,6 +1,6 @@
-"""The one way out: pages and files of the public web, fetched under guard (contract §6, ADR 10).
+"""The only way to fetch from the public web, with checks (contract §6, ADR 10).
 
-`fetch` for asynchronous callers, `fetch_blocking` for the others; both write what they get to a file.
+`fetch` is for asynchronous callers, `fetch_blocking` for others; both write the response to a file.
 """
 
 from core.fetch.client import Admit, Fetched, FetchLimits, default_limits, fetch, fetch_blocking

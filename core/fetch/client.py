@@ -1,6 +1,6 @@
-"""Fetching a URL: redirects by hand, everything bounded, nothing sent that identifies anybody.
+"""Fetches a URL: follows redirects itself, limits everything, sends nothing that identifies anybody.
 
-On `httpcore2`, not on a client above it: no cookies, no proxies and no `.netrc` from the environment.
+It uses `httpcore2` without a client above it: no cookies, no proxies and no `.netrc` from the environment.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ SILENCE_SECS = 15.0
 CHECKED_EVERY_SECS = 0.5
 
 Admit: TypeAlias = Callable[[httpx2.URL], Awaitable[None]]
-"""Asked before each request, redirects included; what it raises ends the fetch."""
+"""Called before each request, redirects included; an exception from it ends the fetch."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """How much a fetch may take: bytes as sent and again as decompressed, seconds from start to end."""
+    """Limits of a fetch: bytes as sent and again as decompressed, seconds from start to end."""
 
     max_bytes: int
     timeout_secs: float
@@ -47,29 +47,29 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came: the URL in the end, the declared type (without parameters) and charset, the bytes."""
+    """The response: final URL, declared type (without parameters) and charset, number of bytes."""
 
     url: str
     mime_type: str
     charset: str | None
     size: int
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Those of the answer; their names are found in any case of letters."""
+    """The response's headers; names are case-insensitive."""
 
 
 class Writable(Protocol):
-    """Where the bytes go."""
+    """The target of the bytes."""
 
     def write(self, data: bytes, /) -> object:
-        """Take some bytes."""
+        """Write some bytes."""
 
 
 def default_limits() -> FetchLimits:
-    """Return the limits that the operator has set."""
+    """Return the operator's limits."""
     return FetchLimits(settings.WEB_FETCH_MAX_BYTES, settings.WEB_FETCH_TIMEOUT_SECS)
 
 
-async def _admit_all(url: httpx2.URL) -> None:
+async def _allow_all(url: httpx2.URL) -> None:
     pass
 
 
@@ -79,12 +79,12 @@ async def fetch(
     *,
     limits: FetchLimits | None = None,
     network: GuardedNetwork | None = None,
-    admit: Admit = _admit_all,
+    admit: Admit = _allow_all,
 ) -> Fetched:
-    """Write what stands at `url` into a file and return what it is.
+    """Write the response of `url` into a file and return its description.
 
-    Raise `BlockedUrl` (`InvalidUrl` if it is no URL at all), `UnreachableUrl`, `ResponseTooLarge`,
-    `UnsupportedResponse` or what `admit` raises; a part may have been written by then.
+    Raises `BlockedUrl` (`InvalidUrl` if it is not a URL at all), `UnreachableUrl`, `ResponseTooLarge`,
+    `UnsupportedResponse` or what `admit` raises. Part of the file may be written by then.
     """
     limits, network = limits or default_limits(), network or GuardedNetwork()
     try:
@@ -102,9 +102,9 @@ def fetch_blocking(
     network: GuardedNetwork | None = None,
     checkpoint: Callable[[], None] = lambda: None,
 ) -> Fetched:
-    """Do the same for callers without an event loop.
+    """Fetch for callers without an event loop.
 
-    `checkpoint` is called twice a second in the caller's thread; what it raises ends the fetch.
+    `checkpoint` is called twice a second in the caller's thread; an exception from it ends the fetch.
     """
     with start_blocking_portal() as portal:
         future = portal.start_task_soon(partial(fetch, url, into, limits=limits, network=network))
@@ -130,13 +130,13 @@ async def _follow(
                 headers = httpx2.Headers(reply.headers)
                 if reply.status not in REDIRECTS or "location" not in headers:
                     return await _save(url, reply, headers, into, limits)
-            url = _redirected(url, headers["location"], network)
+            url = _redirect_target(url, headers["location"], network)
     raise UnreachableUrl("The address redirects too often. Give the address of the page itself.")
 
 
 @asynccontextmanager
 async def _reply(pool: httpcore2.AsyncConnectionPool, url: httpx2.URL) -> AsyncGenerator[httpcore2.Response]:
-    """Send the request; turn what goes wrong until the end of the block into `UnreachableUrl`."""
+    """Send the request; turn failures until the end of the block into `UnreachableUrl`."""
     host, port = address_of(url)
     target = httpcore2.URL(scheme=url.raw_scheme, host=host.encode(), port=port, target=url.raw_path)
     timeouts = {"connect": CONNECT_SECS, "read": SILENCE_SECS, "write": SILENCE_SECS, "pool": SILENCE_SECS}
@@ -169,7 +169,7 @@ def _headers(url: httpx2.URL) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def _redirected(url: httpx2.URL, location: str, network: GuardedNetwork) -> httpx2.URL:
+def _redirect_target(url: httpx2.URL, location: str, network: GuardedNetwork) -> httpx2.URL:
     try:
         return web_url(str(url.join(location)), network.allowed)
     except (FetchError, httpx2.InvalidURL, ValueError):
@@ -194,12 +194,12 @@ async def _save(
     if _declared_length(headers) > limits.max_bytes:
         raise ResponseTooLarge
     size = 0
-    async for block in _decoded(reply, headers, limits):
+    async for block in _decoded_blocks(reply, headers, limits):
         size += len(block)
         if size > limits.max_bytes:
             raise ResponseTooLarge
         into.write(block)
-        # A bomb unpacks without ever waiting for the network: let the deadline and others have their turn.
+        # Unpacking a bomb never waits for the network, so let the deadline and other tasks run.
         await asyncio.sleep(0)
     return Fetched(str(url), mime_type, charset, size, headers)
 
@@ -220,10 +220,12 @@ def _declared_length(headers: httpx2.Headers) -> int:
     return int(length) if length.isascii() and length.isdigit() else 0
 
 
-def _decoded(reply: httpcore2.Response, headers: httpx2.Headers, limits: FetchLimits) -> AsyncIterator[bytes]:
+def _decoded_blocks(
+    reply: httpcore2.Response, headers: httpx2.Headers, limits: FetchLimits
+) -> AsyncIterator[bytes]:
     """Return the blocks of the body, decompressed in steps of at most 1 MiB."""
     encodings = [name for name in headers.get_list("content-encoding", split_commas=True) if name.strip()]
-    # One at most: of nested ones, the outer could be made to work for ever without giving anything.
+    # At most one encoding: with nested ones, the outer could be made to work for ever without output.
     if len(encodings) > 1 or not {name.lower() for name in encodings} <= {*ENCODINGS, "identity"}:
         raise UnsupportedResponse("The server sent the page in an encoding that is not read here.")
     body = _Body(reply, limits.max_bytes)
@@ -232,7 +234,7 @@ def _decoded(reply: httpcore2.Response, headers: httpx2.Headers, limits: FetchLi
 
 
 class _Body(httpx2.AsyncByteStream):
-    """The body as it was sent, up to a number of bytes."""
+    """The body as sent, up to a number of bytes."""
 
     def __init__(self, reply: httpcore2.Response, max_bytes: int) -> None:
         self._reply = reply

@@ -1,6 +1,6 @@
 """Why a URL was not fetched.
 
-The messages never tell an open port of an internal address from a closed one, nor which address a name has.
+The messages never reveal whether a port of an internal address is open, nor which address a name has.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from core.errors import DocumentError
 class FetchError(DocumentError):
     """A URL could not be fetched.
 
-    `code` is one of contract §4, but for `RobotsDisallowed`, which documents that a user names never meet.
+    `code` is one of contract §4, except that of `RobotsDisallowed`, which documents never get because users
+    name their URLs.
     """
 
 
 class BlockedUrl(FetchError):
-    """The URL, or one that it redirects to, is not of the public web."""
+    """The URL, or one that it redirects to, is not on the public web."""
 
     code = "blocked_url"
     default_message = (
@@ -28,19 +29,19 @@ class BlockedUrl(FetchError):
 
 
 class InvalidUrl(BlockedUrl):
-    """The text is no URL that could ever be fetched."""
+    """The text is not a valid URL."""
 
     default_message = "This is not a web address. Give one that begins with http:// or https://."
 
 
 class DeniedUrl(BlockedUrl):
-    """The URL, or one that it redirects to, is outside what the caller's lists of domains allow."""
+    """The caller's domain lists exclude the URL, or one that it redirects to."""
 
     default_message = "This page lies on, or leads to, a site that is not to be read here."
 
 
 class UnreachableUrl(FetchError):
-    """Nobody answers there, or not in time, or with an error."""
+    """No server answers, or not in time, or with an error."""
 
     code = "unreachable_url"
     default_message = "The address could not be reached. Check it in a browser and try again."
@@ -52,7 +53,7 @@ class UnreachableUrl(FetchError):
         status: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Keep the status and headers of the server's answer, if it was one that the caller may ask about."""
+        """Keep the status and headers of the server's response, for callers that need them."""
         super().__init__(message)
         self.status = status
         self.headers = headers or {}
@@ -65,7 +66,7 @@ class UnknownHost(UnreachableUrl):
 
 
 class ResponseTooLarge(FetchError):
-    """The answer, as it was sent or once decompressed, exceeds the limit."""
+    """The response, as sent or decompressed, exceeds the limit."""
 
     code = "too_large"
     default_message = (
@@ -74,7 +75,7 @@ class ResponseTooLarge(FetchError):
 
 
 class UnsupportedResponse(FetchError):
-    """The answer is neither a web page nor text nor a PDF."""
+    """The response is neither a web page nor text nor a PDF."""
 
     code = "unsupported_type"
     default_message = (
@@ -83,7 +84,7 @@ class UnsupportedResponse(FetchError):
 
 
 class RobotsDisallowed(FetchError):
-    """The site asks programs to stay away, or to come back later than anybody would wait."""
+    """The site asks programs to stay away, or to wait longer than we do."""
 
     code = "robots_disallowed"
     default_message = "The site asks programs not to fetch this page."

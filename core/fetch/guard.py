@@ -1,7 +1,8 @@
 """Connections to public addresses only.
 
-A name is resolved once, each of its addresses is checked, and the connection goes to one of those: a name
-that changes its mind between check and connection (DNS rebinding) gains nothing. TLS still checks the name.
+A name is resolved once, each of its addresses is checked, and the connection goes to one of those. A name
+that resolves differently between check and connection (DNS rebinding) gains nothing. TLS still checks the
+name.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 CONNECT_SECS = 10.0
 NO_NAME_SERVER = "The name of this host could not be looked up. Check the address, or try again later."
 ADDRESSES_TRIED = 4
-# `127.1`, `0x7f000001`, `017700000001`, `2130706433`: what C libraries take for IPv4.
+# `127.1`, `0x7f000001`, `017700000001`, `2130706433`: forms that C libraries accept as IPv4.
 NUMBER = re.compile(r"\d++|0x[0-9a-f]*+")
-# Names that only a local network knows: whether they exist there is nobody's business.
+# Endings of names that only a local network knows; errors must not reveal whether they exist.
 LOCAL_ENDINGS = frozenset(
     {"localhost", "localdomain", "local", "internal", "intranet", "lan", "home", "corp", "private"}
 )
 GLOBAL_UNICAST_6 = ip_network("2000::/3")
-# IPv4 addresses written as IPv6: what counts is the IPv4 address in the last 32 bits.
+# IPv4 addresses written as IPv6: the IPv4 address in the last 32 bits is checked.
 CARRYING_IPV4 = [ip_network("::ffff:0:0/96"), ip_network("64:ff9b::/96")]
-# Python's `is_global` follows the registries of its release; these it has not known in all of ours.
-NEVER = [
+# Python's `is_global` follows the registries at its release; some of our Python versions lack these.
+NEVER_PUBLIC = [
     ip_network(network)
     for network in (
         "192.0.0.0/24",
@@ -48,35 +49,35 @@ NEVER = [
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an IP address (as text) is one of the public internet, whatever its notation."""
+    """Return whether an IP address (as text) is public, in any notation."""
     try:
         ip = ip_address(address)
     except ValueError:
         return False
     if isinstance(ip, IPv4Address):
-        return ip.is_global and not ip.is_multicast and not _in(ip, NEVER)
+        return ip.is_global and not ip.is_multicast and not _is_in(ip, NEVER_PUBLIC)
     if ip.scope_id is not None:
         return False
-    if _in(ip, CARRYING_IPV4):
+    if _is_in(ip, CARRYING_IPV4):
         return is_public(str(IPv4Address(int(ip) & 0xFFFFFFFF)))
-    return ip in GLOBAL_UNICAST_6 and ip.is_global and not _in(ip, NEVER)
+    return ip in GLOBAL_UNICAST_6 and ip.is_global and not _is_in(ip, NEVER_PUBLIC)
 
 
-def _in(ip: IPv4Address | IPv6Address, networks: Iterable[object]) -> bool:
+def _is_in(ip: IPv4Address | IPv6Address, networks: Iterable[object]) -> bool:
     return any(ip in network for network in networks)  # type: ignore[operator]
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Ask the system for the addresses of a name; raise `OSError` or `UnicodeError` if it has none."""
+    """Return the addresses of a name from the system; raise `OSError` or `UnicodeError` if it has none."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
 class GuardedNetwork(httpcore2.AsyncNetworkBackend):
-    """Opens connections for the HTTP client, after checking where they lead.
+    """Opens connections for the HTTP client, after checking their addresses.
 
-    `allowed` (default: `WEB_FETCH_ALLOW`) are hosts and ports that need no check. Tests replace `resolver`,
-    and `dialer`, which is given addresses only.
+    `allowed` (default: `WEB_FETCH_ALLOW`) are hosts and ports that need no check. Tests replace `resolver`
+    and `dialer`; the dialer gets addresses only.
     """
 
     def __init__(
@@ -113,7 +114,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         raise UnreachableUrl
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, as the HTTP client may ask for."""
+        """Wait, when the HTTP client asks for it."""
         await anyio.sleep(seconds)
 
     async def _public_addresses(self, host: str, port: int) -> Sequence[str]:
@@ -123,7 +124,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
             raise BlockedUrl
         else:
             addresses = await self._addresses(host, port)
-        # All of them: a name with a public and a private address is broken, or bait.
+        # All must be public: a name with a public and a private address is broken, or an attack.
         if not all(is_public(address) for address in addresses):
             raise BlockedUrl
         return addresses
@@ -132,7 +133,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
         if _is_address(host):
             return [host]
         try:
-            # A name server that never answers must not outlive the deadline of the fetch.
+            # A name server that never answers must not outlive the fetch's deadline.
             return await anyio.to_thread.run_sync(self._resolver, host, port, abandon_on_cancel=True)
         except socket.gaierror as error:
             raise UnknownHost(NO_NAME_SERVER if error.errno == socket.EAI_AGAIN else None) from None
@@ -141,7 +142,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
 
 
 def _is_local_name(host: str) -> bool:
-    """Tell whether only a local network knows a name, or C libraries take it for an address."""
+    """Return whether only a local network knows the name, or C libraries accept it as an address."""
     _, dot, last = host.rpartition(".")
     is_local = last in LOCAL_ENDINGS or f".{host}".endswith(".home.arpa")
     return not dot or is_local or NUMBER.fullmatch(last) is not None

@@ -1,7 +1,7 @@
-"""Policy for fetching that no person asked for: `robots.txt` (RFC 9309), and time between requests to a host.
+"""Crawl policy for fetches that no person asked for: `robots.txt` (RFC 9309), and time between requests.
 
-For pages that a program picks, such as search results. A document's URL is named by a person, who might as
-well open it in a browser. What is known of hosts stays in the process: it is no state, only memory.
+It applies to pages that a program picks, such as search results. A person names a document's URL, and might
+as well open it in a browser. The rules of hosts are kept in this process only, as a cache.
 """
 
 from __future__ import annotations
@@ -20,32 +20,33 @@ from core.fetch.client import FetchLimits, fetch
 from core.fetch.errors import BlockedUrl, FetchError, RobotsDisallowed, UnreachableUrl, UnsupportedResponse
 from core.fetch.guard import GuardedNetwork
 
-# RFC 9309 wants at least 500 KiB read (who has more to say is left alone), and nothing kept for a day.
+# RFC 9309 requires reading at least 500 KiB; sites with longer rules are not fetched. Rules are kept for less
+# than a day.
 MAX_RULES_BYTES = 500 * 1024
 RULES_SECS = 3600.0
-# A server that could not tell its rules is asked again soon.
+# A server that failed to send its rules is asked again soon.
 NO_ANSWER_SECS = 60.0
 TIMEOUT_SECS = 5.0
 HOST_GAP_SECS = 0.5
 LONGEST_WAIT_SECS = 10.0
 HOSTS_REMEMBERED = 1000
-# Rules take twenty times the memory of their text: a giant's are asked for again.
+# Rules take twenty times the memory of their text; larger ones are not cached.
 REMEMBERED_RULES_BYTES = 32 * 1024
 
 EVERYBODY = Protego.parse("")
-UNTOLD = "The site does not tell what programs may fetch. Try again later."
+UNTOLD = "The site's robots.txt could not be read. Try again later."
 
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What an origin lets programs fetch, or why that is not known, and until when this is believed."""
+    """The rules of an origin, or why they are unknown, and until when this is valid."""
 
     robots: Protego | FetchError
     until: float
 
 
 class CrawlPolicy:
-    """What to observe before a request; one per process, safe for many tasks of one event loop."""
+    """The check before a request; one per process, safe for many tasks of one event loop."""
 
     def __init__(
         self,
@@ -62,14 +63,14 @@ class CrawlPolicy:
     async def check(self, url: httpx2.URL) -> None:
         """Wait for the host's turn.
 
-        Raise `RobotsDisallowed` if its rules forbid the URL to programs like ours, and `UnreachableUrl` if
-        nobody answers there, or it should tell its rules and does not (RFC 9309, 2.3.1).
+        Raises `RobotsDisallowed` if the rules forbid the URL. Raises `UnreachableUrl` if no server answers,
+        or if it should send its rules and does not (RFC 9309, 2.3.1).
         """
         robots = await self._robots_of(url)
         if isinstance(robots, FetchError):
-            # A new one, since an exception that many raise collects the traces of all.
+            # A new exception, because one that is raised several times collects all tracebacks.
             raise type(robots)(robots.message)
-        # Half a megabyte of patterns is no matter for the event loop.
+        # Half a megabyte of patterns takes too long for the event loop.
         if not await asyncio.to_thread(robots.can_fetch, str(url), _agent()):
             raise RobotsDisallowed
         delay = robots.crawl_delay(_agent()) or 0.0
@@ -94,7 +95,8 @@ class CrawlPolicy:
         return known.robots
 
     async def _asked(self, origin: str) -> _Rules:
-        """Ask once, however many wait for the answer; who stops waiting takes it from nobody."""
+        """Request the rules once for all waiting tasks; a cancelled task does not cancel the request for the
+        others."""
         task = self._asking.get(origin)
         if task is None or task.get_loop() is not asyncio.get_running_loop():
             task = self._asking[origin] = asyncio.create_task(self._ask(origin))
@@ -111,7 +113,8 @@ class CrawlPolicy:
         return rules
 
     async def _fetched(self, origin: str) -> tuple[Protego | FetchError, float]:
-        """Return the rules, or why there are none, and how long to believe it; no such file: no rules."""
+        """Return the rules or why there are none, and how long this is valid; without the file there are no
+        rules."""
         body = io.BytesIO()
         limits = FetchLimits(MAX_RULES_BYTES, TIMEOUT_SECS)
         try:
@@ -119,7 +122,7 @@ class CrawlPolicy:
         except UnsupportedResponse:
             return EVERYBODY, RULES_SECS
         except BlockedUrl:
-            # The guard says the same of the page itself, and better.
+            # The guard refuses the page itself with a better message.
             return EVERYBODY, 0.0
         except UnreachableUrl as error:
             if error.status is None:
@@ -134,5 +137,5 @@ class CrawlPolicy:
 
 
 def _agent() -> str:
-    """Return how rules name us: the product of `WEB_FETCH_USER_AGENT`, without version and remarks."""
+    """Return our name in rules: the product of `WEB_FETCH_USER_AGENT`, without version and comments."""
     return str(settings.WEB_FETCH_USER_AGENT).split("/")[0].split(" ")[0]

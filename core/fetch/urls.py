@@ -1,4 +1,4 @@
-"""URLs of the web: read strictly, written in one way."""
+"""URLs of the web: parsed strictly, written in one normal form."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Address: TypeAlias = tuple[str, int]
 MAX_URL = 2048
 DEFAULT_PORTS = {"http": 80, "https": 443}
 PORTS = frozenset(DEFAULT_PORTS.values())
-# Letters, digits, hyphens: nothing percent-encoded, which others might decode differently. `:` is IPv6.
+# Letters, digits, hyphens: nothing percent-encoded, which others might decode differently. `:` is for IPv6.
 HOST = re.compile(r"(?<![a-z0-9_.-])(?:[a-z0-9_-]++(?:\.[a-z0-9_-]++)*+|[0-9a-f.]*+:[0-9a-f:.]++)")
 
 
 def web_url(text: str, allowed: Set[Address] | None = None) -> URL:
     """Return the URL in its normal form: no fragment, no default port, host lower-case and in ASCII.
 
-    Raise `InvalidUrl` for what is no http(s) URL of at most `MAX_URL` characters on port 80 or 443 and
-    without credentials. `allowed` (default: `WEB_FETCH_ALLOW`) are addresses whose port may be any.
+    Raises `InvalidUrl` unless it is an http(s) URL of at most `MAX_URL` characters on port 80 or 443 without
+    credentials. `allowed` (default: `WEB_FETCH_ALLOW`) are addresses with any port.
     """
     text = text.strip()
     _refuse_characters(text)
@@ -49,7 +49,7 @@ def address_of(url: URL) -> Address:
 
 
 def name_of_url(url: str) -> str:
-    """Return a name until the title is known: the last part of the path, else the host."""
+    """Return a name to use until the title is known: the last part of the path, else the host."""
     parsed = URL(url)
     return PurePosixPath(unquote(parsed.raw_path.decode().partition("?")[0])).name or parsed.host
 

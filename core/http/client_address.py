@@ -1,6 +1,6 @@
-"""Whose address a request comes from: the one place that reads `X-Forwarded-For` and `X-Forwarded-Proto`.
+"""The client's address: the only place that reads `X-Forwarded-For` and `X-Forwarded-Proto`.
 
-Anybody can write these headers: they count only where the peer of the connection is in `TRUSTED_PROXIES`.
+Anybody can write these headers. They count only if the connection's peer is in `TRUSTED_PROXIES`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ HTTP_SCHEMES = frozenset({"http", "https"})
 
 
 def client_address(source: HttpRequest | Request | Mapping[str, Any]) -> str:
-    """Return the IP address of whoever made a request, given the request or its ASGI scope.
+    """Return the IP address of a request's client, given the request or its ASGI scope.
 
-    That is the peer of the connection or, if the peer is a trusted proxy, the last address in
-    `X-Forwarded-For` that is no trusted proxy: what stands before it was written by the client.
+    That is the peer of the connection. If the peer is a trusted proxy, it is the last address in
+    `X-Forwarded-For` that is no trusted proxy: the client wrote everything before it.
     """
     if isinstance(source, HttpRequest | Request):
         peer, forwarded = source.META.get("REMOTE_ADDR"), source.META.get("HTTP_X_FORWARDED_FOR", "")
@@ -37,15 +37,15 @@ def client_address(source: HttpRequest | Request | Mapping[str, Any]) -> str:
 
 
 def client_network(address: str) -> str:
-    """Return what to count an address under: an IPv6 client has a whole /64 of them to choose from."""
-    parsed = _parsed(address)
+    """Return the network under which an address is counted: an IPv6 client can choose from a whole /64."""
+    parsed = _parse_address(address)
     if isinstance(parsed, IPv6Address):
         return str(ip_network((parsed, 64), strict=False))
     return address
 
 
 def forwarded_scheme(scope: Mapping[str, Any]) -> str | None:
-    """Return `http` or `https` if a trusted proxy says which of them the client speaks, else None."""
+    """Return `http` or `https` if a trusted proxy names the client's scheme, else None."""
     if not is_trusted_proxy((scope.get("client") or [None])[0]):
         return None
     scheme = forwarded_header(scope, b"x-forwarded-proto").rsplit(",", 1)[-1].strip().lower()
@@ -58,8 +58,8 @@ def forwarded_header(scope: Mapping[str, Any], name: bytes) -> str:
 
 
 def is_trusted_proxy(address: str | None) -> bool:
-    """Tell whether `TRUSTED_PROXIES` names the address or a network with it."""
-    parsed = _parsed(address or "")
+    """Return whether `TRUSTED_PROXIES` names the address or a network that contains it."""
+    parsed = _parse_address(address or "")
     return parsed is not None and any(
         parsed.version == network.version and parsed in network
         for network in _networks(tuple(settings.TRUSTED_PROXIES))
@@ -67,10 +67,10 @@ def is_trusted_proxy(address: str | None) -> bool:
 
 
 def _last_untrusted(forwarded: str) -> str | None:
-    """Return the last address that is no trusted proxy, or the first if all are; None for garbage."""
+    """Return the last address that is no trusted proxy, or the first if all are; None for invalid text."""
     last = None
     for entry in reversed(forwarded.split(",")):
-        parsed = _parsed(_without_port(entry.strip()))
+        parsed = _parse_address(_without_port(entry.strip()))
         if parsed is None:
             break
         last = str(parsed)
@@ -87,13 +87,13 @@ def _without_port(entry: str) -> str:
 
 
 def _canonical(address: str | None) -> str:
-    parsed = _parsed(address or "")
+    parsed = _parse_address(address or "")
     return str(parsed) if parsed else address or UNKNOWN
 
 
 @lru_cache(maxsize=1024)
-def _parsed(address: str) -> Address | None:
-    """Return the address, an IPv4 one also where a dual-stack socket writes it as IPv6."""
+def _parse_address(address: str) -> Address | None:
+    """Return the address, as IPv4 if a dual-stack socket writes it as IPv6; None if it is invalid."""
     try:
         parsed = ip_address(address)
     except ValueError:

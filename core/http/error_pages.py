@@ -1,4 +1,4 @@
-"""What is answered where no view answers: JSON for programs, a page for people, never a stack trace."""
+"""Error responses outside views: JSON for programs, a page for people, never a stack trace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.http.request_id import current_request_id
 
 API_PREFIXES = ("/api/", "/chunks/")
 PAGE_OF_500 = (Path(settings.BASE_DIR) / "templates" / "500.html").read_text()
-"""Read at the start, and shown as it is: it needs neither the database nor a template that may be broken."""
+"""Read at the start and shown unchanged: it needs neither the database nor a template that may be broken."""
 
 
 class PermanentRedirect(HttpResponsePermanentRedirect):
@@ -26,7 +26,7 @@ class PermanentRedirect(HttpResponsePermanentRedirect):
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a request that Django itself refuses; what was wrong with it is in the log."""
+    """Answer a request that Django itself refuses; the log has the reason."""
     if _is_of_a_program(request):
         return _json(errors.ValidationError())
     return defaults.bad_request(request, exception)
@@ -39,14 +39,14 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return defaults.permission_denied(request, exception)
 
 
-def for_administrators(request: HttpRequest) -> HttpResponse:
-    """Answer somebody who is logged in, but no administrator, in the admin panel."""
-    reason = "Ask whoever runs this server if you need something done there."
+def administrators_only(request: HttpRequest) -> HttpResponse:
+    """Answer a logged-in user who is no administrator, in the admin panel."""
+    reason = "Ask your administrator if you need a change there."
     return render(request, "403.html", {"exception": reason, "is_for_staff": True}, status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer an unknown address; lead to the page that has it with, or without, a slash at its end."""
+    """Answer an unknown address; redirect to the page that exists with, or without, a slash at its end."""
     if _is_of_a_program(request):
         return _json(errors.NotFound())
     if isinstance(exception, Resolver404) and is_valid_path(_other_form(request.path_info)):
@@ -58,7 +58,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer what nobody foresaw."""
+    """Answer an unexpected error."""
     if _is_of_a_program(request):
         error = {"code": "internal", "message": "Something went wrong here. It has been logged."}
         details = {"request_id": current_request_id()}

@@ -1,4 +1,4 @@
-"""How much one user may have open at once in this process: uploads, streams, sockets."""
+"""Limits on what one user has open at once in this process: uploads, streams, sockets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.conf import settings
 from core.errors import RateLimited
 
 CLOSING = "locus.closing"
-"""In an ASGI scope: an `ExitStack` that is closed when the request has been answered or the socket closed."""
+"""In an ASGI scope: an `ExitStack` that is closed after the response or when the socket closes."""
 
 
 class OpenLimit:
@@ -27,14 +27,14 @@ class OpenLimit:
     def count(self, user_id: int, scope: Mapping[str, Any]) -> None:
         """Count one until the request or socket of the ASGI scope ends; raise `RateLimited` for too many.
 
-        A scope that has not come through the middleware, as in unit tests, has no end and is not counted.
+        A scope that has not passed through the middleware, as in unit tests, has no end and is not counted.
         """
         closing: ExitStack | None = scope.get(CLOSING)
         if closing is not None:
             closing.callback(self.take(user_id))
 
     def take(self, user_id: int) -> Callable[[], None]:
-        """Count one and return the function that gives it back; raise `RateLimited` if it is too many."""
+        """Count one and return the function that uncounts it; raise `RateLimited` for too many."""
         limit = int(getattr(settings, self._setting))
         with self._lock:
             if self._open[user_id] >= limit:

@@ -1,4 +1,4 @@
-"""The id of the request that is being answered: in its reply, in the log's lines, in what an error says."""
+"""The id of the current request: in its response, in log lines, in error messages."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def begin_request(given: str | None) -> str:
-    """Return the id that the client has `given`, if it is usable, else a new one; log lines now carry it."""
+    """Return the client's id (`given`) if it is usable, else a new one; log lines now carry it."""
     id = given if given and _GIVEN.fullmatch(given) else new_request_id()
     _current.set(id)
     return id
 
 
 def new_request_id() -> str:
-    """Return an id that no other request has."""
+    """Return a unique id."""
     return secrets.token_hex(12)
 
 
 def current_request_id() -> str:
-    """Return the id of the request that this task or thread answers; empty where there is none."""
+    """Return the id of the request that this task or thread handles; "" outside a request."""
     return _current.get()
 
 
 class RequestIdFilter(logging.Filter):
-    """Gives each record `request`: a space and the request's id in brackets, or nothing."""
+    """Gives each log record the field `request`: a space and the request's id in brackets, or ""."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through."""
+        """Accept every record."""
         id = current_request_id()
         record.request = f" [{id}]" if id else ""
         return True

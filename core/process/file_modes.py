@@ -1,4 +1,4 @@
-"""Who may read `DATA_DIR`: the account that Locus runs as, and nobody else."""
+"""File modes of `DATA_DIR`: only the account that Locus runs as may read it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from collections.abc import Iterator
 from pathlib import Path
 
 UMASK = 0o077
-# PostgreSQL guards its folder itself, and may run as another account.
+# PostgreSQL protects its folder itself, and may run as another account.
 DATABASE = "postgres"
 
 logger = logging.getLogger(__name__)
 
 
 def is_too_open(path: Path, data_dir: Path) -> bool:
-    """Tell whether group or others may do with a file or folder what they need not; links say nothing."""
+    """Return whether group or others have needless rights on a file or folder; links have none."""
     mode = path.lstat().st_mode
     return not stat.S_ISLNK(mode) and bool(mode & _forbidden(path, data_dir))
 
 
-def close(path: Path, data_dir: Path) -> None:
-    """Take from group and others what they need not have; raise `OSError` if the file isn't ours."""
+def close_to_others(path: Path, data_dir: Path) -> None:
+    """Remove rights of group and others that they do not need; raise `OSError` if the file isn't ours."""
     path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~_forbidden(path, data_dir))
 
 
-def too_open(data_dir: Path) -> Iterator[Path]:
-    """Yield what other accounts may use: `data_dir` itself, and every file and folder below it."""
-    for path in (data_dir, *_below(data_dir, data_dir)):
+def too_open_paths(data_dir: Path) -> Iterator[Path]:
+    """Yield the paths that other accounts may use: `data_dir` itself, and every file and folder below it."""
+    for path in (data_dir, *_entries_below(data_dir, data_dir)):
         try:
             if is_too_open(path, data_dir):
                 yield path
@@ -36,14 +36,14 @@ def too_open(data_dir: Path) -> Iterator[Path]:
             continue
 
 
-def tighten(data_dir: Path) -> None:
-    """Close what is too open, and say in the log how much that was.
+def close_data_dir(data_dir: Path) -> None:
+    """Close paths that are too open, and log how many there were.
 
-    What lies in a closed folder is out of reach, so only open folders are looked into: a start is quick.
+    Files in a closed folder are out of reach, so only open folders are searched: the start stays quick.
     """
     closed = 0
     for path in [data_dir, *(path for path in data_dir.iterdir() if path.name != DATABASE)]:
-        # A folder elsewhere, behind a link, is ours too: it holds what we store.
+        # The target of a link is ours too: it holds what we store.
         target = path.resolve()
         if target.exists() and is_too_open(target, data_dir):
             try:
@@ -55,23 +55,25 @@ def tighten(data_dir: Path) -> None:
 
 
 def _close_all(top: Path, data_dir: Path) -> int:
-    """Close a file, or a folder with all that is in it; return how many were too open."""
-    close(top, data_dir)
+    """Close a file, or a folder with all its contents; return how many paths were too open."""
+    close_to_others(top, data_dir)
     inside = (
-        [] if top == data_dir else [path for path in _below(top, data_dir) if is_too_open(path, data_dir)]
+        []
+        if top == data_dir
+        else [path for path in _entries_below(top, data_dir) if is_too_open(path, data_dir)]
     )
     for path in inside:
-        close(path, data_dir)
+        close_to_others(path, data_dir)
     return 1 + len(inside)
 
 
 def _forbidden(path: Path, data_dir: Path) -> int:
-    """Return the mode bits that must be off; PostgreSQL's own account passes through root's `data_dir`."""
+    """Return the mode bits that must be off; PostgreSQL's own account may pass through root's `data_dir`."""
     passed = path == data_dir and os.geteuid() == 0
     return UMASK & ~(stat.S_IXGRP | stat.S_IXOTH) if passed else UMASK
 
 
-def _below(folder: Path, data_dir: Path) -> Iterator[Path]:
+def _entries_below(folder: Path, data_dir: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         if Path(root) == data_dir and DATABASE in folders:
             folders.remove(DATABASE)

@@ -1,4 +1,4 @@
-"""What every process of ours does first, before it reads a setting or loads a library."""
+"""The first thing that each of our processes does, before it reads a setting or loads a library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PR_SET_DUMPABLE = 4  # linux/prctl.h
 
 
 def harden_this_process() -> None:
-    """Make files that only we can read, report to nobody, and show memory and environment to nobody."""
+    """Make new files private, switch telemetry off, and hide memory and environment from other processes."""
     os.umask(UMASK)
     switch_off()
     hide_memory()
@@ -22,7 +22,7 @@ def harden_this_process() -> None:
 def hide_memory() -> None:
     """Refuse debuggers, core files and `/proc/<pid>/environ` to other processes of this account.
 
-    A new program starts without it: each has to ask for itself.
+    The protection ends when a new program starts: each program must call this itself.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)

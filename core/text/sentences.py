@@ -1,4 +1,4 @@
-"""Where sentences begin and end."""
+"""Sentence boundaries."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import sentencex
 
 MOST_AT_ONCE = 5000
-"""Characters. The library takes the square of a text's length where quotation marks are not closed."""
+"""In characters. The library needs quadratic time where quotation marks are not closed."""
 
 
 def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
-    """Return start and end of each sentence, without the white space around it; ISO 639-1, or None."""
+    """Return start and end of each sentence, without surrounding white space; `language` is ISO 639-1 or
+    None."""
     bounds = []
     for begin, until in _stretches(text):
         for found in sentencex.get_sentence_boundaries(language or "en", text[begin:until]):

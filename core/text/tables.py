@@ -1,4 +1,4 @@
-"""Tables in Markdown, as chunks hold them: which row names the columns, and the words without the marks."""
+"""Tables in Markdown, as chunks hold them: the row that names the columns, and the words without markup."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 
 RULE = re.compile(r"^\|(?: --- \|)+\n?", re.MULTILINE)
 MOST_ROW_WORDS = 60
-"""A row of more words is text that was taken for one."""
+"""A longer row, in words, is text that was mistaken for a row."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _AMOUNT = re.compile(r"(?<![\W_])[\W_]*+\d[\d,.]*+[\W_]*+")
 
 
 def is_table(text: str) -> bool:
-    """Tell whether the text of a chunk is a table."""
+    """Return whether the text of a chunk is a table."""
     return text.startswith("|") and text.endswith("|")
 
 
 def header_of(table: str) -> str:
-    """Return the first row if it names the columns, else nothing: it may be a row like all others."""
+    """Return the first row if it names the columns, else "": it may be a row like all others."""
     first, _, rest = table.partition("\n")
     _, *names = first.strip("|").split("|")
     if not RULE.match(rest) or len(first.split()) > MOST_ROW_WORDS or any(map(_is_amount, names)):
@@ -26,7 +26,7 @@ def header_of(table: str) -> str:
 
 
 def _is_amount(name: str) -> bool:
-    """Tell whether a cell holds an amount and names no column, as years do."""
+    """Return whether a cell holds an amount; a year may name a column, so it is none."""
     return bool(_AMOUNT.fullmatch(name)) and not _YEAR.fullmatch(name.strip())
 
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
-from accounts.idempotency import IDEMPOTENCY_KEY, idempotency_key, once
+from accounts.idempotency import IDEMPOTENCY_KEY, idempotency_key, run_once
 from accounts.principal import Principal
 from core.api.lists import page_of
 from core.api.operations import operation, read_body, respond
@@ -71,7 +71,7 @@ class DocumentsView(APIView):
             added += [add_url(principal, url, details) for url in body.urls]
             return [[str(document.pk), duplicate] for document, duplicate in added]
 
-        return _reply(request, principal, once(key, add)[0] if key else add())
+        return _reply(request, principal, run_once(key, add)[0] if key else add())
 
 
 def _reply(request: Request, principal: Principal, added: Any) -> Response:

@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from core.process.file_modes import close, too_open
+from core.process.file_modes import close_to_others, too_open_paths
 from core.pubsub import document_topic, publish
 from kb.doctor.base import Check, Finding, Unrepairable, locked
 from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
@@ -138,13 +138,13 @@ def _uuid(text: str) -> UUID | None:
 
 def _open_files() -> Iterator[Finding]:
     data_dir = Path(settings.DATA_DIR)
-    for path in too_open(data_dir):
+    for path in too_open_paths(data_dir):
         yield Finding(str(path), stat.filemode(path.lstat().st_mode))
 
 
 def _close_file(finding: Finding) -> None:
     try:
-        close(Path(finding.subject), Path(settings.DATA_DIR))
+        close_to_others(Path(finding.subject), Path(settings.DATA_DIR))
     except FileNotFoundError:
         return
     except OSError as error:

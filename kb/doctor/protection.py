@@ -1,4 +1,4 @@
-"""What protects this installation from its documents and from other accounts: reported, not repaired."""
+"""How this installation is protected from its documents and from other accounts: reported, not repaired."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from django.db import connection
 
-from core.confinement import offered
+from core.confinement import available_confinement
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """One kind of protection: what there is of it, and in a sentence each what is missing."""
+    """One kind of protection: its present state, and one sentence for each gap."""
 
     code: str
     state: str
@@ -20,13 +20,13 @@ class Protection:
 
 
 def protections() -> list[Protection]:
-    """Look at the kernel, the database's role and our own account."""
-    return [_walls(), _role(), _account()]
+    """Check the kernel, the database's role and our own account."""
+    return [_confinement(), _role(), _account()]
 
 
-def _walls() -> Protection:
-    walls = offered()
-    return Protection("reading", f"Files are read behind {walls}.", walls.missing)
+def _confinement() -> Protection:
+    confinement = available_confinement()
+    return Protection("reading", f"Files are read in a sandbox: {confinement}.", confinement.missing)
 
 
 def _role() -> Protection:
@@ -40,5 +40,5 @@ def _role() -> Protection:
 
 def _account() -> Protection:
     if os.geteuid() != 0:
-        return Protection("account", "Locus runs as an account without powers.", [])
+        return Protection("account", "Locus runs as an account without root's rights.", [])
     return Protection("account", "Locus runs as root.", ["Start it as another account."])

@@ -12,7 +12,7 @@ import sys
 from io import BytesIO
 from pathlib import Path
 
-from core.confinement.limits import give_way, limit_this_process
+from core.confinement.limits import limit_this_process, lower_priority
 from core.locations import Box
 
 MAX_PIXELS = 60_000_000
@@ -85,7 +85,7 @@ def _height(page_width: float, page_height: float, width: int) -> int:
 def _main(file: str, number: str, width: str, *edges: str) -> int:
     # Its output is a file: no page may fill the disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_PNG_BYTES, MAX_PNG_BYTES))
-    give_way()
+    lower_priority()
     limit_this_process(MEMORY_BYTES, TIMEOUT_SECS, Path(file))
     try:
         png = draw(Path(file), int(number), int(width), Box(*map(float, edges)) if edges else None)

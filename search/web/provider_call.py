@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from accounts.ledger.base import Order, Payer
-from accounts.ledger.paying import Bill, paying
+from accounts.ledger.paying import ActualCost, paying
 from accounts.models.ledger import Purpose
 from search.web import metrics
 from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
@@ -32,7 +32,7 @@ async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> SearchHi
     return found
 
 
-async def _billed(provider: Provider, query: WebQuery, bill: Bill) -> SearchHits:
+async def _billed(provider: Provider, query: WebQuery, bill: ActualCost) -> SearchHits:
     try:
         with metrics.timed(provider.name):
             found = await provider.search(query)

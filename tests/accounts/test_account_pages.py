@@ -20,7 +20,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.access import hashers
-from accounts.access.throttling import AttemptLimit, throttled
+from accounts.access.throttling import AttemptLimit, limit_attempts
 from accounts.models import User
 from accounts.people import login_urls
 
@@ -135,12 +135,12 @@ def test_forms_of_accounts_are_limited_by_address(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     settings.SIGNUP_OPEN = True
-    few = throttled(AttemptLimit("few sign-ups", 2, 60))(allauth.signup)
+    few = limit_attempts(AttemptLimit("few sign-ups", 2, 60))(allauth.signup)
     monkeypatch.setattr(login_urls.urlpatterns[3], "callback", few)
     replies = [sign_up(f"user{number}@example.org") for number in range(3)]
     assert [reply.status_code for reply in replies] == [302, 302, 429]
     assert int(replies[2]["Retry-After"]) > 0
-    assert "Too many tries. Try again in" in replies[2].content.decode()
+    assert "Too many attempts. Try again in" in replies[2].content.decode()
 
 
 def test_a_password_is_changed_a_few_times_a_minute(ada: User) -> None:

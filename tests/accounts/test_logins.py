@@ -60,7 +60,7 @@ def test_who_guesses_is_refused_and_told_when_to_come_back(ada: User) -> None:
     refused = log_in(Client(), PASSWORD)
     assert refused.status_code == 429
     assert 1 <= int(refused["Retry-After"]) <= 60
-    assert "Too many tries. Try again in" in refused.content.decode()
+    assert "Too many attempts. Try again in" in refused.content.decode()
 
 
 def test_guesses_from_elsewhere_do_not_lock_the_owner_out(ada: User) -> None:

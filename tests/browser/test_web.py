@@ -220,7 +220,7 @@ def test_who_may_raise_the_limit_is_led_to_it(logged_in: Page, searching: Worksp
 
 
 def test_who_may_not_raise_the_limit_is_led_nowhere(logged_in: Page, searching: Workspace) -> None:
-    words = "This deployment has spent what it may on searches and models."
+    words = "The budget of this server for searches and models is spent."
     data = {"code": "budget_exceeded", "message": words, "details": {"limit": "deployment"}}
     told = json.dumps({"event": "error", "data": data})
     logged_in.route_web_socket(

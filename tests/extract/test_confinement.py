@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from core.confinement import landlock, offered
+from core.confinement import available_confinement, landlock
 from extract.sandbox import processes
 from extract.sandbox.child import SandboxLimits
 from extract.sandbox.parent import extract
 from tests.testing.paths import SAMPLES
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are Linux's")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement needs Linux")
 
 # Each a statement that must fail; `given` holds what the test prepared.
 ATTEMPTS = {
@@ -143,7 +143,7 @@ WALLED_IN = textwrap.dedent("""
 """)
 
 
-@pytest.mark.skipif(bool(offered().missing), reason="this kernel lacks a wall")
+@pytest.mark.skipif(bool(available_confinement().missing), reason="this kernel lacks confinement")
 def test_nothing_is_in_reach_of_a_parser_that_was_taken_over(given: dict[str, Any]) -> None:
     """It read keys and every tenant's files, connected to the database and ended the worker."""
     assert run_taken_over(given, WALLED_IN) == []
@@ -151,7 +151,7 @@ def test_nothing_is_in_reach_of_a_parser_that_was_taken_over(given: dict[str, An
 
 
 def test_the_attempts_are_real(given: dict[str, Any]) -> None:
-    """Without walls most of them succeed: else their failing would prove nothing."""
+    """Without confinement most of them succeed: else their failing would prove nothing."""
     harmful = {
         "become a program",
         "debug the worker",
@@ -192,7 +192,7 @@ def test_what_reading_takes_is_in_reach(given: dict[str, Any]) -> None:
 def test_a_child_that_was_forked_for_a_file_is_walled_in(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The walls stand in the process that really reads: its status says so."""
+    """The process that really reads is confined: its status says so."""
     if not processes.CAN_FORK:
         pytest.skip("children are forked on Linux only")
     os.mkfifo(tmp_path / "endless")
@@ -243,7 +243,7 @@ def statuses() -> list[dict[str, str]]:
 
 
 def test_it_works_without_the_kernels_help(monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]) -> None:
-    """A kernel without the walls is no reason not to read."""
+    """Files are read even if the kernel lacks confinement."""
     without = (
         "from core.confinement import landlock, seccomp\n"
         "landlock.version = lambda: 0\nseccomp.is_offered = lambda: False\n"

@@ -26,6 +26,6 @@ from kb.models import Document
     ],
 )
 def test_a_unit_has_the_name_its_readers_know(tmp_path: Path, opened: Opened | None, name: str) -> None:
-    reading = ExtractionState(Document(), ProgressWriter(uuid4(), lambda: False), tmp_path)
+    reading = ExtractionState(Document(), tmp_path, ProgressWriter(uuid4(), lambda: False), tmp_path)
     reading.opened = opened
     assert reading.unit_name == name

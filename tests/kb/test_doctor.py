@@ -20,7 +20,7 @@ from django.test import Client
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
-from core.confinement import Walls, offered
+from core.confinement import Confinement, available_confinement
 from kb.doctor import CHECKS, examine
 from kb.documents import document_folder, page_cache, reprocess
 from kb.embedding import active_space, embedding_model
@@ -373,26 +373,28 @@ def test_a_fault_that_went_away_meanwhile_is_left_alone(document: Document) -> N
 def test_it_reports_what_protects_the_installation(db: None, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("doctor", "--json")
     protection = {each["code"]: each for each in json.loads(capsys.readouterr().out)["protection"]}
-    walls = offered()
+    confinement = available_confinement()
     assert protection["reading"] == {
         "code": "reading",
-        "state": f"Files are read behind {walls}.",
-        "missing": walls.missing,
+        "state": f"Files are read in a sandbox: {confinement}.",
+        "missing": confinement.missing,
     }
     assert "The database's role is " in protection["database_role"]["state"]
     assert bool(protection["account"]["missing"]) == (os.geteuid() == 0)
 
 
 @pytest.mark.parametrize(
-    ("walls", "named", "gaps"),
+    ("confinement", "named", "gaps"),
     [
-        (Walls(7, True), "Landlock 7 and seccomp", []),
-        (Walls(0, True), "seccomp", ["No Landlock"]),
-        (Walls(1, False), "Landlock 1", ["Landlock 1 is old", "No seccomp"]),
-        (Walls(0, False), "limits on memory and time alone", ["No Landlock", "No seccomp"]),
+        (Confinement(7, True), "Landlock 7 and seccomp", []),
+        (Confinement(0, True), "seccomp", ["No Landlock"]),
+        (Confinement(1, False), "Landlock 1", ["Landlock 1 is old", "No seccomp"]),
+        (Confinement(0, False), "only limits on memory and time", ["No Landlock", "No seccomp"]),
     ],
 )
-def test_a_wall_that_the_kernel_lacks_is_named(walls: Walls, named: str, gaps: list[str]) -> None:
-    assert str(walls) == named
-    assert len(walls.missing) == len(gaps)
-    assert all(map(str.startswith, walls.missing, gaps))
+def test_a_confinement_that_the_kernel_lacks_is_named(
+    confinement: Confinement, named: str, gaps: list[str]
+) -> None:
+    assert str(confinement) == named
+    assert len(confinement.missing) == len(gaps)
+    assert all(map(str.startswith, confinement.missing, gaps))

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import FileSystemStorage
 
-from core.process.file_modes import tighten, too_open
+from core.process.file_modes import close_data_dir, too_open_paths
 from extract.sandbox.processes import ENVIRONMENT, PROGRAM
 from kb.doctor import examine
 from kb.doctor.files import OPEN_FILES
@@ -44,14 +44,14 @@ def old_data_dir(folder: Path) -> Path:
 def test_what_an_earlier_version_left_open_is_closed_at_the_start(tmp_path: Path) -> None:
     """Files of all tenants were readable by every account of the machine."""
     data_dir = old_data_dir(tmp_path / "data")
-    tighten(data_dir)
+    close_data_dir(data_dir)
     passed = {data_dir} if os.geteuid() == 0 else set()
     for path in {data_dir, *data_dir.rglob("*")} - passed:
         if "postgres" not in path.parts:
             assert mode(path) & 0o077 == 0, path
     assert mode(data_dir) & 0o066 == 0
     assert mode(data_dir / "postgres") == 0o755, "PostgreSQL's folder is not ours to change"
-    assert list(too_open(data_dir)) == []
+    assert list(too_open_paths(data_dir)) == []
 
 
 def test_doctor_finds_and_closes_what_lies_open_in_a_closed_folder(tmp_path: Path, settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py create_api_key`: a key for a program, from the command line."""
+"""`manage.py create_api_key`: creates a program's key from the command line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options of contract §3."""
-        parser.add_argument("--user", required=True, metavar="EMAIL", help="whose key it is")
-        parser.add_argument("--create", action="store_true", help="create the user if there is none")
+        parser.add_argument("--user", required=True, metavar="EMAIL", help="the user of the key")
+        parser.add_argument("--create", action="store_true", help="create the user if it does not exist")
         parser.add_argument(
             "--scopes", nargs="+", choices=KeyScope.values, default=[KeyScope.READ, KeyScope.WRITE]
         )

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from core.confinement import offered
-from core.confinement.limits import give_way
+from core.confinement import available_confinement
+from core.confinement.limits import lower_priority
 from ingestion import captioning as describing
 from ingestion.jobs import run_worker
 from kb.embedding import start
@@ -24,10 +24,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the models once, then work."""
-        give_way()
-        walls = offered()
-        for gap in walls.missing:
+        lower_priority()
+        confinement = available_confinement()
+        for gap in confinement.missing:
             logger.warning("The sandbox for files is incomplete. %s", gap)
-        confined = f"Files are read behind {walls}."
+        confined = f"Files are read in a sandbox: {confinement}."
         self.stdout.write(" ".join(filter(None, ("Worker ready.", start(), describing.start(), confined))))
         asyncio.run(run_worker())

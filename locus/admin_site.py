@@ -1,4 +1,4 @@
-"""The admin panel's door: one login for the whole product, and no second one."""
+"""The admin panel uses the product's login; it has none of its own."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from core.http.error_pages import administrators_only
 
 
 class LocusAdminSite(UnfoldAdminSite):  # type: ignore[misc]
-    """unfold's site, whose logins and changes of password go through our own pages and their limits."""
+    """unfold's site, whose logins and password changes use our own pages and their limits."""
 
-    # An unknown address is a 404 here as elsewhere, and one without its slash leads to the page.
+    # An unknown address answers 404, and one without its slash redirects to the page, as elsewhere.
     final_catch_all_view = False
 
     def admin_view(
         self, view: Callable[..., HttpResponse], cacheable: bool = False
     ) -> Callable[..., HttpResponse]:
-        """Tell those who are logged in, but no administrators, so; a second login would not help them."""
+        """Show users without admin rights an error page; a second login would not help them."""
         guarded: Callable[..., HttpResponse] = super().admin_view(view, cacheable)
 
         def inner(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -35,7 +35,7 @@ class LocusAdminSite(UnfoldAdminSite):  # type: ignore[misc]
         return update_wrapper(inner, guarded)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Lead to the login of the product."""
+        """Redirect to the product's login."""
         if self.has_permission(request):
             return redirect("admin:index")
         if request.user.is_authenticated:
@@ -45,5 +45,5 @@ class LocusAdminSite(UnfoldAdminSite):  # type: ignore[misc]
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Lead to the page where people change their passwords."""
+        """Redirect to the page where people change their passwords."""
         return redirect("account_change_password")

@@ -1,4 +1,4 @@
-"""What the API's schema says of the API as a whole."""
+"""The description of the API as a whole, in its schema."""
 
 INTRODUCTION = """
 Put documents in, ask, and get answers in which every sentence names the exact place it came from.

@@ -1,11 +1,11 @@
-"""Django's view of the roof, and of the admin panel."""
+"""Django's view of the top app, and of the admin panel."""
 
 from django.apps import AppConfig
 from django.contrib.admin import apps as django_admin
 
 
 class LocusConfig(AppConfig):
-    """The roof: it knows every app, and tells those below what they may not look up for themselves."""
+    """The top app: it knows all other apps, and registers what lower apps must not import."""
 
     name = "locus"
     default = True

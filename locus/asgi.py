@@ -1,4 +1,4 @@
-"""The web server's entry: HTTP by Django, websockets by Channels."""
+"""The web server's entry point: HTTP by Django, websockets by Channels."""
 
 import gc
 import logging
@@ -49,13 +49,13 @@ application = Door(ProtocolTypeRouter({"http": Handler(), "websocket": websocket
 logger = logging.getLogger(__name__)
 MAX_OPEN_FILES = 65_536
 SWITCH_SECS = 0.0005
-"""How long a thread may keep Python's lock from others: after each of its sends the loop waits for it."""
+"""How long a thread may keep Python's lock: the event loop waits for it after each of its sends."""
 
 
 def load_models() -> None:
-    """Load what searching needs; end the process if it can't rerank or answer as the settings say."""
+    """Load the models for searching; end the process if reranking or answering can't work as configured."""
     try:
-        # First: an answer asks for it without a thread, and must find it there.
+        # First, because an answer uses it directly and it must be ready then.
         start_answering()
         text_processes.start()
         start()
@@ -69,10 +69,10 @@ def load_models() -> None:
 
 
 def keep_pauses_short() -> None:
-    """Let the event loop have its turn when hundreds of streams run beside threads that compute.
+    """Keep the event loop responsive when hundreds of streams run next to threads that compute.
 
-    What is in memory by now stays: no collection of garbage needs to look at it again. Full collections of
-    what comes later, which stop all for a fifth of a second, become rare.
+    Objects that exist now are excluded from garbage collection. Full collections of later objects, which stop
+    everything for a fifth of a second, become rare.
     """
     gc.collect()
     gc.freeze()
@@ -81,7 +81,7 @@ def keep_pauses_short() -> None:
 
 
 def allow_many_connections() -> None:
-    """Raise the limit of open files as far as allowed: each connection is one, and 1024 are soon used up."""
+    """Raise the limit of open files as far as allowed: each connection needs one, and 1024 are soon used."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(MAX_OPEN_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

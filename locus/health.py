@@ -1,4 +1,4 @@
-"""`GET /health`: can this installation work?"""
+"""`GET /health`: whether this installation works."""
 
 from __future__ import annotations
 

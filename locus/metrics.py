@@ -1,8 +1,8 @@
-"""`GET /metrics`: what Prometheus collects, for staff and for whoever has `METRICS_TOKEN` (contract §3).
+"""`GET /metrics`: metrics for Prometheus, for staff and for holders of `METRICS_TOKEN` (contract §3).
 
-Counters live in the process that counts. Where several web processes share a machine, they share their
-counters through the files in `PROMETHEUS_MULTIPROC_DIR`, if it is set; otherwise each tells its own. What is
-read from the database, by the collectors in `shared`, is the same from all.
+Counters live in the process that counts. Several web processes on one machine share their counters through
+files in `PROMETHEUS_MULTIPROC_DIR`, if it is set; otherwise each reports its own. Values from the database,
+by the collectors in `shared`, are the same in all processes.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from core.errors import Forbidden, Unauthenticated
 from search.web.metrics import BreakerStates
 
 TOKEN = object()
-"""`request.auth` of who came with `METRICS_TOKEN`."""
+"""`request.auth` of a request with `METRICS_TOKEN`."""
 
-# They would double the number of lines to say since when a process counts.
+# They would double the number of lines, only to give each counter's start time.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 shared: list[Collector] = [BreakerStates()]
 
 
 class TokenAuthentication(BaseAuthentication):
-    """`METRICS_TOKEN` as bearer token; it opens nothing else."""
+    """`METRICS_TOKEN` as bearer token; it gives access to nothing else."""
 
     def authenticate(self, request: Request) -> tuple[None, object] | None:
         """Return `TOKEN` for the right token; leave keys and sessions to the next authentication."""
@@ -66,7 +66,7 @@ class MayReadMetrics(BasePermission):
         request.auth.require_scope(KeyScope.ADMIN)
         request.auth.refuse_external_user("sees no metrics")
         if not (isinstance(request.user, User) and request.user.is_staff):
-            raise Forbidden("Metrics are for staff, or for METRICS_TOKEN.")
+            raise Forbidden("Metrics need a staff user or METRICS_TOKEN.")
         return True
 
 
@@ -83,7 +83,7 @@ class MetricsView(APIView):
         return HttpResponse(encode(_all()), content_type=content_type)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> tuple[BaseRenderer, str]:
-        """Accept every `Accept`: this is no JSON."""
+        """Accept every `Accept` header: the reply is not JSON."""
         return super().perform_content_negotiation(request, force=True)
 
 

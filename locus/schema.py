@@ -1,4 +1,4 @@
-"""`/api/schema`: the OpenAPI document, made once."""
+"""`/api/schema`: the OpenAPI document, generated once."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from rest_framework.request import Request
 
 
 class SchemaView(SpectacularAPIView):
-    """The schema as YAML or JSON, the same for everybody."""
+    """The schema as YAML or JSON, the same for all callers."""
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Return the schema; to make it takes a third of a second, so that is done once."""
+        """Return the schema; generating it takes a third of a second, so it is cached."""
         renderer = request.accepted_renderer
-        response = HttpResponse(_rendered(str(renderer.media_type)), content_type=renderer.media_type)
+        response = HttpResponse(_render_schema(str(renderer.media_type)), content_type=renderer.media_type)
         response["Content-Disposition"] = f'inline; filename="locus.{renderer.format}"'
         return response
 
 
 @lru_cache(maxsize=8)
-def _rendered(media_type: str) -> str | bytes:
+def _render_schema(media_type: str) -> str | bytes:
     [renderer] = [each for each in SchemaView.renderer_classes if each.media_type == media_type]
-    # What the schema lacks is a matter for tests, not for the log of every server.
+    # Gaps in the schema are for tests to find, not for every server's log.
     with GENERATOR_STATS.silence():
         schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     return renderer().render(schema, renderer_context={})

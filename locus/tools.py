@@ -1,4 +1,4 @@
-"""The tools of this product: a new one is one more line."""
+"""The tools of this product; a new tool is one more line here."""
 
 from search.tools import RAG_SEARCH
 from search.web.tools import WEB_FETCH, WEB_SEARCH

@@ -129,7 +129,9 @@ async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) ->
     except Exception:
         # The last resort of a task nobody awaits: the client must get its terminal event.
         logger.exception("Execution %s failed", execution_id)
-        ending = failure(execution_id, "internal", "Something went wrong here. It has been logged.")
+        ending = failure(
+            execution_id, "internal", "Something went wrong on this server. The log has the details."
+        )
     # Who stops the run now must not lose its end.
     await asyncio.shield(store(ending))
 

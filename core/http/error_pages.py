@@ -60,7 +60,10 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer an unexpected error."""
     if _is_of_a_program(request):
-        error = {"code": "internal", "message": "Something went wrong here. It has been logged."}
+        error = {
+            "code": "internal",
+            "message": "Something went wrong on this server. The log has the details.",
+        }
         details = {"request_id": current_request_id()}
         return JsonResponse({"error": error | {"details": details}}, status=500)
     return HttpResponse(PAGE_OF_500, status=500)

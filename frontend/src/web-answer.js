@@ -26,7 +26,7 @@ export function failureWords({ message, details }) {
   if (!details?.providers) return message;
   const asked = outcomesOf(details.providers);
   const lasts = asked.every(([, outcome]) => LASTING.includes(outcome));
-  return `${["No search engine answered", ...failed(asked)].join(": ")}. ${lasts ? "Whoever runs this server can set that right." : "Try again in a while."}`;
+  return `${["No search engine answered", ...failed(asked)].join(": ")}. ${lasts ? "Ask your administrator." : "Try again in a while."}`;
 }
 
 /** What stays wrong until somebody sees to it. */

@@ -18,7 +18,7 @@ test("why nobody answered is told from the data", () => {
   const failure = (providers) => failureWords({ code: "provider_error", message: "In other words.", details: { providers } });
   const told = (outcomes) => failure(Object.entries(outcomes).map(([provider, outcome]) => ({ provider, outcome })));
   assert.equal(told({ brave: "timeout", tavily: "bot_challenge" }), "No search engine answered: Brave took too long and Tavily took us for a robot. Try again in a while.");
-  assert.equal(told({ brave: "auth" }), "No search engine answered: Brave refused our key. Whoever runs this server can set that right.");
+  assert.equal(told({ brave: "auth" }), "No search engine answered: Brave refused our key. Ask your administrator.");
   assert.equal(told({ brave: "something new" }), "No search engine answered. Try again in a while.");
   const stored = { brave: "timeout", tavily: "bot_challenge" };
   assert.equal(failure(stored), told(stored), "older runs keep an object");

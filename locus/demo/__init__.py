@@ -1,4 +1,4 @@
-"""The demo workspace: a guide to the product, ready to be asked about."""
+"""The demo workspace: a guide to the product, about which questions can be asked."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ NAME = "A guide to Locus.pdf"
 
 
 def ensure_demo(user: User) -> Workspace:
-    """Give the user a demo workspace that holds the guide, unless it is there already."""
+    """Create a demo workspace that holds the guide for the user, unless it exists."""
     workspace = user.workspaces.filter(name=WORKSPACE).first() or Workspace.create_for(user, name=WORKSPACE)
     with GUIDE.open("rb") as guide:
         add_document(principal_of_user(user), File(guide, name=NAME), Details(workspace.pk))

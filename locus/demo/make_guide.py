@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def lay_out(html: str) -> bytes:
-    """Flow the text over as many pages as it takes."""
+    """Lay the text out on as many pages as needed."""
     story = pymupdf.Story(html, user_css=STYLE)
     pages = BytesIO()
     writer = pymupdf.DocumentWriter(pages)

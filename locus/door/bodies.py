@@ -1,7 +1,7 @@
-"""How large the body of a request may be, how fast it must come, and who may send a large one.
+"""Limits on request bodies: size, speed, and who may send a large one.
 
-Only uploads may exceed `DATA_UPLOAD_MAX_MEMORY_SIZE`, and their sender is identified by the headers before
-anything of the body is read.
+Only uploads may exceed `DATA_UPLOAD_MAX_MEMORY_SIZE`. Their sender is identified by the headers before any of
+the body is read.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ UPLOADS = {"POST": re.compile(r"/api/v1/documents"), "PUT": re.compile(r"/api/v1
 FORM_BYTES = 2**20
 """Room for the fields and boundaries of a form besides its files."""
 LOOK_EVERY_BYTES = 16 * 2**20
-"""How much of an upload comes between two looks at the free disk space."""
+"""Bytes of an upload between two checks of the free disk space."""
 WAIT_SECS, LOOK_SECS = 30.0, 0.2
-"""How long an upload waits for the end of others of its user, and how often it looks."""
+"""How long an upload waits for other uploads of its user to end, and how often it checks."""
 
 _in_flight: Counter[int] = Counter()
 """Bytes of the uploads that are being received, by user."""
@@ -52,16 +52,16 @@ _in_flight: Counter[int] = Counter()
 
 @dataclass(frozen=True, slots=True)
 class BodyRule:
-    """The largest body, in bytes, and for uploads the user who sends it."""
+    """The largest body in bytes and, for uploads, the user who sends it."""
 
     max_bytes: int
     user_id: int | None = None
 
 
 async def rule_for(scope: Mapping[str, Any], length: int | None, closing: ExitStack) -> BodyRule:
-    """Return the rule for a request of `length` bytes, if it says; `closing` ends with the request.
+    """Return the rule for a request of `length` bytes, None if unknown; `closing` ends with the request.
 
-    Raise `TooLarge`, what keeps the sender from uploading, or what the server has no room for.
+    Raises `TooLarge`, the error that refuses this sender, or `Overloaded` if the disk is too full.
     """
     max_bytes = _max_bytes(scope)
     if length is not None and length > max_bytes:
@@ -69,8 +69,8 @@ async def rule_for(scope: Mapping[str, Any], length: int | None, closing: ExitSt
     if not _is_upload(scope):
         return BodyRule(max_bytes)
     user_id = await in_database(_uploader, scope)
-    closing.callback(await _turn(user_id))
-    # It lies there twice for a moment: as a body, and as the files in it.
+    closing.callback(await _wait_for_turn(user_id))
+    # Its bytes are stored twice for a moment: as the body, and as the files in it.
     _require_room(2 * (length or 0))
     return BodyRule(max_bytes, user_id)
 
@@ -95,7 +95,7 @@ def _too_large(max_bytes: int) -> TooLarge:
 
 
 def _uploader(scope: Mapping[str, Any]) -> int:
-    """Return the user who sends an upload, or raise what the view would."""
+    """Return the user who sends an upload; raise the errors that the view would raise."""
     try:
         request = ASGIRequest(scope, BytesIO())
         session_id = request.GET.get("session_id")
@@ -110,8 +110,8 @@ def _uploader(scope: Mapping[str, Any]) -> int:
     return principal.user_id
 
 
-async def _turn(user_id: int) -> Callable[[], None]:
-    """Wait until the user has fewer uploads open than it may; raise `RateLimited` if that takes too long."""
+async def _wait_for_turn(user_id: int) -> Callable[[], None]:
+    """Wait until the user has fewer open uploads than allowed; raise `RateLimited` if that takes too long."""
     deadline = asyncio.get_running_loop().time() + WAIT_SECS
     while True:
         try:
@@ -129,9 +129,9 @@ def _require_room(more: int) -> None:
 
 
 class LimitedBody:
-    """Hands on the body of a request as it comes, until it breaks its rule.
+    """Passes the body of a request on, until it breaks its rule.
 
-    The application then hears that the client has gone, and `refusal` says what to answer.
+    The application then sees a disconnected client, and `refusal` holds the error to send.
     """
 
     def __init__(self, receive: Receive, rule: BodyRule) -> None:
@@ -144,7 +144,7 @@ class LimitedBody:
     async def receive(self) -> Message:
         """Return the next ASGI message."""
         if self._is_complete:
-            # Whatever comes now is the end of the connection, and may take as long as the answer.
+            # The next message is the end of the connection, and may come as late as the reply.
             return await self._receive()
         try:
             async with asyncio.timeout_at(self._deadline()):
@@ -157,7 +157,7 @@ class LimitedBody:
         return message
 
     def _deadline(self) -> float:
-        """Return when the next piece must have come, in the loop's time."""
+        """Return when the next part of the body is due, in the loop's time."""
         now, patience = asyncio.get_running_loop().time(), settings.BODY_TIMEOUT_SECS
         return float(min(now, self._started + self._received / settings.MIN_BODY_RATE) + patience)
 
@@ -186,7 +186,7 @@ class LimitedBody:
         return {"type": "http.disconnect"}
 
     def forget(self) -> None:
-        """Count the body no longer: the request has been answered."""
+        """Stop counting the body, after the reply."""
         if self._rule.user_id is not None:
             _in_flight[self._rule.user_id] -= self._received
             if _in_flight[self._rule.user_id] <= 0:

@@ -1,7 +1,7 @@
-"""uvicorn's HTTP protocol with limits on what happens before there is a request.
+"""uvicorn's HTTP protocol with limits on what happens before a request is complete.
 
-uvicorn itself waits for ever for the head of the first request of a connection, takes heads of any size, and
-any number of connections. `uvicorn --http=locus.door.connections:HttpProtocol` uses this one.
+uvicorn itself waits for ever for the head of a connection's first request, accepts heads of any size, and any
+number of connections. `uvicorn --http=locus.door.connections:HttpProtocol` uses this class.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from core.http.client_address import client_network, is_trusted_proxy
 from core.http.request_id import HEADER, new_request_id
 
 MAX_HEAD_BYTES = 32 * 2**10
-"""Of address and headers together; a proxy that signs people in sends a few thousand bytes."""
+"""For address and headers together; a proxy that authenticates users sends a few thousand bytes."""
 
 _connections: Counter[str] = Counter()
-"""How many connections each client address has open."""
+"""The number of open connections by client address."""
 
 
 class HeadTooLarge(ValidationError):
-    """Address and headers are longer than anybody needs."""
+    """Address and headers are too long."""
 
     status, default_message = 431, f"Address and headers must not exceed {MAX_HEAD_BYTES} bytes."
 
@@ -44,13 +44,13 @@ class HttpProtocol(HttpToolsProtocol):
         self._head_bytes = self._raw_bytes = 0
         self._is_in_message = self._is_websocket = False
         self._messages = 0
-        self._refusal: LocusError = ValidationError("This is no valid HTTP request.")
+        self._refusal: LocusError = ValidationError("This is not a valid HTTP request.")
         self._uncount: Callable[[], None] | None = None
 
     # --- The connection ------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the connection, and begin to wait for a request."""
+        """Count the connection, and start waiting for a request."""
         super().connection_made(transport)
         try:
             self._uncount = count_connection(self.client[0] if self.client else None)
@@ -60,7 +60,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no longer."""
+        """Uncount the connection."""
         self._stop_awaiting_head()
         if self._uncount is not None:
             self._uncount()
@@ -68,7 +68,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Let the websocket's protocol take over, and count."""
+        """Switch to the websocket's protocol, which counts the connection from now on."""
         super().handle_websocket_upgrade()
         self._stop_awaiting_head()
         self._is_websocket = True
@@ -79,23 +79,23 @@ class HttpProtocol(HttpToolsProtocol):
     # --- The head of a request -----------------------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Read, and refuse a head that is too long even if it has no line that ends."""
+        """Parse the data; refuse a head that is too long even if it has no complete line."""
         received, was_in_message = self._messages, self._is_in_message
         super().data_received(data)
         if self._is_websocket or self._is_in_message or self.transport.is_closing():
             return
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if self._head_timer is None and not is_answering:
-            # Empty lines: they have stopped uvicorn's own timer, and are no request.
+            # Only empty lines: they stop uvicorn's own timer but are no request.
             self._await_head()
         if not was_in_message and self._messages == received:
-            # All of it is part of a head that goes on.
+            # All of it belongs to an unfinished head.
             self._raw_bytes += len(data)
         if self._raw_bytes > MAX_HEAD_BYTES:
             self._refuse(HeadTooLarge())
 
     def on_message_begin(self) -> None:
-        """Begin to wait for the rest of the head."""
+        """Start waiting for the rest of the head."""
         super().on_message_begin()
         self._await_head()
 
@@ -105,7 +105,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Count a header; those at the end of a chunked body as well."""
+        """Count a header, also those at the end of a chunked body."""
         self._count_head(len(name) + len(value) + len(b": \r\n"))
         super().on_header(name, value)
 
@@ -116,7 +116,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Be ready for another head."""
+        """Prepare for the next head."""
         self._is_in_message = False
         self._messages += 1
         self._head_bytes = self._raw_bytes = 0
@@ -126,7 +126,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._head_bytes += size
         if self._head_bytes > MAX_HEAD_BYTES:
             self._refusal = HeadTooLarge()
-            # The parser turns it into an error of its own, for which uvicorn calls `send_400_response`.
+            # The parser turns it into its own error, for which uvicorn calls `send_400_response`.
             raise self._refusal
 
     def _await_head(self) -> None:
@@ -143,7 +143,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         if self.cycle is not None and not self.cycle.response_complete:
-            # The request before this one is still being answered.
+            # The previous request is still being answered.
             self._await_head()
         elif self._raw_bytes:
             self._refuse(RequestTimeout())
@@ -153,7 +153,7 @@ class HttpProtocol(HttpToolsProtocol):
     # --- Refusing ------------------------------------------------------------------------------------------
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, or what has been refused while it was read."""
+        """Answer invalid HTTP, or a request that was refused while it was read."""
         self._refuse(self._refusal)
 
     def _refuse(self, error: LocusError) -> None:
@@ -172,12 +172,12 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """A websocket that its client's address is counted for."""
+    """A websocket that counts as a connection of its client's address."""
 
     uncount: Callable[[], None] | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count it no longer."""
+        """Uncount the connection."""
         if self.uncount is not None:
             self.uncount()
             self.uncount = None
@@ -185,9 +185,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
 
 def count_connection(peer: str | None) -> Callable[[], None] | None:
-    """Count a connection until the function that is returned is called; raise `RateLimited` for too many.
+    """Count a connection until the returned function is called; raise `RateLimited` for too many.
 
-    None for a trusted proxy and for Unix sockets: the middleware counts the requests of those behind them.
+    Returns None for a trusted proxy and for Unix sockets: the middleware counts the requests of their
+    clients.
     """
     if peer is None or is_trusted_proxy(peer):
         return None

@@ -1,6 +1,6 @@
 """Cross-origin requests to the API from the pages of `CORS_ORIGINS`.
 
-No cookies: a foreign page speaks with a key or token, so `Access-Control-Allow-Credentials` is never sent.
+Cookies are not allowed: a foreign page uses a key, so `Access-Control-Allow-Credentials` is never sent.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ PREFLIGHT_SECS = b"600"
 
 
 def is_api(scope: Mapping[str, Any]) -> bool:
-    """Tell whether the request is to the API, which alone answers foreign pages."""
+    """Return whether the request is for the API; nothing else answers foreign pages."""
     return bool(scope["path"].startswith(API_PREFIXES))
 
 
 def is_preflight(scope: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> bool:
-    """Tell whether a browser asks what a foreign page may send."""
+    """Return whether this is a preflight request of a browser."""
     return (
         scope["method"] == "OPTIONS"
         and is_api(scope)
@@ -37,7 +37,7 @@ def is_preflight(scope: Mapping[str, Any], headers: Mapping[bytes, bytes]) -> bo
 
 
 def preflight_headers(headers: Mapping[bytes, bytes]) -> Headers:
-    """Return what a preflight is answered with: nothing is allowed to an origin that is not listed."""
+    """Return the headers of a preflight's reply: an origin that is not listed is allowed nothing."""
     vary = (b"Vary", b"Access-Control-Request-Method, Access-Control-Request-Headers")
     if not _is_listed(headers):
         return [vary]
@@ -45,14 +45,14 @@ def preflight_headers(headers: Mapping[bytes, bytes]) -> Headers:
     return [
         vary,
         (b"Access-Control-Allow-Methods", METHODS),
-        # Which headers are sent decides nothing here: any may be.
+        # All headers are allowed.
         *([(b"Access-Control-Allow-Headers", asked)] if asked else []),
         (b"Access-Control-Max-Age", PREFLIGHT_SECS),
     ]
 
 
 def reply_headers(headers: Mapping[bytes, bytes]) -> Headers:
-    """Return what every reply of the API says to browsers."""
+    """Return the CORS headers of every API reply."""
     vary = (b"Vary", b"Origin")
     if not _is_listed(headers):
         return [vary]

@@ -12,10 +12,10 @@ from django.core.handlers.asgi import ASGIHandler
 
 
 class Handler(ASGIHandler):
-    """Where the system's temporary folder lies in memory, a large upload would fill that."""
+    """Keeps large uploads out of memory on systems whose temporary folder lies in memory."""
 
     async def read_body(self, receive: Callable[[], Awaitable[Mapping[str, Any]]]) -> Any:
-        """Return the body as an open file; raise `RequestAborted` if the client leaves before its end."""
+        """Return the body as an open file; raise `RequestAborted` if the client disconnects earlier."""
         body = SpooledTemporaryFile(  # noqa: SIM115 - the handler closes it
             max_size=settings.FILE_UPLOAD_MAX_MEMORY_SIZE, dir=str(settings.FILE_UPLOAD_TEMP_DIR)
         )

@@ -1,4 +1,4 @@
-"""Strangers must not be able to fill the log: few lines a minute of what anybody can cause."""
+"""Limits log lines that strangers can cause, so that they can't fill the log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LINES, SECS = 10, 60.0
 
 
 class FloodFilter(logging.Filter):
-    """Lets `LINES` records through in `SECS` seconds; the next one afterwards says how many were left out."""
+    """Lets `LINES` records pass in `SECS` seconds; the next one afterwards counts those left out."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -18,7 +18,7 @@ class FloodFilter(logging.Filter):
         self._since, self._seen = float("-inf"), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether to write the record; errors are always written."""
+        """Return whether to write the record; errors are always written."""
         if record.levelno >= logging.ERROR:
             return True
         with self._lock:

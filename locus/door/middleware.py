@@ -1,7 +1,7 @@
 """The ASGI middleware in front of Django and Channels.
 
-Every request gets its id, its client's true address and scheme, and the headers that every reply carries.
-What is refused here gets the error body of the API and never reaches Django.
+Every request gets its id, its client's true address and scheme, and the headers of every reply. A request
+refused here gets an error in the API's format and never reaches Django.
 """
 
 from __future__ import annotations
@@ -38,13 +38,17 @@ Headers = list[tuple[bytes, bytes]]
 logger = logging.getLogger(__name__)
 FORWARDED = frozenset({b"x-forwarded-for", b"x-forwarded-proto"})
 DRAIN_SECS, DRAIN_BYTES = 2.0, 4 * 2**20
-"""How long, and how much of, a refused body is still read, so that its sender gets to read the refusal."""
+"""For how long, and how much of, a refused body is still read, so that the client can read the error."""
 
 
 class InternalError(LocusError):
-    """Something failed that nobody foresaw."""
+    """An unexpected error."""
 
-    code, status, default_message = "internal", 500, "Something went wrong here. It has been logged."
+    code, status, default_message = (
+        "internal",
+        500,
+        "Something went wrong on this server. The log has the details.",
+    )
 
 
 class Door:
@@ -55,7 +59,7 @@ class Door:
         self._behind_proxies: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or pass it on."""
         if scope["type"] not in ("http", "websocket"):
             await self._application(scope, receive, send)
             return
@@ -104,9 +108,9 @@ class Door:
         await self._application(scope, receive, with_id)
 
     def _count_address(self, scope: Scope) -> None:
-        """Raise `RateLimited` for too many at once from one client of a proxy.
+        """Raise `RateLimited` for too many requests at once from one client of a proxy.
 
-        Those who connect themselves are counted by `locus.door.connections`, before they have sent anything.
+        Direct connections are counted by `locus.door.connections`, before they send anything.
         """
         if not scope["locus.is_forwarded"]:
             return
@@ -123,12 +127,12 @@ class Door:
 
 
 def _without_proxies(scope: Mapping[str, Any]) -> Scope:
-    """Return the scope as if the client had connected here itself, for all that comes after."""
+    """Return the scope as if the client had connected directly."""
     is_forwarded = is_trusted_proxy((scope.get("client") or [None])[0])
     scheme = forwarded_scheme(scope)
     if settings.BEHIND_TLS and not is_forwarded and forwarded_header(scope, b"x-forwarded-proto"):
         logger.warning(
-            "%s sends X-Forwarded-Proto and is not in TRUSTED_PROXIES: it is not believed",
+            "%s sends X-Forwarded-Proto and is not in TRUSTED_PROXIES: its headers are ignored",
             client_address(scope),
         )
     if scheme is None:
@@ -145,7 +149,7 @@ def _without_proxies(scope: Mapping[str, Any]) -> Scope:
 
 
 class _Reply:
-    """Sends the reply to one request, with what every reply carries."""
+    """Sends the reply to one request, with the headers of every reply."""
 
     def __init__(self, send: Send, scope: Scope, headers: Mapping[bytes, bytes], request_id: str) -> None:
         self._send = send
@@ -156,7 +160,7 @@ class _Reply:
         self.has_started = False
 
     async def send(self, message: Message) -> None:
-        """Send an ASGI message of the application's."""
+        """Send an ASGI message of the application."""
         if message["type"] == "http.response.start":
             self.has_started = True
             headers = list(message.get("headers", []))
@@ -169,7 +173,7 @@ class _Reply:
         await self.send({"type": "http.response.body"})
 
     async def refuse(self, error: LocusError, receive: Receive) -> None:
-        """Send an error and close the connection, once its sender has had the time to read it."""
+        """Send an error, let the client read it, and close the connection."""
         if self.has_started:
             return
         body = json.dumps(error.as_json()).encode()
@@ -188,9 +192,9 @@ class _Reply:
 
 
 async def _drain(receive: Receive) -> None:
-    """Read what is left of a body, but not for ever.
+    """Read the rest of a body, within limits.
 
-    A connection that is closed while its client sends is reset, and takes the reply with it.
+    Closing a connection while its client sends would reset it, and the reply would be lost.
     """
     read = 0
     while read < DRAIN_BYTES:
@@ -201,7 +205,7 @@ async def _drain(receive: Receive) -> None:
 
 
 def _caching(headers: Headers) -> Headers:
-    """Return a `Cache-Control` for a reply that has none: kept by nobody, or checked before each use."""
+    """Return a `Cache-Control` for a reply without one: never stored, or checked before each use."""
     names = {name.lower() for name, _ in headers}
     if b"cache-control" in names:
         return []

@@ -1,4 +1,4 @@
-"""The account that Locus runs as when root starts it: root's powers end before a stranger's byte is read."""
+"""The account that Locus runs as when root starts it: root's rights end before untrusted data is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from core.confinement.kernel import prctl, set_capabilities
 
-# PostgreSQL refuses to run as root; with one account for all, nobody else needs a way to anybody's files.
+# PostgreSQL refuses to run as root. One account for all processes means that no file must be shared.
 NAME = "locus-postgres"
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,18 +22,18 @@ CAP_DAC_OVERRIDE = 1 << 1  # linux/capability.h
 
 ACL = "system.posix_acl_access"
 ACL_VERSION, ACL_ENTRY = struct.Struct("<I"), struct.Struct("<HHI")
-# linux/posix_acl.h: whom an entry is about.
+# linux/posix_acl.h: the kinds of entries.
 OWNER, USER, GROUP, MASK, OTHERS = 1, 2, 4, 0x10, 0x20
-NOBODY = 0xFFFFFFFF
+NO_ID = 0xFFFFFFFF
 PASS = 1
 
 
 class RootError(Exception):
-    """Root's powers can't be given up here; the message says why."""
+    """Root's rights can't be given up here; the message says why."""
 
 
 def find_or_make() -> pwd.struct_passwd:
-    """Return the account, made if need be; raise `RootError` if it can't be."""
+    """Return the account, created if needed; raise `RootError` if that fails."""
     try:
         return pwd.getpwnam(NAME)
     except KeyError:
@@ -46,16 +46,16 @@ def find_or_make() -> pwd.struct_passwd:
 
 
 def leave_root(data_dir: Path, *, reads_roots_files: bool) -> None:
-    """Become the account for good, with `data_dir` as its own; raise `RootError` if that is impossible.
+    """Switch to the account for good, and make it the owner of `data_dir`; raise `RootError` if that fails.
 
-    With `reads_roots_files` this process alone, not its children, goes on to reach every file: a command that
-    root gives may name one.
+    With `reads_roots_files` this process alone, not its children, can still read every file: a command given
+    by root may name one.
     """
     account = find_or_make()
     try:
         _hand_over(data_dir, account)
         places = [data_dir, ROOT, *map(Path, (sys.prefix, sys.base_prefix, sys.executable))]
-        _let_pass({place for place in places for place in (place, place.resolve())}, account)
+        _allow_passage({place for place in places for place in (place, place.resolve())}, account)
         _check_access(account)
         if reads_roots_files:
             prctl(PR_SET_KEEPCAPS, 1)
@@ -74,7 +74,7 @@ def _become(account: pwd.struct_passwd) -> None:
 
 
 def _hand_over(data_dir: Path, account: pwd.struct_passwd) -> None:
-    """Make the account the owner of what root has written; once, for then the folder is its own."""
+    """Make the account the owner of files that root wrote; once, because the folder then belongs to it."""
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     if data_dir.stat().st_uid == account.pw_uid:
         return
@@ -82,53 +82,53 @@ def _hand_over(data_dir: Path, account: pwd.struct_passwd) -> None:
     for top in (*links, data_dir):
         for _, folders, files, folder in os.fwalk(top, topdown=False):
             for name in (*folders, *files):
-                _give(name, folder, account)
+                _change_owner(name, folder, account)
             if folder is not None:
                 os.fchown(folder, account.pw_uid, account.pw_gid)
 
 
-def _give(name: str, folder: int, account: pwd.struct_passwd) -> None:
+def _change_owner(name: str, folder: int, account: pwd.struct_passwd) -> None:
     found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    # A second name may be that of a file elsewhere.
+    # A file with a second name may also exist elsewhere.
     is_elsewhere = stat.S_ISREG(found.st_mode) and found.st_nlink > 1
     if found.st_uid == 0 and not is_elsewhere:
         os.chown(name, account.pw_uid, account.pw_gid, dir_fd=folder, follow_symlinks=False)
 
 
-def _let_pass(places: Iterable[Path], account: pwd.struct_passwd) -> None:
-    """Let this account alone go through closed folders on the way to these places, without looking around."""
+def _allow_passage(places: Iterable[Path], account: pwd.struct_passwd) -> None:
+    """Let only this account pass through closed folders on the way to these places, without listing them."""
     for folder in sorted({parent for place in places for parent in place.parents}):
         found = folder.stat()
         if found.st_uid != account.pw_uid and not found.st_mode & stat.S_IXOTH:
-            _let_one_pass(folder, account)
+            _allow_passage_of_one(folder, account)
 
 
-def _let_one_pass(folder: Path, account: pwd.struct_passwd) -> None:
+def _allow_passage_of_one(folder: Path, account: pwd.struct_passwd) -> None:
     entries = _entries(folder)
-    # A later change of the folder's mode takes the right out of the mask, and leaves the entry.
-    if entries.get((USER, account.pw_uid), 0) & entries.get((MASK, NOBODY), 0) & PASS:
+    # A later change of the folder's mode removes the right from the mask but keeps the entry.
+    if entries.get((USER, account.pw_uid), 0) & entries.get((MASK, NO_ID), 0) & PASS:
         return
     entries[USER, account.pw_uid] = entries.get((USER, account.pw_uid), 0) | PASS
-    # The mask bounds what all but owner and others may do.
-    entries[MASK, NOBODY] = entries.get((MASK, NOBODY), entries[GROUP, NOBODY]) | PASS
+    # The mask limits all entries except owner and others.
+    entries[MASK, NO_ID] = entries.get((MASK, NO_ID), entries[GROUP, NO_ID]) | PASS
     packed = (ACL_ENTRY.pack(tag, bits, id) for (tag, id), bits in sorted(entries.items()))
     os.setxattr(folder, ACL, ACL_VERSION.pack(2) + b"".join(packed))
     print(f"Locus runs as {NAME}, which may now pass through {folder}.", file=sys.stderr)  # noqa: T201
 
 
 def _entries(folder: Path) -> dict[tuple[int, int], int]:
-    """Return who may do what with a folder: `(kind, id) -> bits`."""
+    """Return the rights on a folder: `(kind, id) -> bits`."""
     try:
         stored = os.getxattr(folder, ACL)
     except OSError:
         mode = folder.stat().st_mode
-        return {(OWNER, NOBODY): mode >> 6 & 7, (GROUP, NOBODY): mode >> 3 & 7, (OTHERS, NOBODY): mode & 7}
+        return {(OWNER, NO_ID): mode >> 6 & 7, (GROUP, NO_ID): mode >> 3 & 7, (OTHERS, NO_ID): mode & 7}
     rows = ACL_ENTRY.iter_unpack(stored[ACL_VERSION.size :])
     return {(tag, id): bits for tag, bits, id in rows}
 
 
 def _check_access(account: pwd.struct_passwd) -> None:
-    """Refuse to become an account that can't read Python, its packages or our code."""
+    """Raise `RootError` if the account can't read Python, its packages or our code."""
     packages = [Path(entry) for entry in sys.path if entry and Path(entry).exists()]
     needed = [
         Path(sys.executable),

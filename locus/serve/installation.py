@@ -1,4 +1,4 @@
-"""What an installation needs before its processes start: tables, static files, an administrator, the demo."""
+"""Prepares an installation: tables, static files, an administrator, the demo."""
 
 import hashlib
 import secrets
@@ -18,20 +18,20 @@ from rich.console import Console
 from accounts.models import User
 from locus.demo import ensure_demo
 
-# What `collectstatic` leaves out by itself.
+# Files that `collectstatic` itself leaves out.
 NOT_STATIC = ["CVS", ".*", "*~"]
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How the new administrator logs in."""
+    """The login of the new administrator."""
 
     email: str
     password: str
 
 
 def install(console: Console) -> Login | None:
-    """Bring the installation up to date; return the administrator's login if this made one."""
+    """Bring the installation up to date; return the administrator's login if it was created now."""
     with step(console, "Preparing the database"):
         check_database(settings.DATABASE_URL)
         call_command("migrate", interactive=False, verbosity=0)
@@ -42,14 +42,14 @@ def install(console: Console) -> Login | None:
         return None
     with step(console, "Creating the administrator and the demo workspace"):
         login = create_admin()
-    # Here, and not only when all runs: what comes next may fail, and no later start can tell the password.
+    # Printed here and not at the end: a later step may fail, and no later start can show the password.
     console.print(f"Administrator {login.email}, password {login.password} (shown only now)", highlight=False)
     return login
 
 
 @contextmanager
 def step(console: Console, what: str) -> Iterator[None]:
-    """Show that something goes on and, in the end, how long it took."""
+    """Show that a step runs and, in the end, how long it took."""
     started = time.monotonic()
     with console.status(what):
         yield
@@ -57,7 +57,8 @@ def step(console: Console, what: str) -> Iterator[None]:
 
 
 def check_database(url: str) -> None:
-    """Refuse a server that cannot be reached or that lacks pgvector, before Django's pool waits for it."""
+    """Raise `CommandError` if the server can't be reached or lacks pgvector, before Django's pool waits for
+    it."""
     try:
         with psycopg.connect(url, connect_timeout=10) as connection:
             extension = connection.execute("SELECT FROM pg_available_extensions WHERE name = 'vector'")
@@ -72,7 +73,7 @@ def check_database(url: str) -> None:
 
 @transaction.atomic
 def create_admin() -> Login:
-    """Create the administrator, with the demo workspace to look around in."""
+    """Create the administrator, with the demo workspace."""
     email, given = settings.ADMIN_EMAIL, settings.ADMIN_PASSWORD
     password = given or secrets.token_urlsafe(12)
     ensure_demo(User.objects.create_superuser(email, password))
@@ -80,7 +81,7 @@ def create_admin() -> Login:
 
 
 def static_files_are_current() -> bool:
-    """Tell whether the collected static files were made from the present ones."""
+    """Return whether the collected static files are up to date."""
     stamp = static_stamp()
     return stamp.exists() and stamp.read_text() == static_state()
 
@@ -92,7 +93,7 @@ def collect_static_files() -> None:
 
 
 def static_stamp() -> Path:
-    """Return the file that says which static files were collected."""
+    """Return the file that records which static files were collected."""
     return Path(settings.STATIC_ROOT) / ".locus-stamp"
 
 

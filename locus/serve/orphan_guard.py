@@ -1,7 +1,7 @@
-"""A small process that ends process groups once their supervisor is gone, however that happened.
+"""A small process that ends process groups after their supervisor has died, for whatever reason.
 
 It reads `+GROUP` and `-GROUP` lines from a pipe that only the supervisor holds open. When the pipe closes,
-the groups still on the list have lost their supervisor.
+the supervisor is gone, and the groups still on the list are ended.
 """
 
 import os
@@ -18,7 +18,7 @@ class OrphanGuard:
     """The supervisor's end of the pipe."""
 
     def __init__(self) -> None:
-        # Without -P, modules beside this file could stand in for the standard library's.
+        # Without -P, modules in this file's folder could replace those of the standard library.
         command = [sys.executable, "-P", __file__]
         self._process = subprocess.Popen(  # noqa: S603
             command,
@@ -29,16 +29,16 @@ class OrphanGuard:
             start_new_session=True,
         )
 
-    def hold(self, group: int) -> None:
-        """End this group if we die."""
+    def watch(self, group: int) -> None:
+        """End this group if this process dies."""
         self._write(f"+{group}\n")
 
-    def release(self, group: int) -> None:
-        """Forget a group that has ended."""
+    def unwatch(self, group: int) -> None:
+        """Remove a group that has ended."""
         self._write(f"-{group}\n")
 
     def close(self) -> None:
-        """End whatever is still held."""
+        """End all groups still watched."""
         self._process.communicate()
 
     def _write(self, line: str) -> None:
@@ -46,8 +46,8 @@ class OrphanGuard:
         self._process.stdin.write(line)
 
 
-def groups_left(lines: Iterable[str]) -> set[int]:
-    """Return the groups that were held and never released."""
+def unfinished_groups(lines: Iterable[str]) -> set[int]:
+    """Return the groups that were added and not removed."""
     groups: set[int] = set()
     for line in lines:
         change = groups.add if line.startswith("+") else groups.discard
@@ -55,19 +55,19 @@ def groups_left(lines: Iterable[str]) -> set[int]:
     return groups
 
 
-def end(groups: set[int]) -> None:
-    """Ask the groups to stop, and kill those that have not done so in time."""
-    groups = {group for group in groups if send(group, signal.SIGTERM)}
+def end_groups(groups: set[int]) -> None:
+    """Send SIGTERM to the groups, and kill those that still run after some seconds."""
+    groups = {group for group in groups if send_signal(group, signal.SIGTERM)}
     deadline = time.monotonic() + GRACE_SECONDS
     while groups and time.monotonic() < deadline:
         time.sleep(0.1)
-        groups = {group for group in groups if send(group, 0)}
+        groups = {group for group in groups if send_signal(group, 0)}
     for group in groups:
-        send(group, signal.SIGKILL)
+        send_signal(group, signal.SIGKILL)
 
 
-def send(group: int, number: int) -> bool:
-    """Signal a process group and tell whether it is there."""
+def send_signal(group: int, number: int) -> bool:
+    """Signal a process group; return whether it exists."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -76,4 +76,4 @@ def send(group: int, number: int) -> bool:
 
 
 if __name__ == "__main__":
-    end(groups_left(sys.stdin))
+    end_groups(unfinished_groups(sys.stdin))

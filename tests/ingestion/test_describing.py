@@ -280,7 +280,7 @@ def test_where_the_money_is_spent_pictures_stay_undescribed(
     assert (document.status, seer.looks) == (Status.READY, [])
     [warning] = document.warnings
     assert warning["code"] == "pictures_undescribed"
-    assert "Whoever runs it can raise MAX_COST" in warning["message"]
+    assert "Its operator can raise MAX_COST" in warning["message"]
     assert not Charge.unscoped.exists()
 
 

@@ -310,9 +310,9 @@ def test_only_the_account_may_pass_a_closed_folder(tmp_path: Path) -> None:
     (closed / "checkout").chmod(0o755)
     closed.chmod(0o700)
     account = account_of_root.find_or_make()
-    account_of_root._let_pass([closed / "checkout"], account)
+    account_of_root._allow_passage([closed / "checkout"], account)
     closed.chmod(0o700)
-    account_of_root._let_pass([closed / "checkout"], account)
+    account_of_root._allow_passage([closed / "checkout"], account)
 
     def enters(uid: int, folder: Path) -> bool:
         return not subprocess.run(
@@ -349,7 +349,7 @@ def supervise(heard: list[tuple[str, str]], script: str, until: str) -> None:
 
 def test_a_child_that_keeps_failing_is_given_up(heard: list[tuple[str, str]]) -> None:
     with pytest.raises(
-        GaveUpError, match=r"The child ended 5 times soon after its start; its lines say why\."
+        GaveUpError, match=r"The child ended 5 times soon after its start; see its output above\."
     ):
         supervise(heard, "print('no'); raise SystemExit(3)", until="never")
     assert [line for _, line in heard].count("no") == 5

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the whole product under one supervisor."""
+"""`manage.py serve`: runs the whole product under one supervisor."""
 
 import os
 import socket
@@ -19,9 +19,9 @@ from locus.serve.installation import Login, install
 from locus.serve.supervisor import GaveUpError, Supervisor
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}  # noqa: S104
-# Streams stay open for as long as somebody listens: a stop does not wait for them.
-# Messages are short, and compressing them was 2 % of the server's work under hundreds of streams.
-# Who connects through a proxy, `locus.door` finds out. A message may be as long as the body of a request.
+# Streams stay open while a client reads them, so a stop does not wait for them. Messages are short;
+# compressing them took 2 % of the server's time under hundreds of streams. `locus.door` handles proxies. A
+# message may be as long as a request's body.
 UVICORN = [
     "--http=locus.door.connections:HttpProtocol",
     "--no-proxy-headers",
@@ -36,7 +36,7 @@ COLOURS = {"web": "cyan", "worker": "magenta"}
 
 
 class Command(BaseCommand):
-    """Set up what is missing, then run web server and worker until told to stop."""
+    """Sets up what is missing, then runs web server and worker until a signal stops it."""
 
     help = "Run Locus: set up what is missing, then keep web server and worker running."
 
@@ -51,7 +51,7 @@ class Command(BaseCommand):
         host, port = options["host"], read_port(options["port"])
         check_free(host, port)
         if options["no_web_tools"]:
-            # The children read their settings from here.
+            # Child processes read their settings from the environment.
             os.environ["WEB_TOOLS"] = "off"
         console = Console(soft_wrap=True)
         login = install(console)
@@ -62,15 +62,15 @@ class Command(BaseCommand):
 
 
 def supervise(console: Console, host: str, port: int, login: Login | None) -> None:
-    """Run web server and worker until a signal comes, and say when they can be used."""
+    """Run web server and worker until a signal comes, and report when they are ready."""
 
     def say(name: str, line: str) -> None:
         console.print(Text.assemble((f"{name:<6} │ ", COLOURS[name]), line))
 
     supervisor = Supervisor(commands(host, port), say)
     supervisor.run(
-        is_ready=lambda: answers(f"http://{url_host(host)}:{port}/health"),
-        announce=lambda: console.print(welcome(f"http://{url_host(host)}:{port}/", login)),
+        is_ready=lambda: is_answering(f"http://{url_host(host)}:{port}/health"),
+        announce=lambda: console.print(welcome_panel(f"http://{url_host(host)}:{port}/", login)),
     )
     console.print("Locus has stopped.")
 
@@ -84,8 +84,8 @@ def commands(host: str, port: int) -> dict[str, list[str]]:
     return {"web": [sys.executable, "-u", *web], "worker": [sys.executable, "-u", *worker]}
 
 
-def welcome(url: str, login: Login | None) -> Panel:
-    """Return the box that says where to go, and the first time how to log in."""
+def welcome_panel(url: str, login: Login | None) -> Panel:
+    """Return a panel with the address and, the first time, the login."""
     lines = [f"Locus is ready: {url}"]
     if login:
         lines += [
@@ -98,8 +98,8 @@ def welcome(url: str, login: Login | None) -> Panel:
     return Panel.fit("\n".join(lines), padding=(1, 3), border_style="green")
 
 
-def answers(url: str) -> bool:
-    """Tell whether a GET of this URL succeeds."""
+def is_answering(url: str) -> bool:
+    """Return whether a GET of this URL succeeds."""
     try:
         with urllib.request.urlopen(url, timeout=2) as reply:  # noqa: S310
             return bool(reply.status == 200)
@@ -108,20 +108,20 @@ def answers(url: str) -> bool:
 
 
 def url_host(host: str) -> str:
-    """Return how a browser on this machine names the address."""
+    """Return the host name that a browser on this machine uses for the address."""
     reachable = ANY_ADDRESS.get(host, host)
     return f"[{reachable}]" if ":" in reachable else reachable
 
 
 def read_port(text: str) -> int:
-    """Read a port number."""
+    """Return a port number; raise `CommandError` for anything else."""
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
         raise CommandError(f"PORT must be a number from 1 to 65535, not “{text}”.")
     return int(text)
 
 
 def check_free(host: str, port: int) -> None:
-    """Refuse an address that this machine does not have, or a port that is taken."""
+    """Raise `CommandError` for an address that this machine does not have, or a port in use."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE

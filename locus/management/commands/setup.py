@@ -1,4 +1,4 @@
-"""`manage.py setup`: prepare an installation whose processes something else runs (containers, systemd)."""
+"""`manage.py setup`: prepares an installation whose processes something else runs (containers, systemd)."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from locus.serve.installation import install
 
 
 class Command(BaseCommand):
-    """Migrate, collect static files, and on the first run create the administrator and the demo."""
+    """Migrates, collects static files, and on the first run creates the administrator and the demo."""
 
     help = "Bring database and static files up to date; create the administrator on the first run."
 

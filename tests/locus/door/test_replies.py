@@ -79,7 +79,7 @@ def test_the_schema_is_made_once_and_prints_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """It took a third of a second for each request of anybody, and printed warnings each time."""
-    schema._rendered.cache_clear()
+    schema._render_schema.cache_clear()
     made: list[object] = []
     make = SchemaGenerator.get_schema
 

@@ -39,6 +39,22 @@ class _Environment(Env):
 
 env = _Environment(eager=False)
 
+
+def _refuse_all_but_classes(name: str) -> None:
+    module = name.rpartition(".")[0]
+    try:
+        is_there = find_spec(module) is not None if module else False
+    except ImportError:
+        is_there = False
+    if not is_there:
+        raise ValidationError(f"“{name}” is not the dotted path of a class that is installed.")
+
+
+def _refuse_all_but_objects(options: Any) -> None:
+    if not isinstance(options, dict):
+        raise ValidationError("Not a JSON object.")
+
+
 # --- Where things are kept -----------------------------------------------------------------------------
 
 DATA_DIR = Path(env.str("DATA_DIR", "") or BASE_DIR / "var").resolve()
@@ -130,6 +146,23 @@ try:
 except ProgrammingError as error:
     sys.exit(f"DATABASE_URL is not a PostgreSQL address: {error}".strip())
 
+# --- Cache: what processes share and may lose -------------------------------------------------------------
+
+# Django pickles what it stores here. Nobody may write to this table alone: it belongs to the role that owns
+# the whole database. What comes from outside is stored as text that we parse (search/web/cache.py).
+DATABASE_CACHE = "django.core.cache.backends.db.DatabaseCache"
+CACHE_BACKEND = env.str("CACHE_BACKEND", DATABASE_CACHE, validate=_refuse_all_but_classes)
+CACHE_LOCATION = env.str("CACHE_LOCATION", "locus_cache")
+CACHE_OPTIONS: Any = env.json("CACHE_OPTIONS", {}, validate=_refuse_all_but_objects)
+CACHES = {
+    "default": {
+        "BACKEND": CACHE_BACKEND,
+        "LOCATION": CACHE_LOCATION,
+        "KEY_PREFIX": "locus",
+        "OPTIONS": ({"MAX_ENTRIES": 10_000} if CACHE_BACKEND == DATABASE_CACHE else {}) | CACHE_OPTIONS,
+    }
+}
+
 # --- Applications --------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
@@ -202,23 +235,6 @@ STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [path for path in [BASE_DIR / "frontend" / "dist"] if path.is_dir()]
 MEDIA_ROOT = DATA_DIR / "files"
-
-
-def _refuse_all_but_classes(name: str) -> None:
-    module = name.rpartition(".")[0]
-    try:
-        is_there = find_spec(module) is not None if module else False
-    except ImportError:
-        is_there = False
-    if not is_there:
-        raise ValidationError(f"“{name}” is not the dotted path of a class that is installed.")
-
-
-def _refuse_all_but_objects(options: Any) -> None:
-    if not isinstance(options, dict):
-        raise ValidationError("Not a JSON object.")
-
-
 # Any class of Django's storage API that does not overwrite; paths are asked for in kb/storage.py alone.
 FILE_STORAGE = env.str(
     "FILE_STORAGE", "django.core.files.storage.FileSystemStorage", validate=_refuse_all_but_classes
@@ -426,7 +442,6 @@ PROCRASTINATE_IMPORT_PATHS = [
     "accounts.idempotency",
     "runs.jobs",
     "runs.scrubbing",
-    "search.web.cache",
 ]
 # One document is extracted while another is embedded. One more job runs for a workspace that has none
 # running.

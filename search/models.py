@@ -1,4 +1,4 @@
-"""What all processes know of web providers: their breakers, and what was found lately."""
+"""What all processes know of web providers: their breakers."""
 
 from __future__ import annotations
 
@@ -21,17 +21,3 @@ class Breaker(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class CachedSearch(models.Model):
-    """What a search found. The key is a digest: a row tells neither who asked nor what."""
-
-    key = models.CharField(primary_key=True, max_length=64)
-    value = models.JSONField()
-    expires_at = models.DateTimeField()
-
-    class Meta:
-        indexes = [models.Index(fields=["expires_at"], name="cached_search_expiry")]
-
-    def __str__(self) -> str:
-        return self.key

@@ -56,13 +56,15 @@ def _no_reranker_of_an_earlier_test() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _no_job_outlives_its_test(request: pytest.FixtureRequest, django_db_blocker: Any) -> Iterator[None]:
-    """Empty the queue after tests that commit: Django flushes only the tables of its own models."""
+def _no_job_and_no_cache_outlives_a_test(
+    request: pytest.FixtureRequest, django_db_blocker: Any
+) -> Iterator[None]:
+    """Empty queue and cache after tests that commit: Django flushes only the tables of its own models."""
     yield
     marker = request.node.get_closest_marker("django_db")
     if (marker and marker.kwargs.get("transaction")) or "transactional_db" in request.fixturenames:
         with django_db_blocker.unblock(), connection.cursor() as cursor:
-            cursor.execute("DELETE FROM procrastinate_jobs")
+            cursor.execute("DELETE FROM procrastinate_jobs; DELETE FROM locus_cache")
 
 
 @pytest.fixture(scope="session")

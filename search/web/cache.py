@@ -1,38 +1,37 @@
-"""What was found lately, so that the same question is not paid for twice (contract §6, ADR 22).
+"""What was found lately, so that the same question is not paid for twice (contract §6, ADR 22 and 35).
 
 The key is made of the first provider that could be asked, not of the one that answered: what was found after
-falling through is there for the next who asks the same way. The cache is a convenience: if it fails, the
-search goes on as if it were empty.
+falling through is there for the next who asks the same way. The cache is a convenience: if it fails or is
+slow, the search goes on as if it were empty.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
 from django.conf import settings
-from django.db import Error as AnyDatabaseError
+from django.core.cache import cache, caches
+from django.core.cache.backends.db import DatabaseCache
 from django.db import transaction
-from django.utils import timezone
-from procrastinate.contrib.django import app
 from pydantic import TypeAdapter
 
 from core.threads import in_database_within
-from search.models import CachedSearch
 from search.web.base import SearchHits, WebQuery
 
 # To be raised when queries or what is found take another shape.
 SCHEMA_VERSION = 2
-# A database that hangs is no reason to wait: asking the web takes about as long.
+# A cache that hangs is no reason to wait: asking the web takes about as long.
 LONGEST_WAIT_SECS = 1.0
 
-Clock = Callable[[], datetime]
+P = ParamSpec("P")
+Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 
@@ -46,8 +45,6 @@ class Answer:
 
 _QUERY = TypeAdapter(WebQuery)
 _ANSWER = TypeAdapter(Answer)
-# A value that is no answer, or that PostgreSQL can't hold, is a `ValueError`.
-_FAULTS = (AnyDatabaseError, ValueError)
 _UNORDERED = ("allow", "deny", "prefer")
 
 
@@ -74,55 +71,54 @@ def _canonical(rules: list[Any]) -> list[str]:
     return sorted({json.dumps(part, sort_keys=True) for part in parts})
 
 
-async def look_up(key: str, *, only: str | None = None, clock: Clock = timezone.now) -> Answer | None:
+async def look_up(key: str, *, only: str | None = None) -> Answer | None:
     """Return what is kept under the key; if `only`, where named, is who said it."""
     try:
-        answer = await in_database_within(LONGEST_WAIT_SECS, _read, key, clock())
-    except _FAULTS as error:
+        answer = await _within(LONGEST_WAIT_SECS, _read, key)
+    except Exception as error:  # noqa: BLE001 - each backend has errors of its own
         logger.warning("The cache of web searches can't be read: %r", error)
         return None
     return answer if answer and only in (None, answer.provider) else None
 
 
-def is_kept(key: str, *, only: str | None = None, clock: Clock = timezone.now) -> bool:
+def is_kept(key: str, *, only: str | None = None) -> bool:
     """Tell whether `look_up` would find something. For threads that hold a connection: it is used.
 
     Where each of many holds one and waits for somebody else's, all wait.
     """
     try:
         with transaction.atomic():
-            answer = _read(key, clock())
-    except _FAULTS as error:
+            answer = _read(key)
+    except Exception as error:  # noqa: BLE001 - each backend has errors of its own
         logger.warning("The cache of web searches can't be read: %r", error)
         return False
     return answer is not None and only in (None, answer.provider)
 
 
-async def keep(key: str, answer: Answer, ttl_secs: int, *, clock: Clock = timezone.now) -> None:
+async def keep(key: str, answer: Answer, ttl_secs: int) -> None:
     """Keep an answer for some seconds; 0 keeps nothing."""
     if ttl_secs <= 0:
         return
     try:
-        expires_at = clock() + timedelta(seconds=ttl_secs)
-        await in_database_within(LONGEST_WAIT_SECS, _write, key, answer, expires_at)
-    except _FAULTS as error:
+        await _within(LONGEST_WAIT_SECS, _write, key, answer, ttl_secs)
+    except Exception as error:  # noqa: BLE001 - each backend has errors of its own
         logger.warning("The cache of web searches can't be written: %r", error)
 
 
-def _read(key: str, now: datetime) -> Answer | None:
-    kept = CachedSearch.objects.filter(pk=key, expires_at__gt=now).values_list("value", flat=True).first()
-    return None if kept is None else _ANSWER.validate_python(kept)
+def _read(key: str) -> Answer | None:
+    kept = cache.get(key)
+    return None if kept is None else _ANSWER.validate_json(kept)
 
 
-def _write(key: str, answer: Answer, expires_at: datetime) -> None:
-    row = CachedSearch(key=key, value=_ANSWER.dump_python(answer, mode="json"), expires_at=expires_at)
-    CachedSearch.objects.bulk_create(
-        [row], update_conflicts=True, unique_fields=["key"], update_fields=["value", "expires_at"]
-    )
+def _write(key: str, answer: Answer, ttl_secs: int) -> None:
+    # Text that we parse ourselves: no class of ours is pickled, whatever the backend does with values.
+    cache.set(key, _ANSWER.dump_json(answer).decode(), ttl_secs)
 
 
-@app.periodic(cron="*/10 * * * *")
-@app.task(name="delete_expired_searches", queueing_lock="delete_expired_searches")
-def delete_expired(timestamp: int) -> None:
-    """Delete what is no longer found."""
-    CachedSearch.objects.filter(expires_at__lte=timezone.now()).delete()
+async def _within(secs: float, function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+    """Return what a function of the cache returns; raise an error if the backend takes longer."""
+    if isinstance(caches["default"], DatabaseCache):
+        # The database gives up by itself, and leaves no thread hanging.
+        return await in_database_within(secs, function, *args, **kwargs)
+    async with asyncio.timeout(secs):
+        return await asyncio.to_thread(function, *args, **kwargs)

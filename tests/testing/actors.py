@@ -126,7 +126,7 @@ class _Actions:
     async def look_up(self, key: str) -> str | None:
         from search.web import cache
 
-        found = await cache.look_up(key, clock=self._clock)
+        found = await cache.look_up(key)
         return found.provider if found else None
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from typing import Any
 
+from django.db import connection
 from django.test import AsyncClient
 
 from tests.conftest import Cast
@@ -72,3 +74,11 @@ async def _patch(people: Cast, path: str, body: dict[str, Any]) -> None:
         headers=people.headers("alice"),
     )
     assert reply.status_code == 200, reply.content
+
+
+def kept_rows() -> list[tuple[str, str, datetime]]:
+    """Return key, pickled value and end of what the cache of searches keeps."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT cache_key, value, expires FROM locus_cache")
+        rows: list[tuple[str, str, datetime]] = cursor.fetchall()
+        return rows

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import pickle
+import pickletools
+import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
+from django.core.cache import cache as shared
+from django.core.cache.backends.base import BaseCache
 from django.db import connection
-from django.utils import timezone
 from pytest_django import Settings
 
 from core.threads import in_database
-from search.models import Breaker, CachedSearch
+from search.models import Breaker
 from search.web import cache
 from search.web.base import DateRange, Hit, Location, Recency, SearchHits, WebQuery
-from search.web.cache import Answer, keep, key_of, look_up
+from search.web.cache import Answer, is_kept, keep, key_of, look_up
 from search.web.domains import DomainRule
 from search.web.inputs import WebSearchInput
-from tests.testing.actors import Actor, Clock
+from tests.search.web.calling import kept_rows
+from tests.testing.actors import Actor
 from tests.testing.live import environment
 
 HERE, ELSEWHERE = UUID(int=1), UUID(int=2)
@@ -145,33 +151,36 @@ def test_a_schema_of_another_version_is_not_read(monkeypatch: pytest.MonkeyPatch
 # --- Keeping -----------------------------------------------------------------------------------------------
 
 
+def let_pass(secs: float) -> None:
+    """Let all that is kept end so many seconds earlier."""
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE locus_cache SET expires = expires - make_interval(secs => %s)", [secs])
+
+
 @pytest.mark.django_db(transaction=True)
 class TestKeeping:
-    @pytest.fixture
-    def clock(self) -> Clock:
-        return Clock()
-
-    async def test_what_is_kept_comes_back_the_same_until_its_time_is_over(self, clock: Clock) -> None:
+    async def test_what_is_kept_comes_back_the_same_until_its_time_is_over(self) -> None:
         key = key_of("brave", QUERY, HERE)
-        assert await look_up(key, clock=clock) is None
-        await keep(key, ANSWER, 600, clock=clock)
-        clock.secs = 599.9
-        assert await look_up(key, clock=clock) == ANSWER
-        clock.secs = 600
-        assert await look_up(key, clock=clock) is None
+        assert await look_up(key) is None
+        await keep(key, ANSWER, 600)
+        await in_database(let_pass, 590)
+        assert await look_up(key) == ANSWER
+        await in_database(let_pass, 11)
+        assert await look_up(key) is None
+        assert await in_database(kept_rows) == []
 
-    async def test_a_newer_answer_replaces_the_older(self, clock: Clock) -> None:
+    async def test_a_newer_answer_replaces_the_older(self) -> None:
         key = key_of("brave", QUERY, HERE)
-        await keep(key, ANSWER, 600, clock=clock)
-        clock.secs = 300
+        await keep(key, ANSWER, 600)
+        await in_database(let_pass, 300)
         newer = Answer("brave", SearchHits(()))
-        await keep(key, newer, 600, clock=clock)
-        clock.secs = 800
-        assert await look_up(key, clock=clock) == newer
+        await keep(key, newer, 600)
+        await in_database(let_pass, 500)
+        assert await look_up(key) == newer
 
     async def test_no_time_keeps_nothing(self) -> None:
         await keep("0", ANSWER, 0)
-        assert not await CachedSearch.objects.aexists()
+        assert await in_database(kept_rows) == []
 
     async def test_what_was_found_after_falling_through_is_found_again(self) -> None:
         """The key is that of the first candidate; who answered stands in the value."""
@@ -187,25 +196,26 @@ class TestKeeping:
 
     async def test_a_row_tells_neither_who_asked_nor_what(self) -> None:
         await keep(key_of("brave", QUERY, HERE, "customer 7"), ANSWER, 600)
-        row = await CachedSearch.objects.aget()
-        assert not any(secret in str(vars(row)) for secret in ("tea export", str(HERE), "customer 7"))
+        [(key, value, _)] = await in_database(kept_rows)
+        kept = f"{key} {pickle.loads(base64.b64decode(value))}"
+        assert "Tea exports rise" in kept
+        assert not any(secret in kept for secret in ("tea export", str(HERE), "customer 7"))
 
-    async def test_processes_share_it(self, clock: Clock) -> None:
+    async def test_what_is_kept_is_text(self) -> None:
+        """Of a pickle no class is made, whatever stands in it."""
+        await keep("0", ANSWER, 600)
+        [(_, value, _)] = await in_database(kept_rows)
+        operations = {operation.name for operation, _, _ in pickletools.genops(base64.b64decode(value))}
+        assert operations <= {"PROTO", "FRAME", "BINUNICODE", "SHORT_BINUNICODE", "MEMOIZE", "STOP"}
+
+    async def test_processes_share_it(self) -> None:
         key = key_of("brave", QUERY, HERE)
-        await keep(key, ANSWER, 600, clock=clock)
+        await keep(key, ANSWER, 600)
         with Actor() as other:
             assert other.tell("look_up", key) == "tavily"
             assert other.tell("look_up", key_of("brave", QUERY, ELSEWHERE)) is None
-            other.tell("at", 600)
+            await in_database(let_pass, 600)
             assert other.tell("look_up", key) is None
-
-
-def test_expired_rows_are_deleted(db: None) -> None:
-    for key, secs in (("old", -1), ("new", 60)):
-        expires_at = timezone.now() + timedelta(seconds=secs)
-        CachedSearch.objects.create(key=key, value={}, expires_at=expires_at)
-    cache.delete_expired(0)
-    assert [row.key for row in CachedSearch.objects.all()] == ["new"]
 
 
 # --- Faults ------------------------------------------------------------------------------------------------
@@ -214,17 +224,38 @@ def test_expired_rows_are_deleted(db: None) -> None:
 @pytest.fixture
 def no_table() -> Iterator[None]:
     with connection.cursor() as cursor:
-        cursor.execute("ALTER TABLE search_cachedsearch RENAME TO elsewhere")
+        cursor.execute("ALTER TABLE locus_cache RENAME TO elsewhere")
         yield
-        cursor.execute("ALTER TABLE elsewhere RENAME TO search_cachedsearch")
+        cursor.execute("ALTER TABLE elsewhere RENAME TO locus_cache")
 
 
 @pytest.fixture
 def locked() -> Iterator[None]:
     """A table that nobody can read for now."""
     with psycopg.connect(environment()["DATABASE_URL"]) as other:
-        other.execute("LOCK TABLE search_cachedsearch IN ACCESS EXCLUSIVE MODE")
+        other.execute("LOCK TABLE locus_cache IN ACCESS EXCLUSIVE MODE")
         yield
+
+
+class BrokenCache(BaseCache):
+    """A backend whose server is not there."""
+
+    def __init__(self, location: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
+
+    def get(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("no server")
+
+    set = get
+
+
+class SlowCache(BrokenCache):
+    """A backend whose server does not answer for a second."""
+
+    def get(self, *_: Any, **__: Any) -> Any:
+        time.sleep(1)
+
+    set = get
 
 
 @pytest.mark.django_db(transaction=True)
@@ -233,7 +264,8 @@ class TestFaults:
     async def test_a_table_that_is_gone_is_an_empty_cache(self, caplog: pytest.LogCaptureFixture) -> None:
         await keep("0", ANSWER, 600)
         assert await look_up("0") is None
-        assert [record.levelname for record in caplog.records] == ["WARNING"] * 2
+        assert not await in_database(is_kept, "0")
+        assert [record.levelname for record in caplog.records] == ["WARNING"] * 3
 
     @pytest.mark.usefixtures("locked")
     async def test_a_database_that_hangs_is_not_waited_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,15 +275,35 @@ class TestFaults:
         assert set(await asyncio.gather(*(look_up("0") for _ in range(12)))) == {None}
         assert await in_database(Breaker.objects.count) == 0
 
-    @pytest.mark.parametrize(
-        "value", [{}, [], "x", 7, {"provider": "brave"}, {"provider": "brave", "found": {"hits": [{}]}}]
-    )
-    async def test_a_row_that_is_no_answer_is_none(self, value: Any) -> None:
-        expires_at = timezone.now() + timedelta(seconds=60)
-        await CachedSearch.objects.acreate(key="0", value=value, expires_at=expires_at)
+    @pytest.mark.parametrize("backend", [BrokenCache, SlowCache])
+    async def test_another_backend_may_fail_and_hang_too(
+        self, backend: type[BaseCache], monkeypatch: pytest.MonkeyPatch, settings: Settings
+    ) -> None:
+        settings.CACHES = {"default": {"BACKEND": f"{__name__}.{backend.__name__}"}}
+        monkeypatch.setattr(cache, "LONGEST_WAIT_SECS", 0.1)
+        begun = time.monotonic()
+        await keep("0", ANSWER, 600)
         assert await look_up("0") is None
+        assert time.monotonic() - begun < 0.9
 
-    @pytest.mark.parametrize("title", ["\0", "\ud800"], ids=["NUL", "half a character"])
-    async def test_what_can_not_be_stored_is_not(self, title: str) -> None:
-        await keep("0", Answer("brave", SearchHits((Hit(title, "https://a.example/", ""),))), 600)
+    async def test_another_backend_keeps_too(self, settings: Settings) -> None:
+        settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+        await keep("0", ANSWER, 600)
+        assert await look_up("0") == ANSWER
+        assert await in_database(kept_rows) == []
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            *({}, [], "x", 7, b"\xff", ANSWER),
+            *("{}", "[]", "7", '{"provider": "brave"}', '{"provider": "brave", "found": {"hits": [{}]}}'),
+        ],
+    )
+    async def test_a_value_that_is_no_answer_is_none(self, value: Any) -> None:
+        await in_database(shared.set, "0", value, 60)
+        assert await look_up("0") is None
+        assert not await in_database(is_kept, "0")
+
+    async def test_what_can_not_be_stored_is_not(self) -> None:
+        await keep("0", Answer("brave", SearchHits((Hit("\ud800", "https://a.example/", ""),))), 600)
         assert await look_up("0") is None

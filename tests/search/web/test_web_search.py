@@ -15,11 +15,11 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from accounts.models.ledger import Charge
+from core.threads import in_database
 from search.generation.extractive.wording import NOTHING_FOUND_ON_THE_WEB
-from search.models import CachedSearch
 from tests.conftest import Cast
 from tests.search.test_rag_search import events_of
-from tests.search.web.calling import BUILT, CITATION, OTHERS, QUERY, ask, change, code_of, details
+from tests.search.web.calling import BUILT, CITATION, OTHERS, QUERY, ask, change, code_of, details, kept_rows
 from tests.testing.search_engines import Failure, ProviderDouble, WebPage, double
 from tests.testing.sockets import socket
 
@@ -248,7 +248,7 @@ async def test_auto_asks_the_next_and_tells_of_both(
         assert result["provider"] == "tavily"
         # What was found after falling through is found again.
         assert (await ask(people, mode="results")).json()["from_cache"] is True
-        assert await CachedSearch.objects.acount() == 1
+        assert len(await in_database(kept_rows)) == 1
 
 
 async def test_a_provider_that_is_named_is_the_only_one_asked(people: Cast, brave: ProviderDouble) -> None:

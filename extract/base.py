@@ -156,6 +156,8 @@ class Request:
     main_content: bool = False
     """Of a web page, read the main content and leave out navigation and whatever else all pages of the site
     repeat."""
+    promised: str | None = None
+    """The kind of file that the name promises, which tells plain texts apart; None without a telling name."""
     attachments: Path | None = None
     """The folder for the files inside the file; None leaves them unread."""
 

@@ -87,6 +87,12 @@ _SOURCE_CODE = [
     ".graphql",
     ".cmake",
     ".mk",
+    ".bat",
+    ".yaml",
+    ".yml",
+    ".toml",
+    ".ini",
+    ".cfg",
 ]
 
 

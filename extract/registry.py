@@ -1,4 +1,4 @@
-"""Chooses the extractor of a file by its content, never by its name."""
+"""Chooses the extractor of a file by its content; the name only tells plain texts apart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_HEADING_CHARS = 400
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the findings of the extractor for this file's content; raise a `DocumentError`."""
-    for finding in extractor_for(sniff(path))(path, request):
+    for finding in extractor_for(sniff(path, request.promised))(path, request):
         if isinstance(finding, Element):
             for element in strip_invisible(finding):
                 yield from split_long(element)

@@ -1,4 +1,7 @@
-"""Detects a file's kind from its bytes. The name is never used: people choose it, and attackers do."""
+"""Detects a file's kind from its bytes.
+
+People choose the name, and attackers do. So it decides nothing but which kind of plain text a text is.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +61,11 @@ ARCHIVE = "This is a {} archive. Unpack it and upload the files in it."
 OLD_OFFICE = "This is a file of {} before 2007. Open it there, save it as {} or PDF, and upload that."
 
 
-def sniff(path: Path) -> str:
-    """Return the file's kind, a key of `kinds.KINDS`; raise a `DocumentError` for an unknown kind."""
+def sniff(path: Path, promised: str | None = None) -> str:
+    """Return the file's kind, a key of `kinds.KINDS`; raise a `DocumentError` for an unknown kind.
+
+    `promised` is the kind that the file's name promises (`kinds.promised_type`).
+    """
     with path.open("rb") as file:
         head = file.read(LOOKED_AT)
     if not head:
@@ -73,7 +79,7 @@ def sniff(path: Path) -> str:
         return _ole_kind(path)
     if kind := _by_magic(head):
         return kind
-    return sniff_text(_as_text(head), is_whole=len(head) < LOOKED_AT)
+    return sniff_text(_as_text(head), promised, is_whole=len(head) < LOOKED_AT)
 
 
 def _by_magic(head: bytes) -> str | None:

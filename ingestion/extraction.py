@@ -77,6 +77,7 @@ class ExtractionState:
             self.path,
             _limits(),
             main_content=bool(self._document.url),
+            promised=None if self._document.url else promised_type(self._document.name),
             attachments=self._attachments,
             while_waiting=self._writer.raise_if_stopped,
         )

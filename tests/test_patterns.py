@@ -113,7 +113,7 @@ def all_patterns() -> list[Tried]:
 def test_every_pattern_is_linear_on_200_000_characters_of_its_worst_alphabet() -> None:
     """A run of digits, of `=` or of spaces in a document held a pattern, and so the process, for hours."""
     found = all_patterns()
-    assert len(found) > 150
+    assert len(found) > 120
     children = [started(found[number::PROCESSES]) for number in range(PROCESSES)]
     told = "".join(map(reported, children))
     assert [line for line in told.splitlines() if line != "done"] == []

@@ -18,6 +18,7 @@ from core.errors import DocumentError
 from core.process.hardening import hide_memory
 from extract.base import Limits, Request, UnitRead
 from extract.errors import OutOfMemory
+from extract.kinds import KINDS
 from extract.registry import extract
 from extract.sandbox.lines import dump_end, dump_error, dump_finding
 from extract.sandbox.serving import serve
@@ -62,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cpu-secs", type=int, required=True)
     parser.add_argument("--max-pages", type=int, required=True)
     parser.add_argument("--units", help="the only units to read, e.g. 3,7,9")
+    parser.add_argument("--promised", choices=KINDS)
     parser.add_argument("--attachments", type=Path)
     parser.add_argument("--main-content", action="store_true")
     parser.add_argument("--deep", action="store_true")
@@ -78,6 +80,7 @@ def _request(given: argparse.Namespace) -> Request:
         safe_mode=given.safe_mode,
         pictures=given.pictures,
         main_content=given.main_content,
+        promised=given.promised,
         attachments=given.attachments,
     )
 

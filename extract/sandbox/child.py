@@ -141,6 +141,7 @@ def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[st
         *("--cpu-secs", str(cpu_secs)),
         *("--max-pages", str(limits.max_pages)),
         *(("--units", ",".join(map(str, request.units))) if request.units else ()),
+        *(("--promised", request.promised) if request.promised else ()),
         *(("--attachments", str(request.attachments.resolve())) if request.attachments else ()),
         *(("--main-content",) if request.main_content else ()),
         *(("--deep",) if request.deep else ()),

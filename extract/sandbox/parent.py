@@ -27,6 +27,7 @@ def extract(
     pictures: bool = False,
     units: tuple[int, ...] | None = None,
     main_content: bool = False,
+    promised: str | None = None,
     attachments: Path | None = None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Finding, None, None]:
@@ -43,6 +44,7 @@ def extract(
         deep,
         pictures=pictures,
         main_content=main_content,
+        promised=promised,
         attachments=attachments,
     )
     return _findings(SupervisedExtraction(path, limits, request, while_waiting))

@@ -1,4 +1,4 @@
-"""Kinds are told by content: every one has its marks, and no name is asked."""
+"""Kinds are told by content: every one has its marks. The name tells plain texts apart, and nothing else."""
 
 from __future__ import annotations
 
@@ -76,6 +76,35 @@ TEXTS = {
 def test_texts_by_their_syntax(tmp_path: Path, name: str) -> None:
     text, kind = TEXTS[name]
     assert sniff(stored(tmp_path, text)) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("light.py", "# Gull Island\n\nA file of remarks and no line of code.\n", "code"),
+        ("page.vue", "<template><p>Hello</p></template>", "code"),
+        ("README.md", '<p align="center"><b>Gull</b></p>\n\nA tower.\n', "md"),
+        ("plain.md", PROSE, "md"),
+        ("words.csv", "# remark,\nname,age\nAnn,31\nBob,7\n", "csv"),
+        ("list.txt", "name,age\nAnn,31\nBob,7\n", "csv"),
+        ("server.log", "import of oil {\nimport of wicks {\n", "txt"),
+        ("text.txt", f"# Gull Island\n\n{PROSE}", "md"),
+        ("report.pdf", PROSE, "txt"),
+        ("photo.png", PYTHON, "code"),
+        ("notes.txt", '{"a": 1}', "json"),
+        ("unknown.xyz", PROSE, "txt"),
+    ],
+)
+def test_the_name_tells_plain_texts_apart(tmp_path: Path, name: str, text: str, kind: str) -> None:
+    assert sniff(stored(tmp_path, text), promised_type(name)) == kind
+
+
+@pytest.mark.parametrize("name", ["notes.md", "script.py", "list.csv", "page.html", "sound.wav"])
+def test_the_name_says_nothing_of_bytes_that_are_no_text(tmp_path: Path, name: str) -> None:
+    promised = promised_type(name)
+    assert sniff(stored(tmp_path, b"\x89PNG\r\n\x1a\n\0\0"), promised) == "png"
+    with pytest.raises(UnsupportedType):
+        sniff(stored(tmp_path, b"\x7fELF\2\1\1" + bytes(60)), promised)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "latin-1"])

@@ -144,7 +144,7 @@ class UserAdmin(DeletionByName, DjangoUserAdmin, ModelAdmin):  # type: ignore[mi
             )
             if not workspace.memberships.filter(role=Role.OWNER).exclude(user=obj).exists()
         ]
-        return reasons + (["You can't delete yourself."] if obj == request.user else [])
+        return reasons + (["You cannot delete yourself."] if obj == request.user else [])
 
 
 @admin.register(Workspace)

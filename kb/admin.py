@@ -1,4 +1,4 @@
-"""Documents in the admin panel: who owns what, in which state. Contents stay with their tenants."""
+"""Documents in the admin panel: owner and state. Contents are visible only to their tenants."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ class DocumentAdmin(ModelAdmin):  # type: ignore[misc]
         return document.chunk_count
 
     def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
-        """Show everything, change nothing but by the actions."""
+        """Make everything read-only; documents change only by the actions."""
         return [field.name for field in Document._meta.fields if field.name != "file"]
 
     def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
-        """Show every field but the file itself."""
+        """Show every field except the file itself."""
         return self.get_readonly_fields(request, obj)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: documents come in through the product."""
+        """Refuse: documents are added through the product."""
         return False
 
     def get_deleted_objects(
         self, objs: Iterable[Document], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Return names and counts: a list would name each of the documents' chunks and vectors."""
+        """Return names and counts: a list would name each chunk and vector."""
         documents = list(objs)
         counts = {"documents": len(documents), "chunks": sum(document.chunk_count for document in documents)}
         return [document.name for document in documents], counts, set(), []
@@ -73,7 +73,7 @@ class DocumentAdmin(ModelAdmin):  # type: ignore[misc]
 
     @admin.action(description="Process again")
     def reprocess_selected(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        """Queue the documents' ingestion once more."""
+        """Queue the documents' ingestion again."""
         for document in queryset:
             reprocess(document)
         self.message_user(request, f"{len(queryset)} queued.", messages.SUCCESS)
@@ -86,9 +86,9 @@ class EmbeddingSpaceAdmin(ModelAdmin):  # type: ignore[misc]
     list_display = ["model", "revision", "dimensions", "created_at"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: a space is made by the model that fills it."""
+        """Refuse: the model that fills a space creates it."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: EmbeddingSpace | None = None) -> bool:
-        """Refuse: vectors would no longer belong to their model."""
+        """Refuse: vectors would no longer match their model."""
         return False

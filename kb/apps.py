@@ -18,7 +18,7 @@ class KbConfig(AppConfig):
     verbose_name = "Knowledge base"
 
     def ready(self) -> None:
-        """Let no document go halfway, whoever deletes it or what it belongs to."""
+        """Connect the signal that completes deletions by cascade."""
         from accounts.people import deletion as people
         from kb.deletion import count_documents_of, delete_documents_of, withdraw
 

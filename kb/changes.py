@@ -1,4 +1,4 @@
-"""Changing a document that is there: its name, tags, metadata and workspace, and whether it is ingested.
+"""Changes of a document: its name, tags, metadata and workspace, and the cancellation of its ingestion.
 
 Each change locks the document's row first, as the worker does when it swaps chunks: neither sees half of the
 other's work.
@@ -25,7 +25,7 @@ from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The new values; None leaves a field as it is."""
+    """The new values; None keeps a field unchanged."""
 
     name: str | None = None
     tags: list[str] | None = None
@@ -34,7 +34,7 @@ class Changes:
     workspace_id: UUID | None = None
 
     def fields(self) -> dict[str, Any]:
-        """Return what changes in the document's own row, its workspace apart."""
+        """Return the new values of the document's own row, without the workspace."""
         values = {
             "name": self.name,
             "tags": self.tags,
@@ -52,14 +52,14 @@ def change(
 ) -> Document:
     """Change a document that the principal may change; return it as it is now.
 
-    `check` may raise what forbids to change the document as it has become meanwhile. Raise `NotFound` or
-    `Forbidden` for a workspace it may not be moved to, `Conflict` if it is there already.
+    `check` may raise to refuse the change, given the document's present state. Raises `NotFound` or
+    `Forbidden` for a workspace that it may not be moved to, `Conflict` if the target already has it.
     """
     target = changes.workspace_id
     if target is not None:
         principal.require_workspace(target, Role.EDITOR)
     with transaction.atomic():
-        row = _locked(document)
+        row = _lock_document(document)
         check(row)
         fields = changes.fields()
         for name, value in fields.items():
@@ -70,7 +70,7 @@ def change(
             with transaction.atomic():
                 row.save(update_fields=[*fields, "updated_at"])
         except IntegrityError:
-            # An upload took the external id between our look and our update.
+            # An upload took the external id between our check and our update.
             _refuse_second(row, row.workspace_id)
             raise
         if target is not None and target != row.workspace_id:
@@ -80,14 +80,13 @@ def change(
 
 
 def cancel(document: Document) -> Document:
-    """End a document's ingestion; return the document as it is now. A finished one stays as it is.
+    """End a document's ingestion; return its present state. A finished document is unchanged.
 
-    A document that has never been ready leaves no chunks. One that was being processed again keeps being
-    found by those it has, unless its content was replaced. The worker notices at its next step that the
-    document is cancelled.
+    A document that was never ready loses its chunks. One that was being processed again keeps its chunks,
+    unless its content was replaced. The worker sees the cancellation at its next step.
     """
     with transaction.atomic():
-        row = _locked(document)
+        row = _lock_document(document)
         if row.is_finished:
             return row
         _forget_queued_jobs(row)
@@ -96,21 +95,21 @@ def cancel(document: Document) -> Document:
             index_document(row.pk)
             row.text_ready_at = row.quality = None
         elif row.text_ready_at is None and row.quality is None:
-            # The chunks are of a content that was replaced: they have places in a file that is gone.
+            # The chunks belong to replaced content: their places are in a file that is gone.
             ChunkVector.objects.filter(chunk__in=_live(row)).delete()
             _live(row).update(replaced_by=[])
             index_document(row.pk)
         row.status, row.stage, row.activity = Status.CANCELLED, Stage.DONE, None
         row.chunk_count = _live(row).count()
         row.searchable = _searchable(row)
-        # A new run clears the warnings at its start, but the chunks may still be those of the run before.
+        # A new run clears the warnings at its start, but the chunks may still be those of the previous run.
         row.warnings = (row.quality or {}).get("warnings", [])
         row.save()
         publish(document_topic(row.workspace_id), str(row.pk))
     return row
 
 
-def _locked(document: Document) -> Document:
+def _lock_document(document: Document) -> Document:
     row = Document.unscoped.select_for_update().filter(pk=document.pk).first()
     if row is None:
         raise NotFound
@@ -129,13 +128,13 @@ def _searchable(document: Document) -> Searchable:
 
 
 def _forget_queued_jobs(document: Document) -> None:
-    """Remove jobs that no worker has taken up: another processing must not run twice."""
+    """Delete jobs that no worker has started: another processing must not run twice."""
     for job in jobs.job_manager.list_jobs(lock=str(document.pk), status="todo"):
         jobs.job_manager.cancel_job_by_id(job.id, delete_job=True)  # type: ignore[arg-type]
 
 
 def _move(document: Document, workspace_id: UUID) -> None:
-    """Move a document, with what is attached to it, and their chunks; what it is attached to stays behind."""
+    """Move a document, its attachments, and their chunks; the document it is attached to is not moved."""
     before = document.workspace_id
     document.attached_to = None
     for one in [document, *_attachments(document)]:

@@ -1,4 +1,4 @@
-"""How long a chunk may be: in characters, whatever a tokenizer makes of them."""
+"""The maximal length of a chunk in characters, for any tokenizer."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from kb.models import Chunk
 
 MOST_CHARS = 4000
-"""Three times what 256 tokens of running text take."""
+"""Three times the length of 256 tokens of running text."""
 MOST_HEADING_CHARS = 1000
 """Of a chunk's whole heading path."""
 
 
 def shorten(chunk: Chunk) -> Chunk:
-    """Return a chunk for reading, cut if an earlier release has stored it without a bound.
+    """Return a chunk for reading, cut if an earlier release stored a longer one.
 
-    What is left keeps its sentences and places. Nothing is saved.
+    The rest keeps its sentences and places. Nothing is saved.
     """
     if sum(map(len, chunk.headings)) > MOST_HEADING_CHARS:
         chunk.headings = [heading[:MOST_HEADING_CHARS] for heading in chunk.headings[-1:]]

@@ -1,9 +1,9 @@
-"""Deleting documents: one way for the API, the admin panel, and workspaces and people that go.
+"""Deletes documents: one way for the API, the admin panel, and deletions of workspaces and people.
 
-    lock the rows ─ index, chunks, vectors, rows ─ scrub what others made of them ─ after the commit: files
+  lock the rows ─ index, chunks, vectors, rows ─ scrub what was made from them ─ after the commit: files
 
-What apps above this one made from documents, such as stored answers, they scrub themselves: they append a
-function to `scrubbers`, which is called inside the transaction.
+Other apps scrub what they made from documents, such as stored answers: they append a function to `scrubbers`,
+which is called inside the transaction.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_ONCE = 200
 """So many documents are deleted in one transaction."""
 
 Scrubber = Callable[[Collection[UUID]], Mapping[str, int]]
-"""Removes the words of documents from rows of its app, and returns how many rows of which kind it changed."""
+"""Removes the words of documents from rows of its app; returns the number of changed rows of each kind."""
 scrubbers: list[Scrubber] = []
 
 
@@ -45,16 +45,16 @@ class Receipt:
     files: int = 0
     bytes: int = 0
     scrubbed: Mapping[str, int] = field(default_factory=dict)
-    """By kind, how many rows lost the documents' words and stayed: `executions`, `events`."""
+    """By kind, the number of rows that lost the documents' words and stayed: `executions`, `events`."""
 
     def __add__(self, other: Receipt) -> Receipt:
-        """Return what two deletions removed together."""
+        """Return the sum of two receipts."""
         counts = {name: count + other.counts[name] for name, count in self.counts.items()}
         return Receipt(**counts, scrubbed=_sum([self.scrubbed, other.scrubbed]))
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many of what are gone."""
+        """The number of deleted objects of each kind."""
         return {name: getattr(self, name) for name in ("documents", "chunks", "vectors", "files", "bytes")}
 
     def as_json(self) -> dict[str, Any]:
@@ -71,17 +71,17 @@ def _sum(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def delete_document(document: Document) -> Receipt:
-    """Delete a document with all that was made from it; see `delete_documents`."""
+    """Delete a document with everything made from it; see `delete_documents`."""
     return delete_documents([document.pk])
 
 
 def delete_documents(ids: Iterable[UUID]) -> Receipt:
-    """Delete documents, with what is attached to them, and return what was removed.
+    """Delete documents, with their attachments, and return a receipt.
 
-    Everything that holds their words goes: chunks, vectors, index, stored answers and their events, and after
-    the commit files, page images and other caches. The caller has decided that they may be deleted. Some
-    hundred share a transaction, so a crash leaves whole documents: call again for the rest. Inside a
-    transaction of the caller nothing is lost if that is rolled back. Unknown ids are skipped.
+    Everything that holds their words is removed: chunks, vectors, index, stored answers and their events, and
+    after the commit files, page images and other caches. The caller checks the right to delete. Some hundred
+    documents share a transaction, so a crash leaves whole documents: call this again for the rest. If a
+    caller's transaction is rolled back, nothing is lost. Unknown ids are skipped.
     """
     left = iter(_with_attachments(ids))
     receipt = Receipt()
@@ -93,13 +93,13 @@ def delete_documents(ids: Iterable[UUID]) -> Receipt:
 def delete_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> Mapping[str, int]:
     """Delete the documents of workspaces, and those attached to conversations of users or of workspaces.
 
-    For `accounts.people.deletion`, before workspaces and people go; returns what a receipt counts as deleted.
+    For `accounts.people.deletion`, before workspaces and people are deleted; returns the counts of a receipt.
     """
     return delete_documents(_documents_of(workspace_ids, user_ids).values_list("pk", flat=True)).counts
 
 
 def count_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> Mapping[str, int]:
-    """Count what `delete_documents_of` would delete, by what the documents say of themselves."""
+    """Count what `delete_documents_of` would delete, by the documents' own columns."""
     totals = _documents_of(workspace_ids, user_ids).aggregate(
         documents=Count("pk"), chunks=Sum("chunk_count", default=0), bytes=Sum("size", default=0)
     )
@@ -112,16 +112,16 @@ def _documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) ->
 
 
 def withdraw(document: Document) -> None:
-    """Do for a document what deletion by a cascade would forget, within its transaction.
+    """Do what a deletion by cascade would miss, within its transaction.
 
-    The signal of deletions that do not come through `delete_documents` calls this.
+    The signal for deletions that bypass `delete_documents` calls this.
     """
     _withdraw([document])
     _scrub([document.pk])
 
 
 def _with_attachments(ids: Iterable[UUID]) -> list[UUID]:
-    """Return the ids, and before them those of what is attached to them however deep, each once."""
+    """Return the ids, each after those of its attachments at any depth, each once."""
     found = dict.fromkeys(ids)
     level = list(found)
     while level:
@@ -133,14 +133,14 @@ def _with_attachments(ids: Iterable[UUID]) -> list[UUID]:
 
 @transaction.atomic
 def _delete(ids: Sequence[UUID]) -> Receipt:
-    # In an order, so that two who delete the same ones wait for each other only one way.
+    # In one order, so that two deletions of the same documents can't deadlock.
     documents = list(Document.unscoped.select_for_update().filter(pk__in=ids).order_by("pk"))
     if not documents:
         return Receipt()
     ids = [document.pk for document in documents]
     with_files = [document for document in documents if has_file(document)]
     _withdraw(documents)
-    # Not `delete()`: it would read all chunks first, and send the signal of those who don't come this way.
+    # Not `delete()`, which would read all chunks first, and send the signal for deletions that bypass this.
     vectors = ChunkVector.objects.filter(chunk__document__in=ids)._raw_delete("default")
     chunks = Chunk.unscoped.filter(document__in=ids)._raw_delete("default")
     Document.unscoped.filter(attached_to__in=ids).update(attached_to=None)
@@ -151,7 +151,7 @@ def _delete(ids: Sequence[UUID]) -> Receipt:
         vectors=vectors,
         files=len(with_files),
         bytes=sum(document.size for document in with_files),
-        # Last, since it locks rows of answers that are being written.
+        # Last, because it locks rows of answers that are being written.
         scrubbed=_scrub(ids),
     )
 
@@ -161,9 +161,9 @@ def _scrub(ids: Collection[UUID]) -> Mapping[str, int]:
 
 
 def _withdraw(documents: Sequence[Document]) -> None:
-    """Take documents out of the index, tell who looks at them, and remove their files after the commit."""
+    """Remove documents from the index, publish their withdrawal, and remove their files after the commit."""
     ids = [document.pk for document in documents]
-    # Whoever merges their segments meanwhile would bring them back.
+    # A merge of their segments at the same time would bring them back.
     keys = sorted({ScopeKey.of(document) for document in documents}, key=str)
     for key in keys:
         lock(key)
@@ -178,7 +178,7 @@ def _withdraw(documents: Sequence[Document]) -> None:
 
 def _remove_after_commit(document: Document) -> None:
     storage, id = document.file.storage, document.pk
-    # The row is gone by then: a file that can't be removed is the doctor's, not the caller's trouble.
+    # The row is gone by then: the doctor reports a file that can't be removed, the caller need not know.
     transaction.on_commit(lambda: _remove_files(storage, id), robust=True)
 
 

@@ -1,4 +1,4 @@
-"""The life of one document as a stream: its state now, its state after each change, its end."""
+"""A document's changes as a stream: its present state, its state after each change, its end."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class DocumentEvent:
 async def follow_document(
     principal: Principal, document: models.Document, ping_secs: float
 ) -> AsyncIterator[DocumentEvent | None]:
-    """Yield the document at once and after every change until it is finished; None when all is quiet.
+    """Yield the document at once and after every change until it is finished; None as a ping.
 
-    The stream also ends when the document is deleted or moved out of the reader's sight: the two must not be
-    told apart. Raise `Unauthenticated` within seconds when the principal's right ends. Between two looks no
-    database connection is held.
+    The stream also ends when the document is deleted or moved out of the reader's sight; the two look the
+    same. Raises `Unauthenticated` within seconds when the principal's right ends. No database connection is
+    held between two reads.
     """
     seq = 0
     last: Document | None = None
-    async for looked, state in _looks(principal, document.pk, document.workspace_id, ping_secs):
+    async for looked, state in _document_states(principal, document.pk, document.workspace_id, ping_secs):
         if looked is Reason.QUIET:
             yield None
         if state and state != last:
@@ -54,16 +54,16 @@ async def follow_document(
 
 
 class Reason(Enum):
-    """Why the document was looked at."""
+    """Why the document was read."""
 
     CHANGED = "changed"
     QUIET = "quiet"
 
 
-async def _looks(
+async def _document_states(
     principal: Principal, id: UUID, workspace_id: UUID, ping_secs: float
 ) -> AsyncIterator[tuple[Reason, Document | None]]:
-    """Yield what the reader sees of the document: now, after changes, and after a while without any."""
+    """Yield the state that the reader sees: now, after changes, and after a while without any."""
     while True:
         async with (
             subscriber().subscribe(document_topic(workspace_id)) as messages,
@@ -77,12 +77,12 @@ async def _looks(
                 yield reason, state
         if not state:
             return
-        # It was moved: its changes now come under another topic.
+        # The document was moved, so its changes are published under another topic.
         workspace_id = state.workspace_id
 
 
 async def _wait(id: UUID, messages: asyncio.Queue[str], secs: float) -> Reason:
-    """Wait for a change of the document, or for the sign that messages were lost."""
+    """Wait for a change of the document, or for the message that messages were lost."""
     try:
         async with asyncio.timeout(secs):
             while await messages.get() not in (str(id), ""):
@@ -95,10 +95,10 @@ async def _wait(id: UUID, messages: asyncio.Queue[str], secs: float) -> Reason:
 
 
 async def _look(principal: Principal, id: UUID) -> Document | None:
-    return await in_database(_read, principal, id)
+    return await in_database(_read_document, principal, id)
 
 
-def _read(principal: Principal, id: UUID) -> Document | None:
+def _read_document(principal: Principal, id: UUID) -> Document | None:
     require_right(principal)
     found = models.Document.objects.addressable_by(principal).filter(pk=id).first()
     return Document.of(found) if found else None

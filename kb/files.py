@@ -1,4 +1,4 @@
-"""Original files over HTTP: ranges, the original name, and a type no browser will run."""
+"""Original files over HTTP: ranges, the original name, and a type that no browser runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kb.storage import StoredFile
 
 BLOCK_BYTES = 256 * 1024
 BEYOND_ANY_FILE = 10**18
-# Shown in the browser; anything else is downloaded, so that an uploaded page can't run scripts here.
+# Shown in the browser; others are downloaded, so that an uploaded page can't run scripts here.
 INLINE_TYPES = frozenset(
     {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif", "image/bmp", "text/plain"}
     | {"audio/mpeg", "audio/wav", "audio/mp4", "audio/ogg", "audio/opus", "audio/flac", "audio/webm"}
@@ -24,7 +24,7 @@ INLINE_TYPES = frozenset(
 
 
 def serve_file(file: StoredFile, name: str, mime_type: str, range_header: str | None) -> HttpResponseBase:
-    """Return the file, or the one part of it that `Range: bytes=…` asks for (RFC 9110 §14)."""
+    """Return the file, or the one part of it that `Range: bytes=…` requests (RFC 9110 §14)."""
     size = file.storage.size(file.name)
     try:
         part = _requested_part(range_header, size)
@@ -68,7 +68,7 @@ def _requested_part(header: str | None, size: int) -> tuple[int, int] | None:
 
 
 def _position(digits: str) -> int:
-    """Read a byte position of any length; all beyond the largest file are one."""
+    """Return a byte position of any number of digits; positions beyond the largest file are equal."""
     significant = digits.lstrip("0")
     return int(significant or 0) if len(significant) < len(str(BEYOND_ANY_FILE)) else BEYOND_ANY_FILE
 

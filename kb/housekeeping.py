@@ -1,4 +1,4 @@
-"""What the worker tidies up at night."""
+"""The worker's nightly clean-up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 @app.periodic(cron="23 3 * * *")
 @app.task(name="tidy_caches", queueing_lock="tidy_caches")
 def tidy_caches(timestamp: int) -> None:
-    """Remove caches of documents that are gone, and page images that are old or too many."""
+    """Remove caches of deleted documents, and page images that are old or too many."""
     result = examine(STALE_CACHES)
     repair(result)
     removed = page_cache.sweep()

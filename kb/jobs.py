@@ -1,10 +1,10 @@
-"""Deferring jobs on Django's own connection, so that a job and the rows it is about are one transaction.
+"""Queues jobs on Django's own connection, so that a job and its rows are one transaction.
 
-In a worker, Procrastinate's app has a connection pool of its own: a job deferred through that could run
-before its document is committed, and find nothing.
+In a worker, Procrastinate's app has a connection pool of its own. A job queued through that could run before
+its document is committed, and find nothing.
 
 Each workspace has a queue of its own, and another for what it fetches from the web: the worker takes from
-them in turn (`ingestion.queues`). What belongs to no workspace is in the queue `default`.
+them in turn (`ingestion.queues`). Jobs of no workspace are in the queue `default`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from kb.models import Document
 FETCH_TASK = "fetch_document"
 INGEST_TASK = "ingest_document"
 EMBED_TASK = "embed_document"
-# All texts of a workspace are made findable by words before its first is embedded.
+# All texts of a workspace become findable by words before the first is embedded.
 PRIORITIES = {FETCH_TASK: 10, INGEST_TASK: 10, EMBED_TASK: 0}
 FETCHING = "fetch "
-"""How the names of the queues begin whose jobs wait for the web."""
+"""The prefix of queues whose jobs wait for the web."""
 COUNT_WAITING = """
     SELECT count(*) FROM (
         SELECT FROM procrastinate_jobs WHERE status = 'todo' AND queue_name = ANY(%s) LIMIT %s
@@ -34,7 +34,7 @@ COUNT_WAITING = """
 
 
 def queue_of(task: str, workspace_id: UUID) -> str:
-    """Return the queue of a workspace's jobs, short enough for the name of a channel of PostgreSQL."""
+    """Return the queue of a workspace's jobs, short enough for the name of a PostgreSQL channel."""
     return f"{FETCHING if task == FETCH_TASK else ''}{workspace_id.hex}"
 
 
@@ -50,7 +50,7 @@ def defer_for_document(task: str, document_id: UUID) -> None:
 
 
 def waiting_jobs(workspace_id: UUID, at_most: int) -> int:
-    """Return how many jobs of a workspace wait, counting no further than `at_most`."""
+    """Return how many jobs of a workspace wait, counting up to `at_most`."""
     queues = [queue_of(task, workspace_id) for task in PRIORITIES]
     with connection.cursor() as cursor:
         cursor.execute(COUNT_WAITING, [queues, at_most])

@@ -1,4 +1,4 @@
-"""What users say of a document in JSON: how much of it, and how lists and searches filter by it."""
+"""Users' metadata of documents in JSON: its limits, and how lists and searches filter by it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_FILTER_CHARS = 1000
 
 
 def checked_metadata(value: Any, param: str = "metadata") -> dict[str, Any]:
-    """Return metadata as it is stored, without what can't be seen; raise `ValidationError` naming `param`."""
+    """Return metadata without invisible characters; raise `ValidationError` naming `param`."""
     if not isinstance(value, dict):
         raise ValidationError("metadata must be a JSON object.", param=param)
     if _depth(value) > MAX_DEPTH:
@@ -31,7 +31,7 @@ def checked_metadata(value: Any, param: str = "metadata") -> dict[str, Any]:
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except ValueError:
-        # JSON's 1e999 becomes an infinity, which neither JSON nor PostgreSQL can hold.
+        # JSON's 1e999 becomes infinity, which neither JSON nor PostgreSQL can hold.
         raise ValidationError("metadata has a number that is too large.", param=param) from None
     if size > MAX_BYTES:
         raise ValidationError(f"metadata may have {MAX_BYTES // 1024} KiB.", param=param)
@@ -40,7 +40,7 @@ def checked_metadata(value: Any, param: str = "metadata") -> dict[str, Any]:
 
 
 def checked_metadata_filter(value: Any, param: str = "metadata") -> dict[str, list[Any]]:
-    """Return `{key: values}` of `{key: value | [values]}`; raise `ValidationError` naming what is wrong."""
+    """Return `{key: values}` of `{key: value | [values]}`; raise `ValidationError` naming the fault."""
     if not isinstance(value, dict) or not 1 <= len(value) <= MAX_FILTER_KEYS:
         raise ValidationError(f"{param} must be an object of 1 to {MAX_FILTER_KEYS} keys.", param=param)
     for key, given in value.items():
@@ -54,7 +54,7 @@ def checked_metadata_filter(value: Any, param: str = "metadata") -> dict[str, li
 
 
 def metadata_condition(filters: Mapping[str, Iterable[Any]]) -> Q:
-    """Return the condition that `{key: values}` puts on documents."""
+    """Return the condition on documents for `{key: values}`."""
     condition = Q()
     for key, values in filters.items():
         condition &= Q(*(Q(metadata__contains={key: one}) for one in values), _connector=Q.OR)
@@ -62,7 +62,7 @@ def metadata_condition(filters: Mapping[str, Iterable[Any]]) -> Q:
 
 
 def _problem(key: str, values: list[Any]) -> str:
-    """Return what is wrong with a filter; nothing if all is well."""
+    """Return the fault of a filter; "" if there is none."""
     if not 1 <= len(values) <= MAX_FILTER_VALUES:
         return f"must have 1 to {MAX_FILTER_VALUES} values"
     if not all(map(_is_scalar, values)):
@@ -77,7 +77,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _depth(value: Any) -> int:
-    """Return how deep lists and objects are nested, without recursion, which deep values exhaust."""
+    """Return the depth of nested lists and objects, without recursion, which deep values would exhaust."""
     depth, level = 0, [value]
     while level := [one for one in level if isinstance(one, dict | list)]:
         depth += 1

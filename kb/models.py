@@ -35,7 +35,7 @@ FINISHED = frozenset({Status.READY, Status.PARTIAL, Status.FAILED, Status.CANCEL
 
 
 class Stage(models.TextChoices):
-    """What is being done to a document just now."""
+    """The present step of a document's ingestion."""
 
     QUEUED = "queued"
     EXTRACTING = "extracting"
@@ -45,7 +45,7 @@ class Stage(models.TextChoices):
 
 
 class Searchable(models.TextChoices):
-    """By what a document can be found so far."""
+    """The ways in which a document can be found so far."""
 
     NONE = "none"
     WORDS = "words"
@@ -53,7 +53,7 @@ class Searchable(models.TextChoices):
 
 
 class Modality(models.TextChoices):
-    """What kind of thing a chunk was made from."""
+    """The kind of content that a chunk was made from."""
 
     TEXT = "text"
     TABLE = "table"
@@ -84,7 +84,7 @@ class DocumentScoped(ScopedModel):
 
 
 def document_path(document: Document, filename: str) -> str:
-    """Return where a document's file is stored; nothing of the uploaded name reaches the file system."""
+    """Return the path of a document's file; the uploaded name is not part of it."""
     return f"documents/{document.id}/original"
 
 
@@ -137,7 +137,7 @@ class Document(DocumentScoped):
     class Meta(DocumentScoped.Meta):
         ordering = ["-created_at", "id"]
         constraints = [
-            # Two uploads of the same bytes (or URL) to the same place are one document, even when they race.
+            # Two simultaneous uploads of the same bytes (or URL) to the same place become one document.
             models.UniqueConstraint(
                 fields=["workspace", "external_user_id", "session", "identity"],
                 name="one_document_per_place_and_identity",
@@ -156,7 +156,7 @@ class Document(DocumentScoped):
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more will happen to the document by itself."""
+        """Whether ingestion has ended."""
         return self.status in FINISHED
 
 
@@ -198,25 +198,25 @@ class Chunk(DocumentScoped):
 
     @property
     def shown(self) -> Picture | None:
-        """The picture that the chunk is of, None for all others."""
+        """The picture of a picture chunk, None for all others."""
         return Picture.load(self.picture) if self.picture else None
 
     def boxes(self, located: LocatedText) -> list[PageBox]:
-        """Return the `bbox` list of contract §3: the picture if it is of one, then a box for each line."""
+        """Return the `bbox` list of contract §3: a picture chunk's picture, then a box for each line."""
         boxes = located.boxes()
         return self.shown.boxes(boxes) if self.shown else boxes
 
     @property
     def text_to_embed(self) -> str:
-        """What the embedding model reads: the heading path, then the text."""
+        """The embedding model's input: the heading path, then the text."""
         text = without_marks(self.text) if self.modality == Modality.TABLE else self.text
         return with_headings(self.headings, text)
 
 
 def with_headings(headings: Sequence[str], text: str) -> str:
-    """Return `text` led by its heading path, so that a paragraph is found by the name of its section.
+    """Return `text` after its heading path, so that a paragraph is found by the name of its section.
 
-    A heading that `text` itself begins with is not said twice.
+    A heading with which `text` begins is not repeated.
     """
     said = text.split("\n\n", len(headings))[: len(headings)]
     path = [heading for heading in headings if heading not in said]
@@ -245,7 +245,7 @@ class EmbeddingSpace(models.Model):
 
 
 class ChunkVector(models.Model):
-    """A chunk's place in an embedding space. Reached only through scoped chunks."""
+    """A chunk's vector in an embedding space. Accessed only through scoped chunks."""
 
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="+")
@@ -293,7 +293,7 @@ class Segment(DocumentScoped):
 
 
 class SegmentTerm(models.Model):
-    """Which chunks of a merged segment hold a term. Reached only through scoped segments."""
+    """The posting list of a term in a merged segment. Accessed only through scoped segments."""
 
     pk = models.CompositePrimaryKey("segment_id", "term")
     segment = models.ForeignKey(Segment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -305,15 +305,15 @@ class SegmentTerm(models.Model):
 
 
 class Term(models.Model):
-    """A term of some merged segments, once: where misspelt words find what is like them.
+    """A distinct term of merged segments, for finding terms similar to misspelt words.
 
-    Whose it is, `SegmentTerm` tells; no search asks for one without the other.
+    `SegmentTerm` says which segments hold it; every search joins the two.
     """
 
     text = models.TextField(primary_key=True)
 
     class Meta:
-        # Without a list of what is still to be sorted in, which each search would have to read through.
+        # Without a pending list, which each search would have to read.
         indexes = [GinIndex(OpClass(F("text"), name="gin_trgm_ops"), name="term_trigrams", fastupdate=False)]
 
     def __str__(self) -> str:
@@ -321,7 +321,7 @@ class Term(models.Model):
 
 
 class SegmentCodes(models.Model):
-    """The binary codes of a segment's vectors in one space. Reached only through scoped segments."""
+    """The binary codes of a segment's vectors in one space. Accessed only through scoped segments."""
 
     segment = models.ForeignKey(Segment, on_delete=models.CASCADE, related_name="codes")
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""Pictures in documents: what a chunk of one shows, and whether a workspace wants them."""
+"""Pictures in documents: the picture of a chunk, and the workspace's setting."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ MULTIMODAL = WorkspaceSetting("rag", "multimodal", Multimodal, lambda: settings.
 
 
 def is_multimodal(workspace_id: UUID) -> bool:
-    """Tell whether the pictures in a workspace's documents count."""
+    """Return whether a workspace's pictures become chunks."""
     return bool(MULTIMODAL.value_in(workspace_id))
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What a picture chunk shows, and which of its text is no words of the document.
+    """The picture of a picture chunk, and which part of its text a model wrote.
 
-    `area` is where the picture stands, None in kinds without coordinates. From `described_from` on the
-    chunk's text is what the model `described_by` has made of the picture; both None where none was asked.
+    `area` is the picture's place, None for kinds without coordinates. From `described_from` on, the chunk's
+    text is a description by the model `described_by`; both are None without a description.
     """
 
     area: PageBox | None
@@ -55,15 +55,15 @@ class Picture:
         return cls(place, stored["described_from"], stored["described_by"])
 
     def machine_made(self, length: int) -> list[tuple[int, int]]:
-        """Return start and end of the stretches of a text of this length that a machine has written."""
+        """Return start and end of the stretches that a machine wrote in a text of this length."""
         return [] if self.described_from is None else [(self.described_from, length)]
 
     def is_machine_made(self, at: int) -> bool:
-        """Tell whether a machine has written what stands at an offset into the chunk's text."""
+        """Return whether a machine wrote the text at an offset in the chunk."""
         return self.described_from is not None and at >= self.described_from
 
     def boxes(self, of_text: list[PageBox]) -> list[PageBox]:
-        """Return the picture's own box, then those boxes of its text that stand outside it: its caption."""
+        """Return the picture's own box, then those boxes of its text that lie outside it: its caption."""
         if self.area is None:
             return of_text
         return [self.area, *(each for each in of_text if not self.area.holds(each))]

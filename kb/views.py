@@ -1,4 +1,4 @@
-"""The pages about documents. They are shells: what they show comes from the API."""
+"""Pages about documents. They are shells that load their data from the API."""
 
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from kb.models import Document
 
 
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Lead to the icon: browsers ask here on pages that name none, such as a file shown by itself."""
+    """Redirect to the icon: browsers request it for pages that name none, such as a file shown alone."""
     return redirect(static("favicon.svg"))
 
 

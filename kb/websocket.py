@@ -15,7 +15,7 @@ from kb.models import Document
 
 
 class DocumentsConsumer(PrincipalConsumer):
-    """Sends `document_update` and `document_deleted` for what the caller sees of one workspace."""
+    """Sends `document_update` and `document_deleted` for the caller's documents of one workspace."""
 
     _task: asyncio.Task[None] | None = None
 
@@ -46,7 +46,7 @@ class DocumentsConsumer(PrincipalConsumer):
                 while not messages.empty():
                     changed.add(messages.get_nowait())
                 try:
-                    # A membership or key may have been taken away since the handshake.
+                    # A membership or key may have ended since the handshake.
                     await self.identify_again()
                 except Refused as refused:
                     self.end_soon(refused.code)
@@ -64,7 +64,7 @@ class DocumentsConsumer(PrincipalConsumer):
             seen.add(id)
             await self.send_json({"event": "document_update", "data": document})
         elif id in seen:
-            # Only who saw it may learn that it is gone.
+            # Only clients that saw the document may learn of its deletion.
             seen.discard(id)
             await self.send_json({"event": "document_deleted", "data": {"id": id}})
 

@@ -39,7 +39,7 @@ def narrowed_to_phrases(principal: Principal, view: View, question: str) -> View
         for id, headings, text in chunks.values_list("pk", "headings", Left("text", MOST_CHARS))
     }
     held = [all(phrase in texts.get(id, "") for phrase in phrases) for id in ids]
-    return view.narrowed(rows[held]) if any(held) else view
+    return view.narrow(rows[held]) if any(held) else view
 
 
 def fold(text: str) -> str:

@@ -45,7 +45,7 @@ class Tried:
 
 
 BUILT: dict[str, Callable[[], re.Pattern[Any]]] = {
-    "kb/index/spelling.py": lambda: spelling._sharing(spelling.trigrams("extraordinary"), 0.3),
+    "kb/index/spelling.py": lambda: spelling._sharing_pattern(spelling.trigrams("extraordinary"), 0.3),
     "search/explanation.py": lambda: re.compile("|".join(["東京", "京都", "都"])),
     "search/generation/extractive/expected.py": lambda: expected._cue("when|how many", at_start=True),
 }

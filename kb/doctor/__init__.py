@@ -1,7 +1,7 @@
-"""Do files, rows, chunks, vectors and jobs agree? What `manage.py doctor` finds, and how it is repaired.
+"""Checks that files, rows, chunks, vectors and jobs agree: for `manage.py doctor`, with repairs.
 
-Each repair looks again first, under a lock of the document, and is a transaction of its own: it may be
-stopped at any moment, and run while Locus does.
+Each repair first checks again, under a lock of the document, and is a transaction of its own. It may be
+interrupted at any moment, and may run while Locus runs.
 """
 
 from kb.doctor.base import Check, Finding, Result, examine, repair
@@ -18,7 +18,7 @@ from kb.doctor.rows import (
     WRONG_COUNT,
 )
 
-# In the order in which repairs build on each other.
+# In the order in which repairs depend on each other.
 CHECKS = [
     MISPLACED_CHUNKS,
     ORPHAN_FILES,

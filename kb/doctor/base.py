@@ -1,4 +1,4 @@
-"""What a check is, a finding and a result."""
+"""Checks, findings and results."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault: the document's id or the file's path, and what is wrong with it."""
+    """One fault: the document's id or the file's path, and a description."""
 
     subject: str
     detail: str
 
 
 class Unrepairable(Exception):
-    """The repair would do harm; the message says what to look at."""
+    """The repair would do harm; the message says what to check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A kind of fault: how to find all of it, and how to repair one."""
+    """A kind of fault: how to find all of them, and how to repair one."""
 
     code: str
     what: str
@@ -36,7 +36,7 @@ class Check:
 
 @dataclass(slots=True)
 class Result:
-    """What a check found; `refused` is why the repair was not done."""
+    """The result of a check; `refused` is the reason why the repair was not done."""
 
     check: Check
     count: int = 0
@@ -65,6 +65,6 @@ def repair(result: Result) -> None:
         result.refused = str(reason)
 
 
-def locked(id: str) -> Document | None:
+def lock_document(id: str) -> Document | None:
     """Return the document, locked until the transaction ends, or None if it is gone."""
     return Document.unscoped.select_for_update().filter(pk=UUID(id)).first()

@@ -1,4 +1,4 @@
-"""Faults that only looking at the files finds."""
+"""Faults found by looking at the files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from django.utils import timezone
 
 from core.process.file_modes import close_to_others, too_open_paths
 from core.pubsub import document_topic, publish
-from kb.doctor.base import Check, Finding, Unrepairable, locked
+from kb.doctor.base import Check, Finding, Unrepairable, lock_document
 from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
 from kb.index.segments import index_document
 from kb.models import Chunk, Document, Searchable, Stage, Status
 
 BATCH = 1000
-# A file is stored before its row: what is younger may be an upload in progress.
+# A file is stored before its row, so a younger file may belong to an upload in progress.
 ORPHAN_AFTER = timedelta(hours=1)
 USABLE = (Status.READY, Status.PARTIAL)
 
@@ -44,9 +44,9 @@ def _lacks_its_file(document: Document) -> bool:
 
 def _give_up_file(finding: Finding) -> None:
     if not _is_storage_there():
-        raise Unrepairable("The folder of all documents is not there: is the volume mounted?")
+        raise Unrepairable("The folder of all documents is missing. Is the volume mounted?")
     with transaction.atomic():
-        document = locked(finding.subject)
+        document = lock_document(finding.subject)
         if document is None or not _lacks_its_file(document):
             return
         document.file = ""
@@ -87,7 +87,8 @@ def _orphans() -> Iterator[Finding]:
 
 
 def _orphans_in(id: UUID, file: str | None) -> Iterator[Finding]:
-    """Yield the files in a document's folder that are not its file; `None`: there is no such document."""
+    """Yield the files in a document's folder that are not its file; None means that there is no such
+    document."""
     folder = document_folder(id)
     for name in default_storage.listdir(folder)[1]:
         path = f"{folder}/{name}"
@@ -98,7 +99,7 @@ def _orphans_in(id: UUID, file: str | None) -> Iterator[Finding]:
 
 def _delete_orphan(finding: Finding) -> None:
     if not Document.unscoped.exists():
-        raise Unrepairable("There are files, but not one document: is this the right database?")
+        raise Unrepairable("There are files, but no documents. Is this the right database?")
     if Document.unscoped.filter(file=finding.subject).exists():
         return
     default_storage.delete(finding.subject)
@@ -158,8 +159,8 @@ ORPHAN_FILES = Check(
 )
 MISSING_FILES = Check(
     "missing_files",
-    "Documents whose file is not there",
-    "fetch web pages again; mark the others as failed, to be uploaded again",
+    "Documents whose file is missing",
+    "fetch web pages again; mark the others as failed, so that they can be uploaded again",
     _missing_files,
     _give_up_file,
 )

@@ -1,4 +1,4 @@
-"""Does the search index hold exactly the live chunks of each document, where their document stands?"""
+"""Checks that the search index holds exactly the live chunks of each document, in the document's scope."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ BATCH = 100
 def _find() -> Iterator[Finding]:
     live = Chunk.unscoped.filter(replaced_by=None).values("document_id").order_by()
     wanted = Counter(dict(live.annotate(chunks=Count("pk")).values_list("document_id", "chunks")))
-    found, elsewhere = _indexed()
+    found, elsewhere = _count_indexed()
     for id in sorted(wanted.keys() | found.keys() | elsewhere.keys()):
         if wanted[id] != found[id] or elsewhere[id]:
             detail = f"{found[id]} of {wanted[id]} chunks, and {elsewhere[id]} in another scope"
             yield Finding(str(id), detail)
 
 
-def _indexed() -> tuple[Counter[UUID], Counter[UUID]]:
-    """Return how many chunks of each document are found where it stands, and how many elsewhere."""
+def _count_indexed() -> tuple[Counter[UUID], Counter[UUID]]:
+    """Return for each document how many chunks are indexed in its scope, and how many in others."""
     found: Counter[UUID] = Counter()
     elsewhere: Counter[UUID] = Counter()
     for segment in Segment.unscoped.order_by("pk").iterator(chunk_size=BATCH):
@@ -46,5 +46,5 @@ def _repair(finding: Finding) -> None:
 
 
 WRONG_INDEX = Check(
-    "wrong_index", "Documents that search does not find as they are", "index them again", _find, _repair
+    "wrong_index", "Documents that the search index does not match", "index them again", _find, _repair
 )

@@ -1,4 +1,4 @@
-"""Faults that the database finds: one finding for each document."""
+"""Faults found by database queries: one finding for each document."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 
 from django.db import connection, transaction
 
-from kb.doctor.base import Check, Finding, locked
+from kb.doctor.base import Check, Finding, lock_document
 from kb.documents import reprocess
 from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document
@@ -55,7 +55,7 @@ def _rows(sql: str, detail: str) -> Iterator[Finding]:
 
 def _repair_row(sql: str, act: Callable[[Document], object], finding: Finding) -> None:
     with transaction.atomic():
-        document = locked(finding.subject)
+        document = lock_document(finding.subject)
         if document is not None and _is_still(sql, finding.subject):
             act(document)
 

@@ -1,7 +1,7 @@
-"""Embedding models behind one small interface, and the spaces their vectors live in.
+"""Embedding models behind one small interface, and the embedding spaces of their vectors.
 
-`EMBEDDING_BACKEND` and `EMBEDDING_MODEL` choose. To search: `active_space()` and `model_of` it. To store
-vectors: `model_of` each of `spaces_to_fill()`. To measure texts: `embedding_model()`.
+`EMBEDDING_BACKEND` and `EMBEDDING_MODEL` choose the model. To search, use `model_of(active_space())`. To
+store vectors, use `model_of` each of `spaces_to_fill()`. To count tokens, use `embedding_model()`.
 """
 
 from kb.embedding.base import EmbeddingModel, Vectors

@@ -1,4 +1,4 @@
-"""What an embedding backend is: text in, unit vectors out."""
+"""The interface of embedding backends: text in, unit vectors out."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """What a model makes of each token of a text, in its context; special tokens and prompts left out."""
+    """A model's vectors of each token of a text, in its context; without special tokens and prompts."""
 
     vectors: Vectors
     """Unit vectors of shape (tokens, size); `size` need not be the model's `dimensions`."""
     spans: NDArray[np.int64]
-    """Of shape (tokens, 2): where each token begins and ends in the text, in code points."""
+    """Of shape (tokens, 2): start and end of each token in the text, in code points."""
 
 
 class EmbeddingModel(ABC):
@@ -33,13 +33,13 @@ class EmbeddingModel(ABC):
     revision: str
     dimensions: int
     max_tokens: int
-    """How many tokens of a text the model reads, special tokens included; the rest would be lost."""
+    """How many tokens of a text the model reads, special tokens included; the rest is cut off."""
     runs_on: str
     """What computes, e.g. “openvino, bf16 on CPU”."""
-    chosen_because: str = ""
-    """Why this backend, where nobody named one."""
+    choice_reason: str = ""
+    """Why this backend was chosen, if no setting names one."""
     has_token_vectors: bool = False
-    """Whether `embed_tokens` works: not every model has them, and no endpoint tells them."""
+    """Whether `embed_tokens` works: some models and all endpoints lack token vectors."""
 
     @abstractmethod
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
@@ -54,15 +54,15 @@ class EmbeddingModel(ABC):
         """Return for each text its number of tokens, without special tokens and without truncation."""
 
     def embed_tokens(self, texts: Sequence[str], *, as_queries: bool = False) -> list[TokenVectors]:
-        """Return the vectors of each text's tokens; what lies beyond the window is left out.
+        """Return the vectors of each text's tokens, without those beyond the window.
 
-        Raise `NotImplementedError` unless `has_token_vectors`.
+        Raises `NotImplementedError` unless `has_token_vectors`.
         """
         raise NotImplementedError
 
     def describe(self) -> str:
-        """Return one line for operators: the model, what computes, and why that."""
-        why = f" ({self.chosen_because})" if self.chosen_because else ""
+        """Return one line for operators: the model, what computes, and the reason."""
+        why = f" ({self.choice_reason})" if self.choice_reason else ""
         return f"{self.name}, {self.dimensions} dimensions, by {self.runs_on}{why}"
 
 
@@ -71,12 +71,12 @@ def token_vectors(
 ) -> TokenVectors:
     """Return the text's own tokens out of all that a model read.
 
-    `vectors` are of shape (tokens, size), `spans` and `special` (1 for a special token) say what each is, and
-    the first `prompt` characters are not the text's.
+    `vectors` are of shape (tokens, size). `spans` are the tokens' positions, `special` is 1 for a special
+    token. The first `prompt` characters do not belong to the text.
     """
     places = np.array(spans, dtype=np.int64).reshape(-1, 2) - prompt
     own = (np.array(special) == 0) & (places[:, 0] >= 0)
-    return TokenVectors(normalised(vectors[own]), places[own])
+    return TokenVectors(normalise(vectors[own]), places[own])
 
 
 def no_vectors(dimensions: int) -> Vectors:
@@ -84,7 +84,7 @@ def no_vectors(dimensions: int) -> Vectors:
     return np.zeros((0, dimensions), dtype=np.float32)
 
 
-def normalised(vectors: Vectors) -> Vectors:
-    """Return the vectors (last axis) at length one."""
+def normalise(vectors: Vectors) -> Vectors:
+    """Return the vectors (last axis) scaled to length one."""
     unit: Vectors = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
     return unit.astype(np.float32, copy=False)

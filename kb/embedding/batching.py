@@ -1,19 +1,19 @@
-"""Which texts go through a model together."""
+"""Groups texts into batches for a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-# What a batch more takes, in padded tokens that could be computed meanwhile. Measured: ten to thirty; more of
-# them make fewer different shapes.
+# The cost of one more batch, in padded tokens that could be computed meanwhile. Measured: ten to thirty; a
+# higher value makes fewer different shapes.
 BATCH_COST = 50
 
 
 def batches_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Yield the indices of `lengths` (tokens), longest first, in batches of at most `budget` padded tokens.
 
-    Neighbours in length share a batch, and the borders lie where padding and batches cost the least
-    together. A text longer than the budget goes alone.
+    Texts of similar length share a batch, so that padding and batches together cost least. A text longer than
+    the budget is alone.
     """
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     costs, ends = [0] * (len(order) + 1), [0] * len(order)

@@ -1,4 +1,4 @@
-"""A sentence-transformers model as a graph that OpenVINO runs: made once, kept in `DATA_DIR/cache/models`."""
+"""A sentence-transformers model as a graph for OpenVINO: converted once, kept in `DATA_DIR/cache/models`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from filelock import FileLock
 from kb.embedding.weights import configuration_digest, weights_revision
 
 CONVERTER = Path(__file__).with_name("convert.py")
-# Part of the folders' names: to be changed when convert.py writes something else.
+# Part of the folders' names; change it when convert.py writes something else.
 FORMAT = 2
 
 
@@ -35,13 +35,13 @@ class Graph:
     query_prompt: str
     check_texts: list[str]
     check_vectors: list[list[float]]
-    """What the original makes of `check_texts`, as documents."""
+    """The original model's vectors of `check_texts`, embedded as documents."""
 
 
 def graph_of(source: Path) -> Graph:
-    """Return the converted model, converting it first if no process has yet.
+    """Return the converted model; convert it first if no process has done so.
 
-    Raise `ImproperlyConfigured` saying why if it can't be converted.
+    Raises `ImproperlyConfigured` with the reason if it can't be converted.
     """
     key = f"{weights_revision(source)}-{configuration_digest(source)}-openvino-{FORMAT}"
     folder = Path(settings.DATA_DIR) / "cache" / "models" / key
@@ -58,7 +58,7 @@ def _convert(source: Path, target: Path) -> None:
     """Convert in a child process: torch and the original weights would stay in this one's memory."""
     with TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / "graph"
-        # -P: a script's own folder comes first among the modules, and there `openvino` is ours.
+        # -P: otherwise the script's own folder comes first, and our module `openvino` would hide the package.
         command = [sys.executable, "-P", str(CONVERTER), str(source), str(made)]
         done = subprocess.run(  # noqa: S603
             command,

@@ -1,8 +1,8 @@
 """Converts a sentence-transformers model for OpenVINO: `python -P convert.py SOURCE TARGET`.
 
-Runs as a process of its own and knows nothing of Django. Every module of the model is traced, pooling and
-normalisation among them, so that the graph does what the model does; texts with the vectors that the
-original makes of them are kept beside it, and whoever loads the graph compares.
+Runs as a process of its own, without Django. Every module of the model is traced, including pooling and
+normalisation, so that the graph does what the model does. Texts with the original model's vectors are stored
+with it; a process that loads the graph compares them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Whole(torch.nn.Module):
 
 
 def main() -> None:
-    """Convert, or end with a message."""
+    """Convert, or exit with a message."""
     source, target = map(Path, sys.argv[1:])
     model = SentenceTransformer(str(source), device="cpu").eval()
     tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def facts(model: SentenceTransformer, inputs: list[str]) -> dict[str, Any]:
-    """Return what the graph does not say itself: the fields of `kb.embedding.conversion.Graph`."""
+    """Return what the graph does not contain: the fields of `kb.embedding.conversion.Graph`."""
     prompts = model.prompts
     documents = next((prompts[name] for name in ("document", "passage", "corpus") if prompts.get(name)), "")
     vectors = model.encode_document(CHECK_TEXTS, normalize_embeddings=True, show_progress_bar=False)

@@ -1,4 +1,4 @@
-"""Counting tokens word by word, where that is the same as counting whole texts."""
+"""Counts tokens word by word, where that gives the same result as counting whole texts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ REMEMBERED = 1 << 17
 
 
 class WordCounter:
-    """Counts a text's tokens as the sum of its words', and remembers each word.
+    """Counts a text's tokens as the sum of its words' tokens, and caches each word.
 
-    True of tokenizers that never join what white space parts, WordPiece for one. Thread-safe.
+    Correct for tokenizers that never join across white space, such as WordPiece. Thread-safe.
     """
 
     def __init__(self, count: Callable[[Sequence[str]], list[int]]) -> None:
@@ -21,10 +21,10 @@ class WordCounter:
         """Return for each text its number of tokens."""
         parts = [text.split() for text in texts]
         counts = self._known
-        # Not as a difference of sets: that would look at all the known ones.
+        # Not as a difference of sets, which would visit all known words.
         unknown = [word for word in {word for words in parts for word in words} if word not in counts]
         if len(counts) + len(unknown) > REMEMBERED:
-            # A new one rather than this one cleared: another thread may be adding up its words.
+            # A new dict instead of clearing this one: another thread may be summing its words.
             counts, unknown = {}, list({word for words in parts for word in words})
         counts.update(zip(unknown, self._count(unknown), strict=True))
         self._known = counts

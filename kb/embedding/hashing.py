@@ -1,7 +1,7 @@
 """A deterministic double: words hashed into a fixed number of dimensions. For tests only.
 
-Its name says what it is: `hashing` has 64 dimensions, `hashing-32` has 32, `hashing-32@b` is another
-revision of the latter, whose vectors differ.
+Its name sets its shape: `hashing` has 64 dimensions, `hashing-32` has 32, `hashing-32@b` is another revision
+of the latter with different vectors.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
-from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalised
+from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalise
 
 NAME = re.compile(r"hashing(?:-(?P<dimensions>[1-9]\d{0,3}))?(?:@(?P<revision>\w+))?")
 
@@ -52,7 +52,7 @@ class HashingModel(EmbeddingModel):
             vector[int.from_bytes(digest) % self.dimensions] += 1.0
         if not vector.any():
             vector[0] = 1.0
-        return normalised(vector)
+        return normalise(vector)
 
     def embed_tokens(self, texts: Sequence[str], *, as_queries: bool = False) -> list[TokenVectors]:
         """Return the vector of each word by itself."""

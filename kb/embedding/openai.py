@@ -1,4 +1,4 @@
-"""Embeddings by any endpoint that speaks OpenAI's `POST /embeddings`: Ollama, vLLM, llama.cpp, TEI do."""
+"""Embeddings by any endpoint with OpenAI's `POST /embeddings`, such as Ollama, vLLM, llama.cpp and TEI."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from core.endpoint import Endpoint, EndpointUnavailable
-from kb.embedding.base import EmbeddingModel, Vectors, no_vectors, normalised
+from kb.embedding.base import EmbeddingModel, Vectors, no_vectors, normalise
 from kb.embedding.weights import PACKAGED, model_location
 
 REVISION = "endpoint"
-"""What revisions of such spaces begin with: an endpoint doesn't tell the revision of its weights."""
-# What every server known to us accepts in one request.
+"""The prefix of such spaces' revisions: an endpoint does not report the revision of its weights."""
+# Every server known to us accepts this many in one request.
 TEXTS_PER_REQUEST = 32
 MAX_TOKENS = 512
-"""Endpoints don't tell their window; all known models read that much, and chunks are smaller."""
+"""Endpoints do not report their window; all known models read this much, and chunks are smaller."""
 
 
 class OpenAiModel(EmbeddingModel):
-    """A model behind an endpoint; one question to it at the start finds out the dimensions."""
+    """A model behind an endpoint; a request at the start finds its dimensions."""
 
     def __init__(self, model: str) -> None:
         if not settings.EMBEDDING_BASE_URL:
@@ -47,7 +47,7 @@ class OpenAiModel(EmbeddingModel):
             )
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Return unit vectors; raise `EndpointUnavailable` if they can't be had."""
+        """Return unit vectors; raise `EndpointUnavailable` if the endpoint fails."""
         if not texts:
             return no_vectors(self.dimensions)
         starts = range(0, len(texts), TEXTS_PER_REQUEST)
@@ -60,7 +60,7 @@ class OpenAiModel(EmbeddingModel):
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a question; raise `EndpointUnavailable` if it can't be had."""
+        """Return the unit vector of a question; raise `EndpointUnavailable` if the endpoint fails."""
         vector: Vectors = self.embed_documents([text])[0]
         return vector
 
@@ -70,7 +70,7 @@ class OpenAiModel(EmbeddingModel):
 
     def _request(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors for at most `TEXTS_PER_REQUEST` texts."""
-        # An empty text is an error to many endpoints, and a text of one space is as meaningless.
+        # Many endpoints refuse an empty text; a space has as little meaning.
         body = {
             "model": self.name,
             "input": [text or " " for text in texts],
@@ -85,17 +85,18 @@ class OpenAiModel(EmbeddingModel):
 
 
 def estimated_tokens(text: str) -> int:
-    """Return a careful estimate of the number of tokens, for tokenizers we don't have.
+    """Return a careful estimate of the number of tokens, for tokenizers that we lack.
 
-    A token for every five letters of an English word, every digit, every mark, every two bytes of a word in
-    other letters. For English that is 1.2 to 1.7 times what WordPiece makes of it, for German read by an
-    English tokenizer 0.8 times: chunks of at most 256 such tokens are safe in a window of 512.
+    It counts a token for every five letters of an English word, every digit, every mark, and every two bytes
+    of a word in other letters. For English that is 1.2 to 1.7 times WordPiece's count, for German read by an
+    English tokenizer 0.8 times. So chunks of at most 256 such tokens fit a window of 512.
     """
     return sum(_tokens_of(match) for match in _PARTS.finditer(text))
 
 
 def token_counter(tokenizer: str) -> Callable[[Sequence[str]], list[int]]:
-    """Return how to count tokens: with a `tokenizer.json`, a model's, or for “” by an estimate."""
+    """Return a function that counts tokens: with a `tokenizer.json`, a model's tokenizer, or for “” an
+    estimate."""
     if not tokenizer:
         return lambda texts: [estimated_tokens(text) for text in texts]
     from tokenizers import Tokenizer
@@ -125,7 +126,7 @@ def _tokens_of(match: re.Match[str]) -> int:
 
 
 def _vectors(reply: Any, count: int) -> Vectors:
-    """Read `{"data": [{"index", "embedding": floats or base64 of little-endian float32}]}`, in any order."""
+    """Parse `{"data": [{"index", "embedding": floats or base64 of little-endian float32}]}`, in any order."""
     rows = {row["index"]: row["embedding"] for row in reply["data"]}
     if sorted(rows) != list(range(count)) or len(reply["data"]) != count:
         raise ValueError(f"{count} texts sent, embeddings {sorted(rows)} received")
@@ -135,7 +136,7 @@ def _vectors(reply: Any, count: int) -> Vectors:
     stacked = np.stack(vectors)
     if not np.isfinite(stacked).all() or not np.linalg.norm(stacked, axis=1).all():
         raise ValueError("embeddings that are not finite or all zero")
-    return normalised(stacked)
+    return normalise(stacked)
 
 
 def _vector(embedding: str | list[float]) -> Vectors:

@@ -1,6 +1,6 @@
 """Embeddings on the CPU by OpenVINO: the same weights as sentence-transformers, several times as fast.
 
-Where the CPU has bf16 instructions they are used. Neither torch nor transformers is in memory.
+It uses bf16 if the CPU has such instructions. Neither torch nor transformers is loaded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 from numpy.typing import NDArray
 
 from core.process.telemetry import switch_off
-from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalised, token_vectors
+from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalise, token_vectors
 from kb.embedding.batching import batches_by_length
 from kb.embedding.conversion import Graph, graph_of
 from kb.embedding.counting import WordCounter
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 # Measured: larger batches leave the cache, smaller ones don't fill it.
 TOKENS_PER_BATCH = 2048
-# OpenVINO prepares its kernels for each shape anew, and keeps them: few shapes, little padding.
+# OpenVINO prepares and keeps kernels for each shape: few shapes, little padding.
 WIDTH_MULTIPLE = 8
 LEAST_COSINE = 0.999
 
 
 class OpenVinoModel(EmbeddingModel):
-    """A sentence-transformers model, converted; refuses to load if its vectors are not the original's."""
+    """A converted sentence-transformers model; refuses to load if its vectors differ from the original's."""
 
     def __init__(self, model: str) -> None:
         core = _core(import_openvino())
@@ -50,7 +50,7 @@ class OpenVinoModel(EmbeddingModel):
         self._compiled = core.compile_model(
             graph.folder / "model.xml",
             "CPU",
-            # One stream per core or few: batches side by side beat one batch spread over all cores.
+            # One stream per core or few: parallel batches are faster than one batch on all cores.
             {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "THROUGHPUT"},
         )
         self._parallel = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
@@ -64,25 +64,25 @@ class OpenVinoModel(EmbeddingModel):
             return no_vectors(self.dimensions)
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         encodings = self._encode(texts, self._graph.document_prompt)
-        for batch, request in self._inferred(encodings, TOKENS_PER_BATCH):
+        for batch, request in self._run_batches(encodings, TOKENS_PER_BATCH):
             vectors[batch] = request.get_output_tensor(0).data
-        return normalised(vectors)
+        return normalise(vectors)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a question."""
         encoding = self._truncating.encode(self._graph.query_prompt + text)
         request = self._compiled.create_infer_request()
         vector: Vectors = request.infer(self._inputs([encoding]))[0][0]
-        return normalised(vector)
+        return normalise(vector)
 
     def embed_tokens(self, texts: Sequence[str], *, as_queries: bool = False) -> list[TokenVectors]:
         """Return the vectors of each text's tokens."""
         prompt = self._graph.query_prompt if as_queries else self._graph.document_prompt
         encodings = self._encode(texts, prompt)
-        # Somebody waits for these few: every core takes its share of them.
+        # A user waits for these few texts: every core takes a share of them.
         share = -(-sum(map(len, encodings)) // self._parallel)
         found: dict[int, TokenVectors] = {}
-        for batch, request in self._inferred(encodings, min(share, TOKENS_PER_BATCH)):
+        for batch, request in self._run_batches(encodings, min(share, TOKENS_PER_BATCH)):
             vectors = request.get_output_tensor(1).data
             for row, index in enumerate(batch):
                 read = encodings[index]
@@ -103,10 +103,10 @@ class OpenVinoModel(EmbeddingModel):
         encodings: list[Encoding] = self._truncating.encode_batch([prompt + text for text in texts])
         return encodings
 
-    def _inferred(
+    def _run_batches(
         self, encodings: Sequence[Encoding], budget: int
     ) -> Iterator[tuple[list[int], openvino.InferRequest]]:
-        """Yield indices of texts, and a request with their results, to be read before the next is taken.
+        """Yield indices of texts, and a finished request with their results, to be read before the next one.
 
         No callbacks: those of OpenVINO's own queue run in its threads and wait for Python's lock.
         """
@@ -114,12 +114,12 @@ class OpenVinoModel(EmbeddingModel):
         free: list[openvino.InferRequest] = []
         for batch in batches_by_length([_width(encoding) for encoding in encodings], budget):
             if len(running) == self._parallel:
-                yield from _finished(running, free)
+                yield from _finish_oldest(running, free)
             request = free.pop() if free else self._compiled.create_infer_request()
             request.start_async(self._inputs([encodings[index] for index in batch]))
             running.append((batch, request))
         while running:
-            yield from _finished(running, free)
+            yield from _finish_oldest(running, free)
 
     def _inputs(self, encodings: Sequence[Encoding]) -> dict[str, NDArray[np.int64]]:
         shape = (len(encodings), max(map(_width, encodings)))
@@ -132,7 +132,7 @@ class OpenVinoModel(EmbeddingModel):
         return {name: known[name] for name in self._graph.inputs}
 
     def _compare_with_original(self) -> None:
-        """Compare with what the original made of a few texts: the space must be the same on this CPU too."""
+        """Compare with the original model's vectors of a few texts: the space must be the same here."""
         vectors = self.embed_documents(self._graph.check_texts)
         cosines = np.sum(vectors * np.array(self._graph.check_vectors), axis=1)
         if not cosines.mean() >= LEAST_COSINE:
@@ -143,11 +143,11 @@ class OpenVinoModel(EmbeddingModel):
 
 
 def _width(encoding: Encoding) -> int:
-    """Return how many tokens wide a batch is of which this is the longest text."""
+    """Return the width in tokens of a batch whose longest text this is."""
     return -(-len(encoding) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
 
 
-def _finished(
+def _finish_oldest(
     running: deque[tuple[list[int], openvino.InferRequest]], free: list[openvino.InferRequest]
 ) -> Iterator[tuple[list[int], openvino.InferRequest]]:
     """Wait for the oldest request, yield it, and free it for another batch."""
@@ -161,14 +161,15 @@ def _finished(
 def _core(openvino: Any) -> Any:
     """Return the one core of this process.
 
-    It gives the thread that makes it another stack for signals, and frees that when it goes: in another
-    thread, as where a refused model is collected as garbage, the next signal would end the process.
+    It gives the creating thread another stack for signals, and frees the stack when it is deleted. If another
+    thread deleted it, for instance by garbage collection of a refused model, the next signal would end the
+    process.
     """
     return openvino.Core()
 
 
 def import_openvino() -> Any:
-    """Import OpenVINO without its telemetry; raise `ImproperlyConfigured` if it isn't installed."""
+    """Import OpenVINO without its telemetry; raise `ImproperlyConfigured` if it is not installed."""
     switch_off()
     try:
         import openvino

@@ -1,7 +1,7 @@
-"""Re-embedding as a job: asked for, under way, or cancelled by the operator.
+"""Re-embedding jobs: queued, running, or cancelled by the operator.
 
-A cancelled job stays in the queue's table. It is the record that a space was left by hand, so that the next
-start does not go back to it by itself.
+A cancelled job stays in the queue's table. It records that the operator stopped filling a space, so that the
+next start does not resume it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PRIORITY = -10
 
 
 def enqueue(space: EmbeddingSpace, in_secs: int = 0) -> None:
-    """Ask for the re-embedding of all live chunks in `space`; nothing happens if it is waiting already."""
+    """Queue the re-embedding of all live chunks in `space`, unless it is already waiting."""
     lock = f"reembed {space.pk}"
     schedule = {"seconds": in_secs} if in_secs else None
     task = app.configure_task(TASK, lock=lock, queueing_lock=lock, priority=PRIORITY, schedule_in=schedule)
@@ -32,26 +32,26 @@ def enqueue(space: EmbeddingSpace, in_secs: int = 0) -> None:
 
 
 def is_under_way(space: EmbeddingSpace) -> bool:
-    """Tell whether a job for `space` waits or runs."""
+    """Return whether a job for `space` waits or runs."""
     return _jobs(space, "todo", "doing").exists()
 
 
 def was_cancelled(space: EmbeddingSpace) -> bool:
-    """Tell whether the operator has left `space` by hand and not come back."""
+    """Return whether the operator has cancelled `space` and not resumed it."""
     return _jobs(space, "cancelled", "aborted").exists()
 
 
 def cancel(space: EmbeddingSpace) -> None:
-    """Stop the re-embedding in `space` and remember that it was left by hand."""
+    """Stop the re-embedding in `space` and record that the operator did so."""
     with transaction.atomic():
-        # Also where nothing waits: the cancelled job is the record.
+        # Even if no job waits: the cancelled job is the record.
         enqueue(space)
         for job in _jobs(space, "todo", "doing"):
             app.job_manager.cancel_job_by_id(job.pk, abort=True)
 
 
 def forget_cancellation(space: EmbeddingSpace) -> None:
-    """Let `space` be wanted again."""
+    """Delete the record that `space` was cancelled."""
     with connection.cursor() as cursor:
         cursor.execute(
             "DELETE FROM procrastinate_jobs WHERE id = ANY(%s)",

@@ -25,9 +25,9 @@ _loading = threading.Lock()
 
 
 def load(backend: str, model: str) -> EmbeddingModel:
-    """Load a model; `auto` takes the fastest backend here that serves its weights.
+    """Load a model; `auto` takes the fastest backend on this machine that serves its weights.
 
-    Raise `ImproperlyConfigured` naming the setting if backend or model is unknown or can't be served.
+    Raises `ImproperlyConfigured` with the setting's name if backend or model is unknown or can't be served.
     """
     if backend == AUTO:
         return _load_fastest(model)
@@ -41,26 +41,26 @@ def load(backend: str, model: str) -> EmbeddingModel:
 
 
 def embedding_model() -> EmbeddingModel:
-    """Return the model the settings name, loaded once per process."""
+    """Return the model of the settings, loaded once per process."""
     with _loading:
         return resident(settings.EMBEDDING_BACKEND, settings.EMBEDDING_MODEL)
 
 
 @cache
 def resident(backend: str, model: str) -> EmbeddingModel:
-    """Return a model that stays in memory; callers hold the lock that keeps it from being loaded twice."""
+    """Return a model that stays in memory; the caller's lock must prevent loading it twice."""
     return load(backend, model)
 
 
 def _load_fastest(model: str) -> EmbeddingModel:
     if gpu_is_present():
         loaded = load(REFERENCE, model)
-        loaded.chosen_because = "chosen by EMBEDDING_BACKEND=auto: there is a GPU"
+        loaded.choice_reason = "chosen by EMBEDDING_BACKEND=auto: there is a GPU"
         return loaded
     try:
         loaded = load("openvino", model)
-        loaded.chosen_because = "chosen by EMBEDDING_BACKEND=auto as the fastest on a CPU"
+        loaded.choice_reason = "chosen by EMBEDDING_BACKEND=auto as the fastest on a CPU"
     except ImproperlyConfigured as refusal:
         loaded = load(REFERENCE, model)
-        loaded.chosen_because = f"chosen by EMBEDDING_BACKEND=auto because {refusal}"
+        loaded.choice_reason = f"chosen by EMBEDDING_BACKEND=auto because {refusal}"
     return loaded

@@ -1,4 +1,4 @@
-"""Embeddings by any sentence-transformers model: the reference backend. Uses a GPU where torch finds one."""
+"""Embeddings by any sentence-transformers model: the reference backend. Uses a GPU if torch finds one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors,
 from kb.embedding.weights import model_location, weights_revision
 
 BATCH_SIZE = 32
-# One of them is there wherever the driver of a GPU that torch can use is: NVIDIA, AMD, Windows' subsystem.
+# Device files of GPU drivers that torch can use: NVIDIA, AMD, Windows' subsystem.
 GPU_NODES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 
 
@@ -23,7 +23,7 @@ class SentenceTransformersModel(EmbeddingModel):
 
     def __init__(self, model: str) -> None:
         folder = model_location(model)
-        # Importing takes seconds and half a gigabyte: only processes that embed should pay for it.
+        # The import takes seconds and half a gigabyte, so only processes that embed do it.
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging as transformers_logging
 
@@ -37,7 +37,7 @@ class SentenceTransformersModel(EmbeddingModel):
         self.revision = weights_revision(folder)
         self.dimensions = int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
-        # Only a transformer has tokens in context, only a tokenizer in Rust tells where they stand.
+        # Only a transformer has tokens in context; only a tokenizer in Rust reports their positions.
         self.has_token_vectors = hasattr(self._model[0], "auto_model") and self._model.tokenizer.is_fast
         self.runs_on = f"sentence-transformers on {_device_name(str(self._model.device))}"
 
@@ -105,7 +105,7 @@ class SentenceTransformersModel(EmbeddingModel):
 
 
 def gpu_is_present() -> bool:
-    """Tell whether torch can use a GPU; torch is only imported where the driver of one is."""
+    """Return whether torch can use a GPU; torch is only imported if a GPU's driver is present."""
     if not any(Path(node).exists() for node in GPU_NODES):
         return False
     import torch

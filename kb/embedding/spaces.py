@@ -1,8 +1,8 @@
-"""Embedding spaces: which one is searched, which one the settings want, and whose model is whose.
+"""Embedding spaces: the one that is searched, the one that the settings want, and the model of each.
 
-The active space is searched and filled. When the settings name another model, its space is the wanted one:
-it is filled beside the active one and takes its place once no live chunk lacks a vector
-(`kb.reembedding.filling`). Search goes on in the active space, with that space's model, until then.
+The active space is searched and filled. When the settings name another model, its space is the wanted one. It
+is filled next to the active one and replaces it once no live chunk lacks a vector (`kb.reembedding.filling`).
+Until then searches use the active space and its model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kb.embedding.registry import AUTO, embedding_model, resident
 from kb.models import ChunkVector, EmbeddingSpace
 
 logger = logging.getLogger(__name__)
-# A model that can't be loaded is not tried again with every question.
+# A model that can't be loaded is not tried again for every question.
 RETRY_AFTER_SECS = 60.0
 
 _loading = threading.Lock()
@@ -35,14 +35,14 @@ class ModelUnavailable(ImproperlyConfigured):
 
 
 def active_space() -> EmbeddingSpace:
-    """Return the space that is searched; one cheap query. On the first start the wanted space becomes it."""
+    """Return the searched space, by one cheap query. The first start makes the wanted space active."""
     return EmbeddingSpace.objects.filter(is_active=True).first() or _first_active_space()
 
 
 def wanted_space() -> EmbeddingSpace:
-    """Return the space of the model the settings name.
+    """Return the space of the model in the settings.
 
-    Raise `ImproperlyConfigured` if the vectors stored under its name and revision have another dimension.
+    Raises `ImproperlyConfigured` if the vectors stored under its name and revision have another dimension.
     """
     model = embedding_model()
     space, _ = EmbeddingSpace.objects.get_or_create(
@@ -59,8 +59,8 @@ def wanted_space() -> EmbeddingSpace:
 def spaces_to_fill() -> list[EmbeddingSpace]:
     """Return the spaces in which new chunks need vectors, the searched one first.
 
-    Ask anew for each batch: the active space may change meanwhile. An active space whose model can't be
-    loaded any more is left out; the wanted one is on its way to replace it.
+    Call it again for each batch: the active space may change meanwhile. An active space whose model can't be
+    loaded is left out; the wanted one will replace it.
     """
     active, wanted = active_space(), wanted_space()
     if wanted == active:
@@ -70,10 +70,7 @@ def spaces_to_fill() -> list[EmbeddingSpace]:
 
 
 def model_of(space: EmbeddingSpace) -> EmbeddingModel:
-    """Return the model whose vectors a space holds, loaded once per process.
-
-    Raise `ModelUnavailable` if it is not here any more.
-    """
+    """Return the model of a space, loaded once per process; raise `ModelUnavailable` if that fails."""
     wanted = embedding_model()
     if (wanted.name, wanted.revision) == (space.model, space.revision):
         return wanted
@@ -82,7 +79,7 @@ def model_of(space: EmbeddingSpace) -> EmbeddingModel:
 
 
 def can_embed(space: EmbeddingSpace) -> bool:
-    """Tell whether the model of a space can be loaded."""
+    """Return whether the model of a space can be loaded."""
     try:
         model_of(space)
     except ModelUnavailable:
@@ -91,9 +88,10 @@ def can_embed(space: EmbeddingSpace) -> bool:
 
 
 def start() -> str:
-    """Load the models, begin to re-embed if the settings name another model; return the line to report.
+    """Load the models, and queue re-embedding if the settings name another model; return a line to report.
 
-    For every process that embeds, at its start. Raise `ImproperlyConfigured` if the settings can't be served.
+    Every process that embeds calls this at its start. Raises `ImproperlyConfigured` if the settings can't be
+    served.
     """
     model, wanted, active = embedding_model(), wanted_space(), active_space()
     report = f"Embedding with {model.describe()}."
@@ -110,16 +108,16 @@ def _transition(active: EmbeddingSpace, wanted: EmbeddingSpace) -> str:
     except ModelUnavailable as error:
         now = f"Search finds by words only until then: {error}"
     if queue.was_cancelled(wanted):
-        return f"{now}: {wanted} was left by hand, “manage.py reembed” goes back to it."
+        return f"{now}: {wanted} was cancelled, “manage.py reembed” resumes it."
     queue.enqueue(wanted)
     return f"{now} while the documents are embedded again for {wanted}."
 
 
 def _first_active_space() -> EmbeddingSpace:
-    """Choose an active space where there is none: the wanted one, unless only another holds vectors."""
+    """Choose an active space if there is none: the wanted one, unless only another one holds vectors."""
     space = wanted_space()
     with transaction.atomic():
-        # Of two processes that start together one waits here, and then finds the choice made.
+        # Of two processes that start together, one waits here and then finds the choice made.
         spaces = list(EmbeddingSpace.objects.select_for_update().order_by("-created_at", "-pk"))
         chosen = next((s for s in spaces if s.is_active), None)
         if chosen is None:
@@ -154,7 +152,7 @@ def _refuse_other_vectors(space: EmbeddingSpace, model: EmbeddingModel) -> None:
 
 
 def _backend_of(space: EmbeddingSpace) -> str:
-    """Return the backend that can serve a stored space: rows don't say, names and revisions do."""
+    """Return the backend of a stored space, recognised by name and revision."""
     if space.revision.startswith(ENDPOINT_REVISION):
         return "openai"
     if HASHING_NAME.fullmatch(space.model):

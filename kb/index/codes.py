@@ -1,8 +1,9 @@
-"""Binary codes: 64 bytes in place of a vector, close enough to choose which vectors to compare exactly.
+"""Binary codes: 64 bytes in place of a vector, precise enough to choose the vectors to compare exactly.
 
-A vector is turned by a fixed pseudo-random rotation and cut to the signs of its coordinates. The angle
-between two vectors then shows in how many signs differ (Charikar 2002, "Similarity estimation techniques from
-rounding algorithms"), whatever the data: the codes of one tenant never depend on those of another.
+A vector is rotated by a fixed pseudo-random rotation and reduced to the signs of its coordinates. The number
+of different signs then measures the angle between two vectors (Charikar 2002, "Similarity estimation
+techniques from rounding algorithms"). This holds for any data: the codes of one tenant never depend on those
+of another.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from kb.embedding.base import Vectors
 Codes = NDArray[np.uint64]
 
 FEWEST_BITS = 512
-"""More bits than a small model has dimensions find more: 384 signs of 384 coordinates lose half a point."""
+"""More bits than a small model's dimensions find more: with 384 bits for 384 dimensions, recall falls by half
+a point."""
 MOST_BITS = 1024
 SEED = 20260101
 
@@ -35,14 +37,14 @@ class Encoder:
         padded = max(FEWEST_BITS, 1 << (dimensions - 1).bit_length())
         self.bits = min(padded, MOST_BITS)
         self.words = self.bits // 64
-        # RandomState's stream is frozen (NEP 19): stored codes stay readable.
+        # RandomState's stream is frozen (NEP 19), so stored codes stay readable.
         self._signs = np.random.RandomState(SEED).choice([-1.0, 1.0], (2, padded)).astype(np.float32)
 
     def project(self, vectors: Vectors) -> Vectors:
         """Return rotated vectors of shape (n, bits), from vectors of shape (n, dimensions).
 
-        Two rounds of random signs and a Hadamard transform rotate as well as a random matrix does
-        (Ailon and Chazelle 2009), in exact steps that no linear algebra library can turn around.
+        Two rounds of random signs and a Hadamard transform rotate as well as a random matrix does (Ailon and
+        Chazelle 2009). The steps are exact, so the result does not depend on a linear algebra library.
         """
         padded = self._signs.shape[1]
         turned = np.zeros((len(vectors), padded), np.float32)
@@ -58,7 +60,7 @@ class Encoder:
 
 
 def distances(codes: Codes, query: Codes, out: NDArray[np.uint16]) -> None:
-    """Write to `out`, shape (n,), in how many bits each code differs.
+    """Write to `out`, shape (n,), the number of bits in which each code differs from the query.
 
     `codes` has shape (words, n), `query` (words,).
     """
@@ -70,7 +72,7 @@ def distances(codes: Codes, query: Codes, out: NDArray[np.uint16]) -> None:
 
 
 def estimates(codes: Codes, projected: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return what grows with the similarity of each code to a query that has kept its magnitudes.
+    """Return estimates, shape (n,), that grow with each code's similarity to a query with magnitudes.
 
     `codes` has shape (words, n), `projected` (bits,). Eight signs at a time are looked up in a table.
     """

@@ -1,6 +1,6 @@
-"""Rows in PostgreSQL's binary format, for a search waits for megabytes of posting lists.
+"""Rows in PostgreSQL's binary format, because a search reads megabytes of posting lists.
 
-Django asks for text, in which a byte is two hexadecimal digits that one side writes and the other reads
+Django requests text, in which one side writes a byte as two hexadecimal digits and the other parses them
 (figures: docs/adr/0015-segments.md).
 """
 
@@ -13,10 +13,10 @@ import psycopg
 from django.db import connection
 
 
-def fetched(query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+def fetch_rows(query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
     """Return the rows of a query with `%s` for each parameter; an array is one parameter.
 
-    Runs on Django's connection, in its transaction if there is one. Raise Django's database errors.
+    Runs on Django's connection, in its transaction if there is one. Raises Django's database errors.
     """
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:

@@ -1,8 +1,8 @@
 """Merging: many small segments of a scope become few large ones.
 
-A search pays for each segment it opens, and a large one is searched by reading only the posting lists it
-asks for. Segments join as in a log-structured merge: only with those of no more than the size that has come
-together so far, so that a chunk is merged again only when its segment has about doubled.
+A search pays for each segment that it opens. Of a large one it only reads the posting lists that it needs.
+Segments are merged as in a log-structured merge: only with segments no larger than the sum so far. So a chunk
+is merged again only when its segment has about doubled.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from procrastinate.exceptions import AlreadyEnqueued
 from procrastinate.jobs import JobDeferrer
 from procrastinate.manager import JobManager
 
-from kb.index.postings import GONE, LARGEST_SEGMENT, POSITION, PostingList, Postings
+from kb.index.postings import LARGEST_SEGMENT, POSITION, REMOVED, PostingList, Postings
 from kb.index.segments import CodesRow, ScopeKey, codes_of, encoded_spaces, lock, new_segment, store_codes
 from kb.models import FINISHED, Segment, SegmentTerm, Term
 
 MOST_UNMERGED = 32
-"""So many unmerged segments a search may have to open in each scope,"""
+"""The limits in each scope: unmerged segments that a search may have to open,"""
 MOST_UNMERGED_CHUNKS = 4096
-"""with so many chunks in all."""
+"""and chunks in all of them."""
 MOST_DEAD = 0.25
-"""A merged segment is merged again when more of it is dead."""
+"""A merged segment is merged again if a larger share of it is dead."""
 AT_ONCE = 10_000
 TASK = "pack_segments"
 PRIORITY = -5
 
 
 def merge_if_due(key: ScopeKey) -> None:
-    """Queue the merging of a scope whose search has become costly."""
+    """Queue the merging of a scope if searching it has become costly."""
     if is_due(key):
         _queue(key)
 
 
 def is_due(key: ScopeKey) -> bool:
-    """Tell whether a search pays for too many unmerged segments, or for too much that is dead."""
-    unmerged = list(_on(key).exclude(document=None).values_list("size", flat=True))
-    merged = _on(key).filter(document=None).only("size", "dead")
+    """Return whether the scope has too many unmerged segments, or too many dead chunks."""
+    unmerged = list(_segments_of(key).exclude(document=None).values_list("size", flat=True))
+    merged = _segments_of(key).filter(document=None).only("size", "dead")
     return (
         len(unmerged) >= MOST_UNMERGED
         or sum(unmerged) >= MOST_UNMERGED_CHUNKS
@@ -59,14 +59,15 @@ def merge_segments(workspace_id: str, external_user_id: str | None, session_id: 
 
 
 def merge(key: ScopeKey) -> None:
-    """Join the unmerged segments of a scope with merged ones that are not much larger; drop what is dead."""
+    """Merge the unmerged segments of a scope with merged ones that are not much larger; drop dead chunks."""
     with transaction.atomic():
         lock(key)
         terms: set[str] = set()
         for batch in _batches(_chosen(key)):
             terms |= _join(key, batch)
             Segment.unscoped.filter(pk__in=[segment.pk for segment in batch]).delete()
-        # At the end and in order: others may be adding the same ones, and wait for us as we for them.
+        # At the end and in order: other transactions that add the same terms wait for this one, and this one
+        # for them.
         Term.objects.bulk_create([Term(text) for text in sorted(terms)], AT_ONCE, ignore_conflicts=True)
 
 
@@ -74,14 +75,14 @@ def merge(key: ScopeKey) -> None:
 @app.task(name="forget_terms", queueing_lock="forget_terms")
 @transaction.atomic
 def forget_terms(timestamp: int) -> None:
-    """Delete the terms that have left the index with the documents that held them."""
+    """Delete the terms that no merged segment holds any more."""
     with connection.cursor() as cursor:
-        # Until whoever is adding terms has committed what holds them.
+        # Wait until transactions that add terms have committed the segments that hold them.
         cursor.execute("LOCK TABLE kb_term IN SHARE ROW EXCLUSIVE MODE")
     Term.objects.exclude(Exists(SegmentTerm.objects.filter(term=OuterRef("text")))).delete()
 
 
-def _on(key: ScopeKey) -> QuerySet[Segment]:
+def _segments_of(key: ScopeKey) -> QuerySet[Segment]:
     return Segment.unscoped.filter(**key._asdict())
 
 
@@ -101,10 +102,10 @@ def _queue(key: ScopeKey) -> None:
 
 
 def _chosen(key: ScopeKey) -> list[Segment]:
-    """Return the segments worth joining, smallest first; one that is alone is as good as merged."""
-    # The vectors of a document under way still come in batches, which only an unmerged segment takes.
-    unmerged = list(_on(key).filter(document__status__in=FINISHED))
-    merged = sorted(_on(key).filter(document=None), key=_alive)
+    """Return the segments worth merging, smallest first; a single one needs no merging."""
+    # Vectors of unfinished documents still come in batches, which only an unmerged segment accepts.
+    unmerged = list(_segments_of(key).filter(document__status__in=FINISHED))
+    merged = sorted(_segments_of(key).filter(document=None), key=_alive)
     chosen = unmerged + [segment for segment in merged if _is_decayed(segment)]
     together = sum(map(_alive, chosen))
     for segment in merged:
@@ -138,7 +139,7 @@ def _is_decayed(segment: Segment) -> bool:
 
 def _join(key: ScopeKey, segments: list[Segment]) -> set[str]:
     """Store one segment in place of several; return its terms."""
-    kept = [_kept(segment) for segment in segments]
+    kept = [_live_positions(segment) for segment in segments]
     if not sum(map(len, kept)):
         return set()
     joined = new_segment(
@@ -177,8 +178,8 @@ def _join(key: ScopeKey, segments: list[Segment]) -> set[str]:
     return terms
 
 
-def _kept(segment: Segment) -> NDArray[np.intp]:
-    """Return the positions of a segment's chunks that are alive."""
+def _live_positions(segment: Segment) -> NDArray[np.intp]:
+    """Return the positions of a segment's live chunks."""
     return np.delete(np.arange(segment.size), segment.dead)
 
 
@@ -186,11 +187,11 @@ def _joined_postings(segments: list[Segment], kept: list[NDArray[np.intp]]) -> P
     begin = 0
     parts = []
     for segment, positions in zip(segments, kept, strict=True):
-        moved = np.full(segment.size, GONE)
+        moved = np.full(segment.size, REMOVED)
         moved[positions] = np.arange(begin, begin + len(positions))
         parts.append((_postings(segment), moved))
         begin += len(positions)
-    return Postings.joined(parts)
+    return Postings.join(parts)
 
 
 def _postings(segment: Segment) -> Postings:

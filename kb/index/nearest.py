@@ -1,8 +1,8 @@
-"""Ranking by meaning: the vectors nearest to a question's among the chunks of a view.
+"""Ranking by meaning: the nearest vectors to a question's among the chunks of a view.
 
-    all codes ──count differing signs──▶ 5,000 ──estimate──▶ 500 ──compare the vectors themselves──▶ best
+  all codes ──count different signs──▶ 5,000 ──estimate──▶ 500 ──compare the vectors themselves──▶ best
 
-Of a million chunks the two scans leave out fewer than one in a hundred of the fifty nearest; a view with no
+Among a million chunks, the two scans miss fewer than one in a hundred of the fifty nearest. A view with no
 more chunks than are compared is ranked exactly (`python -m bench.scale`, docs/adr/0015-segments.md).
 """
 
@@ -39,7 +39,7 @@ def best(rows: Rows, similarity: NDArray[np.float32], count: int) -> tuple[Rows,
 def similarities(view: View, space: EmbeddingSpace, query: Vectors, rows: Rows) -> NDArray[np.float32]:
     """Return the cosine similarity of each row to `query`; minus infinity where there is no vector."""
     similarity = np.full(len(rows), -np.inf, np.float32)
-    # One string: a thousand ids adapted one by one take longer than comparing their vectors.
+    # One string: adapting a thousand ids one by one takes longer than comparing their vectors.
     ids = f"{{{','.join(view.hex_ids(rows))}}}"
     with connection.cursor() as cursor:
         cursor.execute(COMPARE, [HalfVector(query).to_text(), ids, space.pk])
@@ -49,7 +49,7 @@ def similarities(view: View, space: EmbeddingSpace, query: Vectors, rows: Rows) 
 
 
 def worth_comparing(view: View, space: EmbeddingSpace, query: Vectors) -> Rows:
-    """Return the rows among which the nearest are: all that may be found, or `COMPARED`, in no order."""
+    """Return the rows that may be nearest: all findable rows, or `COMPARED` of them, in no order."""
     if view.count <= COMPARED:
         return np.flatnonzero(view.alive)
     coder = encoder(space.dimensions)
@@ -59,7 +59,7 @@ def worth_comparing(view: View, space: EmbeddingSpace, query: Vectors) -> Rows:
     for codes, end in zip(groups, ends, strict=True):
         distances(codes, code, differing[end - codes.shape[1] : end])
     if not view.is_complete:
-        # What must not be found counts as different in every bit, and one more.
+        # Rows that may not be found count as different in every bit, and one more.
         differing[~view.comparable] = coder.bits + 1
     rows = np.flatnonzero(differing <= _limit(differing, coder.bits))
     estimated = estimates(_columns(groups, ends, rows), coder.project(query[None])[0])
@@ -67,12 +67,12 @@ def worth_comparing(view: View, space: EmbeddingSpace, query: Vectors) -> Rows:
 
 
 def _limit(differing: NDArray[np.uint16], bits: int) -> int:
-    """Return the number of differing bits within which `ESTIMATED` codes lie, or all."""
+    """Return the number of different bits within which `ESTIMATED` codes lie, or all."""
     return min(int(np.searchsorted(np.cumsum(np.bincount(differing)), ESTIMATED)), bits)
 
 
 def _columns(groups: Sequence[Codes], ends: NDArray[np.intp], rows: Rows) -> Codes:
-    """Return the codes of these rows, shape (words, rows), from those of all in several arrays."""
+    """Return the codes of these rows, shape (words, rows), taken from several arrays."""
     cuts = np.searchsorted(rows, ends)
     parts = zip(groups, ends, np.split(rows, cuts[:-1]), strict=True)
     return np.concatenate([codes[:, part - (end - codes.shape[1])] for codes, end, part in parts], axis=1)

@@ -1,7 +1,7 @@
 """Postings: which chunks of a segment hold a term, and how often.
 
 A posting list is one run of bytes: the chunks' positions in their segment as little-endian uint16, then as
-many uint8 counts. An unmerged segment keeps all its lists in one block, a merged one a row for each term.
+many uint8 counts. An unmerged segment keeps all its lists in one block, a merged one has a row for each term.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ POSITION = np.dtype("<u2")
 OFFSET = np.dtype("<u4")
 LARGEST_SEGMENT = 1 << 16
 MOST_COUNTED = 255
-GONE = -1
-"""The new position of a chunk that does not stay."""
+REMOVED = -1
+"""The new position of a chunk that is removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Postings:
 
     @classmethod
     def of(cls, chunks: Iterable[Sequence[str]]) -> Postings:
-        """Make them from the terms of each chunk; there must be no more than `LARGEST_SEGMENT`."""
+        """Build postings from the terms of each chunk, of at most `LARGEST_SEGMENT` chunks."""
         places: dict[str, int] = {}
         lengths, terms = [], []
         for chunk in chunks:
@@ -73,38 +73,38 @@ class Postings:
 
     @classmethod
     def of_lists(cls, lists: Iterable[tuple[str, PostingList]]) -> Postings:
-        """Put posting lists together."""
+        """Build postings from posting lists."""
         terms = dict(lists)
         ends = np.cumsum([len(each.positions) for each in terms.values()])
         return cls(
             list(terms),
             ends.astype(OFFSET),
-            _concatenated([each.positions for each in terms.values()], POSITION),
-            _concatenated([each.counts for each in terms.values()], np.dtype(np.uint8)),
+            _concatenate([each.positions for each in terms.values()], POSITION),
+            _concatenate([each.counts for each in terms.values()], np.dtype(np.uint8)),
         )
 
     @classmethod
-    def joined(cls, parts: Iterable[tuple[Postings, NDArray[np.int64]]]) -> Postings:
+    def join(cls, parts: Iterable[tuple[Postings, NDArray[np.int64]]]) -> Postings:
         """Join the postings of several segments into those of one.
 
-        With each come the new positions of its chunks, ascending from part to part, or `GONE`.
+        Each part comes with the new positions of its chunks, ascending from part to part, or `REMOVED`.
         """
         places: dict[str, int] = {}
         terms, positions, counts = [], [], []
         for postings, moved in parts:
             numbers = [places.setdefault(name, len(places)) for name in postings._places]
             new = moved[postings._positions]
-            stays = new != GONE
+            stays = new != REMOVED
             terms.append(np.repeat(np.array(numbers, np.int64), postings._sizes)[stays])
             positions.append(new[stays].astype(POSITION))
             counts.append(postings._counts[stays])
-        of_term = _concatenated(terms, np.dtype(np.int64))
+        of_term = _concatenate(terms, np.dtype(np.int64))
         order = np.argsort(of_term, kind="stable")
         return cls(
             list(places),
             np.cumsum(np.bincount(of_term, minlength=len(places))).astype(OFFSET),
-            _concatenated(positions, POSITION)[order],
-            _concatenated(counts, np.dtype(np.uint8))[order],
+            _concatenate(positions, POSITION)[order],
+            _concatenate(counts, np.dtype(np.uint8))[order],
         )
 
     def __iter__(self) -> Iterator[tuple[str, PostingList]]:
@@ -145,5 +145,5 @@ class Postings:
         return PostingList(self._positions[begin:end], self._counts[begin:end])
 
 
-def _concatenated(arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _concatenate(arrays: Sequence[NDArray[Any]], dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype)

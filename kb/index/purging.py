@@ -1,7 +1,7 @@
-"""Purging: the words of dead chunks leave the merged segments that held them.
+"""Purging: removes the words of dead chunks from merged segments.
 
-A deleted chunk is dead in its merged segment at once, and found by nothing. What its segment says of it goes
-minutes later, in a job: the posting lists are read whole, and those written again that name dead chunks.
+A deleted chunk is dead in its merged segment at once, and can't be found. Its words are removed minutes later
+by a job, which reads all posting lists and rewrites those that name dead chunks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kb.models import Segment, SegmentTerm, Term
 TASK = "purge_segments"
 PRIORITY = -5
 AFTER_SECS = 20
-"""So long a job waits: who deletes one document often deletes more."""
+"""The job waits this long, because further documents are often deleted soon after."""
 READ_AT_ONCE = 5000
 REWRITE = """
     UPDATE kb_segmentterm SET postings = new.postings
@@ -37,8 +37,8 @@ REWRITE = """
 
 
 def purge_if_due(key: ScopeKey) -> None:
-    """Queue the purging of a scope whose merged segments still hold the words of dead chunks."""
-    if not _on(key).exists():
+    """Queue the purging of a scope if its merged segments still hold words of dead chunks."""
+    if not _due_segments(key).exists():
         return
     arguments = {field: value and str(value) for field, value in key._asdict().items()}
     name = f"purge {tuple(arguments.values())}"
@@ -60,22 +60,22 @@ def purge_segments(workspace_id: str, external_user_id: str | None, session_id: 
 
 
 def purge(key: ScopeKey) -> None:
-    """Remove what dead chunks said from the merged segments of a scope, and terms that nothing says now."""
-    for id in list(_on(key).order_by("pk").values_list("pk", flat=True)):
+    """Remove the words of dead chunks from the merged segments of a scope, and terms that are then unused."""
+    for id in list(_due_segments(key).order_by("pk").values_list("pk", flat=True)):
         with transaction.atomic():
             lock(key)
-            segment = _on(key).select_for_update().filter(pk=id).first()
-            gone = _purged(segment) if segment else []
+            segment = _due_segments(key).select_for_update().filter(pk=id).first()
+            gone = _purge_segment(segment) if segment else []
         forget_terms_among(gone)
 
 
 @transaction.atomic
 def forget_terms_among(terms: Sequence[str]) -> None:
-    """Delete those of the terms that are in no merged segment any more."""
+    """Delete those of the terms that no merged segment holds any more."""
     if not terms:
         return
     with connection.cursor() as cursor:
-        # Until whoever is adding terms has committed what holds them.
+        # Wait until transactions that add terms have committed the segments that hold them.
         cursor.execute("LOCK TABLE kb_term IN SHARE ROW EXCLUSIVE MODE")
     held = SegmentTerm.objects.filter(term=OuterRef("text"))
     Term.objects.filter(text__in=terms).exclude(Exists(held)).delete()
@@ -84,12 +84,12 @@ def forget_terms_among(terms: Sequence[str]) -> None:
 @app.periodic(cron="27 * * * *")
 @app.task(name="purge_all_segments", queueing_lock="purge_all_segments")
 def purge_all(timestamp: int) -> None:
-    """Queue what nobody has queued: chunks also die when a document is processed again."""
+    """Queue purging for all scopes: chunks also die when a document is processed again."""
     for key in {ScopeKey.of(segment) for segment in _due().defer("chunk_ids", "document_of", "lengths")}:
         purge_if_due(key)
 
 
-def _on(key: ScopeKey) -> QuerySet[Segment]:
+def _due_segments(key: ScopeKey) -> QuerySet[Segment]:
     return _due().filter(**key._asdict())
 
 
@@ -99,8 +99,8 @@ def _due() -> QuerySet[Segment]:
     return merged.alias(dead_count=Coalesce(F("dead__len"), 0)).filter(dead_count__gt=F("purged"))
 
 
-def _purged(segment: Segment) -> list[str]:
-    """Purge one segment, or delete it if nothing in it lives; return the terms that it no longer holds."""
+def _purge_segment(segment: Segment) -> list[str]:
+    """Purge one segment, or delete it if no chunk lives; return the terms that it no longer holds."""
     if len(segment.dead) == segment.size:
         terms = list(SegmentTerm.objects.filter(segment=segment).values_list("term", flat=True))
         segment.delete()
@@ -110,7 +110,7 @@ def _purged(segment: Segment) -> list[str]:
     gone = _rewrite_postings(segment, alive)
     for space in encoded_spaces([segment]):
         row = codes_of(segment, space)
-        # They stay marked as present: what lacks a code is looked for again and again.
+        # They stay marked as present, because missing codes would be searched for again and again.
         row.codes[~alive] = 0
         store_codes(segment, space, row)
     Segment.unscoped.filter(pk=segment.pk).update(purged=len(segment.dead))

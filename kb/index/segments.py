@@ -1,6 +1,6 @@
 """Writing the search index: one unmerged segment for each document, until it is merged with others.
 
-Everything here follows from the rows of `Chunk` and `ChunkVector` and can be made again from them. Who
+Everything here follows from the rows of `Chunk` and `ChunkVector` and can be built again from them. Code that
 changes a document's chunks calls `index_document` in the same transaction.
 """
 
@@ -31,7 +31,7 @@ LONGEST = np.iinfo(np.uint16).max
 
 
 class ScopeKey(NamedTuple):
-    """Whose documents a segment holds: those of one workspace, external user and session."""
+    """The scope of a segment: one workspace, external user and session."""
 
     workspace_id: UUID
     external_user_id: str | None
@@ -39,13 +39,13 @@ class ScopeKey(NamedTuple):
 
     @classmethod
     def of(cls, row: Document | Segment) -> ScopeKey:
-        """Return where a row stands."""
+        """Return the scope of a row."""
         return cls(row.workspace_id, row.external_user_id, row.session_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the index keeps of one chunk: its id, its language and its terms in order."""
+    """The index's data of one chunk: its id, its language and its terms in order."""
 
     chunk_id: UUID
     language: str
@@ -53,7 +53,7 @@ class Entry:
 
 
 def index_document(document_id: UUID) -> None:
-    """Make a document's live chunks findable, and nothing else of it; call it where they have changed."""
+    """Make exactly a document's live chunks findable; call it after they have changed."""
     with transaction.atomic():
         document = Document.unscoped.filter(pk=document_id).first()
         if document is None:
@@ -62,15 +62,15 @@ def index_document(document_id: UUID) -> None:
         forget([document_id])
         entries = _entries(document_id)
         for start in range(0, len(entries), LARGEST_SEGMENT):
-            segment = _unmerged(document, entries[start : start + LARGEST_SEGMENT])
+            segment = _unmerged_segment(document, entries[start : start + LARGEST_SEGMENT])
             for space in EmbeddingSpace.objects.all():
                 encode(segment, space)
 
 
 def index_vectors(document_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID], vectors: Vectors) -> None:
-    """Let a document's chunks be found by these new vectors, of shape (len(ids), dimensions).
+    """Make a document's chunks findable by these new vectors, of shape (len(ids), dimensions).
 
-    In a merged segment they wait for `complete`: one batch is not worth writing all its codes again.
+    In a merged segment they wait for `complete`: rewriting all its codes is not worth it for one batch.
     """
     codes = dict(zip(ids, encoder(space.dimensions).encode(vectors), strict=True))
     with transaction.atomic():
@@ -84,7 +84,7 @@ def index_vectors(document_id: UUID, space: EmbeddingSpace, ids: Sequence[UUID],
 
 
 def forget(document_ids: Iterable[UUID]) -> None:
-    """Stop finding the chunks of these documents."""
+    """Remove the chunks of these documents from the index."""
     ids = list(document_ids)
     Segment.unscoped.filter(document_id__in=ids).delete()
     holding = Segment.unscoped.select_for_update().filter(document_ids__overlap=ids)
@@ -97,7 +97,7 @@ def forget(document_ids: Iterable[UUID]) -> None:
 
 
 def complete(space: EmbeddingSpace) -> None:
-    """Give every segment the codes it lacks of the vectors that are stored in `space`."""
+    """Add to every segment the missing codes of vectors stored in `space`."""
     hole = Func(
         Value(b"\0"), F("present"), function="position", arg_joiner=" IN ", output_field=IntegerField()
     )
@@ -111,7 +111,7 @@ def complete(space: EmbeddingSpace) -> None:
 
 
 def lock(key: ScopeKey) -> None:
-    """Let nobody else change the segments of a scope until the transaction ends."""
+    """Lock the segments of a scope against other changes until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"key {tuple(key)}"])
 
@@ -149,7 +149,7 @@ def _entries(document_id: UUID) -> list[Entry]:
     ]
 
 
-def _unmerged(document: Document, entries: Sequence[Entry]) -> Segment:
+def _unmerged_segment(document: Document, entries: Sequence[Entry]) -> Segment:
     segment = new_segment(
         ScopeKey.of(document),
         [document.pk] * len(entries),
@@ -175,7 +175,7 @@ class CodesRow:
 
 
 def codes_of(segment: Segment, space: EmbeddingSpace) -> CodesRow:
-    """Return what is stored, in writable arrays; nothing is present where nothing is stored."""
+    """Return the stored codes, in writable arrays; chunks without stored codes are marked as absent."""
     stored = SegmentCodes.objects.filter(segment=segment, space=space).first()
     words = encoder(space.dimensions).words
     if stored is None:
@@ -217,10 +217,10 @@ def encode(segment: Segment, space: EmbeddingSpace) -> None:
 def _stored_vectors(segment: Segment, space: EmbeddingSpace) -> tuple[list[int], Vectors]:
     """Return the positions of the chunks that have a vector in `space`, and the vectors."""
     ids = [id.hex for id in chunk_ids(segment)]
-    # As Django would read them, each would be text of 384 numbers to parse.
+    # Django would read each as text of 384 numbers to parse.
     with connection.cursor() as cursor, psycopg.Cursor(cursor.connection) as binary:
         rows = binary.execute(VECTORS, [f"{{{','.join(ids)}}}", space.pk], binary=True).fetchall()
-    # What halfvec_send sends: two 16-bit numbers, then the halves in network order.
+    # The format of halfvec_send: two 16-bit numbers, then the halves in network order.
     vectors = [np.frombuffer(sent, ">f2", offset=4) for _, sent in rows]
     at = [number - 1 for number, _ in rows]
     return at, np.array(vectors, np.float32).reshape(len(at), space.dimensions)

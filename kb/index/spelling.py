@@ -1,6 +1,6 @@
-"""How alike two terms are: the share of their trigrams that they have in common, as `pg_trgm` counts them.
+"""Similarity of terms: the share of common trigrams, as `pg_trgm` counts them.
 
-https://www.postgresql.org/docs/current/pgtrgm.html: a word has two spaces before it and one behind it.
+https://www.postgresql.org/docs/current/pgtrgm.html: a word gets two spaces before it and one after it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ _WORD = re.compile(r"\w+")
 
 
 def similar(term: str, others: Iterable[str], least: float) -> Iterator[tuple[str, float]]:
-    """Yield those terms that are at least so similar, 0 to 1, each with its similarity."""
+    """Yield the terms with at least this similarity, 0 to 1, each with its similarity."""
     wanted = trigrams(term)
-    for other in filter(_sharing(wanted, least).search, others):
+    for other in filter(_sharing_pattern(wanted, least).search, others):
         found = trigrams(other)
         shared = len(wanted & found)
         if shared and shared >= least * (len(wanted) + len(found) - shared):
             yield other, shared / (len(wanted) + len(found) - shared)
 
 
-def _sharing(wanted: frozenset[str], least: float) -> re.Pattern[str]:
-    """Return what finds the terms that may share enough trigrams, without making theirs."""
+def _sharing_pattern(wanted: frozenset[str], least: float) -> re.Pattern[str]:
+    """Return a pattern that matches terms which may share enough trigrams, without computing theirs."""
     first_letters = {trigram for trigram in wanted if trigram.startswith("  ")}
-    # So many must be shared that one is more than a first letter, which thousands of terms share.
+    # If many trigrams must be shared, at least one is not a first letter, which thousands of terms share.
     enough = wanted - first_letters if least * len(wanted) > len(first_letters) else wanted
     return re.compile("|".join(map(_place, sorted(enough))) or "(?!)")
 

@@ -1,7 +1,7 @@
-"""What one search sees of the index: the segments of its scope, opened.
+"""A view: the segments of one search's scope, opened.
 
-Segments are kept in memory between searches, because they change seldom and are read whole. What a principal
-may see is asked of the database each time, and only then looked up.
+Segments are kept in memory between searches, because they seldom change and are read whole. The database
+decides each time what a principal may see; only then the memory is used.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from numpy.typing import NDArray
 
 from accounts.principal import Principal
 from kb.index.codes import Codes, encoder
-from kb.index.fetching import fetched
+from kb.index.fetching import fetch_rows
 from kb.index.postings import POSITION, PostingList, Postings
 from kb.index.spelling import similar
 from kb.models import EmbeddingSpace, Segment, SegmentCodes
 
 ATTEMPTS = 5
-"""How often to look again when segments were merged while they were being opened."""
+"""How often to query again if segments were merged while they were being opened."""
 READ_AT_ONCE = 64
 SCANNED_ALONE = 1 << 13
-"""A segment with so many chunks is scanned where it lies: copying it takes longer than a step saves."""
+"""A segment with so many chunks is scanned in place: copying it takes longer than a separate step."""
 FEW_DOCUMENTS = 1000
 POSTED = """
     SELECT segment_id, term, postings FROM kb_segmentterm
@@ -49,10 +49,10 @@ SIMILAR = """
     LIMIT %(most)s
 """
 MOST_SIMILAR = 32
-"""So many similar terms are looked at: of chunks that were deleted, merged segments may still hold some."""
+"""So many similar terms are checked: merged segments may still hold some of deleted chunks."""
 
 Rows = NDArray[np.intp]
-"""Numbers of chunks in a view: those of its first segment come first."""
+"""Numbers of chunks in a view; those of its first segment come first."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class OpenSegment:
     version: int
     chunk_ids: NDArray[np.void]
     documents: tuple[int, ...]
-    """The 128 bits of their ids: whole numbers are looked up several times faster than `UUID`s."""
+    """The 128 bits of their ids: looking up integers is several times faster than `UUID`s."""
     document_of: NDArray[np.uint16]
     lengths: NDArray[np.uint16]
     languages: tuple[str, ...]
@@ -71,27 +71,27 @@ class OpenSegment:
     postings: Postings | None
     space: int
     codes: Codes
-    """Of shape (words, size), in that embedding space; zeros for a chunk that has no vector yet,"""
+    """Codes of shape (words, size), in that embedding space; zeros for a chunk without a vector."""
     coded: NDArray[np.bool_]
-    """as this tells."""
+    """Whether each chunk has a code, shape (size,)."""
 
     @property
     def nbytes(self) -> int:
-        """Roughly how much memory this takes."""
+        """The approximate memory of the segment in bytes."""
         postings = 8 * int(self.lengths.sum()) if self.postings else 0
         codes = self.codes.nbytes + self.coded.nbytes
         return 24 * len(self.lengths) + 100 * len(self.documents) + codes + postings
 
 
 class Cache:
-    """The segments that were opened last, by id, up to a number of bytes. Thread-safe."""
+    """The segments opened last, by id, up to a number of bytes. Thread-safe."""
 
     def __init__(self) -> None:
         self._segments: OrderedDict[tuple[int, int], OpenSegment] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, id: int, version: int, space: int) -> OpenSegment | None:
-        """Return the segment if it is here, current, and was opened for this embedding space."""
+        """Return the segment if it is cached, current, and was opened for this embedding space."""
         with self._lock:
             segment = self._segments.get((id, space))
             if segment is None or segment.version != version:
@@ -100,7 +100,7 @@ class Cache:
             return segment
 
     def put(self, segments: Iterable[OpenSegment]) -> None:
-        """Keep these, and let go of those that have not been used for longest."""
+        """Cache these segments, and drop those not used for longest."""
         with self._lock:
             self._segments |= {(segment.id, segment.space): segment for segment in segments}
             size = sum(segment.nbytes for segment in self._segments.values())
@@ -113,7 +113,7 @@ _cache = Cache()
 
 
 class View:
-    """The chunks a principal may find, perhaps only those of some documents, as numbered rows."""
+    """The chunks that a principal may find, perhaps of some documents only, as numbered rows."""
 
     def __init__(self, segments: Sequence[OpenSegment], documents: Collection[UUID] | None) -> None:
         self.segments = segments
@@ -125,16 +125,16 @@ class View:
     @cached_property
     def alive(self) -> NDArray[np.bool_]:
         """Which rows may be found, shape (size,)."""
-        return joined([self._alive(segment) for segment in self.segments], np.bool_)
+        return concatenate([self._alive(segment) for segment in self.segments], np.bool_)
 
     @cached_property
     def lengths(self) -> NDArray[np.uint16]:
         """How many terms each row has, shape (size,)."""
-        return joined([segment.lengths for segment in self.segments], np.uint16)
+        return concatenate([segment.lengths for segment in self.segments], np.uint16)
 
     @property
     def languages(self) -> set[str]:
-        """In which languages the chunks are, ISO 639-1; empty where that is unknown."""
+        """The languages of the chunks, ISO 639-1; "" for unknown ones."""
         return {language for segment in self.segments for language in segment.languages}
 
     @cached_property
@@ -142,8 +142,8 @@ class View:
         """How many rows may be found."""
         return int(np.count_nonzero(self.alive))
 
-    def narrowed(self, rows: Rows) -> View:
-        """Return a view in which of this one's rows only these may be found."""
+    def narrow(self, rows: Rows) -> View:
+        """Return a view in which only these of the rows may be found."""
         view = View(self.segments, None)
         view.alive = np.zeros(self.size, np.bool_)
         view.alive[rows] = self.alive[rows]
@@ -170,31 +170,32 @@ class View:
             if segment.postings:
                 for term in segment.postings.terms & found.keys():
                     found[term].append((begins[segment.id], segment.postings[term]))
-        for id, term, stored in fetched(POSTED, [self._ids(unmerged=False), list(terms)]):
+        for id, term, stored in fetch_rows(POSTED, [self._ids(unmerged=False), list(terms)]):
             found[term].append((begins[id], PostingList.load(stored)))
         return found
 
     def similar_term(self, term: str, least: float) -> tuple[str, float] | None:
-        """Return the term of these rows that shares most trigrams with `term`, and how many: `least` to 1."""
+        """Return the term of these rows that shares most trigrams with `term`, and its similarity: `least` to
+        1."""
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', %s, true)", [str(least)])
             merged = self._ids(unmerged=False)
             cursor.execute(SIMILAR, {"merged": merged, "term": term, "most": MOST_SIMILAR})
             found = cursor.fetchall()
-        # Those of unmerged segments are in memory, and in no index.
-        found += similar(term, self._loose_terms, least)
+        # Terms of unmerged segments are in memory, not in the database's index.
+        found += similar(term, self._unmerged_terms, least)
         best = nsmallest(MOST_SIMILAR, found, key=lambda each: (-each[1], each[0]))
         postings = self.postings({name for name, _ in best})
-        return next((each for each in best if self._stands(postings[each[0]])), None)
+        return next((each for each in best if self._is_findable(postings[each[0]])), None)
 
-    def _stands(self, lists: Iterable[tuple[int, PostingList]]) -> bool:
-        """Tell whether a term, by its lists, stands in any row that may be found."""
+    def _is_findable(self, lists: Iterable[tuple[int, PostingList]]) -> bool:
+        """Return whether a term, by its lists, occurs in any findable row."""
         return any(self.alive[begin + each.positions.astype(np.intp)].any() for begin, each in lists)
 
     @cached_property
     def comparable(self) -> NDArray[np.bool_]:
         """Which rows may be found and have a code, shape (size,)."""
-        coded: NDArray[np.bool_] = joined([segment.coded for segment in self.segments], np.bool_)
+        coded: NDArray[np.bool_] = concatenate([segment.coded for segment in self.segments], np.bool_)
         return self.alive & coded
 
     @cached_property
@@ -203,9 +204,9 @@ class View:
         return bool(self.comparable.all())
 
     def codes(self) -> list[Codes]:
-        """Return the binary codes of all rows, in their order, in arrays of shape (words, some).
+        """Return the binary codes of all rows, in order, in arrays of shape (words, some).
 
-        Small segments come together, so that a scan takes few steps.
+        Small segments are joined, so that a scan takes few steps.
         """
         together = groupby(self.segments, lambda segment: len(segment.lengths) >= SCANNED_ALONE)
         arrays = [([segment.codes for segment in segments], alone) for alone, segments in together]
@@ -216,7 +217,7 @@ class View:
         ]
 
     @cached_property
-    def _loose_terms(self) -> set[str]:
+    def _unmerged_terms(self) -> set[str]:
         return set().union(*(segment.postings.terms for segment in self.segments if segment.postings))
 
     def _ids(self, *, unmerged: bool) -> list[int]:
@@ -225,7 +226,7 @@ class View:
     def _alive(self, segment: OpenSegment) -> NDArray[np.bool_]:
         if self._documents is None:
             return segment.alive
-        # A table to look up in: sorting, as `isin` does, takes several times longer.
+        # A look-up table: sorting, as `isin` does, takes several times longer.
         wanted = np.fromiter((id in self._documents for id in segment.documents), np.bool_)
         alive: NDArray[np.bool_] = segment.alive & wanted[segment.document_of]
         return alive
@@ -238,7 +239,7 @@ def open_view(
     workspaces: Collection[UUID] | None = None,
     documents: Collection[UUID] | None = None,
 ) -> View:
-    """Open what `principal` may find, narrowed to some workspaces or documents; None does not narrow."""
+    """Open what `principal` may find, restricted to some workspaces or documents; None does not restrict."""
     scope = Segment.objects.restricted_to(principal)
     if workspaces is not None:
         scope = scope.filter(workspace_id__in=workspaces)
@@ -246,13 +247,13 @@ def open_view(
         scope = scope.filter(document_ids__overlap=list(documents))
     for _ in range(ATTEMPTS):
         versions = dict(scope.order_by("pk").values_list("pk", "version"))
-        segments = _opened(versions, scope, space)
+        segments = _open_segments(versions, scope, space)
         if segments.keys() == versions.keys():
             break
     return View([segments[id] for id in sorted(segments)], documents)
 
 
-def joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
+def concatenate(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
     """Return one array; an empty one of `dtype` if there is none."""
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype)
 
@@ -260,7 +261,7 @@ def joined(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[A
 # --- Opening -----------------------------------------------------------------------------------------------
 
 
-def _opened(
+def _open_segments(
     versions: dict[int, int], scope: QuerySet[Segment], space: EmbeddingSpace
 ) -> dict[int, OpenSegment]:
     """Return the segments by id, from memory or from the database; those merged meanwhile are missing."""
@@ -268,15 +269,16 @@ def _opened(
     here = {id: segment for id, segment in found.items() if segment is not None}
     lacking = sorted(versions.keys() - here.keys())
     for start in range(0, len(lacking), READ_AT_ONCE):
-        read = _read(lacking[start : start + READ_AT_ONCE], scope, space)
+        read = _read_segments(lacking[start : start + READ_AT_ONCE], scope, space)
         _cache.put(read)
         here |= {segment.id: segment for segment in read}
     return here
 
 
-def _read(ids: list[int], scope: QuerySet[Segment], space: EmbeddingSpace) -> list[OpenSegment]:
+def _read_segments(ids: list[int], scope: QuerySet[Segment], space: EmbeddingSpace) -> list[OpenSegment]:
     rows = scope.filter(pk__in=ids)
-    # The codes after the rows: what is newer than its version is read again, what is older would stay.
+    # Read codes after the rows: a segment newer than its version is read again, an older one would stay
+    # cached.
     segments = list(rows)
     stored = SegmentCodes.objects.filter(segment_id__in=ids, space=space)
     codes = {row.segment_id: row for row in stored}

@@ -19,25 +19,26 @@ from numpy.typing import NDArray
 
 from core.text.analysis import terms
 from kb.index.postings import PostingList
-from kb.index.view import Rows, View, joined
+from kb.index.view import Rows, View, concatenate
 
 K1 = 0.9
 B = 0.4
 SHORTEST_MISSPELT = 4
 MOST_MISSPELT = 2
-"""So many words of a short question may all be misspelt."""
+"""A short question may have so many misspelt words, even if these are all of its words."""
 LEAST_SIMILARITY = 0.4
 """Trigrams in common, 0 to 1: “reveneu” and “revenu” share 0.45."""
 
 
 Expansions = frozenset[str]
-"""The terms that a word of a question becomes in the languages of what is searched; mostly one."""
+"""The terms of a question's word in all languages of the searched chunks; mostly one."""
 
 
 def question_words(text: str, languages: Collection[str]) -> list[Expansions]:
-    """Return the words of a question that tell something, as terms in each of these languages.
+    """Return the informative words of a question, as terms in each of these languages.
 
-    What tells nothing in one language is left out: there it is in no index, and elsewhere it would look rare.
+    A stop word of one language is left out: that language's index does not hold it, and in others it would
+    look rare.
     """
     words: list[Expansions] = []
     for piece in text.split():
@@ -51,24 +52,24 @@ def question_words(text: str, languages: Collection[str]) -> list[Expansions]:
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """A word of a question as it was looked for: its terms that stand somewhere, with their weights."""
+    """A word of a question as it was searched: its terms that occur, with their weights."""
 
     expansions: Expansions
     idf: Mapping[str, float]
     read_as: str | None = None
-    """The similar term that was looked for because none of the expansions stands anywhere."""
+    """The similar term that was used because none of the expansions occurs."""
     similarity: float = 1.0
-    """How similar, 0 to 1."""
+    """Their similarity, 0 to 1."""
 
     @property
     def weight(self) -> float:
-        """What the word tells: the inverse document frequency of its most telling term."""
+        """The inverse document frequency of the word's rarest term."""
         return max(self.idf.values())
 
 
 @dataclass(frozen=True, slots=True)
 class WordScores:
-    """What the words of a question find: the score of each row of the view, 0 where none of them stands."""
+    """The result of a question's words: the score of each row of the view, 0 where none of them occurs."""
 
     scores: NDArray[np.float32]
     words: Sequence[QueryWord]
@@ -79,9 +80,10 @@ class WordScores:
         return highest(self.scores, np.flatnonzero(self.scores >= self._least(count)), count)
 
     def _least(self, count: int) -> float:
-        """Return a score that is greater than 0 and that at least `count` rows reach, if so many have one.
+        """Return a score above 0 that at least `count` rows reach, if so many have one.
 
-        The rows of one word tell it: to look for it among all rows takes longer than the rest of `best`.
+        It is found among the rows of one word: a search among all rows would take longer than the rest of
+        `best`.
         """
         frequent = [found.rows for found in self._posted.values() if len(found) >= count]
         if not frequent:
@@ -89,7 +91,7 @@ class WordScores:
         return float(np.partition(self.scores[min(frequent, key=len)], -count)[-count])
 
     def coverage(self, rows: Rows) -> NDArray[np.float64]:
-        """Return the share, 0 to 1, of the question's weight that the words in each of these rows have."""
+        """Return the share, 0 to 1, of the question's weight that each of these rows covers."""
         covered = np.zeros(len(rows))
         for word in self.words:
             held = [self._posted[term].holds(len(self.scores))[rows] for term in word.idf]
@@ -99,11 +101,11 @@ class WordScores:
 
 
 def score_words(view: View, question: Sequence[Expansions]) -> WordScores:
-    """Score all rows for the words of a question; one that stands nowhere is read as a similar one."""
-    posted = _posted(view, {term for expansions in question for term in expansions})
-    known = [_known(view, expansions, posted) for expansions in question]
-    # Most of its words stand nowhere: a question in another language, of which no word is a misspelt one.
-    other = _absent if known.count(None) > max(MOST_MISSPELT, len(known) / 2) else _misspelt
+    """Score all rows for the words of a question; a word that does not occur is read as a similar one."""
+    posted = _posted_rows(view, {term for expansions in question for term in expansions})
+    known = [_known_word(view, expansions, posted) for expansions in question]
+    # Most words do not occur: a question in another language, whose words are not misspelt.
+    other = _unknown_word if known.count(None) > max(MOST_MISSPELT, len(known) / 2) else _similar_word
     words = [
         word or other(view, expansions, posted) for word, expansions in zip(known, question, strict=True)
     ]
@@ -118,30 +120,30 @@ def score_words(view: View, question: Sequence[Expansions]) -> WordScores:
     return WordScores(scores, words, posted)
 
 
-def _known(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord | None:
+def _known_word(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord | None:
     idf = {term: _idf(view, posted[term]) for term in sorted(expansions) if len(posted[term])}
     return QueryWord(expansions, idf) if idf else None
 
 
-def _misspelt(view: View, expansions: Expansions, posted: dict[str, _Posted]) -> QueryWord:
-    """Read a word that stands nowhere as the most similar one that does; numbers are like no other."""
+def _similar_word(view: View, expansions: Expansions, posted: dict[str, _Posted]) -> QueryWord:
+    """Read a word that does not occur as the most similar one that does; numbers are similar to none."""
     for term in sorted(expansions):
         if len(term) < SHORTEST_MISSPELT or any(character.isdigit() for character in term):
             continue
         if found := view.similar_term(term, LEAST_SIMILARITY):
             similar, similarity = found
-            posted |= _posted(view, {similar})
+            posted |= _posted_rows(view, {similar})
             return QueryWord(expansions, {similar: _idf(view, posted[similar])}, similar, similarity)
-    return _absent(view, expansions, posted)
+    return _unknown_word(view, expansions, posted)
 
 
-def _absent(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord:
+def _unknown_word(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord:
     return QueryWord(expansions, {term: _idf(view, posted[term]) for term in sorted(expansions)})
 
 
 def holding_all(view: View, looked_for: Collection[str]) -> Rows:
-    """Return the rows that hold every one of these terms, ascending; all rows if there is none."""
-    posted = sorted(_posted(view, looked_for).values(), key=len)
+    """Return the rows that hold every one of these terms, ascending; all rows if there are no terms."""
+    posted = sorted(_posted_rows(view, looked_for).values(), key=len)
     rows = posted[0].rows if posted else np.flatnonzero(view.alive)
     for found in posted[1:]:
         rows = rows[found.holds(view.size)[rows]]
@@ -161,22 +163,22 @@ class _Posted:
     def holds(self, size: int) -> NDArray[np.bool_]:
         """Return for each row of a view of this size whether it holds the term.
 
-        Marking a million rows takes less than sorting those that hold a frequent word.
+        Marking a million rows takes less time than sorting the rows of a frequent word.
         """
         held = np.zeros(size, np.bool_)
         held[self.rows] = True
         return held
 
 
-def _posted(view: View, looked_for: Collection[str]) -> dict[str, _Posted]:
+def _posted_rows(view: View, looked_for: Collection[str]) -> dict[str, _Posted]:
     return {term: _in_view(view, lists) for term, lists in view.postings(looked_for).items()}
 
 
 def _in_view(view: View, lists: list[tuple[int, PostingList]]) -> _Posted:
     begins = np.array([begin for begin, _ in lists], np.intp)
-    rows = joined([each.positions for _, each in lists], np.uint16).astype(np.intp)
+    rows = concatenate([each.positions for _, each in lists], np.uint16).astype(np.intp)
     rows += np.repeat(begins, [len(each.positions) for _, each in lists])
-    counts = joined([each.counts for _, each in lists], np.uint8)
+    counts = concatenate([each.counts for _, each in lists], np.uint8)
     if view.count == view.size:
         return _Posted(rows, counts)
     alive = view.alive[rows]
@@ -192,7 +194,7 @@ def _mean_length(view: View) -> float:
 
 
 def highest(scores: NDArray[np.float32], rows: Rows, count: int) -> Rows:
-    """Return those `count` of `rows` that have the highest scores, best first; ties in the order of rows."""
+    """Return the `count` of `rows` with the highest scores, best first; ties in the order of rows."""
     if len(rows) > count:
         least = np.partition(scores[rows], -count)[-count]
         rows = rows[scores[rows] >= least]

@@ -1,6 +1,6 @@
-"""The page images that are kept in `DATA_DIR/cache/pages/{document}`: few of each page, and bounded in all.
+"""The cache of page images in `DATA_DIR/cache/pages/{document}`: few of each page, with a limit for all.
 
-An image's time of change is when it was last used. Processes share the folder: an image appears whole, by a
+A file's modification time is its last use. Processes share the folder: an image appears complete, by a
 rename, and may be removed at any time.
 """
 
@@ -21,8 +21,8 @@ WIDTHS_KEPT = 8
 """Images of one page at different widths; crops are as many as there are places to show."""
 DRAFT_SECS = 3600
 TOUCHED_EVERY_SECS = 600
-# After so much of the limit has been stored, it is time to look whether all are within it; then some more
-# goes, so that this is not at once again.
+# After storing this share of the limit, check whether all images are within it; then reduce them to the
+# second share, so that the next check is not due at once.
 LOOK_AFTER, LEAVE = 1 / 16, 7 / 8
 
 _stored = 0
@@ -35,7 +35,7 @@ def folder() -> Path:
 
 
 def use(image: Path) -> bool:
-    """Tell whether the image is there, and note that it is used."""
+    """Return whether the image is cached, and record its use."""
     try:
         if image.stat().st_mtime < time.time() - TOUCHED_EVERY_SECS:
             os.utime(image)
@@ -50,7 +50,7 @@ def remove(cache: Path) -> None:
 
 
 def note_stored(image: Path) -> None:
-    """Keep the limits after an image was stored."""
+    """Enforce the limits after an image was stored."""
     global _stored
     with suppress(FileNotFoundError):
         size = image.stat().st_size
@@ -65,7 +65,7 @@ def note_stored(image: Path) -> None:
 
 
 def sweep() -> int:
-    """Remove what nobody has used for long, and the least used beyond the limit; return how many bytes."""
+    """Remove images unused for long, and the least recently used beyond the limit; return the bytes."""
     now = time.time()
     oldest = now - settings.PAGE_CACHE_DAYS * 86400
     kept, before = [], 0

@@ -1,8 +1,8 @@
-"""The process that draws: a page, or a box on it, of a file that nobody trusts.
+"""The process that draws a page, or a box on it, of an untrusted file.
 
-`python -m kb.page_images.drawing FILE PAGE WIDTH [X1 Y1 X2 Y2]` writes a PNG to its standard output.
-It exits with 3 if there is no such page and 4 if the file cannot be drawn. It imports nothing of Django:
-its start is most of the time that a page takes.
+`python -m kb.page_images.drawing FILE PAGE WIDTH [X1 Y1 X2 Y2]` writes a PNG to its standard output. It exits
+with 3 if there is no such page and 4 if the file can't be drawn. It imports nothing of Django, because
+starting is most of the time that a page takes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from core.locations import Box
 MAX_PIXELS = 60_000_000
 MAX_PNG_BYTES = 256 * 2**20
 PDF_HEADER_WITHIN = 1024
-# An image with so many times the pixels a side shrinks to one that is sharp.
+# An image is drawn with so many times the pixels a side and then reduced, so that it is sharp.
 ENLARGED = 2
 MEMORY_BYTES = 2 * 2**30
 TIMEOUT_SECS = 10
@@ -64,7 +64,7 @@ def _draw_image(file: Path, number: int, width: int, box: Box | None) -> bytes |
         across, down = page_size(image, number)
         box = box or Box(0, 0, across, down)
         height = _height(box.x2 - box.x1, box.y2 - box.y1, width)
-        # So many pixels of the whole page that the box has enough of them.
+        # Draw the whole page with so many pixels that the box has enough of them.
         share = (box.x2 - box.x1) * (box.y2 - box.y1) / (across * down)
         page = page_pixels(image, number, round(ENLARGED**2 * width * height / share), tolerant=True)
     x, y = page.width / across, page.height / down
@@ -83,7 +83,7 @@ def _height(page_width: float, page_height: float, width: int) -> int:
 
 
 def _main(file: str, number: str, width: str, *edges: str) -> int:
-    # Its output is a file: no page may fill the disk.
+    # Its output is a file, so no page may fill the disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_PNG_BYTES, MAX_PNG_BYTES))
     lower_priority()
     limit_this_process(MEMORY_BYTES, TIMEOUT_SECS, Path(file))

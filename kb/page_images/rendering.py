@@ -1,7 +1,7 @@
-"""Page images and crops of them: drawn by short-lived processes (`kb.page_images.drawing`), and kept.
+"""Page images and crops: drawn by short-lived processes (`kb.page_images.drawing`), and cached.
 
-A page is hostile input to the renderer, and it can be slow on purpose. So few pages are drawn at once, users
-take turns, equal requests wait for one drawing, and what could not be drawn is not tried again for a while.
+A page may attack the renderer, or be slow on purpose. So few pages are drawn at once, users take turns, equal
+requests wait for one drawing, and a failed drawing is not tried again for a while.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_SECS = 20.0
 """How long a request waits for its turn to draw."""
 MOST_WAITING = 16
-"""So many drawings of one user may wait; what comes beyond is refused at once."""
+"""So many drawings of one user may wait; further ones are refused at once."""
 KILLED = (-signal.SIGKILL, -signal.SIGXCPU)
 FAILURE_SECS = 600.0
 MOST_FAILURES = 10_000
-# A page that is too slow at one width is taken to be so at all widths of the same step, and above.
+# A page that is too slow at one width counts as too slow at all widths of the same step, and above.
 STEPS = (0, 480, 720, 960, 1280, 1600, 2000, 2600, 3200)
 
 
 def page_png(file: StoredFile, cache: Path, number: int, width: int, *, asker: Hashable = None) -> bytes:
-    """Return page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if need be.
+    """Return page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if it is not cached.
 
-    `asker` is whose turn it takes. Raises `NotFound` if there is no such page, `Timeout`, `ValidationError`
-    if it can't be drawn, or `Overloaded`.
+    `asker` identifies the user who takes turns. Raises `NotFound` if there is no such page, `Timeout`,
+    `ValidationError` if it can't be drawn, or `Overloaded`.
     """
-    return _read(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
+    return _read_image(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
 
 
 def crop_png(file: StoredFile, cache: Path, area: PageBox, longest: int, *, asker: Hashable = None) -> bytes:
-    """Return what is in a box on a page as PNG whose longer side has `longest` pixels.
+    """Return a box on a page as PNG whose longer side has `longest` pixels.
 
-    Raises as `page_png` does.
+    Raises like `page_png`.
     """
     box = Box(*(round(edge, 1) for edge in area.box))
     across, down = max(box.x2 - box.x1, 1), max(box.y2 - box.y1, 1)
     width = max(1, round(longest * across / max(across, down)))
     name = "-".join(map(str, (area.page.number, *box, width)))
-    return _read(_Drawing(file, area.page.number, width, box), cache / f"{name}.png", asker)
+    return _read_image(_Drawing(file, area.page.number, width, box), cache / f"{name}.png", asker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +70,17 @@ class _Drawing:
     box: Box | None = None
 
 
-def _read(drawing: _Drawing, image: Path, asker: Hashable) -> bytes:
+def _read_image(drawing: _Drawing, image: Path, asker: Hashable) -> bytes:
     for _ in range(2):
         try:
-            return _kept(drawing, image, asker).read_bytes()
-        except FileNotFoundError:  # swept away in this moment
+            return _cached_image(drawing, image, asker).read_bytes()
+        except FileNotFoundError:  # removed by the sweep at this moment
             continue
     raise NotFound
 
 
-def _kept(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
-    """Return the image if it is there, else draw it; equal requests wait for one drawing."""
+def _cached_image(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
+    """Return the image if it is cached, else draw it; equal requests wait for one drawing."""
     if page_cache.use(image):
         return image
     version = drawing.file.version()
@@ -105,7 +105,7 @@ def _draw_into(image: Path, drawing: _Drawing, version: Hashable) -> None:
         path = Path(draft.name)
         try:
             _run(drawing, draft.fileno())
-            # Rename when it is whole: another request must never read half an image.
+            # Rename when complete: another request must never read half an image.
             path.replace(image)
         except LocusError as error:
             _failures.add(drawing, version, error)
@@ -116,10 +116,10 @@ def _draw_into(image: Path, drawing: _Drawing, version: Hashable) -> None:
 
 
 def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: Hashable) -> None:
-    """Leave no image of a document that was deleted, or given another file, while it was drawn.
+    """Remove images of a document that was deleted, or given another file, while they were drawn.
 
-    A deletion removes the file first and the cache after it. So either the file is gone by now, and we clean
-    up, or the deletion has yet to remove the cache, and cleans up itself.
+    A deletion removes the file first and the cache after it. So either the file is already gone, and this
+    function removes the images, or the deletion will remove the cache later.
     """
     try:
         is_current = drawing.file.version() == version
@@ -146,16 +146,16 @@ def _run(drawing: _Drawing, output: int) -> None:
 def _exit_status(command: Sequence[str], output: int) -> int:
     """Run the child, and kill it when its time is up; return its exit status.
 
-    Not by a wait with a limit, which looks every 50 ms.
+    A wait with a timeout would poll every 50 ms, so this does not use one.
     """
     # An empty environment: a page that takes the renderer over must find no secrets there.
     process = subprocess.Popen(  # noqa: S603
         command,
         cwd=ROOT,
-        # One thread: the linear algebra of NumPy reserves address space for each core, for nothing.
+        # One thread: NumPy's linear algebra would reserve address space for each core, without use.
         env={"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", **SWITCHES},
         stdin=subprocess.DEVNULL,
-        # A file, whose size the child's limits bound; libraries print to nobody.
+        # A file, whose size the child's limits bound; libraries' output is discarded.
         stdout=output,
         stderr=subprocess.DEVNULL,
     )
@@ -170,27 +170,27 @@ def _exit_status(command: Sequence[str], output: int) -> int:
 
 # --- Turns -------------------------------------------------------------------------------------------------
 
-# One core is left to whoever does not draw.
+# One core stays free for other work.
 _slots = FairSlots(max(1, (os.cpu_count() or 1) - 1), per_user=1, most_waiting=MOST_WAITING)
 
 
-class _Under:
-    """A drawing under way, and how many threads want it."""
+class _RunningDrawing:
+    """A running drawing, and the number of threads that wait for it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.threads = 0
 
 
-_under_way: dict[Path, _Under] = {}
+_under_way: dict[Path, _RunningDrawing] = {}
 _under_way_lock = threading.Lock()
 
 
 @contextmanager
 def _only_one(image: Path, patience_secs: float) -> Iterator[None]:
-    """Let one thread at a time into the block for each image; raise `Overloaded` to who waits too long."""
+    """Let one thread at a time into the block for each image; raise `Overloaded` after too long a wait."""
     with _under_way_lock:
-        entry = _under_way.setdefault(image, _Under())
+        entry = _under_way.setdefault(image, _RunningDrawing())
         entry.threads += 1
     try:
         if not entry.lock.acquire(timeout=patience_secs):
@@ -210,14 +210,14 @@ def _only_one(image: Path, patience_secs: float) -> Iterator[None]:
 
 
 class _Failures:
-    """What could not be drawn lately, and why."""
+    """Recent failures of drawings."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: OrderedDict[Hashable, tuple[float, type[LocusError], str, str | None]] = OrderedDict()
 
     def check(self, drawing: _Drawing, version: Hashable) -> None:
-        """Raise what the same drawing raised lately, or one of the same page that was no harder."""
+        """Raise the recent error of the same drawing, or of an easier one of the same page."""
         since = time.monotonic() - FAILURE_SECS
         keys = [(drawing, version), *((_page(drawing), version, step) for step in _steps_to(drawing.width))]
         with self._lock:

@@ -1,6 +1,6 @@
-"""Filling a space and putting it in place of the one that is searched.
+"""Fills a space and makes it the active one.
 
-Every step may be broken off and repeated: what is missing is found out anew, a vector is stored once, and
+Every step may be interrupted and repeated. Missing vectors are queried again, a vector is stored once, and
 the change of the active space is one transaction. The old space keeps its vectors until it is dropped.
 """
 
@@ -34,7 +34,7 @@ class FillProgress:
 
 
 def live_chunks() -> QuerySet[Chunk]:
-    """Return the chunks that search can find, of all tenants: vectors belong to none."""
+    """Return the chunks that search can find, of all tenants: an embedding space belongs to no tenant."""
     return Chunk.unscoped.filter(replaced_by=None)
 
 
@@ -43,16 +43,16 @@ def missing(space: EmbeddingSpace) -> QuerySet[Chunk]:
     return live_chunks().exclude(vectors__space=space)
 
 
-def filled(space: EmbeddingSpace) -> FillProgress:
-    """Count."""
+def fill_progress(space: EmbeddingSpace) -> FillProgress:
+    """Count the live chunks, and those with a vector in `space`."""
     total = live_chunks().count()
     return FillProgress(total - missing(space).count(), total)
 
 
 def fill(space: EmbeddingSpace, *, backwards: bool = False) -> Iterator[int]:
-    """Embed the chunks that `space` lacks, in batches; yield after each how many vectors it brought.
+    """Embed the chunks without a vector in `space`, in batches; yield the number of new vectors after each.
 
-    Two that run at once, one of them backwards, share the work. Raise `ModelUnavailable`.
+    Two simultaneous calls, one of them backwards, share the work. Raises `ModelUnavailable`.
     """
     model = model_of(space)
     after: UUID | None = None
@@ -60,7 +60,7 @@ def fill(space: EmbeddingSpace, *, backwards: bool = False) -> Iterator[int]:
         after = batch[-1].pk
         vectors = model.embed_documents([chunk.text_to_embed for chunk in batch])
         with transaction.atomic():
-            # A document may have been deleted while its chunks were embedded; what is left must stay.
+            # A document may be deleted while its chunks are embedded; the other vectors must be stored.
             ids = [chunk.pk for chunk in batch]
             alive = set(
                 Chunk.unscoped.filter(pk__in=ids)
@@ -80,17 +80,17 @@ def fill(space: EmbeddingSpace, *, backwards: bool = False) -> Iterator[int]:
 
 
 def activate(space: EmbeddingSpace) -> None:
-    """Let searches use `space` from their next question on."""
+    """Make `space` the active one, for searches from the next question on."""
     complete(space)
     with transaction.atomic():
-        # All rows in one order: two that activate at once wait for each other.
+        # Lock all rows in one order, so that two simultaneous activations wait for each other.
         list(EmbeddingSpace.objects.select_for_update().order_by("pk"))
         EmbeddingSpace.objects.filter(is_active=True).exclude(pk=space.pk).update(is_active=False)
         EmbeddingSpace.objects.filter(pk=space.pk).update(is_active=True)
 
 
 def previous_space() -> EmbeddingSpace | None:
-    """Return the space a roll-back goes to: the newest inactive one that holds vectors."""
+    """Return the space for a roll-back: the newest inactive one that holds vectors."""
     others = EmbeddingSpace.objects.exclude(pk=active_space().pk).order_by("-created_at", "-pk")
     return next((space for space in others if ChunkVector.objects.filter(space=space).exists()), None)
 

@@ -1,4 +1,4 @@
-"""The job that re-embeds in the background, a slice at a time, so that new documents need not wait for it."""
+"""The job that re-embeds in the background, in slices, so that new documents need not wait for it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kb.embedding import queue
 from kb.embedding.spaces import active_space, wanted_space
 from kb.index.segments import complete
 from kb.models import EmbeddingSpace
-from kb.reembedding.filling import activate, fill, filled, missing
+from kb.reembedding.filling import activate, fill, fill_progress, missing
 
 logger = logging.getLogger(__name__)
 
 SLICE_SECS = 10.0
-# A document that was being stored while the spaces changed may have missed the new one.
+# A document that was being stored while the spaces changed may lack vectors in the new one.
 SWEEP_AFTER_SECS = 60
 RETRIES = RetryStrategy(
     max_attempts=20,
@@ -35,7 +35,7 @@ def reembed(context: JobContext, space_id: int) -> None:
     """Work for a slice of time, then queue the next; activate the space when it is complete."""
     space = EmbeddingSpace.objects.filter(pk=space_id).first()
     if space is None or space != wanted_space():
-        logger.info("Nobody wants embedding space %s any more.", space or space_id)
+        logger.info("Embedding space %s is no longer wanted: its re-embedding ends.", space or space_id)
         return
     if not _work(context, space):
         if context.abort_reason() == AbortReason.USER_REQUEST:
@@ -46,16 +46,16 @@ def reembed(context: JobContext, space_id: int) -> None:
         queue.enqueue(space, in_secs=SWEEP_AFTER_SECS)
         logger.info("All documents are embedded for %s: search uses it from now on.", space)
     else:
-        # Segments that were merged while the spaces changed may lack the codes of the new one.
+        # Segments merged while the spaces changed may lack codes of the new one.
         complete(space)
 
 
 def _work(context: JobContext, space: EmbeddingSpace) -> bool:
-    """Fill until nothing is missing (True), or until the time is up or the job is to stop (False)."""
+    """Fill until nothing is missing (return True), or until the time is up or the job must stop (False)."""
     deadline = time.monotonic() + SLICE_SECS
     for _ in fill(space):
         if context.should_abort() or time.monotonic() > deadline:
-            progress = filled(space)
+            progress = fill_progress(space)
             logger.info("Embedded %d of %d chunks again for %s.", progress.done, progress.total, space)
             return progress.is_complete
     return not missing(space).exists()

@@ -195,7 +195,7 @@ def test_some_are_not_deleted_and_the_page_says_why(staff: Client, cast: Cast) -
             "This is the personal workspace of bob@example.org",
         ),
         (at("user_delete", cast.alice.pk), "Team has no other owner."),
-        (at("user_delete", root.pk), "You can't delete yourself."),
+        (at("user_delete", root.pk), "You cannot delete yourself."),
     ]:
         for reply in (
             staff.get(address),

@@ -30,7 +30,7 @@ from kb.embedding import (
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace
 from kb.reembedding import filling as reembedding
 from kb.reembedding import jobs
-from kb.reembedding.filling import activate, fill, filled, missing
+from kb.reembedding.filling import activate, fill, fill_progress, missing
 from search.retrieval import Question, rank
 from tests.conftest import Cast
 from tests.factories import add_chunk, indexed_document, located_words, pdf_of
@@ -162,7 +162,7 @@ def test_results_never_vanish_while_the_model_changes(
         for step, _ in enumerate(fill(new), start=1):
             assert active_space() == old
             assert found(cast) == everything
-            assert filled(new).done == step
+            assert fill_progress(new).done == step
     run_jobs(new)
     assert active_space() == new
     assert found(cast) == everything
@@ -179,7 +179,7 @@ def test_a_job_is_done_in_slices_between_others(
     new = wanted_space()
     with patch.object(reembedding, "CHUNKS_AT_ONCE", 1), patch.object(jobs, "SLICE_SECS", 0.0):
         run_job(new)
-        assert filled(new).done == 1
+        assert fill_progress(new).done == 1
         assert queue.is_under_way(new)
         run_jobs(new)
     assert active_space() == new
@@ -221,7 +221,7 @@ def test_two_at_once_share_the_work(configure: Configure, documents: list[Docume
         for _ in range(3):
             next(forwards, None)
             next(backwards, None)
-    assert filled(new).is_complete
+    assert fill_progress(new).is_complete
     assert ChunkVector.objects.filter(space=new).count() == 5
 
 
@@ -237,7 +237,7 @@ def test_a_document_deleted_meanwhile_is_no_error(configure: Configure, document
 
     with patch.object(reembedding, "model_of", lambda space: Deleting()):
         assert list(fill(new)) == [4]
-    assert filled(new).is_complete
+    assert fill_progress(new).is_complete
 
 
 @pytest.mark.django_db
@@ -367,15 +367,15 @@ def test_roll_back_loses_no_document_and_lasts(
     assert newer.pk in found(cast)
 
     # The settings still name the model that was left: nothing goes back to it by itself.
-    assert "left by hand" in start()
+    assert "cancelled" in start()
     assert spaces_to_fill() == [old]
     run_jobs(wanted_space())
     assert active_space() == old
-    assert "left by hand" in reembed("--status")
+    assert "cancelled" in reembed("--status")
 
     reembed()
     assert active_space() == wanted_space()
-    assert "left by hand" not in start() + reembed("--status")
+    assert "cancelled" not in start() + reembed("--status")
 
 
 @pytest.mark.django_db

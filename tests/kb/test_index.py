@@ -375,14 +375,14 @@ def test_what_is_kept_in_memory_follows_every_change(cast: Cast, documents: list
 def test_segments_packed_while_they_are_opened_are_looked_for_again(
     cast: Cast, documents: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, calls = views._read, count()
+    read, calls = views._read_segments, count()
 
     def read_late(*arguments: Any) -> list[views.OpenSegment]:
         if next(calls) == 0:
             merge(key(cast.team))
         return read(*arguments)
 
-    monkeypatch.setattr(views, "_read", read_late)
+    monkeypatch.setattr(views, "_read_segments", read_late)
     monkeypatch.setattr(views, "_cache", views.Cache())
     assert len(by_meaning(view_of(cast), "herring")) == 5
 

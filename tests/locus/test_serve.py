@@ -188,9 +188,9 @@ def test_a_taken_port_is_one_sentence(installation: Installation) -> None:
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [
-        ({"PORT": "http"}, "bad values: PORT: Not a valid integer."),
-        ({"PORT": "70000"}, "bad values: PORT: Must be"),
-        ({"ADMIN_EMAIL": "boss"}, "bad values: ADMIN_EMAIL: Not a valid email address."),
+        ({"PORT": "http"}, "wrong values: PORT: Not a valid integer."),
+        ({"PORT": "70000"}, "wrong values: PORT: Must be"),
+        ({"ADMIN_EMAIL": "boss"}, "wrong values: ADMIN_EMAIL: Not a valid email address."),
         ({"HOST": "192.0.2.1"}, "can't be used (Cannot assign requested address)"),
     ],
 )

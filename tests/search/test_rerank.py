@@ -14,7 +14,7 @@ from pytest_django import Settings
 from core.endpoint import EndpointUnavailable
 from kb.embedding import embedding_model
 from kb.embedding import registry as embedding_registry
-from kb.embedding.base import Vectors, normalised
+from kb.embedding.base import Vectors, normalise
 from search.rerank import Reranker, load, reranker, start
 from search.rerank.late_interaction import LateInteraction, max_sim
 from search.rerank.registry import budget_secs
@@ -123,7 +123,7 @@ def test_what_fails_half_way_keeps_what_it_has(caplog: pytest.LogCaptureFixture)
 
 
 def unit(*rows: tuple[float, float]) -> Vectors:
-    return normalised(np.array(rows, dtype=np.float32).reshape(-1, 2))
+    return normalise(np.array(rows, dtype=np.float32).reshape(-1, 2))
 
 
 def test_each_token_looks_for_its_nearest() -> None:

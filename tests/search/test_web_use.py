@@ -223,7 +223,7 @@ def test_where_the_web_is_switched_off_for_all_no_engine_is_named(
 ) -> None:
     settings.WEB_TOOLS = False
     page = page_of(client, cast.alice, cast.team)
-    assert "has switched the web off" in page
+    assert "The web is switched off on this server" in page
     assert "DuckDuckGo" not in page
 
 

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: do files, rows, chunks, vectors and jobs agree, and if not, what to do."""
+"""`manage.py doctor`: whether files, rows, chunks, vectors and jobs agree, and how to repair them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kb.doctor import CHECKS, Protection, Result, examine, protections, repair
 
 
 class Command(BaseCommand):
-    """Find faults, and repair them if told to. Exits with 1 if any remain."""
+    """Finds faults, and repairs them with --repair. Exits with 1 if any remain."""
 
     help = "Compare files, documents, chunks, vectors and jobs. Changes nothing without --repair."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the options."""
-        parser.add_argument("--repair", action="store_true", help="do what the table says")
+        parser.add_argument("--repair", action="store_true", help="do the repairs that the table lists")
         parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
     def handle(self, *args: Any, **options: Any) -> None:

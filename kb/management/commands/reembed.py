@@ -1,4 +1,4 @@
-"""`manage.py reembed`: embed all documents again for another model, go back, or drop what is not needed."""
+"""`manage.py reembed`: embeds all documents for another model, rolls back, or drops a space."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from rich.table import Table
 
 from kb.embedding import ModelUnavailable, active_space, model_of, queue, wanted_space
 from kb.models import EmbeddingSpace
-from kb.reembedding.filling import activate, fill, filled, previous_space, vectors_by_space
+from kb.reembedding.filling import activate, fill, fill_progress, previous_space, vectors_by_space
 
 
 class Command(BaseCommand):
-    """Does in the foreground what a worker does in the background, and what only people decide."""
+    """Does in the foreground what a worker does in the background; rolling back and dropping are only
+    possible here."""
 
-    help = "Embed all documents for the model of EMBEDDING_MODEL, then search with it. May be broken off."
+    help = "Embed all documents for the model of EMBEDDING_MODEL, then search with it. It may be interrupted."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the alternatives to re-embedding; a SPACE is its number, its model, or model@revision."""
+        """Declare the options; a SPACE is its number, its model, or model@revision."""
         choice = parser.add_mutually_exclusive_group()
         choice.add_argument("--status", action="store_true", help="show the embedding spaces")
-        choice.add_argument("--activate", metavar="SPACE", help="complete this space and search with it")
-        choice.add_argument("--rollback", action="store_true", help="go back to the space before")
-        choice.add_argument("--drop", metavar="SPACE", help="delete a space that is not searched")
+        choice.add_argument("--activate", metavar="SPACE", help="fill this space, then search with it")
+        choice.add_argument("--rollback", action="store_true", help="make the previous space active again")
+        choice.add_argument("--drop", metavar="SPACE", help="delete an inactive space with its vectors")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run one of them."""
@@ -50,7 +51,7 @@ def target(options: dict[str, Any]) -> EmbeddingSpace:
         return wanted_space()
     space = previous_space()
     if space is None:
-        raise CommandError("There is no space to go back to: no other holds vectors.")
+        raise CommandError("There is no space to go back to: no other space holds vectors.")
     return space
 
 
@@ -59,7 +60,7 @@ def change_to(console: Console, space: EmbeddingSpace) -> None:
     wanted = wanted_space()
     queue.forget_cancellation(space)
     if space != wanted:
-        # Else the next start would go where the settings point.
+        # Otherwise the next start would fill the space of the settings.
         queue.cancel(wanted)
     try:
         fill_with_progress(console, space)
@@ -72,7 +73,7 @@ def change_to(console: Console, space: EmbeddingSpace) -> None:
 
 
 def fill_with_progress(console: Console, space: EmbeddingSpace) -> None:
-    """Embed what is missing and show how far it is."""
+    """Embed what is missing and show the progress."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -81,20 +82,20 @@ def fill_with_progress(console: Console, space: EmbeddingSpace) -> None:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console) as progress:
-        state = filled(space)
+        state = fill_progress(space)
         bar = progress.add_task(f"Embedding for {space}", completed=state.done, total=state.total)
         while not state.is_complete:
-            # A worker may be at the same from the other end.
+            # A worker may fill the same space from the other end.
             for _ in fill(space, backwards=True):
-                state = filled(space)
+                state = fill_progress(space)
                 progress.update(bar, completed=state.done, total=state.total)
-            state = filled(space)
+            state = fill_progress(space)
 
 
 def drop(console: Console, space: EmbeddingSpace) -> None:
     """Delete a space with its vectors."""
     if space == active_space():
-        raise CommandError(f"{space} is searched: activate another before you drop it.")
+        raise CommandError(f"{space} is active. Activate another space before you drop this one.")
     if space == wanted_space():
         queue.cancel(space)
     vectors = vectors_by_space().get(space.pk, 0)
@@ -118,7 +119,7 @@ def status_table() -> Table:
     active, wanted, vectors = active_space(), wanted_space(), vectors_by_space()
     table = Table("space", "model@revision", "dimensions", "vectors", "live chunks embedded", "state")
     for space in EmbeddingSpace.objects.order_by("pk"):
-        state = filled(space)
+        state = fill_progress(space)
         table.add_row(
             str(space.pk),
             str(space),
@@ -131,12 +132,12 @@ def status_table() -> Table:
 
 
 def states(space: EmbeddingSpace, active: EmbeddingSpace, wanted: EmbeddingSpace) -> list[str]:
-    """Say what a space is and what is being done with it."""
+    """Return words for the state of a space."""
     told = {
         "searched": space == active,
         "named by the settings": space == wanted,
         "being filled": queue.is_under_way(space),
-        "left by hand": space != active and queue.was_cancelled(space),
+        "cancelled": space != active and queue.was_cancelled(space),
     }
     try:
         model_of(space)

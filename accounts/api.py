@@ -20,7 +20,7 @@ from accounts.models import ApiKey, User, Workspace
 from accounts.principal import Principal
 from accounts.roles import KeyScope, Role
 from core.api.lists import ListPage, ListQuery, page_of
-from core.api.operations import operation, read_body, respond
+from core.api.operations import ReadBody, operation, respond
 from core.api.validation import ApiModel, Moment
 from core.errors import Forbidden, NotFound, ValidationError
 
@@ -165,10 +165,10 @@ class ApiKeysView(APIView):
         return page_of(ApiKeyList, keys, ApiKeyShape.of, request, query)
 
     @operation("api_keys_create", tag="API keys", body=NewKey, answers={201: CreatedApiKey}, fails=(404,))
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request, read_body: ReadBody[NewKey]) -> Response:
         """Create a key and return it with its secret, shown this once."""
         principal = _key_holder(request)
-        body = read_body(request, NewKey)
+        body = read_body()
         maker = maker_of(principal)
         if not set(body.scopes) <= principal.scopes:
             raise Forbidden("A key can't have a scope its maker lacks.", param="scopes")

@@ -27,7 +27,7 @@ from accounts.preferences import (
 )
 from accounts.principal import Principal
 from accounts.roles import KeyScope, Role
-from core.api.operations import ApiQuery, operation, read_body
+from core.api.operations import ApiQuery, ReadBody, operation
 from core.api.validation import ApiModel
 from core.errors import NotFound
 
@@ -94,12 +94,14 @@ class PreferencesView(APIView):
         answers={200: PreferencesShape},
         fails=(404,),
     )
-    def patch(self, request: Request, query: PreferencesQuery) -> SettingsShape:
+    def patch(
+        self, request: Request, query: PreferencesQuery, read_body: ReadBody[ApiModel]
+    ) -> SettingsShape:
         """Change some preferences: a value replaces, null inherits again."""
         principal = principal_of(request)
         principal.refuse_external_user("has no preferences")
         workspace_id = _inherited_workspace(principal, query)
-        change_preferences(principal.user_id, read_body(request, PreferencesChange))
+        change_preferences(principal.user_id, read_body())
         return _preferences(principal, workspace_id)
 
 
@@ -121,13 +123,13 @@ class WorkspaceSettingsView(APIView):
         answers={200: WorkspaceSettingsShape},
         fails=(404,),
     )
-    def patch(self, request: Request, id: UUID) -> SettingsShape:
+    def patch(self, request: Request, id: UUID, read_body: ReadBody[ApiModel]) -> SettingsShape:
         """Change some settings, as an admin of the workspace: a value replaces, null inherits again."""
         principal = principal_of(request)
         principal.require_workspace(id, Role.ADMIN)
         principal.require_scope(KeyScope.ADMIN)
         principal.refuse_external_user("can't change settings")
-        change_settings(id, read_body(request, WorkspaceSettingsChange))
+        change_settings(id, read_body())
         return _settings(id)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 import langcodes
 from pydantic import Field
 
 from core.api.lists import ListPage
-from core.api.validation import ApiModel
+from core.api.validation import ABSENT, ApiModel
 from core.locations import InFile
 from kb import models
 from kb.models import Modality, Searchable, Stage, Status
@@ -206,9 +206,10 @@ class DeletionReceipt(ApiModel):
     """The answer to a deletion."""
 
     deleted: DeletedCounts
-    scrubbed: dict[str, int] | None = Field(
-        None, description="By kind, how many stored rows lost the document's words and stayed."
-    )
+    scrubbed: Annotated[
+        dict[str, int],
+        Field(description="By kind, how many stored rows lost the document's words and stayed."),
+    ] = ABSENT
 
 
 # --- Chunks ----------------------------------------------------------------------------------------------
@@ -230,15 +231,15 @@ class ChunkMetadata(ApiModel):
     languages: list[str] = Field(description="ISO 639-3.")
     modality: Modality
     headings: list[str] = Field(description="The heading path, outermost first.")
-    lines: tuple[int, int] | None = None
-    slides: list[int] | None = None
-    sheet: str | None = None
-    cells: str | None = None
-    picture: BoundingBox | None = None
-    machine_made: list[tuple[int, int]] | None = Field(
-        None, description="Start and end of what a model has written of the text."
-    )
-    described_by: str | None = None
+    lines: tuple[int, int] = ABSENT
+    slides: list[int] = ABSENT
+    sheet: str = ABSENT
+    cells: str = ABSENT
+    picture: BoundingBox | None = ABSENT
+    machine_made: Annotated[
+        list[tuple[int, int]], Field(description="Start and end of what a model has written of the text.")
+    ] = ABSENT
+    described_by: str | None = ABSENT
 
 
 class Neighbors(ApiModel):
@@ -259,8 +260,8 @@ class Chunk(ApiModel):
     start_time: float | None = Field(description="Seconds.")
     end_time: float | None = Field(description="Seconds.")
     metadata: ChunkMetadata
-    replaced_by: list[UUID] | None = None
-    neighbors: Neighbors | None = None
+    replaced_by: list[UUID] = ABSENT
+    neighbors: Neighbors = ABSENT
 
     @classmethod
     def of(cls, row: models.Chunk, filename: str) -> Self:

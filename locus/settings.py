@@ -180,7 +180,6 @@ INSTALLED_APPS = [
     "allauth.account",
     "channels",
     "rest_framework",
-    "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "procrastinate.contrib.django",

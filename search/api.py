@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -16,8 +16,8 @@ from accounts.access.auth import principal_of
 from accounts.access.identity import AskerFields
 from accounts.ledger.base import Payer
 from accounts.principal import Principal
-from core.api.operations import operation, read_body
-from core.api.validation import ApiModel
+from core.api.operations import ReadBody, operation
+from core.api.validation import ABSENT, ApiModel
 from core.errors import NotFound
 from kb.representations import BoundingBox, Chunk, ChunkMetadata
 from search.explanation import Explanation, explain
@@ -77,7 +77,7 @@ class SearchResult(ApiModel):
     total_candidates: int = Field(description="How many chunks the results were chosen from.")
     reranked: bool | Literal["partial"] = Field(description="“partial”: there was no time for all of them.")
     timings: dict[str, float] = Field(description="Seconds by stage, in their order, and in total.")
-    explanation: Explanation | None = Field(None, description="Only with `explain`.")
+    explanation: Annotated[Explanation, Field(description="Only with `explain`.")] = ABSENT
 
 
 class SearchView(APIView):
@@ -87,9 +87,9 @@ class SearchView(APIView):
     required_scope = "read"
 
     @operation("search", tag="Search", body=SearchInput, answers={200: SearchResult}, fails=(404,))
-    def post(self, request: Request) -> SearchResult:
+    def post(self, request: Request, read_body: ReadBody[SearchInput]) -> SearchResult:
         """Return the chunks that answer the query best, of all that the caller may search."""
-        inputs = read_body(request, SearchInput)
+        inputs = read_body()
         principal = inputs.asker(principal_of(request))
         inputs.check_visible(principal)
         return _search(principal, inputs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -22,7 +22,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from core.api.rest import refuse_unclean
-from core.api.validation import ApiModel, Model, single_or_list, validated, without_nulls
+from core.api.validation import ABSENT, ApiModel, Model, single_or_list, validated, without_nulls
 from core.errors import UnknownField, ValidationError
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -57,8 +57,8 @@ class ErrorDetail(ApiModel):
 
     code: str
     message: str
-    param: str | None = None
-    details: dict[str, JsonValue] | None = None
+    param: str = ABSENT
+    details: dict[str, JsonValue] = ABSENT
 
 
 class ErrorBody(ApiModel):
@@ -96,7 +96,12 @@ def errors(*statuses: int) -> dict[int, OpenApiResponse]:
 
 
 Body = type[BaseModel] | Mapping[str, Any]
-"""The model of a body, or for each content type its model, or the schema of bytes."""
+"""The model of a JSON body; or a model for each content type, that of a form first, or a schema of bytes.
+
+A body of bytes is read as a form with one file would be.
+"""
+ReadBody = Callable[[], Model]
+"""Returns the body of a request, or raises `ValidationError` for its first fault."""
 
 
 def operation(
@@ -112,17 +117,23 @@ def operation(
     """Declare a view's method as an operation: its query parameters, bodies, answers and errors.
 
     The first paragraph of its docstring becomes the summary. `answers` and `fails` are by HTTP status; what
-    any request may take or meet need not be named. A `query` of its own is validated and given to the method
-    as the argument `query`; the method reads the `body` by `read_body`, after it knows that the caller may
-    send one. A model that the method returns is answered with 200.
+    any request may take or meet need not be named.
+
+    The method may have an argument `query`, which is the validated query, and an argument `read_body`: a
+    function that returns the validated body, to be called once the caller is known to have the right to send
+    one. A model that the method returns is answered with status 200.
     """
 
     def declare(handler: Handler) -> Handler:
+        takes = inspect.signature(handler).parameters
+
         @wraps(handler)
         def answer(view: APIView, request: Request, **path: Any) -> HttpResponseBase:
-            asked = _read_query(request, query)
-            given = path if query is ApiQuery else path | {"query": asked}
-            reply = handler(view, request, **given)
+            given = {
+                "query": _read_query(request, query),
+                "read_body": partial(_read_body, request, body or ApiModel),
+            }
+            reply = handler(view, request, **path, **{name: given[name] for name in given if name in takes})
             return respond(reply) if isinstance(reply, ApiModel) else reply
 
         text = inspect.getdoc(handler) or ""
@@ -160,12 +171,21 @@ def _read_query(request: Request, model: type[ApiQuery]) -> ApiQuery:
     return validated(model, single_or_list(model, given))
 
 
-def read_body(request: Request, model: type[Model]) -> Model:
-    """Return a JSON body or form as `model` has it, or raise `ValidationError` for the first fault."""
+def _read_body(request: Request, body: Body) -> BaseModel:
+    """Return a JSON body or form as its model has it, or raise `ValidationError` for the first fault."""
+    model = _model_of(request, body)
     if not isinstance(request.data, MultiValueDict):
         return validated(model, request.data)
-    given = dict(request.data.lists())
-    for name, values in given.items():
+    fields = dict(request.data.lists())
+    for name, values in fields.items():
         for value in values:
             refuse_unclean(value.name if isinstance(value, File) else value, name)
-    return validated(model, single_or_list(model, given))
+    return validated(model, single_or_list(model, fields))
+
+
+def _model_of(request: Request, body: Body) -> type[BaseModel]:
+    if not isinstance(body, Mapping):
+        return body
+    given = body.get((request.content_type or "").partition(";")[0])
+    form: type[BaseModel] = next(iter(body.values()))
+    return given if isinstance(given, type) else form

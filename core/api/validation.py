@@ -21,7 +21,7 @@ MAX_DIGITS = 9
 class ApiModel(BaseModel):
     """What an endpoint takes or answers; unknown fields are refused.
 
-    A field of a reply that has a default may be absent: it is left out unless it was given a value.
+    A field of a reply that has a default is left out unless it was given a value.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -32,7 +32,7 @@ class ApiModel(BaseModel):
 
 
 ABSENT: Any = Field(default_factory=lambda: None)
-"""The default of a field that may be left out of a request, but not be null."""
+"""The default of a field that may be left out, but is never null unless its type says so."""
 
 
 def without_nulls(schema: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from core.api.conditional import etag_of, json_response, require_unchanged
-from core.api.operations import IF_MATCH, IF_NONE_MATCH, operation, read_body, respond
+from core.api.operations import IF_MATCH, IF_NONE_MATCH, ReadBody, operation, respond
 from core.api.sse import AnyAccept, StreamQuery, count_stream, sse_response
 from core.api.validation import ABSENT, ApiModel
 from core.errors import Conflict
@@ -91,11 +91,11 @@ class DocumentView(APIView):
         answers={200: Document},
         fails=(404, 412),
     )
-    def patch(self, request: Request, id: str) -> Document:
+    def patch(self, request: Request, id: str, read_body: ReadBody[DocumentPatch]) -> Document:
         """Change title, tags, metadata or external id as a whole, or move it to another workspace."""
         principal = principal_of(request)
         document = changeable_document(principal, id)
-        changes = read_body(request, DocumentPatch).changes()
+        changes = read_body().changes()
         return Document.of(change(principal, document, changes, partial(check_match, request)))
 
     @operation(

@@ -16,7 +16,7 @@ from accounts.access.auth import principal_of
 from accounts.idempotency import IDEMPOTENCY_KEY, idempotency_key, run_once
 from accounts.principal import Principal
 from core.api.lists import page_of
-from core.api.operations import operation, read_body, respond
+from core.api.operations import ReadBody, operation, respond
 from core.api.rest import StrictJSONParser
 from kb import representations
 from kb.api.filtering import DocumentQuery
@@ -54,13 +54,12 @@ class DocumentsView(APIView):
         answers={200: AddedDocuments, 202: AddedDocuments},
         fails=(404, 409),
     )
-    def post(self, request: Request) -> Response:
+    def post(self, request: Request, read_body: ReadBody[NewFiles | NewText]) -> Response:
         """Add files and web pages, in this order; 202 if any is new, 200 if all were there already.
 
         As JSON, add a text or a JSON value that is no file yet.
         """
-        is_json = (request.content_type or "").startswith("application/json")
-        body = read_body(request, NewText) if is_json else read_body(request, NewFiles)
+        body = read_body()
         principal = body.asker(principal_of(request))
         details = body.details(principal)
         key = idempotency_key(request, principal, partial(fingerprint, body))

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from core.api.conditional import is_unchanged, not_modified, revalidated
-from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiQuery, operation, read_body, respond
+from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiQuery, ReadBody, operation, respond
 from core.api.validation import DIGITS, decimal_number
 from core.errors import NotFound
 from core.threads import give_connection_back
@@ -75,14 +75,14 @@ class DocumentFileView(APIView):
         answers={200: Document, 202: Document},
         fails=(404, 412),
     )
-    def put(self, request: Request, id: str) -> HttpResponseBase:
+    def put(self, request: Request, id: str, read_body: ReadBody[Replacement]) -> HttpResponseBase:
         """Replace the document's content, and process it again; 200 if it has that content already.
 
         Send the file as the field `file` of a form, or the bytes alone as any other type. The id stays. The
         old chunks are found until the new ones replace them, and stay readable by their ids.
         """
         document = changeable_document(principal_of(request), id)
-        file = read_body(request, Replacement).file
+        file = read_body().file
         is_form = (request.content_type or "").startswith("multipart/form-data")
         name = None if file.name == NAMELESS and not is_form else file.name
         if not replace_content(document, file, name, partial(check_match, request)):

@@ -108,22 +108,22 @@ Tags = Annotated[list[str], AfterValidator(checked_tags)]
 Metadata = Annotated[dict[str, Any], AfterValidator(checked_metadata)]
 ExternalId = Annotated[str, Field(min_length=1, max_length=MAX_EXTERNAL_ID), AfterValidator(_visible)]
 Language = Annotated[str, Field(pattern="^[A-Za-z]{2}$"), AfterValidator(str.lower)]
-BLANK_IS_ABSENT = BeforeValidator(lambda value: value or None)
-"""Forms of web pages send fields that nobody filled in."""
+# Forms of web pages send fields that nobody filled in.
+MAY_BE_BLANK = frozenset({"workspace_id", "session_id", "language"})
 
 
 class NewDocuments(AskerFields):
     """What is said of new documents, and for whom they are added."""
 
-    workspace_id: Annotated[UUID | None, BLANK_IS_ABSENT] = None
-    session_id: Annotated[UUID | None, BLANK_IS_ABSENT] = Field(None, description="Attach them to it.")
+    workspace_id: UUID | None = None
+    session_id: UUID | None = Field(None, description="Attach them to it.")
     external_id: ExternalId | None = Field(
         None,
         description="Your own id for the one file or URL; no other document of its place may have it.",
     )
     metadata: Metadata | None = None
     tags: Tags | None = None
-    language: Annotated[Language | None, BLANK_IS_ABSENT] = Field(None, description="ISO 639-1")
+    language: Language | None = Field(None, description="ISO 639-1")
 
     def details(self, principal: Principal) -> Details:
         """Return what is said of the documents."""
@@ -151,6 +151,11 @@ class NewFiles(NewDocuments):
     tags: Annotated[
         Tags, BeforeValidator(lambda given: [tag for value in given for tag in value.split(",")])
     ] = Field(default_factory=list, description="Repeated, or with commas between them.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_blanks(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in given.items() if value or name not in MAY_BE_BLANK}
 
     @model_validator(mode="after")
     def _check_count(self) -> Self:

@@ -74,6 +74,18 @@ class TestUpload:
             response = upload(cast, files=pdf(), tags=bad)
             assert (response.status_code, response.json()["error"]["param"]) == (400, "tags"), bad
 
+    def test_fields_that_nobody_filled_in_are_absent(self, cast: Cast) -> None:
+        blank = upload(cast, files=pdf(), workspace_id="", session_id="", language="")
+        [document] = blank.json()["documents"]
+        assert (blank.status_code, document["workspace_id"]) == (202, str(cast.alice.personal_workspace.pk))
+        named = upload(cast, files=pdf(), external_user_id="")
+        assert (named.status_code, named.json()["error"]["param"]) == (400, "external_user_id")
+
+    def test_two_values_where_one_can_be_contradict_each_other(self, cast: Cast) -> None:
+        refused = upload(cast, files=pdf(), language=["en", "de"])
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"], error["param"]) == (400, "conflict", "language")
+
     def test_several_files_come_back_in_order(self, cast: Cast) -> None:
         response = Client().post(
             API,

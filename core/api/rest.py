@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from typing import Any
-from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.http import Http404
@@ -83,14 +82,6 @@ def refuse_unclean(value: Any, path: str = "", depth: int = 0) -> None:
     elif isinstance(value, list):
         for index, item in enumerate(value):
             refuse_unclean(item, f"{path}[{index}]", depth + 1)
-
-
-def uuid_param(name: str, value: str) -> UUID:
-    """Return a UUID given in a query or form, or raise `ValidationError` naming it."""
-    try:
-        return UUID(value)
-    except ValueError:
-        raise errors.ValidationError(f"{name} must be a UUID.", param=name) from None
 
 
 def json_param(name: str, value: str) -> Any:

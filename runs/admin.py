@@ -36,9 +36,9 @@ class ExecutionAdmin(ModelAdmin):  # type: ignore[misc]
         return Execution.unscoped.order_by("-created_at", "id")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: executions are made by running tools."""
+        """Refuse: executions are created by running tools."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Execution | None = None) -> bool:
-        """Refuse: a record of what happened is not edited."""
+        """Refuse: the record of an execution is not edited."""
         return False

@@ -26,7 +26,7 @@ from core.api.operations import ApiQuery, operation, respond
 from core.api.sse import AnyAccept, StreamQuery, count_stream, sse_response
 from core.api.validation import DIGITS, decimal_number
 from core.errors import ValidationError, status_of
-from runs.following import ended, follow
+from runs.following import follow, wait_until_ended
 from runs.journal import StoredEvent
 from runs.lifecycle import cancel, cost_of, delete_execution, is_at_end, require_events, visible_execution
 from runs.models import Execution, ExecutionStatus
@@ -47,7 +47,7 @@ from runs.schemas import (
     ToolList,
     ToolResult,
 )
-from runs.withholding import hidden_documents, shown_inputs, shown_result, withheld, withheld_trace
+from runs.withholding import hidden_documents, shown_inputs, shown_result, withhold, withhold_trace
 
 HEADER = "X-Execution-Id"
 
@@ -121,15 +121,15 @@ class ToolView(APIView):
     )
     def post(self, request: Request, name: str, query: StreamQuery) -> HttpResponseBase:
         """Run the tool; `stream: true` answers with Server-Sent Events, else with the result."""
-        call = Call.read(principal_of(request), tool_named(name), request.data)
+        call = Call.parse(principal_of(request), tool_named(name), request.data)
         if call.stream:
             count_stream(request, call.principal.user_id)
-        execution = _begun(request, call)
+        execution = _begin_or_find(request, call)
         response: HttpResponseBase
         if call.stream:
-            response = sse_response(_replayed(call.principal, execution, 0), query.sse_max_bytes)
+            response = sse_response(_replay_events(call.principal, execution, 0), query.sse_max_bytes)
         else:
-            response = _answered(call, execution)
+            response = _result_reply(call, execution)
         response[HEADER] = execution.pk
         return response
 
@@ -138,23 +138,25 @@ def _described(principal: Principal, query: WorkspaceQuery, tool: Tool) -> ToolD
     return ToolDescription.of(tool, principal, query.workspace_id or principal.default_workspace_id())
 
 
-def _begun(request: Request, call: Call) -> Execution:
-    """Return the execution that runs for the request: a new one, or that of the same `Idempotency-Key`."""
+def _begin_or_find(request: Request, call: Call) -> Execution:
+    """Return the request's execution: a new one, or that of the same `Idempotency-Key`."""
     execution, is_new = call.begin(idempotency_key(request, call.principal, lambda: request.data))
     if is_new:
         async_to_sync(call.launch)(execution)
     return execution
 
 
-def _replayed(principal: Principal, execution: Execution, after: int) -> AsyncIterator[StoredEvent | None]:
+def _replay_events(
+    principal: Principal, execution: Execution, after: int
+) -> AsyncIterator[StoredEvent | None]:
     require_events(execution, after)
     return follow(principal, execution.pk, after, settings.SSE_PING_SECS)
 
 
-def _answered(call: Call, execution: Execution) -> Response:
-    # Others can use the view's connection while a model writes.
+def _result_reply(call: Call, execution: Execution) -> Response:
+    # Other requests can use the view's connection while a model writes.
     close_old_connections()
-    finished = async_to_sync(ended)(execution.pk)
+    finished = async_to_sync(wait_until_ended)(execution.pk)
     require_right(call.principal)
     if finished.error:
         return Response({"error": finished.error}, status=status_of(finished.error["code"]))
@@ -181,12 +183,12 @@ class ExecuteView(APIView):
         inputs = body.get("inputs")
         if not isinstance(inputs, dict):
             raise ValidationError("inputs must be an object.", param="inputs")
-        call = Call.read(principal_of(request), tool_named(name), inputs | rest)
-        execution = _begun(request, call)
+        call = Call.parse(principal_of(request), tool_named(name), inputs | rest)
+        execution = _begin_or_find(request, call)
         details = request.build_absolute_uri(f"/api/v1/executions/{execution.pk}")
         accepted = Accepted(
             execution_id=execution.pk,
-            # As it began, also when the same request comes again.
+            # The initial status, also when the same request comes again.
             status=ExecutionStatus.QUEUED,
             details_url=details,
             stream_url=f"{details}/events",
@@ -217,7 +219,7 @@ class ExecutionsView(APIView):
 class ExecutionView(APIView):
     """One execution."""
 
-    # Who asks may also delete what was answered.
+    # A user who may ask may also delete the answers.
     required_scope = "read"
 
     @operation("executions_read", tag="Executions", answers={200: ExecutionDetails}, fails=(404,))
@@ -274,7 +276,7 @@ class ExecutionEventsView(APIView):
         if is_at_end(execution, after):
             return HttpResponse(status=204)
         count_stream(request, principal.user_id)
-        response = sse_response(_replayed(principal, execution, after), query.sse_max_bytes)
+        response = sse_response(_replay_events(principal, execution, after), query.sse_max_bytes)
         response[HEADER] = execution.pk
         return response
 
@@ -289,12 +291,12 @@ def _after(request: Request, query: EventsQuery) -> int:
 
 def _details(principal: Principal, execution: Execution) -> Response:
     hidden = hidden_documents(principal, execution.read_documents)
-    # As the tool's models wrote them when the run ended, perhaps those of an earlier version.
+    # As the tool's models wrote them when the run ended, perhaps in an earlier version.
     stored = {
-        "result": withheld(execution.result, hidden),
+        "result": withhold(execution.result, hidden),
         "usage": execution.usage,
         "error": execution.error,
-        "trace": withheld_trace(execution.trace, hidden),
+        "trace": withhold_trace(execution.trace, hidden),
     }
     return Response(_summary(principal, execution).as_json() | stored | {"cost": cost_of(execution)})
 

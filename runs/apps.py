@@ -9,7 +9,7 @@ class RunsConfig(AppConfig):
     name = "runs"
 
     def ready(self) -> None:
-        """Let the deletion of a document reach what runs have stored of it."""
+        """Register the scrubbing of runs for deleted documents."""
         from kb import deletion
         from runs.scrubbing import scrub_documents
 

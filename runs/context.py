@@ -1,4 +1,4 @@
-"""What a pipeline is told of the execution it runs for."""
+"""The execution for which a pipeline runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a tool; the workspace decides the settings and pays."""
+    """One run of a tool; the workspace's settings apply, and it pays."""
 
     execution_id: str
     workspace_id: UUID

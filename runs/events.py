@@ -1,6 +1,6 @@
-"""The envelope of what a run of any tool streams (contract §7). What is in it, each tool declares itself.
+"""The envelope of the events that a run of any tool streams (contract §7); each tool declares the contents.
 
-A pipeline yields these; journal and transports handle them without knowing the tool.
+A pipeline yields these. Journal and transports handle them without knowing the tool.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, SerializeAsAny
 
 
 class EventData(BaseModel):
-    """What an event says; unknown fields are refused, so its shape is its documentation."""
+    """The data of an event; unknown fields are refused, so its shape is its documentation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     leaves_nulls_out: ClassVar[bool] = False
-    """Whether fields without a value are left out of what is sent."""
+    """Whether fields without a value are left out of the JSON."""
 
 
 MAX_PARTIAL_BYTES = 256
-"""So large may the JSON-escaped content of a partial be."""
+"""The maximal size of the JSON-escaped content of a partial."""
 
 
 def escaped_bytes(text: str) -> int:
@@ -38,14 +38,14 @@ class PartialText(EventData):
 
 
 class Usage(EventData):
-    """What models have read and written, in their own tokens."""
+    """Tokens that models have read and written, by their own tokenizers."""
 
     input_tokens: int = 0
     output_tokens: int = 0
 
 
 class Failure(EventData):
-    """Why there is no result; `param` and `details` only where there is more to say (contract §3)."""
+    """Why there is no result; `param` and `details` are given only where they add something (contract §3)."""
 
     leaves_nulls_out = True
 
@@ -74,21 +74,21 @@ class ToolPartialUpdate(_Envelope):
 
 
 class ToolEnd(_Envelope):
-    """The one good end of a stream: the whole result."""
+    """The successful end of a stream, with the whole result."""
 
     event: Literal["tool_end"] = "tool_end"
     data: SerializeAsAny[EventData]
 
 
 class ToolError(_Envelope):
-    """The one bad end of a stream."""
+    """The failed end of a stream."""
 
     event: Literal["error"] = "error"
     data: Failure
 
 
 class Trace(EventData):
-    """How a result came about. Kept with the execution, not streamed."""
+    """Diagnostics of a result. Stored with the execution, not streamed."""
 
     usage: Usage
     cost: float | None = Field(description="US dollars; null where a price is unknown")
@@ -97,10 +97,11 @@ class Trace(EventData):
 
 
 class DocumentsRead(EventData):
-    """The documents whose text a run has read: those of its contexts. Kept with the execution, not streamed.
+    """The documents whose text a run has used: those of its contexts. Stored with the execution, not
+    streamed.
 
-    It comes before the first event that holds any of their words. Candidates that only the reranker saw are
-    not among them: nothing that is stored comes from their text.
+    It comes before the first event that holds any of their words. Candidates that only the reranker read are
+    not included, because nothing that is stored comes from their text.
     """
 
     documents: list[UUID]

@@ -1,4 +1,4 @@
-"""Following an execution: what is stored, then what comes, for whoever may see it."""
+"""Follows an execution: stored events first, then new ones, as far as the reader may see them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.pubsub import WITHDRAWN, subscriber
 from core.threads import in_database
 from runs.journal import EventCursor, StoredEvent, read, topic
 from runs.models import Execution
-from runs.withholding import MADE_OF_ALL, hidden_documents, withheld
+from runs.withholding import MADE_OF_ALL, hidden_documents, withhold
 
 LAST = 2**31 - 1
 TEXTS = frozenset({"contexts", *MADE_OF_ALL})
@@ -28,11 +28,11 @@ NONE: frozenset[str] = frozenset()
 async def follow(
     principal: Principal, execution_id: str, after: int, ping_secs: float
 ) -> AsyncIterator[StoredEvent | None]:
-    """Yield the events with a sequence number above `after` until the terminal one; None when all is quiet.
+    """Yield the events with a sequence number above `after` until the terminal one; None as a ping.
 
-    The caller has decided that the principal may see the execution; what comes from documents that it no
-    longer sees is withheld here, whether the events are new or replayed. Raise `Unauthenticated` within
-    seconds when the principal's right ends.
+    The caller has checked that the principal may see the execution. Text from documents that it no longer
+    sees is withheld here, in new and in replayed events. Raises `Unauthenticated` within seconds when the
+    principal's right ends.
     """
     sight = Sight(principal)
     async with (
@@ -63,8 +63,8 @@ async def follow(
                 yield None
 
 
-async def ended(execution_id: str) -> Execution:
-    """Wait until the execution is over, wherever it runs, and return it."""
+async def wait_until_ended(execution_id: str) -> Execution:
+    """Wait until the execution is over, in whatever process it runs, and return it."""
     async with subscriber().subscribe(topic(execution_id)) as messages:
         while not (await read(EventCursor(execution_id, LAST))).is_over:
             await _has_more(messages, 0, settings.SSE_PING_SECS)
@@ -72,9 +72,9 @@ async def ended(execution_id: str) -> Execution:
 
 
 async def _has_more(messages: asyncio.Queue[str], seq: int, secs: float) -> bool:
-    """Wait for events above `seq`, or for the sign that messages were lost; False when there is neither."""
+    """Wait for events above `seq`, or for the sign that messages were lost; return False without either."""
     try:
-        # A lease expires without a message: the process that would send it is gone.
+        # A lease expires without a message, because the process that would send it is gone.
         async with asyncio.timeout(min(secs, settings.RUN_LEASE_SECS)):
             while (number := await messages.get()) and int(number) <= seq:
                 pass
@@ -84,7 +84,7 @@ async def _has_more(messages: asyncio.Queue[str], seq: int, secs: float) -> bool
 
 
 class Sight:
-    """What one reader sees of an execution while its events come: looked up once, and when told to again."""
+    """What one reader sees of an execution: looked up once, and again after `forget`."""
 
     def __init__(self, principal: Principal) -> None:
         self._principal = principal
@@ -93,20 +93,20 @@ class Sight:
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the next text needs a look, and for that the documents that the run has read."""
+        """Whether the next text needs a look-up, and for that the documents that the run has read."""
         return self._hidden is None
 
     def forget(self, document_id: str) -> None:
-        """Look again before the next text: this document was withdrawn, or any if it is an empty string."""
+        """Look up again before the next text: this document was withdrawn ("" stands for any)."""
         if not document_id or UUID(document_id) in self._read:
             self._hidden = None
 
     async def shown(self, event: StoredEvent, read: frozenset[UUID] | None) -> StoredEvent:
-        """Return the event as the reader may see it; `read` came with it if it was unknown."""
+        """Return the event as the reader may see it; `read` is given if it was unknown."""
         if event.data.keys().isdisjoint(TEXTS):
             return event
         if self._hidden is None:
-            # What was read is stored before the first event that comes of it.
+            # The documents read are stored before the first event that depends on them.
             self._read = read or frozenset()
             self._hidden = await in_database(hidden_documents, self._principal, self._read) if read else NONE
-        return replace(event, data=withheld(event.data, self._hidden)) if self._hidden else event
+        return replace(event, data=withhold(event.data, self._hidden)) if self._hidden else event

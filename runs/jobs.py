@@ -1,4 +1,4 @@
-"""What the worker does for executions, by the clock."""
+"""Periodic jobs of the worker for executions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runs.models import Execution, ExecutionEvent
 @app.periodic(cron="* * * * *")
 @app.task(name="end_abandoned_executions", queueing_lock="end_abandoned_executions")
 def end_abandoned(timestamp: int) -> None:
-    """End the executions whose process is gone, also where nobody follows them."""
+    """End the executions whose process is gone, also if nobody follows them."""
     journal.end_abandoned()
 
 

@@ -1,4 +1,4 @@
-"""The stored events of executions: written and read for many executions at once."""
+"""The stored events of executions, written and read for many executions at once."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from runs.scrubbing import scrub_ended
 
 TOPIC = "execution:"
 NOT_STREAMED = (Trace, DocumentsRead)
-"""What is stored with the execution alone."""
+"""Stored with the execution, but not streamed."""
 
-# One statement each: with hundreds of streams it is the ways to the database and back that take the time.
-# The locks are taken in an order that lets no two writers wait for each other.
+# One statement each: with hundreds of streams, round trips to the database cost most. Rows are locked in an
+# order that prevents deadlocks.
 STORE = f"""
     WITH live AS (
         SELECT id, last_seq, read_documents <> '{{}}' AS has_read FROM search_execution
@@ -69,7 +69,7 @@ class StoredEvent:
 
     @property
     def is_terminal(self) -> bool:
-        """Whether the stream ends here."""
+        """Whether this event ends the stream."""
         return self.event in TERMINAL
 
 
@@ -83,18 +83,19 @@ def topic(execution_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """What a tool has yielded, in its order, to be stored together."""
+    """Items that a tool has yielded, in order, to be stored together."""
 
     execution_id: str
     items: Sequence[Yielded]
 
 
 def store_all(writes: Sequence[EventBatch]) -> list[bool]:
-    """Store the events under the next numbers, with a terminal one the outcome; False for what is over."""
+    """Store the events with the next numbers; a terminal event also sets the outcome. Return False for
+    finished ones."""
     outcomes = [(write.execution_id, item) for write in writes for item in write.items if _is_outcome(item)]
     # A statement alone is a transaction of its own.
     with transaction.atomic() if outcomes else nullcontext():
-        live = _stored(writes)
+        live = _store_batches(writes)
         changes: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for execution_id, item in outcomes:
             if execution_id in live:
@@ -114,8 +115,8 @@ def _is_outcome(item: Yielded) -> bool:
     return isinstance(item, NOT_STREAMED) or item.event in TERMINAL
 
 
-def _stored(writes: Sequence[EventBatch]) -> dict[str, bool]:
-    """Store and publish the events of what is not over; return by id whether each has read documents."""
+def _store_batches(writes: Sequence[EventBatch]) -> dict[str, bool]:
+    """Store and publish events of unfinished executions; return by id whether each has read documents."""
     events = [
         (write.execution_id, item.event, json.dumps(event_data(item)))
         for write in writes
@@ -130,7 +131,7 @@ def _stored(writes: Sequence[EventBatch]) -> dict[str, bool]:
 
 
 def _outcome(execution_id: str, item: Yielded) -> dict[str, Any]:
-    """Return what an item changes in the row of its execution."""
+    """Return the changes that an item makes to its execution's row."""
     if isinstance(item, Trace):
         trace = item.model_dump(mode="json")
         return {"usage": trace.pop("usage"), "cost": trace.pop("cost"), "trace": trace}
@@ -154,18 +155,18 @@ def _text_so_far(execution_id: str) -> dict[str, Any]:
 
 
 def failure(execution_id: str, code: str, message: str, **more: Any) -> EventBatch:
-    """Return the write that ends an execution badly; `more` may be `param` and `details`."""
+    """Return the batch that ends an execution with an error; `more` may be `param` and `details`."""
     return EventBatch(execution_id, [ToolError(data=Failure(code=code, message=message, **more))])
 
 
 @transaction.atomic
 def end_abandoned(ids: Collection[str] | None = None) -> None:
-    """End the executions, of all or of `ids`, whose lease has expired: the process that ran them is gone."""
+    """End the executions, all or those in `ids`, whose lease has expired: their process is gone."""
     expired = Execution.unscoped.filter(status__in=LIVE, lease_until__lt=Now())
     chosen = expired if ids is None else expired.filter(pk__in=ids)
-    # Whom another process has locked, it is ending.
+    # Rows locked by another process are skipped: that process is ending them.
     locked = chosen.order_by("pk").select_for_update(skip_locked=True).values_list("pk", flat=True)
-    message = "The server that was working on this has stopped. Ask again."
+    message = "The server that ran this has stopped. Ask again."
     store_all([failure(id, "internal", message) for id in locked])
 
 
@@ -174,7 +175,7 @@ def end_abandoned(ids: Collection[str] | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EventCursor:
-    """The events of an execution with a number above `after`, if told so with the documents it has read."""
+    """Selects the events of an execution with a number above `after`, and on request the documents read."""
 
     execution_id: str
     after: int
@@ -183,18 +184,18 @@ class EventCursor:
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """The events that are stored; `is_over` promises that there will be no more."""
+    """The stored events; `is_over` promises that there will be no more."""
 
     events: Sequence[StoredEvent]
     is_over: bool
     documents: frozenset[UUID] | None = None
-    """Those read up to the last of these events; None if they were not wanted."""
+    """The documents read up to the last of these events; None if they were not requested."""
 
 
 def read_all(cursors: Sequence[EventCursor]) -> list[EventPage]:
-    """Return what is stored for each cursor; end the executions that nobody runs any more.
+    """Return the stored events for each cursor; end executions whose process is gone.
 
-    Whoever waits for these hears of their end as of any other event.
+    Their followers see this end like any other event.
     """
     different = list(dict.fromkeys(cursors))
     events: dict[EventCursor, list[StoredEvent]] = {cursor: [] for cursor in different}
@@ -204,7 +205,7 @@ def read_all(cursors: Sequence[EventCursor]) -> list[EventPage]:
     for number, is_live, is_expired, read_documents, *event in _read(different):
         cursor = different[number - 1]
         if cursor not in documents:
-            documents[cursor] = _parsed(read_documents) if cursor.with_documents else None
+            documents[cursor] = _parse_documents(read_documents) if cursor.with_documents else None
         if is_live:
             (expired if is_expired else live).add(cursor.execution_id)
         if event[0] is not None:
@@ -220,14 +221,14 @@ def read_all(cursors: Sequence[EventCursor]) -> list[EventPage]:
 read = Batcher(read_all)
 
 
-def _parsed(read_documents: str | None) -> frozenset[UUID]:
+def _parse_documents(read_documents: str | None) -> frozenset[UUID]:
     return frozenset(map(UUID, (read_documents or "").split()))
 
 
 def _read(
     cursors: Sequence[EventCursor],
 ) -> Iterator[tuple[int, bool | None, bool | None, str | None, int, str, Any]]:
-    """Yield number, whether it is live, whether its lease has expired, documents, an event or None thrice."""
+    """Yield number, whether it runs, whether its lease has expired, documents, and an event or three None."""
     columns = zip(*((each.execution_id, each.after, each.with_documents) for each in cursors), strict=True)
     with connection.cursor() as cursor:
         cursor.execute(READ, [list(LIVE), *map(list, columns)])

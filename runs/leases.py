@@ -1,4 +1,4 @@
-"""Who runs what: a process keeps the leases of its runs, and learns from them which are no longer its own."""
+"""Leases: a process renews those of its runs, and learns which runs another process has ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from runs.models import LIVE, Execution
 
 CANCELLED = "cancelled-executions"
-"""The topic under which the ids of cancelled executions are announced."""
+"""The topic of cancelled executions; the message is the id."""
 RENEWALS = 3
 """How often a lease is renewed before it could expire."""
 
@@ -23,8 +23,8 @@ def renewal_secs() -> float:
 
 
 @transaction.atomic
-def renewed(ids: Collection[str]) -> set[str]:
-    """Renew the leases of those executions that are not over, and return their ids."""
+def renew(ids: Collection[str]) -> set[str]:
+    """Renew the leases of unfinished executions, and return their ids."""
     live = Execution.unscoped.filter(pk__in=ids, status__in=LIVE).order_by("pk").select_for_update()
     kept = set(live.values_list("pk", flat=True))
     lease_until = Now() + timedelta(seconds=settings.RUN_LEASE_SECS)

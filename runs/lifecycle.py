@@ -1,4 +1,4 @@
-"""An execution from its beginning to its end, as those see it who may."""
+"""The life of an execution: creation, visibility, cancellation, deletion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from runs.registry import Tool, ToolInput
 def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUID | None) -> Execution:
     """Create the execution's row.
 
-    Raise `NotFound` for a workspace the principal can't see, or what keeps the tool from running there.
+    Raises `NotFound` for a workspace that the principal can't see, `RateLimited`, or the tool's own refusal.
     """
     paying = workspace_id or principal.default_workspace_id()
     principal.require_workspace(paying)
@@ -45,7 +45,7 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
 
 
 def _require_room(principal: Principal) -> None:
-    """Raise `RateLimited` if the user has as many executions running as it may."""
+    """Raise `RateLimited` if the user has too many running executions."""
     running = Execution.unscoped.filter(
         user_id=principal.user_id, status__in=LIVE, lease_until__gt=Now()
     ).count()
@@ -55,7 +55,7 @@ def _require_room(principal: Principal) -> None:
 
 
 def visible_execution(principal: Principal, id: str) -> Execution:
-    """Return the principal's own execution, or raise `NotFound`; one that nobody runs any more is ended."""
+    """Return the principal's own execution, or raise `NotFound`; end it if its process is gone."""
     own = Execution.objects.restricted_to(principal).filter(pk=id) if is_storable(id) else None
     execution = own.first() if own is not None else None
     if execution is None:
@@ -76,9 +76,9 @@ def cancel(execution: Execution) -> Execution:
 
 
 def delete_execution(execution: Execution) -> dict[str, int]:
-    """Delete an execution with its events; return how many of what is gone.
+    """Delete an execution with its events; return counts of deleted rows.
 
-    A live one is cancelled before, which those who follow still hear. What it has cost stays in the ledger.
+    A running one is cancelled first, which its followers still see. Its cost stays in the ledger.
     """
     cancel(execution)
     with transaction.atomic():
@@ -89,18 +89,18 @@ def delete_execution(execution: Execution) -> dict[str, int]:
 
 
 def cost_of(execution: Execution) -> float | None:
-    """Return what an execution has cost, in US dollars; of one that was ended early what the ledger holds."""
+    """Return the cost of an execution in US dollars; for one that ended early, the sum in the ledger."""
     if execution.cost is None and execution.status in (ExecutionStatus.FAILED, ExecutionStatus.CANCELLED):
         return float(cost_of_execution(execution.pk))
     return execution.cost
 
 
 def is_at_end(execution: Execution, after: int) -> bool:
-    """Tell whether the execution is over and has no events above `after`."""
+    """Return whether the execution is over and has no events above `after`."""
     return execution.finished_at is not None and after >= execution.last_seq
 
 
 def require_events(execution: Execution, after: int) -> None:
-    """Raise `EventsExpired` if there were events above `after` and they are no longer kept."""
+    """Raise `EventsExpired` if events above `after` existed and were deleted."""
     if after < execution.last_seq and not execution.events.filter(seq=after + 1).exists():
         raise EventsExpired

@@ -1,6 +1,6 @@
 """Executions of tools and the events they streamed.
 
-The tables belong to `search` since before this room existed.
+The tables keep their old names, with the prefix `search`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Execution(ScopedModel):
         indexes = [
             models.Index(fields=["user", "-created_at"], name="execution_history"),
             models.Index(fields=["finished_at"], name="execution_finished"),
-            # Without the lease, which changes all the time.
+            # Without the lease column, which changes all the time.
             models.Index(fields=["id"], name="execution_live", condition=models.Q(status__in=LIVE)),
             GinIndex(fields=["read_documents"], name="execution_read"),
         ]
@@ -82,7 +82,7 @@ class Execution(ScopedModel):
 
 
 class ExecutionEvent(models.Model):
-    """One stored event; `seq` starts at 1 without gaps. Reached only through a scoped execution."""
+    """One stored event; `seq` starts at 1 without gaps. Accessed only through a scoped execution."""
 
     execution = models.ForeignKey(Execution, on_delete=models.CASCADE, related_name="events")
     seq = models.PositiveIntegerField()

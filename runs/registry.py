@@ -1,4 +1,4 @@
-"""The tools that programs and models can run. The roof registers them at the start (`locus.tools`)."""
+"""The tools that programs and models can run; `locus.tools` registers them at the start."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from runs.events import EventData, Yielded
 
 
 def _admit(principal: Principal, inputs: Any, workspace_id: UUID) -> None:
-    """Let everybody in."""
+    """Accept all inputs."""
 
 
 class ToolInput(Protocol):
-    """A pydantic model that can also say what of it the caller must not name."""
+    """A pydantic model that also checks which ids in it the caller can see."""
 
     def check_visible(self, principal: Principal) -> None:
         """Raise `NotFound` for a document or workspace the principal can't see."""
@@ -39,32 +39,32 @@ class Tool:
     input_model: type[BaseModel]
     run: Callable[[Principal, Any, Run], AsyncIterator[Yielded]]
     limits: Mapping[str, int]
-    """How much of what a call may give."""
+    """The limits of a call's inputs."""
     results: tuple[type[EventData], ...]
-    """What `tool_end` may hold: one of these."""
+    """The shapes that `tool_end` may hold."""
     updates: tuple[type[EventData], ...]
-    """What `tool_update` may hold."""
+    """The shapes that `tool_update` may hold."""
     withheld_results: tuple[type[EventData], ...] = ()
-    """The same for readers who no longer see all that a run has read (`runs.withholding`)."""
+    """The shapes for readers who no longer see all documents that a run has read (`runs.withholding`)."""
     withheld_updates: tuple[type[EventData], ...] = ()
     withheld_texts: tuple[type[EventData], ...] = ()
     failure_details: tuple[type[EventData], ...] = ()
-    """What the `details` of its failures may be, where they are of a known shape."""
+    """The shapes of its failures' `details`, where they are known."""
     searched_workspaces: Callable[[Principal, Any], Collection[UUID]] = lambda principal, inputs: ()
-    """The workspaces whose documents a call looks through."""
+    """The workspaces whose documents a call searches."""
     admit: Callable[[Principal, Any, UUID], None] = _admit
-    """Raises what keeps inputs from being run for a workspace, before a stream starts."""
+    """Raises the reason why inputs can't be run for a workspace, before a stream starts."""
     enabled: Callable[[Principal, UUID], bool] = lambda principal, workspace_id: True
-    """Whether a workspace has it switched on."""
+    """Whether a workspace has switched the tool on."""
     offered: Callable[[], bool] = lambda: True
-    """Whether the deployment has it at all."""
+    """Whether the deployment has the tool at all."""
     cost: Callable[[], Any] = lambda: None
-    """What a call costs in US dollars, by provider; None where it costs nothing."""
+    """The cost of a call in US dollars, by provider; None if it is free."""
 
     def parse(self, principal: Principal, inputs: Any) -> ToolInput:
-        """Return validated inputs, or raise the error that says what is wrong with them.
+        """Return validated inputs, or raise `ValidationError` or `NotFound`.
 
-        All is decided here, before a stream starts: shape first, then visibility.
+        Everything is checked before a stream starts: first the shape, then visibility.
         """
         if not isinstance(inputs, dict):
             raise ValidationError("The inputs must be a JSON object.", param="inputs")

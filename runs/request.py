@@ -1,4 +1,4 @@
-"""A request to run a tool, the same from every transport: the tool's inputs among what every tool accepts."""
+"""A request to run a tool, the same in every transport: the tool's inputs and the fields of every tool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from runs.running import launch
 
 
 class CallFields(AskerFields):
-    """What every tool accepts beside its own inputs."""
+    """The fields that every tool accepts besides its own inputs."""
 
     stream: bool = Field(False, strict=True, description="Server-Sent Events instead of the result.")
     workspace_id: UUID | None = Field(None, description="Its settings count, and it pays.")
@@ -38,10 +38,11 @@ class Call:
     stream: bool
 
     @classmethod
-    def read(cls, principal: Principal, tool: Tool, body: Any) -> Call:
-        """Take apart a JSON body that mixes a tool's inputs with the fields every tool accepts.
+    def parse(cls, principal: Principal, tool: Tool, body: Any) -> Call:
+        """Split a JSON body into a tool's inputs and the fields of every tool.
 
-        All is decided here, before anything starts: raise the error that says what is wrong or invisible.
+        Everything is checked before anything starts. Raises `ValidationError` for wrong values, `NotFound`
+        for invisible ones.
         """
         if not isinstance(body, Mapping):
             raise ValidationError("The body must be a JSON object.")
@@ -52,7 +53,7 @@ class Call:
         return cls(principal, tool, tool.parse(principal, inputs), call.workspace_id, call.stream)
 
     def begin(self, key: Key | None = None) -> tuple[Execution, bool]:
-        """Create the execution, and tell whether it is new: the same key and request get the same one."""
+        """Create the execution, and return whether it is new: the same key and request return one."""
         if key is None:
             return self._begin(), True
         id, is_new = run_once(key, lambda: self._begin().pk)

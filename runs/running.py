@@ -18,20 +18,20 @@ from core.threads import in_database
 from runs.context import Run
 from runs.events import MAX_PARTIAL_BYTES, PartialText, ToolPartialUpdate, Yielded, escaped_bytes
 from runs.journal import EventBatch, failure, store, store_all
-from runs.leases import CANCELLED, renewal_secs, renewed
+from runs.leases import CANCELLED, renew, renewal_secs
 from runs.models import Execution
 from runs.registry import Tool, ToolInput
 
 logger = logging.getLogger(__name__)
 GATHER_SECS = 0.03
-"""Text that comes within this time after other text is stored together."""
+"""Text that follows other text within this time is stored together with it."""
 
 STOP_SECS = 4.0
-"""How long a server that stops waits for its runs: less than whoever stops it."""
+"""How long a stopping server waits for its runs: less than its supervisor waits for it."""
 
 
 async def launch(principal: Principal, tool: Tool, inputs: ToolInput, execution: Execution) -> None:
-    """Start running the execution in this event loop; it goes on when its client leaves."""
+    """Start running the execution in this event loop; it continues when its client leaves."""
     loop = asyncio.get_running_loop()
     _runs.setdefault(loop, Runs()).start(
         execution.pk, _run(principal, tool, inputs, Run(execution.pk, execution.workspace_id))
@@ -39,7 +39,7 @@ async def launch(principal: Principal, tool: Tool, inputs: ToolInput, execution:
 
 
 class Runs:
-    """The runs of one event loop. Their leases are kept here, and here they are stopped."""
+    """The runs of one event loop: it renews their leases, and stops them."""
 
     def __init__(self) -> None:
         # The loop keeps only weak references to tasks: without these one could be collected while it runs.
@@ -48,12 +48,12 @@ class Runs:
         self._is_stopping = False
 
     def start(self, execution_id: str, run: Coroutine[None, None, None]) -> None:
-        """Make a task of a run; one that comes while the server stops only ends."""
+        """Start a task for a run; while the server stops, a new run only ends."""
         if self._is_stopping:
             run.close()
             run = _only_end(execution_id)
         if not self._keepers:
-            self._keepers = [_task(self._renew_regularly()), _task(self._heed_cancels())]
+            self._keepers = [_task(self._renew_regularly()), _task(self._watch_cancellations())]
         task = self._tasks[execution_id] = _task(run)
         task.add_done_callback(lambda _: self._tasks.pop(execution_id, None))
 
@@ -62,19 +62,19 @@ class Runs:
             await asyncio.sleep(renewal_secs())
             await self._renew()
 
-    async def _heed_cancels(self) -> None:
+    async def _watch_cancellations(self) -> None:
         async with subscriber().subscribe(CANCELLED) as messages:
             while True:
                 if id := await messages.get():
                     self._stop(id)
                 else:
-                    # The connection was new or lost: a cancel may have been missed.
+                    # After a new or lost connection, a cancellation may have been missed.
                     await self._renew()
 
     async def _renew(self) -> None:
         ids = list(self._tasks)
         with suppress(DatabaseError):
-            for id in set(ids) - (await in_database(renewed, ids) if ids else set()):
+            for id in set(ids) - (await in_database(renew, ids) if ids else set()):
                 self._stop(id)
 
     def _stop(self, execution_id: str) -> None:
@@ -82,32 +82,32 @@ class Runs:
             task.cancel()
 
     def stop(self) -> None:
-        """End all runs, now and from now on."""
+        """End all runs, and every run that starts later."""
         self._is_stopping = True
         for task in self._tasks.values():
             task.cancel()
 
-    async def stopped(self) -> None:
+    async def wait_until_stopped(self) -> None:
         """Wait until all have ended."""
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=STOP_SECS)
 
 
 def stop_all(loop: asyncio.AbstractEventLoop) -> None:
-    """End the runs of an event loop, for its server stops: each with its terminal event."""
+    """End the runs of an event loop whose server stops, each with its terminal event."""
     _runs.setdefault(loop, Runs()).stop()
 
 
-async def stopped() -> None:
-    """Wait until the runs of this event loop have ended, but not for ever."""
-    await _runs[asyncio.get_running_loop()].stopped()
+async def wait_until_stopped() -> None:
+    """Wait until the runs of this event loop have ended, up to a limit."""
+    await _runs[asyncio.get_running_loop()].wait_until_stopped()
 
 
 _runs: WeakKeyDictionary[asyncio.AbstractEventLoop, Runs] = WeakKeyDictionary()
 
 
 def _task(work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-    # A context of its own: the request's ends before the task does, and takes its thread with it.
+    # A context of its own: the request's context ends before the task does, and takes its thread with it.
     return asyncio.get_running_loop().create_task(work, context=contextvars.Context())
 
 
@@ -118,40 +118,40 @@ async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) ->
     execution_id = run.execution_id
     try:
         await _store_events(execution_id, tool.run(principal, inputs, run))
-        # Refused unless the tool forgot to end its stream.
+        # Ignored unless the tool forgot to end its stream.
         ending = failure(execution_id, "internal", "The tool ended without a result.")
     except LocusError as error:
         ending = failure(execution_id, error.code, error.message, param=error.param, details=error.details)
     except asyncio.CancelledError:
-        # By who has ended the execution already, or by the end of the server.
-        await in_database(store_all, [_stopped(execution_id)])
+        # Cancelled by the code that ended the execution, or by the server's stop.
+        await in_database(store_all, [_stop_failure(execution_id)])
         raise
     except Exception:
-        # The last resort of a task nobody awaits: the client must get its terminal event.
+        # Nobody awaits this task, so unexpected errors end here: the client must get its terminal event.
         logger.exception("Execution %s failed", execution_id)
         ending = failure(
             execution_id, "internal", "Something went wrong on this server. The log has the details."
         )
-    # Who stops the run now must not lose its end.
+    # A cancellation at this point must not lose the terminal event.
     await asyncio.shield(store(ending))
 
 
-def _stopped(execution_id: str) -> EventBatch:
-    """Return the end of a run whose server stops: another one may take the question at once."""
-    return failure(execution_id, Overloaded.code, "The server is being stopped. Ask again in a moment.")
+def _stop_failure(execution_id: str) -> EventBatch:
+    """Return the terminal event of a run whose server stops: another server may take the question at once."""
+    return failure(execution_id, Overloaded.code, "The server is stopping. Ask again in a moment.")
 
 
 async def _only_end(execution_id: str) -> None:
-    await store(_stopped(execution_id))
+    await store(_stop_failure(execution_id))
 
 
 async def _store_events(execution_id: str, items: AsyncIterator[Yielded]) -> None:
-    """Store what the tool yields, together what comes while other things are being stored."""
+    """Store what the tool yields; items that come during one write share the next."""
     waiting: asyncio.Queue[Yielded | None] = asyncio.Queue()
-    reading = asyncio.create_task(_read(items, waiting))
+    reading = asyncio.create_task(_read_into(items, waiting))
     try:
         while batch := await _next_batch(waiting):
-            if not await store(EventBatch(execution_id, list(joined(batch)))):
+            if not await store(EventBatch(execution_id, list(join_partials(batch)))):
                 break
             if isinstance(batch[-1], ToolPartialUpdate):
                 await asyncio.sleep(GATHER_SECS)
@@ -159,11 +159,11 @@ async def _store_events(execution_id: str, items: AsyncIterator[Yielded]) -> Non
             await reading
     finally:
         reading.cancel()
-        # Until it has let go of the model.
+        # Wait until it has closed the model's stream.
         await asyncio.wait([reading])
 
 
-async def _read(items: AsyncIterator[Yielded], into: asyncio.Queue[Yielded | None]) -> None:
+async def _read_into(items: AsyncIterator[Yielded], into: asyncio.Queue[Yielded | None]) -> None:
     try:
         async for item in items:
             into.put_nowait(item)
@@ -172,7 +172,7 @@ async def _read(items: AsyncIterator[Yielded], into: asyncio.Queue[Yielded | Non
 
 
 async def _next_batch(waiting: asyncio.Queue[Yielded | None]) -> list[Yielded]:
-    """Return what is waiting, at least one item; nothing at the end."""
+    """Return the waiting items, at least one; nothing at the end."""
     batch = [await waiting.get()]
     while not waiting.empty():
         batch.append(waiting.get_nowait())
@@ -181,10 +181,10 @@ async def _next_batch(waiting: asyncio.Queue[Yielded | None]) -> list[Yielded]:
     return [item for item in batch if item is not None]
 
 
-def joined(items: Iterable[Yielded]) -> Iterable[Yielded]:
+def join_partials(items: Iterable[Yielded]) -> Iterable[Yielded]:
     """Yield the items, with consecutive pieces of text joined up to the limit of a partial.
 
-    Pieces are never cut, and so neither is a marker.
+    Pieces are never cut, so markers are not cut either.
     """
     text = ""
     for item in items:

@@ -1,8 +1,8 @@
-"""Deleted documents leave no words in what is stored of executions.
+"""Removes the words of deleted documents from stored executions.
 
-`kb.deletion` calls `scrub_documents` in its transaction. A run that has read a document meanwhile stores more
-when that is over: its last event looks for documents that are gone, and a job looks once more, for the run
-that ended just too early to see it.
+`kb.deletion` calls `scrub_documents` in its transaction. A run that has read a document meanwhile may store
+more of it later. So its last event checks for deleted documents, and a job checks once more, for a run that
+ended just before the deletion was visible.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from procrastinate.jobs import JobDeferrer
 from procrastinate.manager import JobManager
 
 from runs.models import LIVE, Execution, ExecutionEvent
-from runs.withholding import withheld, withheld_trace
+from runs.withholding import withhold, withhold_trace
 
 AT_ONCE = 500
 TASK = "scrub_documents"
 AGAIN_AFTER_SECS = 60
-"""When a run that had read a document, but not yet said so, has stored more of it."""
+"""By then a run that had read a document, but not yet stored that fact, has stored it."""
 NO_TEXT = {"content": None, "output_key": "response", "unavailable": True}
 GONE = """
     SELECT run.id, read.document FROM search_execution run, unnest(run.read_documents) AS read (document)
@@ -34,29 +34,29 @@ GONE = """
 
 @transaction.atomic
 def scrub_documents(ids: Collection[UUID]) -> Mapping[str, int]:
-    """Remove the words of deleted documents from results, traces and events; return how many had some."""
+    """Remove the words of deleted documents from results, traces and events; return how many were changed."""
     reading = Execution.unscoped.filter(read_documents__overlap=list(ids)).order_by("pk")
-    # Locked before their events are looked at: what is stored later looks for itself what is gone.
+    # Locked before their events are read: events stored later check for deleted documents themselves.
     executions = list(reading.select_for_update().only("result", "trace"))
     if Execution.unscoped.filter(status__in=LIVE).exists():
         _scrub_again(ids)
-    return _scrubbed(executions, dict.fromkeys((run.pk for run in executions), frozenset(map(str, ids))))
+    return _scrub(executions, dict.fromkeys((run.pk for run in executions), frozenset(map(str, ids))))
 
 
 def scrub_ended(ids: Collection[str]) -> None:
-    """Scrub those of these executions, locked by the caller, that have read what is no longer there."""
+    """Scrub these executions (locked by the caller) if they have read documents that are now deleted."""
     gone: defaultdict[str, set[str]] = defaultdict(set)
     with connection.cursor() as cursor:
         cursor.execute(GONE, [list(ids)])
         for id, document in cursor:
             gone[id].add(str(document))
     if gone:
-        _scrubbed(list(Execution.unscoped.filter(pk__in=gone).only("result", "trace")), gone)
+        _scrub(list(Execution.unscoped.filter(pk__in=gone).only("result", "trace")), gone)
 
 
 @app.task(name=TASK)
 def scrub_again(document_ids: list[str]) -> None:
-    """Scrub what has been stored of deleted documents since they were."""
+    """Scrub what was stored of deleted documents after their deletion."""
     scrub_documents([UUID(id) for id in document_ids])
 
 
@@ -66,7 +66,7 @@ def _scrub_again(ids: Collection[UUID]) -> None:
     JobDeferrer(job=task.job, job_manager=manager).defer(document_ids=[str(id) for id in ids])
 
 
-def _scrubbed(executions: Collection[Execution], hidden: Mapping[str, Collection[str]]) -> dict[str, int]:
+def _scrub(executions: Collection[Execution], hidden: Mapping[str, Collection[str]]) -> dict[str, int]:
     """Scrub executions, by their ids of what; return how many of them and of their events had any words."""
     changed = [run for run in executions if _is_changed(run, hidden[run.pk])]
     Execution.unscoped.bulk_update(changed, ["result", "trace"], AT_ONCE)
@@ -80,7 +80,7 @@ def _scrubbed(executions: Collection[Execution], hidden: Mapping[str, Collection
 
 def _is_changed(run: Execution, hidden: Collection[str]) -> bool:
     before = run.result, run.trace
-    run.result, run.trace = withheld(run.result, hidden), withheld_trace(run.trace, hidden)
+    run.result, run.trace = withhold(run.result, hidden), withhold_trace(run.trace, hidden)
     return before != (run.result, run.trace)
 
 
@@ -89,6 +89,6 @@ def _changed_events(hidden: Mapping[str, Collection[str]]) -> Iterator[Execution
     with_words = stored.filter(data__has_any_keys=["contexts", "response"])
     for event in with_words.iterator(chunk_size=AT_ONCE):
         before: Any = event.data
-        event.data = withheld(before, hidden[event.execution_id])
+        event.data = withhold(before, hidden[event.execution_id])
         if event.data != before:
             yield event

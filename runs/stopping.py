@@ -1,4 +1,4 @@
-"""A web server that is told to stop ends its runs at once, while those who listen can still hear of it."""
+"""Ends all runs when the web server is stopped, while clients can still receive their terminal events."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from concurrent.futures import Future
 from types import FrameType
 from typing import Any
 
-from runs.running import stop_all, stopped
+from runs.running import stop_all, wait_until_stopped
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 HEARD_SECS = 0.2
-"""How long those who follow a run have to read its end: servers close websockets at once."""
+"""The time that followers of a run have to read its end: servers close websockets at once."""
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -28,24 +28,24 @@ async def lifespan(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            _heed_signals(asyncio.get_running_loop())
+            _install_signal_handlers(asyncio.get_running_loop())
             await send({"type": "lifespan.startup.complete"})
         else:
             stop_all(asyncio.get_running_loop())
-            await stopped()
+            await wait_until_stopped()
             await send({"type": "lifespan.shutdown.complete"})
             return
 
 
-def _heed_signals(loop: asyncio.AbstractEventLoop) -> None:
-    # Only there can signals be handled; whoever runs a server in another thread has means of their own.
+def _install_signal_handlers(loop: asyncio.AbstractEventLoop) -> None:
+    # Only the main thread can handle signals; a server in another thread is stopped by other means.
     if threading.current_thread() is threading.main_thread():
         for number in SIGNALS:
-            _heed(number, loop)
+            _handle_signal(number, loop)
 
 
-def _heed(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:
-    """End the runs before the server's own handler does what it does; asked again, it does it at once."""
+def _handle_signal(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:
+    """End the runs before the server's own handler runs; a second signal calls that handler at once."""
     servers = signal.getsignal(number)
     if not callable(servers):
         return
@@ -53,7 +53,7 @@ def _heed(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> None:
 
     async def end_first() -> None:
         stop_all(loop)
-        await stopped()
+        await wait_until_stopped()
         await asyncio.sleep(HEARD_SECS)
         servers(number, None)
 

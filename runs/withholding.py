@@ -1,8 +1,8 @@
 """What a stored result or event shows to a reader who no longer sees all documents that the run has read.
 
-Contexts of documents that the reader no longer sees keep rank and document; the text that was made from all
-of them, whole or in partials, goes with the first of them (contract §2). The same is done for good to what is
-stored when a document is deleted: `runs.scrubbing`.
+Contexts of such documents keep only rank and document. Text that was made from all contexts, whole or in
+partials, is withheld as soon as one document is hidden (contract §2). When a document is deleted,
+`runs.scrubbing` does the same permanently.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MADE_OF_ALL = ("response", "content")
 
 
 def hidden_documents(principal: Principal, read: Collection[UUID]) -> frozenset[str]:
-    """Return which of the documents that a run has read the reader does not see now."""
+    """Return the documents that a run has read and the reader does not see now."""
     if not read:
         return frozenset()
     seen = Document.objects.addressable_by(principal).filter(pk__in=read).values_list("pk", flat=True)
     return frozenset(map(str, set(read) - set(seen)))
 
 
-def withheld(data: Any, hidden: Collection[str]) -> Any:
+def withhold(data: Any, hidden: Collection[str]) -> Any:
     """Return an event's data or a result without what comes from hidden documents."""
     if not data or not hidden:
         return data
@@ -48,7 +48,7 @@ def _context(context: dict[str, Any], hidden: Collection[str]) -> dict[str, Any]
     return {"rank": context["rank"], "document_id": context["document_id"], **HIDDEN}
 
 
-def withheld_trace(trace: Any, hidden: Collection[str]) -> Any:
+def withhold_trace(trace: Any, hidden: Collection[str]) -> Any:
     """Return a trace without the statements of the answer."""
     if not trace or not hidden:
         return trace
@@ -58,14 +58,14 @@ def withheld_trace(trace: Any, hidden: Collection[str]) -> Any:
 
 def shown_result(principal: Principal, execution: Execution) -> Any:
     """Return an execution's result as a reader may see it now."""
-    return withheld(execution.result, hidden_documents(principal, execution.read_documents))
+    return withhold(execution.result, hidden_documents(principal, execution.read_documents))
 
 
 def shown_inputs(principal: Principal, execution: Execution) -> dict[str, Any]:
-    """Return what was asked, unless it was asked beyond the reach of the reader's key.
+    """Return the inputs, unless the reader's key may not see a workspace that was searched.
 
-    A question is its asker's own words, not a document's. But whoever holds a key that is narrowed to some
-    workspaces should not read what was asked in others.
+    A question contains its author's words, not a document's. But a key that is narrowed to some workspaces
+    should not read what was asked in others.
     """
     if principal.narrowed and not principal.workspace_ids.issuperset(execution.read_workspaces):
         return {"query": None} | WITHHELD

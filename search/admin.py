@@ -1,4 +1,4 @@
-"""What the web costs and how its search engines do, in the admin panel."""
+"""The web's cost and the state of its search engines, in the admin panel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accounts.models import Workspace
 from accounts.models.ledger import Balance, Charge
 from search.models import Breaker
 from search.web.breaker import state_of
-from search.web.usage.health import healths, unconfigured
+from search.web.usage.health import engine_healths, unconfigured_names
 from search.web.usage.spent import USUAL, SpendingOverview, limit_of
 
 
@@ -52,18 +52,18 @@ class ChargeAdmin(ModelAdmin):  # type: ignore[misc]
             "spent": spent,
             "by_workspace": spent.by_workspace(names),
             "limit": limit_of(Balance.unscoped.filter(workspace=None), settings.MAX_COST),
-            "healths": healths(now),
-            "unconfigured": unconfigured(),
+            "healths": engine_healths(now),
+            "unconfigured": unconfigured_names(),
         }
         response: HttpResponse = super().changelist_view(request, (extra_context or {}) | shown)
         return response
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: charges are made by calls."""
+        """Refuse: calls create charges."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Charge | None = None) -> bool:
-        """Refuse: what was spent is not edited."""
+        """Refuse: charges are not edited."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Charge | None = None) -> bool:
@@ -82,18 +82,18 @@ class BreakerAdmin(ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="state")
     def state(self, breaker: Breaker) -> str:
-        """Return what it lets through now."""
+        """Return the breaker's present state."""
         return state_of(breaker, timezone.now()).name.lower().replace("_", "-")
 
     @admin.display(description="key refused")
     def is_refused(self, breaker: Breaker) -> str:
-        """Tell whether a key was refused; the digest of the configuration is nobody's business."""
+        """Return whether a key was refused; the digest of the configuration stays hidden."""
         return "yes" if breaker.refused else "no"
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: trouble comes by itself."""
+        """Refuse: failures create breakers."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Breaker | None = None) -> bool:
-        """Refuse: what an engine did is not edited."""
+        """Refuse: the record of failures is not edited."""
         return False

@@ -23,7 +23,7 @@ from runs.context import Run
 from runs.events import PartialText, ToolPartialUpdate, Usage
 from search.citations.markers import MarkerStream
 from search.citations.resolve import Resolved
-from search.citations.verifying import verified
+from search.citations.verifying import verify_with_deadline
 from search.contexts import Context
 from search.crops import crops_of
 from search.generation.base import Corpus, GenerationRequest, GenerationUsage, Generator
@@ -70,7 +70,7 @@ async def answer_from(
             yield partial
     clock.mark("generation")
     shown = [context for context in contexts if stream.was_shown(context.rank)]
-    resolved = await asyncio.to_thread(verified, stream.raw, shown, question, embed)
+    resolved = await asyncio.to_thread(verify_with_deadline, stream.raw, shown, question, embed)
     clock.mark("verification")
     yield CitedAnswer(resolved, stream.spent.model, stream.usage, stream.cost, stream.spent.seen)
 

@@ -1,4 +1,4 @@
-"""`/api/v1/search`: chunks for a question, best first, with what every stage said of them."""
+"""`/api/v1/search`: chunks for a question, best first, with the scores of every stage."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _search(principal: Principal, inputs: SearchInput) -> SearchResult:
     ranking = rank(
         principal,
         inputs.question(),
-        # What is left out makes room for what stands further down.
+        # Chunks that are left out are replaced by lower-ranked ones.
         limit=EVERY_CANDIDATE if inputs.explain or inputs.per_document else inputs.limit,
         settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
         payer=lambda: Payer.of(_paying(principal)),
@@ -117,7 +117,7 @@ def _search(principal: Principal, inputs: SearchInput) -> SearchResult:
 
 
 def _chosen(results: Sequence[RankedChunk], inputs: SearchInput) -> list[RankedChunk]:
-    """Return the results that are good enough, so many of each document and in all as are wanted."""
+    """Return results with a sufficient score, limited for each document and in all."""
     seen: Counter[UUID] = Counter()
     chosen = []
     for found in results:
@@ -129,7 +129,7 @@ def _chosen(results: Sequence[RankedChunk], inputs: SearchInput) -> list[RankedC
 
 
 def _paying(principal: Principal) -> UUID:
-    """Return the workspace that pays for a search: the default one, or of a key without one the first."""
+    """Return the workspace that pays for a search: the default one or, for a key without one, the first."""
     try:
         return principal.default_workspace_id()
     except NotFound:

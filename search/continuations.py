@@ -1,4 +1,4 @@
-"""Sentences that run over a chunk's border: the chunk with their other half comes along."""
+"""Sentences that cross a chunk's border: the chunk with the other half is added."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ Place = tuple[UUID, int]
 
 
 def with_continuations(principal: Principal, found: Sequence[RankedChunk], limit: int) -> list[RankedChunk]:
-    """Put beside each chunk the neighbour that holds the rest of its first or last sentence.
+    """Add to each chunk the neighbour that holds the rest of its first or last sentence.
 
-    Never more than `limit` chunks, each once; a neighbour has the relevance of what it completes.
+    At most `limit` chunks, each once; a neighbour gets the relevance of the chunk it completes.
     """
     neighbours = _neighbours(principal, [each.chunk for each in found])
     given = {each.chunk.pk: each for each in found}
     kept: dict[UUID, RankedChunk] = {}
-    for part in (part for each in found for part in _whole(each, neighbours)):
+    for part in (part for each in found for part in _complete(each, neighbours)):
         kept.setdefault(part.chunk.pk, given.get(part.chunk.pk, part))
     return list(kept.values())[:limit]
 
 
 def runs_on(first: Chunk, second: Chunk) -> bool:
-    """Tell whether a sentence that begins in one chunk ends in the next."""
+    """Return whether a sentence that begins in one chunk ends in the next."""
     if first.modality == "table" or second.modality == "table" or first.picture or second.picture:
         return False
     begins = next(filter(str.isalpha, second.text), "")
     return not first.text.rstrip().endswith(SENTENCE_ENDS) and begins.islower()
 
 
-def _whole(found: RankedChunk, neighbours: dict[Place, Chunk]) -> Iterator[RankedChunk]:
+def _complete(found: RankedChunk, neighbours: dict[Place, Chunk]) -> Iterator[RankedChunk]:
     document, ordinal = _place(found.chunk)
     before, behind = neighbours.get((document, ordinal - 1)), neighbours.get((document, ordinal + 1))
     if before and runs_on(before, found.chunk):

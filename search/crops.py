@@ -1,7 +1,7 @@
-"""Crops: how the pictures among the contexts look, and contexts on scanned pages, for models that can see.
+"""Crops: images of pictures and of scanned text among the contexts, for models that can see.
 
-A crop is of a document that the asker may search, as its chunk was; and it is made only where the workspace
-of the document wants its pictures to count, too. Web pages have none.
+The asker may search the document of a crop, as for its chunk. Crops are made only if the document's workspace
+uses pictures. Web pages have none.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from search.generation.base import MOST_CROPS, Crop
 LONGEST_SIDE = 1024
 """Pixels."""
 MARGIN = 12.0
-"""Points around text on a scanned page: its boxes come from recognition, and letters reach beyond them."""
+"""Points around text on a scanned page: boxes come from recognition, and letters exceed them."""
 PATIENCE_SECS = 10.0
-"""How long an answer waits for its crops; it begins with those that are drawn by then."""
+"""How long an answer waits for its crops; it starts with those drawn by then."""
 
 _Wanted = tuple[int, Document, PageBox]
 """The rank of a context, and what of which document to draw."""
 
 logger = logging.getLogger(__name__)
 
-# Threads of their own: whoever waits for its turn to draw must not hold up what others read from files.
+# Threads of their own: waiting for a drawing must not delay other reads of files.
 _threads = ThreadPoolExecutor(MOST_CROPS, thread_name_prefix="crops")
 
 
 async def crops_of(principal: Principal, contexts: Sequence[Context]) -> list[Crop]:
-    """Return the crops of some contexts, by rank; pictures go before scanned pages."""
+    """Return the crops of some contexts, by rank; pictures come before scanned pages."""
     of_documents = [context for context in contexts if isinstance(context, ChunkContext)]
-    wanted = await in_database(_wanted, principal, of_documents) if of_documents else []
+    wanted = await in_database(_crops_wanted, principal, of_documents) if of_documents else []
     loop = asyncio.get_running_loop()
     futures = [loop.run_in_executor(_threads, _crop, *each) for each in wanted]
     if not futures:
         return []
     done, late = await asyncio.wait(futures, timeout=PATIENCE_SECS)
     for future in late:
-        future.cancel()  # unless it has begun
+        future.cancel()  # unless it has started
     crops = (future.result() for future in done)
     return sorted((crop for crop in crops if crop), key=lambda crop: crop.rank)
 
 
-def _wanted(principal: Principal, contexts: Sequence[ChunkContext]) -> list[_Wanted]:
+def _crops_wanted(principal: Principal, contexts: Sequence[ChunkContext]) -> list[_Wanted]:
     ids = {context.document_id for context in contexts}
     documents = Document.objects.restricted_to(principal).in_bulk(ids)
     open_to_it = {
@@ -68,32 +68,32 @@ def _wanted(principal: Principal, contexts: Sequence[ChunkContext]) -> list[_Wan
         for context in contexts
         if context.document_id in documents and documents[context.document_id].workspace_id in open_to_it
     ]
-    return [*_pictures(eligible), *_scanned(eligible)][:MOST_CROPS]
+    return [*_pictures(eligible), *_scanned_contexts(eligible)][:MOST_CROPS]
 
 
 def _pictures(contexts: Sequence[tuple[ChunkContext, Document]]) -> Iterator[_Wanted]:
     seen: set[tuple[UUID, PageBox]] = set()
     for context, document in contexts:
         area = context.picture.area if context.picture else None
-        # Of a picture with many words there are several chunks.
+        # A picture with many words has several chunks.
         if area and (document.pk, area) not in seen:
             seen.add((document.pk, area))
             yield context.rank, document, area
 
 
-def _scanned(contexts: Sequence[tuple[ChunkContext, Document]]) -> Iterator[_Wanted]:
+def _scanned_contexts(contexts: Sequence[tuple[ChunkContext, Document]]) -> Iterator[_Wanted]:
     for context, document in contexts:
         boxes = context.located.boxes()
-        if boxes and not context.picture and boxes[0].page.number in _recognised(document):
-            yield context.rank, document, _around([box for box in boxes if box.page == boxes[0].page])
+        if boxes and not context.picture and boxes[0].page.number in _recognised_pages(document):
+            yield context.rank, document, _enclosing_box([box for box in boxes if box.page == boxes[0].page])
 
 
-def _recognised(document: Document) -> set[int]:
+def _recognised_pages(document: Document) -> set[int]:
     """Return the numbers of the pages whose words were recognised."""
     return {page["number"] for page in (document.quality or {}).get("recognised", [])}
 
 
-def _around(boxes: Sequence[PageBox]) -> PageBox:
+def _enclosing_box(boxes: Sequence[PageBox]) -> PageBox:
     page = boxes[0].page
     box = reduce(Box.union, (each.box for each in boxes))
     left, top = max(0.0, box.x1 - MARGIN), max(0.0, box.y1 - MARGIN)

@@ -84,7 +84,7 @@ class FiltersInput(BaseModel):
         """Return the filters as retrieval takes them."""
         return Filters(
             tags=tuple(self.tags or ()),
-            metadata=tuple((key, tuple(_listed(values))) for key, values in (self.metadata or {}).items()),
+            metadata=tuple((key, tuple(_as_list(values))) for key, values in (self.metadata or {}).items()),
             created_after=self.created_after,
             created_before=self.created_before,
             kinds=tuple(self.kinds or ()),
@@ -92,7 +92,7 @@ class FiltersInput(BaseModel):
         )
 
 
-def _listed(values: JsonValue) -> list[JsonValue]:
+def _as_list(values: JsonValue) -> list[JsonValue]:
     return values if isinstance(values, list) else [values]
 
 

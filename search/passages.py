@@ -1,4 +1,4 @@
-"""The texts of candidates: what a reranker reads, and by which near duplicates are known."""
+"""The texts of candidates, for rerankers and for finding near duplicates."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kb.chunk_size import MOST_CHARS, MOST_HEADING_CHARS
 from kb.models import Chunk
 
 MOST_PASSAGE_CHARS = MOST_CHARS + MOST_HEADING_CHARS
-"""No chunk is longer but those that earlier releases have stored."""
-TWIN_SHARE = 0.95
-"""Two passages are near duplicates if they have so much of their words in common."""
+"""Only chunks stored by earlier releases are longer."""
+NEAR_DUPLICATE_SHARE = 0.95
+"""Two passages with this share of common words are near duplicates."""
 
 
 @dataclass(frozen=True)
@@ -26,27 +26,27 @@ class Passage:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words, folded; numbers count as such: two years' reports differ in little else."""
+        """The words, folded; numbers count as words, because two years' reports differ in little else."""
         return frozenset(self.text.casefold().split())
 
 
 def read_passages(principal: Principal, ids: Sequence[UUID]) -> list[Passage]:
-    """Return the passages of these chunks in their order; those the principal can't find are left out."""
+    """Return the passages of these chunks in order, without those that the principal can't find."""
     live = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
     texts = {chunk.pk: chunk.text_to_embed for chunk in live.only("pk", "headings", "text", "modality")}
     return [Passage(id, texts[id][:MOST_PASSAGE_CHARS]) for id in ids if id in texts]
 
 
 def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Yield the passages without those that say what a former one has said."""
+    """Yield the passages without near duplicates of earlier ones."""
     said: list[frozenset[str]] = []
     for passage in passages:
-        if not any(_are_twins(passage.words, words) for words in said):
+        if not any(_are_near_duplicates(passage.words, words) for words in said):
             said.append(passage.words)
             yield passage
 
 
-def _are_twins(one: frozenset[str], other: frozenset[str]) -> bool:
-    if min(len(one), len(other)) < TWIN_SHARE * max(len(one), len(other)):
+def _are_near_duplicates(one: frozenset[str], other: frozenset[str]) -> bool:
+    if min(len(one), len(other)) < NEAR_DUPLICATE_SHARE * max(len(one), len(other)):
         return False
-    return len(one & other) >= TWIN_SHARE * len(one | other)
+    return len(one & other) >= NEAR_DUPLICATE_SHARE * len(one | other)

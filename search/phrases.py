@@ -1,4 +1,4 @@
-"""What a question puts in quotes must stand in a chunk word for word."""
+"""Phrases: text in quotation marks in a question must occur in a chunk word for word."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kb.models import Chunk, with_headings
 
 PHRASE = re.compile(r'"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»')
 MOST_READ = 2000
-"""Of more chunks that hold all words of a phrase, the first ones in reading order are looked at."""
+"""If more chunks hold all words of a phrase, only the first ones in reading order are checked."""
 
 
 def phrases_in(question: str) -> list[str]:
@@ -26,8 +26,8 @@ def phrases_in(question: str) -> list[str]:
     return [phrase for phrase in map(fold, quoted) if phrase]
 
 
-def narrowed_to_phrases(principal: Principal, view: View, question: str) -> View:
-    """Return the rows that hold every quoted phrase; the whole view without any, or if no row holds them."""
+def narrow_to_phrases(principal: Principal, view: View, question: str) -> View:
+    """Return the view of rows that hold every phrase; the whole view without phrases or without such rows."""
     phrases = phrases_in(question)
     if not phrases:
         return view

@@ -75,7 +75,7 @@ def _deployment() -> Mapping[str, Any]:
     }
 
 
-def _offered(field: str) -> AfterValidator:
+def _must_be_offered(field: str) -> AfterValidator:
     def check(value: str) -> str:
         names = _choices()[field]
         if value not in names:
@@ -90,10 +90,10 @@ class RagPreferences(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    generation_model: Annotated[str, _offered("generation_model")] | None = Field(
+    generation_model: Annotated[str, _must_be_offered("generation_model")] | None = Field(
         None, description="Which of the deployment's models writes the answer."
     )
-    reranker: Annotated[str, _offered("reranker")] | None = Field(
+    reranker: Annotated[str, _must_be_offered("reranker")] | None = Field(
         None, description="Who reads the best candidates again: `auto`, `none`, or the deployment's own."
     )
     contexts: int | None = Field(

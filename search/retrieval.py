@@ -35,19 +35,19 @@ from kb.index.words import QueryWord, WordScores, question_words, score_words
 from kb.models import Chunk, Document, EmbeddingSpace
 from search import fusion
 from search.passages import Passage, distinct, read_passages
-from search.phrases import narrowed_to_phrases
+from search.phrases import narrow_to_phrases
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs, reranker
 from search.timing import StageTimer
 
 Numbers = NDArray[np.float64]
-# What of a search can go on while another core counts words.
-_beside = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="search")
+# For parts of a search that can run while another core counts words.
+_search_threads = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="search")
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents count, all conditions together; an empty tuple or None sets none."""
+    """Conditions on documents, all of which must hold; an empty tuple or None sets none."""
 
     tags: tuple[str, ...] = ()
     metadata: tuple[tuple[str, tuple[object, ...]], ...] = ()
@@ -80,7 +80,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and to what it is narrowed: None is no narrowing, an empty tuple leaves nothing."""
+    """The question and its restrictions: None restricts nothing, an empty tuple excludes everything."""
 
     text: str
     document_ids: tuple[UUID, ...] | None = None
@@ -132,9 +132,9 @@ class RankedChunk:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best chunks, best first, out of how many; `timings` are seconds by stage.
+    """The best chunks, best first, and the number of candidates; `timings` are seconds by stage.
 
-    The embedding goes on beside the words; what of the vector search is left after these is its own stage.
+    The embedding runs in parallel with the words; the rest of the vector search is a stage of its own.
     """
 
     results: list[RankedChunk]
@@ -154,18 +154,18 @@ def rank(
     settings: RankingSettings = DEFAULT,
     payer: Callable[[], Payer] | None = None,
 ) -> Ranking:
-    """Return the chunks that answer a question best, best first; ties are broken by reading order.
+    """Return the best chunks for a question, best first; ties are broken by reading order.
 
-    `payer` is asked who pays for the reranker, if that costs money; without one nothing is recorded.
+    `payer` returns who pays if the reranker costs money; without it nothing is recorded.
     """
     clock = StageTimer()
     space = active_space()
     view = open_view(
         principal, space, workspaces=question.workspace_ids, documents=_documents(principal, question)
     )
-    view = narrowed_to_phrases(principal, view, question.text)
+    view = narrow_to_phrases(principal, view, question.text)
     clock.mark("scope")
-    near = _beside.submit(_near, view, space, question.text) if settings.vector else None
+    near = _search_threads.submit(_near, view, space, question.text) if settings.vector else None
     words = score_words(view, question_words(question.text, view.languages) if settings.words else [])
     clock.mark("words")
     meaning = near.result() if near else _Meaning()
@@ -175,15 +175,15 @@ def rank(
     depth = max(limit if settings.near_duplicates else 2 * limit, chosen.passages if chosen else 0)
     passages = read_passages(principal, candidates.best_ids(depth))
     clock.mark("passages")
-    reranked = _reranked(question.text, passages, chosen, payer)
+    reranked = _rerank_scores(question.text, passages, chosen, payer)
     clock.mark("rerank")
     final = candidates.with_reranked(reranked)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
     kept = order if settings.near_duplicates else list(distinct(order))
-    results = _read(principal, [passage.chunk_id for passage in kept[:limit]])
+    results = _read_chunks(principal, [passage.chunk_id for passage in kept[:limit]])
     clock.mark("read")
     return Ranking(
-        [_found(chunk, candidates, final, reranked) for chunk in results],
+        [_ranked_chunk(chunk, candidates, final, reranked) for chunk in results],
         len(candidates.ids),
         _state(reranked, passages, chosen),
         len(reranked),
@@ -212,7 +212,7 @@ def _documents(principal: Principal, question: Question) -> frozenset[UUID] | No
 
 @dataclass(frozen=True)
 class _Candidates:
-    """What words or meaning found: chunks with their scores, arrays of one length."""
+    """The candidates of both searches, with their scores: arrays of one length."""
 
     ids: list[UUID]
     words: Numbers
@@ -247,9 +247,9 @@ class _Meaning:
 
 
 def _near(view: View, space: EmbeddingSpace, text: str) -> _Meaning:
-    """Embed a question and scan the codes; no step of it asks the database."""
+    """Embed a question and scan the codes; no step of it queries the database."""
     clock = StageTimer()
-    query = _embedded(space, text)
+    query = _embed(space, text)
     clock.mark("embedding")
     if query is None:
         return _Meaning()
@@ -259,7 +259,7 @@ def _near(view: View, space: EmbeddingSpace, text: str) -> _Meaning:
 def _candidates(
     view: View, space: EmbeddingSpace, words: WordScores, meaning: _Meaning, settings: RankingSettings
 ) -> _Candidates:
-    """Return the best of both searches; what one has not found is scored by it all the same."""
+    """Return the best of both searches; candidates of one search are also scored by the other."""
     rows = np.sort(words.best(settings.candidates))
     similarity = np.full(len(rows), np.nan)
     if meaning.query is not None:
@@ -273,19 +273,19 @@ def _candidates(
     return _Candidates(view.chunk_ids(rows), scores, similarity, words.coverage(rows), fused)
 
 
-def _embedded(space: EmbeddingSpace, text: str) -> Vectors | None:
-    # While documents are embedded again for another model, questions still go with the old one.
+def _embed(space: EmbeddingSpace, text: str) -> Vectors | None:
+    # While documents are embedded for another model, questions still use the old one.
     try:
         return model_of(space).embed_query(text)
     except ModelUnavailable:
-        # Reported at the start and in the log; words still find, and the vectors to come will.
+        # The start and the log report it; words still find, and later vectors will too.
         return None
 
 
 # --- Reranking ---------------------------------------------------------------------------------------------
 
 
-def _reranked(
+def _rerank_scores(
     question: str,
     passages: Sequence[Passage],
     chosen: Reranker | None,
@@ -314,13 +314,13 @@ def _state(
 # --- Results -----------------------------------------------------------------------------------------------
 
 
-def _read(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
+def _read_chunks(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
     live = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
     chunks = {chunk.pk: shorten(chunk) for chunk in live.select_related("document")}
     return [chunks[id] for id in ids if id in chunks]
 
 
-def _found(
+def _ranked_chunk(
     chunk: Chunk, candidates: _Candidates, final: Mapping[UUID, float], reranked: Mapping[UUID, float]
 ) -> RankedChunk:
     place = candidates.places[chunk.pk]

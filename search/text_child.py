@@ -1,4 +1,4 @@
-"""The child of `search.text_processes`: does one task after the other until its parent hangs up."""
+"""The child of `search.text_processes`: runs one task after the other until its parent disconnects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.confinement.limits import lower_priority
 from core.process.hardening import harden_this_process
 
 GRACE_SECS = 5.0
-"""The parent ends what takes too long. Should it have died meanwhile, the kernel does a little later."""
+"""The parent ends tasks that take too long. If it has died, the kernel does so a little later."""
 
 
 class NoVectors(Exception):
@@ -50,7 +50,7 @@ def main() -> None:
     """Load what tasks need, and serve the descriptor that is named."""
     harden_this_process()
     lower_priority()
-    # Ctrl-C is for the web process, which ends its children when it has answered.
+    # Ctrl-C is for the web process, which ends its children after answering.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     import django

@@ -1,12 +1,12 @@
-"""Where text of strangers is worked on for an answer: processes of their own, with a deadline.
+"""Processes with a deadline in which untrusted text is analysed for an answer.
 
-    web process ──task, contexts──▶ child        one thread of the web process waits for each task
-                ◀──texts to embed──              the model stays where it is
-                ──vectors──▶
-                ◀──result──                      no result in time: the child is killed, another one started
+  web process ──task, contexts──▶ child        one thread of the web process waits for each task
+              ◀──texts to embed──              the model stays in the web process
+              ──vectors──▶
+              ◀──result──                      no result in time: the child is killed, another one started
 
-Python's lock is held by whoever matches a pattern or sorts marks: in the web process, text that takes long
-would stop everybody's streams and health checks. Here it costs one answer: docs/adr/0024-text-processes.md.
+Matching a pattern or sorting marks holds Python's lock. In the web process, slow text would stop all streams
+and health checks. Here it costs one answer: docs/adr/0024-text-processes.md.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class TextProcessExited(Exception):
-    """A process has ended before its answer came."""
+    """A process has exited before it returned a result."""
 
 
 class TextProcess:
@@ -53,7 +53,7 @@ class TextProcess:
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
-                # What ends the group of the web process lets answers under way be finished.
+                # A signal to the web process's group must not stop running answers.
                 process_group=0,
             )
         self._connection: Connection[Any, Any] = Connection(ours.detach())
@@ -65,9 +65,9 @@ class TextProcess:
         return self._process.pid
 
     def run(self, task: str, arguments: Sequence[object], embed: Embed, secs: float) -> Any:
-        """Return what a task returns; raise `TimeoutError` where it takes longer, embedding left out.
+        """Return the result of a task; raise `TimeoutError` if it takes longer, not counting embedding.
 
-        Raise `TextProcessExited` if the process ends, `RuntimeError` with its words if the task fails.
+        Raises `TextProcessExited` if the process exits, `RuntimeError` with its message if the task fails.
         """
         try:
             if not self._is_ready:
@@ -81,7 +81,7 @@ class TextProcess:
             raise TextProcessExited from error
 
     def kill(self) -> None:
-        """End the process at once; it may have ended already."""
+        """Kill the process; it may have exited already."""
         self._connection.close()
         self._process.kill()
         self._process.wait()
@@ -95,7 +95,7 @@ class TextProcess:
                     try:
                         vectors = embed(texts)
                     except BaseException:
-                        # The child waits for vectors, and goes on with the next task without them.
+                        # The child waits for vectors, and continues with the next task without them.
                         self._connection.send(None)
                         self._receive(START_SECS)
                         raise
@@ -114,7 +114,7 @@ class TextProcess:
 
 
 class TextProcesses:
-    """So many children, each started when first needed or by `start`."""
+    """A number of children, each started on first use or by `start`."""
 
     def __init__(self, count: int) -> None:
         self._idle: LifoQueue[TextProcess | None] = LifoQueue()
@@ -143,7 +143,7 @@ class TextProcesses:
             try:
                 result = child.run(task, arguments, embed, secs)
             except TextProcessExited:
-                # Whoever tidies up processes may have ended it while it was idle: once more.
+                # It may have been killed from outside while idle, so try once more.
                 child.kill()
                 child = TextProcess()
                 result = child.run(task, arguments, embed, secs)

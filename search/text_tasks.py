@@ -1,4 +1,4 @@
-"""What is done with text in processes of its own: functions that take `embed` last."""
+"""The tasks of text processes: functions that take `embed` last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages on which a person asks, and looks at how searching works."""
+"""The pages for asking questions, and for examining searches."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,18 +14,18 @@ from accounts.models.ledger import Balance, Charge
 from accounts.pages import administered_workspace
 from accounts.roles import Role
 from search.web.preferences import are_web_tools_offered, is_enabled, web_search_settings
-from search.web.usage.health import healths
+from search.web.usage.health import engine_healths
 from search.web.usage.spent import PERIODS, SpendingOverview, limit_of, period
 
 
 @dataclass(frozen=True, slots=True)
 class WebWorkspace:
-    """A workspace that the web can be asked in, or could be."""
+    """A workspace in which the web can or could be searched."""
 
     workspace: Workspace
     is_enabled: bool
     is_administered: bool
-    """Whether who asks can switch it on."""
+    """Whether the user can switch it on."""
 
 
 @login_required
@@ -53,7 +53,7 @@ def _web_workspaces(user: User) -> list[WebWorkspace]:
 
 @login_required
 def default_search_bench(request: HttpRequest) -> HttpResponse:
-    """Lead to the search bench of the personal workspace."""
+    """Redirect to the search bench of the personal workspace."""
     assert isinstance(request.user, User)
     return redirect("search_bench", request.user.personal_workspace.pk)
 
@@ -81,6 +81,6 @@ def web_use(request: HttpRequest, id: UUID) -> HttpResponse:
         "spent": SpendingOverview.of(charges, period(request.GET.get("days")), now.date()),
         "limit": limit_of(balances, counts.max_cost),
         "periods": PERIODS,
-        "healths": healths(now) if are_web_tools_offered() else [],
+        "healths": engine_healths(now) if are_web_tools_offered() else [],
     }
     return render(request, "search/web_use.html", shown)

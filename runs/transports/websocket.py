@@ -60,7 +60,7 @@ class BusyError(LocusError):
 
 
 class ToolConsumer(PrincipalConsumer):
-    """Runs one tool, again and again, one run at a time."""
+    """Runs one tool, any number of times, one run at a time."""
 
     tool: Tool
     _sending: asyncio.Task[None] | None = None
@@ -84,10 +84,10 @@ class ToolConsumer(PrincipalConsumer):
     ) -> None:
         """Handle one message; a bad one gets an `error` event and the socket stays open."""
         try:
-            # A membership or key may have been taken away since the last message.
+            # A membership or key may have ended since the last message.
             await self.identify_again()
             self.principal.require_scope(KeyScope.READ)
-            await self._handle(_parsed(text_data))
+            await self._handle(_parse_message(text_data))
         except Refused as refused:
             await self.end(refused.code)
         except LocusError as error:
@@ -113,7 +113,7 @@ class ToolConsumer(PrincipalConsumer):
         self._send_from(execution.pk, 0)
 
     def _begin(self, inputs: Any) -> tuple[Call, Execution]:
-        call = Call.read(self.principal, self.tool, inputs)
+        call = Call.parse(self.principal, self.tool, inputs)
         return call, call.begin()[0]
 
     async def _cancel(self, execution_id: str | None) -> None:
@@ -141,7 +141,7 @@ class ToolConsumer(PrincipalConsumer):
         try:
             async for event in follow(self.principal, execution_id, after, settings.SSE_PING_SECS):
                 if event is not None:
-                    # Before it is sent: the next message may come at once.
+                    # Set before sending, because the next message may come at once.
                     self._is_busy = not event.is_terminal
                     await self.send_json(frame(event))
         except OSError:
@@ -153,7 +153,7 @@ class ToolConsumer(PrincipalConsumer):
             ending = {"event": "error", "data": error.as_json()["error"], "execution_id": execution_id}
             await self.send_json(ending)
         except Exception:
-            # Of a task nobody awaits. A client whose socket closes comes back and resumes.
+            # Nobody awaits this task. A client whose socket closes connects again and resumes.
             logger.exception("Execution %s could not be followed", execution_id)
             await self.close(FAILED)
         finally:
@@ -165,7 +165,7 @@ def frame(event: StoredEvent) -> dict[str, Any]:
     return {"event": event.event, "data": event.data, "execution_id": event.execution_id, "seq": event.seq}
 
 
-def _parsed(text: str | None) -> dict[str, Any]:
+def _parse_message(text: str | None) -> dict[str, Any]:
     try:
         message = json.loads(text or "")
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Citations that hold.
+"""Verified citations.
 
-model's text ──markers──▶ text with <source_N> ──claims──▶ what each sentence says, and of whom
-                                                ──support─▶ which context bears it out
-                                                ──resolve─▶ the response with <citation>, quotes, boxes
+model's text ──markers──▶ text with <source_N> ──claims──▶ what each sentence says of which source
+             ──support──▶ which context supports it
+             ──resolve──▶ the response with <citation>, quotes, boxes
 """

@@ -1,6 +1,6 @@
-"""Claims: what a sentence of an answer says, in a form that can be compared with a source.
+"""Claims: the content of an answer's sentence, in a form that can be compared with a source.
 
-A source must hold every number and every name of a claim, and most of its words or its meaning.
+A source must contain every number and every name of a claim, and most of its words or its meaning.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SCALED = re.compile(
 """An amount has few digits; a run of them begins once."""
 _NAME = re.compile(r"(?<=[^\s.!?:;|•*–-]\s)[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+(?:[-’']\w+)*")
 _MOSTLY_CAPITALISED = 0.3
-"""Where so many words begin with a capital, as nouns do in German, capitals tell no names."""
+"""If so many words begin with a capital, as nouns do in German, capitals do not mark names."""
 MOST_SCALE = 12
 
 
@@ -52,12 +52,12 @@ class AnalysedText:
 
     @cached_property
     def numbers(self) -> Terms:
-        """Those of its terms that hold a digit: amounts, years, part numbers."""
+        """Those of its terms that contain a digit: amounts, years, part numbers."""
         return frozenset(term for term in self.terms if any(map(str.isdigit, term)))
 
     @cached_property
     def scaled(self) -> frozenset[Decimal]:
-        """What “3.2 billion” and the like amount to."""
+        """The values of amounts such as “3.2 billion”."""
         return frozenset(_amounts(self.text))
 
     @cached_property
@@ -71,7 +71,7 @@ class AnalysedText:
 
 
 def lacks_number(claim: AnalysedText, sources: Iterable[AnalysedText]) -> bool:
-    """Tell whether the claim has a number that none of the sources has."""
+    """Return whether the claim has a number that none of the sources has."""
     known = list(sources)
     held = frozenset[str]().union(*(source.numbers for source in known))
     amounts = frozenset[Decimal]().union(*(source.scaled for source in known))
@@ -81,7 +81,7 @@ def lacks_number(claim: AnalysedText, sources: Iterable[AnalysedText]) -> bool:
 
 
 def lacks_name(claim: AnalysedText, sources: Iterable[AnalysedText]) -> bool:
-    """Tell whether the claim names what none of the sources does."""
+    """Return whether the claim has a name that none of the sources has."""
     return bool(claim.names - frozenset[str]().union(*(source.terms for source in sources)))
 
 
@@ -98,7 +98,7 @@ def _amounts(text: str) -> Iterator[Decimal]:
 
 
 def _is_amount_of(number: str, claimed: frozenset[Decimal], held: frozenset[Decimal]) -> bool:
-    """Tell whether a number that stands nowhere is part of an amount that does, in another scale.
+    """Return whether a missing number is part of an amount that the source has in another scale.
 
     A table says “3,200” below “in millions”, an answer “3.2 billion”: the scale is a power of a thousand.
     """

@@ -1,8 +1,9 @@
-"""Markers: whatever a model writes for a citation becomes `<source_N>`, while the text streams.
+"""Markers: a model's citations become `<source_N>`, while the text streams.
 
-Models misspell (`<Source 1>`), group (`[1, 3]`, `<source_1, 2>`), and fall back on habits (`【1†source】`,
-`[^1]`, a finished `<citation id="…">[1]</citation>`). Here all of that becomes one marker for each source.
-A citation is what markers become and nothing else: one that a model writes, or was talked into, is none.
+Models misspell (`<Source 1>`), group (`[1, 3]`, `<source_1, 2>`), and use habits from training
+(`【1†source】`, `[^1]`, a finished `<citation id="…">[1]</citation>`). All of these become one marker for
+each source. Only markers become citations: a citation that the model itself writes, or was told to write,
+does not count.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from runs.events import MAX_PARTIAL_BYTES, escaped_bytes
 
 MARKER = re.compile(r"(?<!\\)<source_(\d{1,4})>")
-"""Behind a backslash it is only talked about."""
+"""After a backslash it is text, not a marker."""
 MOST_SOURCES = 20
 """Contract §5: no answer has more contexts. `[2019]` is no citation, but a year in brackets."""
 
@@ -56,9 +57,9 @@ _WORDS_AND_MARKERS = re.compile(r"\\?<source_\d{1,4}>|\s+|(?:(?!\\?<)\S)+|\\?<")
 
 
 class MarkerStream:
-    """Takes a model's text as it comes; gives partials in which every marker is whole and canonical.
+    """Takes a model's text in fragments; yields partials in which every marker is whole and canonical.
 
-    However the text is cut into fragments, the partials joined are the same, and so is `text`.
+    The joined partials, and `text`, do not depend on how the text is cut into fragments.
     """
 
     def __init__(self) -> None:
@@ -68,13 +69,13 @@ class MarkerStream:
         self._settled = 0
 
     def feed(self, fragment: str) -> Iterator[str]:
-        """Yield what can be sent; what may become a marker is held back."""
+        """Yield the text that can be sent; a possible beginning of a marker is held back."""
         self._written += fragment
         begun = _MAY_BEGIN.search(self._written, max(self._settled, len(self._written) - _LONGEST))
         yield from self._send(begun.start() if begun else len(self._written))
 
     def finish(self) -> Iterator[str]:
-        """Yield what was held back for a marker that never came."""
+        """Yield the held-back text, which was no marker."""
         yield from self._send(len(self._written))
 
     def _send(self, end: int) -> Iterator[str]:
@@ -91,12 +92,12 @@ class MarkerStream:
 
 
 def seam(before: str) -> str:
-    """Return what is left of something removed behind `before`: a space where its halves could make a tag."""
+    """Return the replacement for removed text after `before`: a space if the two sides could form a tag."""
     return " " if _OPENED.search(before[-LONGEST_TAG_NAME:]) else ""
 
 
 def _canonical(written: re.Match[str]) -> str:
-    """Return the markers for what was written; what is no citation comes back as it is."""
+    """Return the markers for a match; text that is no citation is returned unchanged."""
     if written["tag"]:
         return seam(written.string[: written.start()])
     if written["posing"]:
@@ -118,7 +119,7 @@ def _numbers(written: str) -> list[int]:
 
 
 def _is_code(text: str, at: int) -> bool:
-    """Tell whether a place lies in a code span or block, where `[1]` is an index."""
+    """Return whether a place lies in a code span or block, where `[1]` is an index."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line.count("`") % 2 == 1 or f"\n{text[:at]}".count("\n```") % 2 == 1
 

@@ -1,7 +1,7 @@
-"""Polarity: “X is not Y” has the words of “X is Y”, and says the contrary.
+"""Polarity: “X is not Y” has the words of “X is Y”, and says the opposite.
 
-Clauses are compared, in English and German. Wherever it can't be told whether two clauses are contraries they
-are none: a citation that is dropped wrongly costs the reader a true one.
+Clauses are compared, in English and German. Two clauses count as opposite only if that is certain: a wrongly
+dropped citation costs the reader a true one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from core.text.analysis import terms
 
 ENOUGH_WORDS = 0.6
-"""A clause with so many of another's words is about the same."""
+"""Two clauses with so many common words are about the same."""
 FEWEST_TERMS = 2
 NEGATORS = {
     "en": r"not|no|never|none|nobody|nothing|neither|without|cannot|\w+n[’']t",
@@ -44,21 +44,21 @@ _ENDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """What is said in one breath: its words, and if it denies something the words next to the negation."""
+    """A clause: its words and, if it is negated, the words next to the negation."""
 
     terms: frozenset[str]
     is_negated: bool | None
-    """None where nobody can tell."""
+    """None if that is unknown."""
     focus: frozenset[str] = frozenset()
 
     def contradicts(self, other: Clause) -> bool:
-        """Tell whether one denies what the other says: what is denied must stand in both."""
+        """Return whether one clause denies the other: the denied words must occur in both."""
         denied = self.focus | other.focus
         return self.is_negated is (not other.is_negated) and denied <= self.terms & other.terms
 
 
 def clauses_of(text: str, language: str | None) -> list[Clause]:
-    """Return the clauses of a text that hold enough words to be compared; none in other languages."""
+    """Return the clauses of a text with enough words to be compared; none in other languages."""
     if language not in (None, *NEGATORS):
         return []
     found = (_clause(part, language) for part in _ENDS.split(text))
@@ -66,7 +66,7 @@ def clauses_of(text: str, language: str | None) -> list[Clause]:
 
 
 def is_contrary(claim: str, language: str | None, source: Sequence[Clause]) -> bool:
-    """Tell whether some clause of a claim finds its words only in clauses that say the contrary."""
+    """Return whether a clause of the claim finds its words only in clauses that say the opposite."""
     return any(_is_denied(clause, source) for clause in clauses_of(claim, language))
 
 
@@ -85,11 +85,11 @@ def _clause(part: str, language: str | None) -> Clause:
     known = frozenset(term for piece in own for term in piece)
     if len(pieces) > 2 or UNSURE.search(part):
         return Clause(known, None)
-    return Clause(known, len(pieces) > 1, frozenset(_beside(own)))
+    return Clause(known, len(pieces) > 1, frozenset(_terms_next_to(own)))
 
 
-def _beside(own: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the last term before a negation, and the first behind it."""
+def _terms_next_to(own: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the last term before a negation, and the first after it."""
     if len(own) > 1:
         yield from own[0][-1:]
         yield from own[1][:1]

@@ -1,4 +1,4 @@
-"""Resolving: markers become citations that hold, each with the sentence behind it and its place."""
+"""Turns markers into verified citations, each with the supporting sentence and its place."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from search.contexts import Context, Sentence
 from search.events import BoxData, FilePlace, Header, Quote
 
 CERTAIN = 0.5
-"""From this share of the statement's words on, a sentence surely is the one that supports it."""
+"""A sentence with this share of the statement's words surely supports it."""
 FEWEST_WORDS = 3
-"""“According to <source_1>, …”: what has fewer words before its marker goes on behind it."""
+"""“According to <source_1>, …”: with fewer words before its marker, the statement continues after it."""
 _GROUP = re.compile(
     rf"(?<![ \t])(?P<before>[ \t]*+)(?P<markers>{MARKER.pattern}(?:[ \t]*+{MARKER.pattern})*+)"
     r"(?P<after>[ \t]*+)"
 )
-# Behind “Inc.” and other abbreviations a sentence goes on in small letters.
+# After “Inc.” and other abbreviations a sentence continues in lower case.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?![\sa-zß-öø-ÿ])|\n+")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 
@@ -31,7 +31,7 @@ Outcome = Literal["held", "moved", "unsupported", "unknown", "repeated", "unchec
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a marker: `asked` is the rank it named, `cited` the one in the response, if any."""
+    """The outcome of a marker: `asked` is the rank it named, `cited` the one in the response, if any."""
 
     statement: str
     asked: int
@@ -41,7 +41,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A finished response: its markers replaced, its quotes found, its inventions removed and counted."""
+    """A finished response: markers replaced, quotes found, unsupported citations removed and counted."""
 
     response: str
     quotes: dict[int, list[Quote]]
@@ -50,7 +50,7 @@ class Resolved:
 
     @property
     def removed(self) -> int:
-        """How many markers named no source, or one that does not say that or could not be checked."""
+        """The number of markers without a source, without support, or that could not be checked."""
         return sum(verdict.outcome in ("unknown", "unsupported", "unchecked") for verdict in self.verdicts)
 
     @property
@@ -70,7 +70,7 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """What stands in the response in place of a part of the raw text."""
+    """A replacement of a part of the raw text in the response."""
 
     start: int
     end: int
@@ -78,32 +78,32 @@ class _Edit:
 
 
 def resolve(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
-    """Turn each `<source_N>` that holds into the citation of its source; drop the others.
+    """Turn each supported `<source_N>` into a citation of its source; drop the others.
 
-    A marker whose source does not bear out its sentence moves to the source that does. Nothing but markers
-    changes. `embed` gives unit vectors, and is called only where words do not decide.
+    A marker whose source does not support its sentence moves to a source that does. Only markers change.
+    `embed` returns unit vectors, and is called only where words do not decide.
     """
     verifier = Verifier(contexts, question, embed)
     edits: list[_Edit] = []
     verdicts: list[Verdict] = []
     cited: list[tuple[int, _Statement]] = []
     for group, statement in _groups(raw):
-        judged = _judged(statement.text, _ranks(group), verifier)
+        judged = _judge_markers(statement.text, _ranks(group), verifier)
         ranks = [verdict.cited for verdict in judged if verdict.cited is not None]
         edits.append(_edit(group, [verifier.sources[rank].context.citation for rank in ranks]))
         verdicts += judged
         cited += [(rank, statement) for rank in ranks]
     quotes: defaultdict[int, list[Quote]] = defaultdict(list)
     for rank, statement in cited:
-        quotes[rank].append(_quote(verifier, rank, statement, _moved(edits, statement.start)))
-    return Resolved(_edited(raw, edits), dict(quotes), verdicts)
+        quotes[rank].append(_quote(verifier, rank, statement, _moved_offset(edits, statement.start)))
+    return Resolved(_apply_edits(raw, edits), dict(quotes), verdicts)
 
 
-def unverified(raw: str) -> Resolved:
-    """Return the response without any of its markers: what is not verified is not cited."""
+def remove_markers(raw: str) -> Resolved:
+    """Return the response without any of its markers: unverified text has no citations."""
     groups = list(_GROUP.finditer(raw))
     verdicts = [Verdict("", rank, None, "unchecked") for group in groups for rank in _ranks(group)]
-    return Resolved(_edited(raw, [_edit(group, []) for group in groups]), {}, verdicts)
+    return Resolved(_apply_edits(raw, [_edit(group, []) for group in groups]), {}, verdicts)
 
 
 # --- Statements --------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def _groups(raw: str) -> Iterator[tuple[re.Match[str], _Statement]]:
 
 
 def _goes_on(raw: str, group: re.Match[str]) -> bool:
-    """Tell whether the sentence continues behind the markers."""
+    """Return whether the sentence continues after the markers."""
     behind = raw[group.end() :].lstrip(",;: \t")
     return behind[:1].isalnum() and not raw[: group.start()].rstrip().endswith((".", "!", "?"))
 
@@ -133,15 +133,15 @@ def _goes_on(raw: str, group: re.Match[str]) -> bool:
 def _last_sentence(raw: str, start: int, end: int) -> _Statement | None:
     parts = _SENTENCE_END.split(raw[start:end].rstrip())
     text = _LIST_MARK.sub("", parts[-1]).strip().lstrip(".,;:!? ")
-    return _located(raw, text, raw.rindex(text, start, end)) if any(map(str.isalnum, text)) else None
+    return _statement_at(raw, text, raw.rindex(text, start, end)) if any(map(str.isalnum, text)) else None
 
 
 def _first_sentence(raw: str, start: int, end: int) -> _Statement | None:
     text = _SENTENCE_END.split(raw[start:end].strip())[0].lstrip(".,;:!? ").rstrip()
-    return _located(raw, text, raw.index(text, start, end)) if any(map(str.isalnum, text)) else None
+    return _statement_at(raw, text, raw.index(text, start, end)) if any(map(str.isalnum, text)) else None
 
 
-def _located(raw: str, text: str, start: int) -> _Statement:
+def _statement_at(raw: str, text: str, start: int) -> _Statement:
     return _Statement(text, start, start + len(text))
 
 
@@ -152,9 +152,9 @@ def _ranks(group: re.Match[str]) -> list[int]:
     return [int(number) for number in MARKER.findall(group["markers"])]
 
 
-def _judged(statement: str, ranks: Sequence[int], verifier: Verifier) -> list[Verdict]:
+def _judge_markers(statement: str, ranks: Sequence[int], verifier: Verifier) -> list[Verdict]:
     """Return what becomes of the markers of one statement, in their order."""
-    # A marker that stands behind nothing says nothing, whatever its source says.
+    # A marker without a statement has no meaning, whatever its source says.
     known = [rank for rank in dict.fromkeys(ranks) if rank in verifier.sources and statement]
     held = {rank for rank in known if _holds(verifier, statement, rank, known)}
     verdicts: list[Verdict] = []
@@ -186,7 +186,7 @@ def _holds(verifier: Verifier, statement: str, rank: int, known: Sequence[int]) 
 
 
 def _better_source(statement: str, held: set[int], verifier: Verifier) -> int | None:
-    """Return the source that bears out a statement best; one that is cited for it already comes first."""
+    """Return the source that supports a statement best; sources already cited for it come first."""
     if held:
         return min(held)
     bearing = [rank for rank in verifier.sources if verifier.is_held(statement, rank)]
@@ -197,12 +197,12 @@ def _better_source(statement: str, held: set[int], verifier: Verifier) -> int | 
 
 
 def _edit(group: re.Match[str], citations: Sequence[str]) -> _Edit:
-    """Put citations in place of markers; where none is left the space before them goes too."""
+    """Replace markers by citations; if none is left, remove the space before them too."""
     kept = f"{group['before']}{''.join(citations)}" if citations else seam(group.string[: group.start()])
     return _Edit(group.start(), group.end(), f"{kept}{group['after']}")
 
 
-def _edited(raw: str, edits: Sequence[_Edit]) -> str:
+def _apply_edits(raw: str, edits: Sequence[_Edit]) -> str:
     response, at = "", 0
     for edit in edits:
         response += raw[at : edit.start] + edit.replacement
@@ -210,7 +210,7 @@ def _edited(raw: str, edits: Sequence[_Edit]) -> str:
     return response + raw[at:]
 
 
-def _moved(edits: Sequence[_Edit], offset: int) -> int:
+def _moved_offset(edits: Sequence[_Edit], offset: int) -> int:
     """Return where an offset into the raw text lies in the response."""
     return offset + sum(
         len(edit.replacement) - (edit.end - edit.start) for edit in edits if edit.end <= offset

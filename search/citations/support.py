@@ -1,6 +1,6 @@
-"""Support: does a source bear out what is said of it, and which of its sentences does?
+"""Support: whether a source supports a statement, and which of its sentences does.
 
-By words alone where they suffice; what is said in other words is compared by meaning, all at once.
+Words decide where they suffice; otherwise the meaning is compared, for all statements at once.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from search.citations.polarity import Clause, clauses_of, is_contrary
 from search.contexts import Context, Sentence
 
 ENOUGH_WORDS = 0.6
-"""A sentence, or two that follow each other, with so many of a claim's words says what it says."""
+"""A sentence, or two consecutive ones, with so many of a claim's words supports it."""
 ENOUGH_OF_ALL = 0.8
-"""So many may be strewn over the whole chunk."""
+"""So many words may be spread over the whole chunk."""
 PART_OF_WORDS = 0.3
-"""So much must come from each of several sources that bear out a claim together."""
+"""So much must come from each of several sources that support a claim together."""
 ENOUGH_MEANING = 0.65
-"""Cosine similarity from which on other words say the same."""
+"""From this cosine similarity on, other words count as the same statement."""
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -36,7 +36,7 @@ class CitableSource:
 
     @cached_property
     def whole(self) -> AnalysedText:
-        """All that a claim may be taken from: headings and the document's name tell what a passage is of."""
+        """Everything that supports a claim: headings and the document's name say what a passage is about."""
         context = self.context
         told = " \n".join([*context.headings, context.document_name, context.text])
         return AnalysedText(told, context.language)
@@ -56,18 +56,18 @@ class CitableSource:
 
     @cached_property
     def clauses(self) -> list[Clause]:
-        """What it says clause by clause, denied or not."""
+        """Its clauses, each negated or not."""
         language = self.context.language
         return [clause for each in self.context.sentences for clause in clauses_of(each.text, language)]
 
     def cover(self, claim: AnalysedText) -> float:
-        """Return the share of the claim's words in the window that has most."""
+        """Return the share of the claim's words in the best window."""
         return max((cover(claim, window) for window in self.windows), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The sentence that bears out a claim; `share` tells how surely it is the one, 0 to 1."""
+    """The sentence that supports a claim; `share` is the certainty, 0 to 1."""
 
     sentence: Sentence
     share: float
@@ -83,13 +83,13 @@ class Verifier:
         self._statements: dict[str, Vectors] = {}
 
     def claim(self, statement: str, rank: int) -> AnalysedText:
-        """Return a statement as one about a source; “Yes.” says what was asked."""
+        """Return a statement as a claim about a source; “Yes.” stands for the question."""
         language = self.sources[rank].context.language
         said = AnalysedText(statement, language)
         return said if len(said.terms) > 1 else AnalysedText(f"{self._question} {statement}", language)
 
     def is_held(self, statement: str, rank: int, beside: Sequence[int] = ()) -> bool:
-        """Tell whether a source bears out a statement, perhaps together with those cited `beside` it."""
+        """Return whether a source supports a statement, perhaps together with those also cited (`beside`)."""
         claim, source = self.claim(statement, rank), self.sources[rank]
         together = [source.whole, *(self.sources[other].whole for other in beside)]
         asked = AnalysedText(self._question, claim.language)

@@ -1,4 +1,4 @@
-"""Verification where it can be timed out: a text that takes too long costs its citations, and nobody else."""
+"""Verification with a deadline: a text that takes too long loses its citations, and delays nobody else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from core.errors import Timeout
-from search.citations.resolve import Resolved, resolve, unverified
+from search.citations.resolve import Resolved, remove_markers, resolve
 from search.citations.support import Embed
 from search.contexts import Context
 from search.text_processes import text_processes
@@ -14,10 +14,10 @@ from search.text_processes import text_processes
 logger = logging.getLogger(__name__)
 
 
-def verified(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
-    """Return what `resolve` does, worked out in a process with a deadline; without citations if that passes.
+def verify_with_deadline(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
+    """Run `resolve` in a process with a deadline; return the response without citations if it passes.
 
-    For a thread: it waits.
+    Call it in a thread, because it waits.
     """
     if "<source_" not in raw:
         return resolve(raw, contexts, question, embed)
@@ -26,5 +26,5 @@ def verified(raw: str, contexts: Sequence[Context], question: str, embed: Embed)
         resolved: Resolved = text_processes.run("verify", raw, sent, question, embed=embed)
     except Timeout:
         logger.warning("The citations of an answer could not be checked in time, and are left out.")
-        return unverified(raw)
+        return remove_markers(raw)
     return resolved

@@ -1,4 +1,4 @@
-"""The documents of a data set in a workspace: added, waited for, and what in them is relevant."""
+"""The documents of a data set in a workspace: added, processed, and matched with judgements."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from core.locations import InFile, PageLine
 from kb.documents import Details, add_document
 from kb.embedding import embedding_model
 from kb.models import FINISHED, Chunk, Document, Status
-from search.evaluation.datasets import BadDataset, Dataset, DatasetDocument, Judgement, listed
+from search.evaluation.datasets import BadDataset, Dataset, DatasetDocument, Judgement, list_complaints
 
 LOOK_EVERY_SECS = 0.5
 
@@ -54,15 +54,15 @@ class Case:
 
     @property
     def counts(self) -> Literal["documents", "chunks"]:
-        """What takes up a rank: each chunk, or, where whole documents are relevant, each document."""
+        """What occupies a rank: each chunk or, if whole documents are relevant, each document."""
         return "documents" if all(target.chunks is None for target in self.targets) else "chunks"
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A data set that can be asked.
+    """A data set ready for evaluation.
 
-    `document_ids` are what is searched, None for all of the workspace. `notes` say what the figures lack.
+    `document_ids` are searched, None for all of the workspace. `notes` name the gaps of the figures.
     """
 
     name: str
@@ -83,29 +83,29 @@ def add(principal: Principal, workspace_id: UUID, source: DatasetDocument) -> UU
     return document.pk
 
 
-def unfinished(principal: Principal, ids: Iterable[UUID]) -> int:
-    """Return how many of these documents are still to be processed."""
+def count_unfinished(principal: Principal, ids: Iterable[UUID]) -> int:
+    """Return how many of these documents are not processed yet."""
     documents = Document.objects.restricted_to(principal).filter(pk__in=list(ids))
     return documents.exclude(status__in=FINISHED).count()
 
 
 def progress(principal: Principal, ids: Iterable[UUID], is_worked_on: Callable[[], bool]) -> Iterator[int]:
-    """Yield now and then how many of the documents have been processed since the last time.
+    """Yield at intervals how many of the documents were processed since the last time.
 
-    Ends when all are, or when `is_worked_on` says that nobody does it.
+    Ends when all are processed, or when `is_worked_on` returns False.
     """
     wanted = list(ids)
-    before = unfinished(principal, wanted)
+    before = count_unfinished(principal, wanted)
     while before and is_worked_on():
         time.sleep(LOOK_EVERY_SECS)
-        left = unfinished(principal, wanted)
+        left = count_unfinished(principal, wanted)
         yield before - left
         before = left
 
 
 @contextmanager
 def worker_elsewhere() -> Iterator[Callable[[], bool]]:
-    """Leave the queue to other processes; what is yielded tells whether there is one that works on it."""
+    """Leave the queue to other processes; the yielded function returns whether one works on it."""
     yield lambda: ProcrastinateWorker.objects.filter(
         last_heartbeat__gt=timezone.now() - timedelta(seconds=settings.WORKER_STALLED_SECS)
     ).exists()
@@ -113,8 +113,8 @@ def worker_elsewhere() -> Iterator[Callable[[], bool]]:
 
 @contextmanager
 def worker_here() -> Iterator[Callable[[], bool]]:
-    """Process the queue in a thread of this process; what is yielded tells whether it still does."""
-    embedding_model()  # a bad setting is told now
+    """Process the queue in a thread of this process; the yielded function returns whether it still runs."""
+    embedding_model()  # a wrong setting is reported now
     with start_blocking_portal() as portal:
         worker = portal.start_task_soon(_work)
         try:
@@ -124,7 +124,7 @@ def worker_here() -> Iterator[Callable[[], bool]]:
 
 
 async def _work() -> None:
-    # By the queue, because `search` does not know `ingestion`.
+    # Through the queue, because `search` does not import `ingestion`.
     with app.replace_connector(app.connector.get_worker_connector()):  # type: ignore[attr-defined]
         async with app.open_async():
             await app.run_worker_async(
@@ -143,9 +143,9 @@ async def _work() -> None:
 def collect(
     principal: Principal, workspace_id: UUID, dataset: Dataset, added: Mapping[str, UUID]
 ) -> Collection:
-    """Find what the judgements name; `added` are the ids of the data set's sources by their keys.
+    """Find the targets of the judgements; `added` are the ids of the data set's sources by key.
 
-    Raise `BadDataset` if something is named that isn't there.
+    Raises `BadDataset` if a judgement names something that does not exist.
     """
     documents = {
         document.pk: document
@@ -165,14 +165,14 @@ def collect(
                 complaints.append(f"{query.place}: {error.args[0]}")
         cases.append(Case(query.text, tuple(targets)))
     if complaints:
-        raise BadDataset("\n".join(listed(complaints)))
+        raise BadDataset("\n".join(list_complaints(complaints)))
     own = None if dataset.sources is None else tuple(dict.fromkeys(added.values()))
     searched = [documents[id] for id in own] if own is not None else list(documents.values())
     return Collection(
         dataset.name,
         workspace_id,
         tuple(cases),
-        # A list as long as the workspace narrows nothing, and would cost time.
+        # A list of all the workspace's documents restricts nothing, and would cost time.
         own if own is not None and len(own) < len(documents) else None,
         len(searched),
         tuple(_notes(dataset, searched, cases)),
@@ -180,7 +180,7 @@ def collect(
 
 
 class _Names:
-    """From what judgements call a document to its id."""
+    """From names of documents in judgements to ids."""
 
     def __init__(self, documents: Iterable[Document], added: Mapping[str, UUID]) -> None:
         self._added = added
@@ -190,7 +190,7 @@ class _Names:
             self._named[str(document.pk)].append(document.pk)
 
     def find(self, name: str) -> UUID:
-        """Return the id, or raise `LookupError` with what to do."""
+        """Return the id, or raise `LookupError` with advice."""
         if name in self._added:
             return self._added[name]
         found = self._named.get(name, [])
@@ -228,7 +228,7 @@ class _Texts:
                 document_id=document_id, replaced_by=None
             )
             self._parts[document_id] = [
-                _Part(chunk.pk, pages_of(chunk), _folded(chunk.text)) for chunk in chunks.order_by("ordinal")
+                _Part(chunk.pk, pages_of(chunk), _fold(chunk.text)) for chunk in chunks.order_by("ordinal")
             ]
         return self._parts[document_id]
 
@@ -250,11 +250,11 @@ def _target(judgement: Judgement, document: Document, texts: _Texts, excerpt: st
     if judgement.page:
         parts = [part for part in parts if judgement.page in part.pages]
     if judgement.text:
-        parts = [part for part in parts if _folded(judgement.text) in part.text]
+        parts = [part for part in parts if _fold(judgement.text) in part.text]
         if not parts:
             where = f"page {judgement.page} of " if judgement.page else ""
             raise LookupError(
-                f"no chunk of {where}“{document.name}” holds “{_shortened(judgement.text)}”: "
+                f"no chunk of {where}“{document.name}” holds “{_shorten(judgement.text)}”: "
                 "give a shorter text, such as one sentence, or the page alone."
             )
     label = _label(document.name, judgement.page, judgement.text or "")
@@ -262,14 +262,14 @@ def _target(judgement: Judgement, document: Document, texts: _Texts, excerpt: st
 
 
 def _label(name: str, page: int | None, text: str) -> str:
-    return name + (f", page {page}" if page else "") + (f": “{_shortened(text)}”" if text else "")
+    return name + (f", page {page}" if page else "") + (f": “{_shorten(text)}”" if text else "")
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return Truncator(text).words(12)
 
 

@@ -146,10 +146,10 @@ def _problem(error: object) -> str:
 def _complain(path: Path, complaints: Iterable[Complaint]) -> None:
     found = [f"{path}, line {one.line}: {one.problem}" for one in complaints]
     if found:
-        raise BadDataset("\n".join(listed(found)))
+        raise BadDataset("\n".join(list_complaints(found)))
 
 
-def listed(complaints: list[str]) -> list[str]:
+def list_complaints(complaints: list[str]) -> list[str]:
     """Return the first complaints, and how many more there are."""
     more = len(complaints) - MAX_COMPLAINTS
     return complaints[:MAX_COMPLAINTS] + ([f"… and {more} more"] if more > 0 else [])
@@ -203,7 +203,7 @@ def _passages(folder: Path, passages: str, queries: str) -> Dataset:
         sources.append(_document_of(passage))
         keys |= dict.fromkeys(filter(None, (passage.passage_id, passage.parallel_id)), passage.passage_id)
     lines = _lines(folder / queries, _Query)
-    judged = _judged(folder / "qrels.jsonl", keys)
+    judged = _read_judgements(folder / "qrels.jsonl", keys)
     asked = tuple(
         Query(line.text, tuple(found), f"{queries}, line {number}")
         for number, line in lines
@@ -224,7 +224,7 @@ def _document_of(passage: _Passage) -> DatasetDocument:
     return DatasetDocument(passage.passage_id, name, html.encode(), passage.lang, passage.text)
 
 
-def _judged(path: Path, keys: dict[str, str]) -> dict[str, list[Judgement]]:
+def _read_judgements(path: Path, keys: dict[str, str]) -> dict[str, list[Judgement]]:
     judged: dict[str, list[Judgement]] = defaultdict(list)
     unknown = []
     for number, line in _lines(path, _Relevance):

@@ -1,8 +1,8 @@
-"""Measures of a ranking, and how sure one can be of their means.
+"""Measures of a ranking, and confidence intervals of their means.
 
-A ranking is seen through its targets: `ranks[i]` is the rank, from 1, at which target i is first met, None if
-never, and `gains[i]` is its relevance. Where each target is one document this is what trec_eval computes;
-what is met again takes up a rank and gains nothing.
+A ranking is described by its targets: `ranks[i]` is the rank, from 1, at which target i is first met, None if
+never, and `gains[i]` is its relevance. If each target is one document, this is what trec_eval computes; a
+repeated target occupies a rank and gains nothing.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def measured(measure: Measure, judged: Sequence[Judged]) -> Floats:
+def measure_all(measure: Measure, judged: Sequence[Judged]) -> Floats:
     """Return a measure's value for each query, shape (queries,)."""
     return np.array([measure(one) for one in judged])
 

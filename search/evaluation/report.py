@@ -14,7 +14,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from kb.embedding import active_space
-from search.evaluation.metrics import MEASURES, Estimate, Judged, estimate, measured, ndcg, recall
+from search.evaluation.metrics import MEASURES, Estimate, Judged, estimate, measure_all, ndcg, recall
 from search.evaluation.run import DEPTH, Evaluation, QueryOutcome, RankingStage, Trial
 from search.retrieval import RankingSettings
 
@@ -88,7 +88,7 @@ class ReportSection:
         stages = evaluation.stages
         estimates = {stage.name: stage.estimates() for stage in stages}
         counts = "chunks" if any(c.counts == "chunks" for c in evaluation.collection.cases) else "documents"
-        missed = _missed(evaluation)
+        missed = _missed_questions(evaluation)
         return cls(
             evaluation,
             (
@@ -163,7 +163,7 @@ def _measure_panel(measure: str, estimates: Mapping[str, Mapping[str, Estimate]]
 
 def _recall_panel(judged: Sequence[Judged]) -> Panel:
     """Return what share of the relevant ones the whole pipeline finds among its first ones."""
-    bars = tuple(_bar(f"first {k}", estimate(measured(partial(recall, k=k), judged))) for k in RECALL_AT)
+    bars = tuple(_bar(f"first {k}", estimate(measure_all(partial(recall, k=k), judged))) for k in RECALL_AT)
     return Panel("Recall", "The share of what is relevant, by the number of results.", bars)
 
 
@@ -198,7 +198,7 @@ def _steps(outcomes: Sequence[QueryOutcome]) -> list[tuple[str, str]]:
     return [(name, _milliseconds(middle * 1000)) for name, middle in seconds.items()]
 
 
-def _missed(evaluation: Evaluation) -> list[Missed]:
+def _missed_questions(evaluation: Evaluation) -> list[Missed]:
     """Return the questions that the whole pipeline answers imperfectly, worst first."""
     scored = [(ndcg(one.judged, 10), one) for one in evaluation.whole.outcomes]
     worst = sorted(

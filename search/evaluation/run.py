@@ -13,7 +13,7 @@ from django.utils.text import Truncator
 from accounts.principal import Principal
 from kb.models import Chunk
 from search.evaluation.collection import Case, Collection
-from search.evaluation.metrics import MEASURES, Estimate, Floats, Judged, estimate, measured
+from search.evaluation.metrics import MEASURES, Estimate, Floats, Judged, estimate, measure_all
 from search.retrieval import DEFAULT, Question, RankedChunk, RankingSettings, rank
 
 DEPTH = 100
@@ -62,7 +62,7 @@ class RankingStage:
 
     def values(self, measure: str) -> Floats:
         """Return a measure for each query, shape (queries,)."""
-        return measured(MEASURES[measure], [outcome.judged for outcome in self.outcomes])
+        return measure_all(MEASURES[measure], [outcome.judged for outcome in self.outcomes])
 
     def estimates(self) -> dict[str, Estimate]:
         """Return the mean of every measure."""
@@ -134,11 +134,11 @@ def _ask(principal: Principal, collection: Collection, case: Case, settings: Ran
     ranking = rank(principal, question, limit=DEPTH, settings=settings)
     milliseconds = (perf_counter() - start) * 1000
     items = distinct(case, ranking.results)
-    first = tuple(_shown(case, found.chunk) for found in items[:SHOWN])
+    first = tuple(_result_shown(case, found.chunk) for found in items[:SHOWN])
     return QueryOutcome(case, judge(case, items), first, milliseconds, ranking.timings)
 
 
-def _shown(case: Case, chunk: Chunk) -> Shown:
+def _result_shown(case: Case, chunk: Chunk) -> Shown:
     is_relevant = any(target.is_met_by(chunk) for target in case.targets)
     return Shown(chunk.document.name, chunk.page_number, Truncator(chunk.text).words(PREVIEW), is_relevant)
 

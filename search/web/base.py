@@ -1,4 +1,4 @@
-"""What passes between the steps of a web search: what is asked for, and what is found."""
+"""Values that pass between the steps of a web search."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Outcome(StrEnum):
 
 
 class ProviderFailed(Exception):
-    """A provider gave no hits; `message` is for people and holds no key.
+    """A provider returned no hits; `message` is for people and contains no key.
 
-    `counts` tells whether the circuit breaker takes note (bad input and bad keys say nothing about the
-    provider's health), `retry_after` in how many seconds the provider wants to be asked again, if it said so.
+    `counts` says whether the circuit breaker counts it (wrong input and wrong keys say nothing about the
+    provider's health). `retry_after` is in seconds, if the provider asked for a delay.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class WebQuery:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One result of a provider; its texts are hostile until `sanitised` has seen them."""
+    """One result of a provider; its texts are untrusted until `sanitise_hit` has cleaned them."""
 
     title: str
     url: str
@@ -135,7 +135,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """What a provider answers: its hits, best first, and the filters it did nothing about."""
+    """A provider's answer: its hits, best first, and the filters it ignored."""
 
     hits: tuple[Hit, ...]
     ignored_filters: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ class Provider(ABC):
 
     @abstractmethod
     async def search(self, query: WebQuery) -> SearchHits:
-        """Return clean hits that meet the query, at most `query.count`; none is no failure.
+        """Return clean hits that match the query, at most `query.count`; an empty result is no failure.
 
-        Raise `ProviderFailed` if there is no answer.
+        Raises `ProviderFailed` if there is no answer.
         """

@@ -36,11 +36,11 @@ FIRST_OPEN_SECS = 10.0
 LONGEST_OPEN_SECS = 120.0
 # What passes neither soon nor by asking again: providers.md §6 and §9.
 CHALLENGED_SECS = QUOTA_SECS = 3600.0
-# Nobody is believed who wants to be left alone for longer.
+# A longer delay that a provider asks for is not respected.
 LONGEST_WAIT_SECS = 86_400.0
-# Longer than any call takes: a probe that says nothing by then has died with its process.
+# Longer than any call takes: a probe without a result by then has died with its process.
 PROBE_SECS = 60.0
-# A database that hangs is not waited for: no breaker at all is better than no search.
+# A search does not wait for a hanging database: it goes on without the breaker.
 DATABASE_SECS = 1.0
 
 Clock = Callable[[], datetime]
@@ -56,12 +56,12 @@ class State(IntEnum):
 
 
 class BreakerOpen(ProviderFailed):
-    """The provider was not asked, because it has failed too often; `retry_after` says for how long."""
+    """The provider was not called, because it has failed too often; `retry_after` is in seconds."""
 
     def __init__(self, provider: str, retry_after: float | None) -> None:
         super().__init__(
             Outcome.UNAVAILABLE,
-            f"{provider} has failed lately and is not asked for now.",
+            f"{provider} has failed repeatedly and is not asked at the moment.",
             counts=False,
             retry_after=retry_after,
         )
@@ -69,7 +69,7 @@ class BreakerOpen(ProviderFailed):
 
 @dataclass(frozen=True, slots=True)
 class _Permit:
-    """What a call was let through as, and what a success of it has to put right."""
+    """How a call was allowed, and what its success must reset."""
 
     probe: datetime | None = None
     """The lease of a probe, by which it is known."""
@@ -86,9 +86,10 @@ class ProviderBreaker:
 
     @asynccontextmanager
     async def guarding(self) -> AsyncIterator[None]:
-        """Let one call through and learn from how it ends, or raise `BreakerOpen`.
+        """Allow one call and record its outcome, or raise `BreakerOpen`.
 
-        A `ProviderFailed` is a failure if it counts. Any other exception, a cancellation too, says nothing.
+        A `ProviderFailed` is a failure if it counts. Any other exception, including a cancellation, says
+        nothing.
         """
         permit = await self._enter()
         try:
@@ -172,14 +173,14 @@ class ProviderBreaker:
             row = Breaker.objects.select_for_update().filter(pk=self.name).first()
         else:
             row = self._probing(permit.probe)
-        # What began before others opened the breaker, or before another took the probe over, is out of date.
+        # A call that began before the breaker opened, or before another probe, is out of date.
         if row is None or (row.is_tripped and permit.probe is None and not opens_at_once):
             return
         _count(row, failure, self._clock(), self.provider)
         row.save()
 
     def _released(self, permit: _Permit) -> None:
-        """Give the probe back to whoever calls next."""
+        """Release the probe for the next caller."""
         if permit.probe:
             Breaker.objects.filter(pk=self.name, probe_until=permit.probe).update(probe_until=None)
 

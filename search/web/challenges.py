@@ -1,8 +1,8 @@
-"""Pages that are shown to programs in place of the page: they are no source.
+"""Challenges: pages shown to programs instead of the real page. They are never a source.
 
-Decided by what the makers of such walls document or send, never by words such as “captcha”, which ordinary
-pages contain too. Marks of scripts count only where next to nothing is to be read: a site may protect itself
-with the same scripts and show its page all the same.
+Recognised by what their makers document or send, never by words such as “captcha”, which ordinary pages
+contain too. Marks of scripts count only if there is almost no text: a site may use the same scripts and still
+show its page.
 """
 
 from __future__ import annotations
@@ -33,23 +33,24 @@ WANTS_SCRIPTS = re.compile(
     re.IGNORECASE,
 )
 LOOKED_AT_BYTES = 256 * 1024
-# What a wall of such a maker has at most to say, and what a page that asks for scripts has without them.
-WALL_CHARS, WITHOUT_SCRIPTS_CHARS = 1000, 300
+# The maximal text of such a challenge, and of a page that only works with scripts.
+CHALLENGE_CHARS, WITHOUT_SCRIPTS_CHARS = 1000, 300
 
 
 def is_refusal(status: int | None, headers: Mapping[str, str]) -> bool:
-    """Tell whether an answer with this status, other than 2xx, comes from a wall; None is no answer."""
+    """Return whether a response with this status, other than 2xx, comes from a challenge; None is no
+    response."""
     return _has(headers, HEADERS) or (status in REFUSED and _has(headers, REFUSING_HEADERS))
 
 
-def is_wall(headers: Mapping[str, str], page: bytes, text: str) -> bool:
-    """Tell whether a page, of which `text` is what can be read, is a wall."""
+def is_challenge(headers: Mapping[str, str], page: bytes, text: str) -> bool:
+    """Return whether a page is a challenge; `text` is its readable text."""
     if _has(headers, HEADERS):
         return True
     begun = page[:LOOKED_AT_BYTES]
     if len(text) < WITHOUT_SCRIPTS_CHARS and WANTS_SCRIPTS.search(begun):
         return True
-    return len(text) < WALL_CHARS and MARKS.search(begun) is not None
+    return len(text) < CHALLENGE_CHARS and MARKS.search(begun) is not None
 
 
 def _has(headers: Mapping[str, str], marks: tuple[tuple[str, re.Pattern[str]], ...]) -> bool:

@@ -104,11 +104,11 @@ def in_all(lists: Sequence[Iterable[DomainRule]]) -> tuple[DomainRule, ...]:
 
 
 def _in_both(ours: Iterable[DomainRule], theirs: Iterable[DomainRule]) -> Iterable[DomainRule]:
-    met = (_meeting(one, other) for one, other in product(ours, theirs))
+    met = (_intersection(one, other) for one, other in product(ours, theirs))
     return [rule for rule in met if rule]
 
 
-def _meeting(one: DomainRule, other: DomainRule) -> DomainRule | None:
+def _intersection(one: DomainRule, other: DomainRule) -> DomainRule | None:
     """Return the rule of what both mean."""
     for wide, narrow in ((one, other), (other, one)):
         if not _in_host(narrow.host, wide.host):

@@ -46,36 +46,36 @@ def can_match(query: WebQuery, now: datetime) -> bool:
     return not query.allow or bool(in_all(query.allow))
 
 
-def narrowed(query: WebQuery, found: SearchHits, honoured: Set[str], now: datetime) -> SearchHits:
-    """Return what of the (clean) hits meets the query, at most as many as it wants, best first.
+def apply_filters(query: WebQuery, found: SearchHits, honoured: Set[str], now: datetime) -> SearchHits:
+    """Return the (clean) hits that match the query, at most as many as it wants, best first.
 
-    `honoured` names the fields of the query that the provider says it has applied. Domains and dates are
-    looked at in any case: providers have their own ideas of both. A hit that does not tell its date stays,
-    and the filter counts as ignored unless the provider has applied it.
+    `honoured` names the fields of the query that the provider has applied. Domains and dates are always
+    checked, because providers interpret both differently. A hit without a date stays, and the filter counts
+    as ignored unless the provider has applied it.
     """
-    hits: Sequence[Hit] = [hit for hit in _once(found.hits) if in_domains(query, hit.url)]
+    hits: Sequence[Hit] = [hit for hit in _without_repetitions(found.hits) if in_domains(query, hit.url)]
     ignored = [name for name in ("country", "language", "location") if getattr(query, name)]
     for name, verdict in _verdicts(query, now, honoured).items():
         hits = [hit for hit in hits if verdict(hit) is not False]
         ignored += [name] if any(verdict(hit) is None for hit in hits) else []
     return replace(
         found,
-        hits=tuple(promoted(hits, query.prefer)[: query.count]),
+        hits=tuple(promote_preferred(hits, query.prefer)[: query.count]),
         ignored_filters=tuple(sorted(set(ignored) - honoured)),
     )
 
 
 def in_domains(query: WebQuery, url: str) -> bool:
-    """Tell whether a URL is in every list that allows and in none that denies."""
+    """Return whether a URL is in every list that allows and in none that denies."""
     return all(matches(url, rules) for rules in query.allow) and not matches(url, query.deny)
 
 
 def allowed_here(url: str) -> bool:
-    """Tell whether the deployment lets a page be read, whoever asks for it."""
+    """Return whether the deployment allows a page to be read, for any request."""
     return not matches(url, deployment_list("BLACKLISTED_DOMAINS"))
 
 
-def promoted(hits: Sequence[Hit], prefer: Sequence[DomainRule]) -> list[Hit]:
+def promote_preferred(hits: Sequence[Hit], prefer: Sequence[DomainRule]) -> list[Hit]:
     """Return the hits with those of preferred domains further up, by `BONUS` of the list's length."""
 
     def standing(rank: int, hit: Hit) -> float:
@@ -97,7 +97,7 @@ def deployment_list(name: str) -> tuple[DomainRule, ...]:
         raise ImproperlyConfigured(f"{name}: “{entry}” {error}.") from None
 
 
-def _once(hits: Iterable[Hit]) -> Iterable[Hit]:
+def _without_repetitions(hits: Iterable[Hit]) -> Iterable[Hit]:
     first: dict[str, Hit] = {}
     for hit in hits:
         first.setdefault(hit.url, hit)

@@ -1,10 +1,10 @@
-"""The web tools as language models call them (contract §6, seed 003): short, and never an exception.
+"""The web tools in the form that language models call (contract §6, seed 003): short, and without exceptions.
 
-    arguments of a model ─▶ checked ─▶ the same search or fetch as for everybody ─▶ JSON for the model
+  arguments of a model ─▶ checked ─▶ the same search or fetch as in the API ─▶ JSON for the model
 
-What is wrong, be it the arguments, the budget or the web, a model is told as `{"error": "…"}`, and goes on.
-What it gets was written by strangers: it is to be shown as data, and can't pose as markup of ours or as a
-turn of the conversation (`core/llm/fencing.py`).
+Any error, in the arguments, the budget or the web, reaches the model as `{"error": "…"}`, and the
+conversation continues. Results were written by strangers: they are shown as data, and can't imitate our
+markup or a turn of the conversation (`core/llm/fencing.py`).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from search.web.sources import PageSource, excerpts
 from search.web.web_fetch import DEFAULT_TOKENS, DESCRIPTION, MOST_TOKENS, WebFetchInput, web_fetch
 
 Fixed = Mapping[str, Any]
-"""Inputs of `web_search` that whoever offers the tools has fixed: filters, budgets, how many."""
+"""Inputs of `web_search` that the caller has fixed: filters, budgets, count."""
 Call = Callable[[Principal, Run, Any, Fixed], Awaitable[JsonValue]]
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelTool:
-    """A tool as a model is offered it; calling it never raises but for a cancellation."""
+    """A tool as a model sees it; calling it raises nothing except a cancellation."""
 
     name: str
     description: str
@@ -65,7 +65,7 @@ class ModelTool:
         except LocusError as error:
             return {"error": error.message}
         except Exception:
-            # A conversation is not to end because a search does.
+            # A failed search must not end a conversation.
             logger.exception("%s failed in execution %s", self.name, run.execution_id)
             return {"error": "Something went wrong on this server. The log has the details."}
 
@@ -88,10 +88,10 @@ async def _search(principal: Principal, run: Run, arguments: dict[str, Any], fix
     wanted = SearchRequest.of(principal, inputs, settings, payer)
     hits = (await search(wanted)).found.hits
     shown = await asyncio.to_thread(excerpts, [PageSource(hit) for hit in hits], wanted.query)
-    return [_told(hit, excerpt.snippet) for hit, excerpt in zip(hits, shown, strict=True)]
+    return [_render_hit(hit, excerpt.snippet) for hit, excerpt in zip(hits, shown, strict=True)]
 
 
-def _told(hit: Hit, snippet: str) -> JsonValue:
+def _render_hit(hit: Hit, snippet: str) -> JsonValue:
     return {
         "title": harmless(hit.title),
         "url": hit.url,

@@ -30,7 +30,7 @@ from search.web.base import DateRange, Location, Recency, WebQuery
 from search.web.domains import DomainRule
 from search.web.filters import deployment_list
 from search.web.providers.countries import COUNTRIES
-from search.web.providers.registry import offered
+from search.web.providers.registry import offered_names
 
 MOST_DOMAINS = 20
 MOST_TOKENS, MOST_TOKENS_PER_PAGE = 100_000, 20_000
@@ -103,7 +103,7 @@ def _signed_domain(value: str) -> str:
 
 
 def _provider(value: str) -> str:
-    names = offered()
+    names = offered_names()
     if value not in names:
         raise ValueError(f"must be one of {', '.join(names)}")
     return value

@@ -49,7 +49,7 @@ def _never_failing(record: Callable[P, None]) -> Callable[P, None]:
     def recording(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             record(*args, **kwargs)
-        # Whatever is wrong with a metric, the search is not.
+        # A failing metric must not fail the search.
         except Exception:
             logger.warning("A metric can't be written.", exc_info=True)
 
@@ -57,7 +57,7 @@ def _never_failing(record: Callable[P, None]) -> Callable[P, None]:
 
 
 @_never_failing
-def called(provider: str, result: Result) -> None:
+def count_call(provider: str, result: Result) -> None:
     """Count how an attempt ended; one that the breaker refused also by itself."""
     _calls.labels(provider, result).inc()
     if result == "unavailable":
@@ -65,13 +65,13 @@ def called(provider: str, result: Result) -> None:
 
 
 @_never_failing
-def looked_up(provider: str, *, hit: bool) -> None:
+def count_look_up(provider: str, *, hit: bool) -> None:
     """Count a look into the cache; `provider` is the first that could be asked, as in the key."""
     _cache.labels(provider, str(hit).lower()).inc()
 
 
 @contextmanager
-def timed(provider: str) -> Iterator[None]:
+def observe_time(provider: str) -> Iterator[None]:
     """Observe how long the block takes, however it ends."""
     begun = time.perf_counter()
     try:

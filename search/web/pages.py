@@ -1,9 +1,9 @@
-"""Pages of the web as text for a model: fetched under guard and within the crawl policy, cut to a budget.
+"""Web pages as text for a model: fetched with checks and within the crawl policy, cut to a budget.
 
-    url ──lists, crawl policy, guard──▶ bytes ──sandbox──▶ text ──no challenge?──▶ its first or best parts
+  url ──lists, crawl policy, guard──▶ bytes ──sandbox──▶ text ──no challenge?──▶ its first or best parts
 
-Lists of domains hold for each address on the way, redirects included: what they refuse is never asked for.
-What a page says is data, and hostile: it is shown to models between fences (`search/generation/fencing.py`).
+Domain lists apply to each address on the way, redirects included; a refused address is never requested. A
+page's text is data, and may be hostile: models see it between fences (`search/generation/fencing.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from core.fetch import DeniedUrl, Fetched, FetchError, UnreachableUrl, fetch, na
 from core.fetch.robots import CrawlPolicy
 from extract.page_text import PageText, Unreadable, read_page
 from search.web.base import Refusal
-from search.web.challenges import LOOKED_AT_BYTES, is_refusal, is_wall
+from search.web.challenges import LOOKED_AT_BYTES, is_challenge, is_refusal
 from search.web.parts import CHARS_PER_TOKEN, RankedText, cut, ranked_by_words
 from search.web.sanitise import TITLE_BYTES, clean_text
 
@@ -46,7 +46,7 @@ _crawl_policy = CrawlPolicy()
 
 
 class PageFailed(Exception):
-    """A page is no source; the message is for people, and for models."""
+    """A page can't be used; the message is for people and for models."""
 
     def __init__(self, reason: Refusal, message: str) -> None:
         super().__init__(message)
@@ -81,7 +81,8 @@ class LongPage:
 async def fetch_pages(
     urls: Sequence[str], question: str, *, language: str | None, timeout_secs: float, may_read: MayRead
 ) -> list[LongPage | PageFailed]:
-    """Fetch pages side by side, their parts ranked by the question; one that fails costs only itself.
+    """Fetch pages in parallel, and rank their parts by the question; a failed page does not affect the
+    others.
 
     `language` is that of the question, ISO 639-1, if it is known.
     """
@@ -93,7 +94,7 @@ async def fetch_pages(
         return min(LONGEST_READING_SECS, secs / 2)
 
     async def fetched(url: str) -> LongPage:
-        wanted = _Wanted(WHOLE_PAGE_CHARS, timeout_secs, enough(timeout_secs), may_read)
+        wanted = _PageRequest(WHOLE_PAGE_CHARS, timeout_secs, enough(timeout_secs), may_read)
         return await _fetch(url, wanted, ranked)
 
     outcomes = await asyncio.gather(*map(fetched, urls), return_exceptions=True)
@@ -108,17 +109,17 @@ def _as_page_or_failure(outcome: LongPage | BaseException) -> LongPage | PageFai
 
 
 async def fetch_page(url: str, *, max_tokens: int, timeout_secs: float, may_read: MayRead) -> FetchedPage:
-    """Return what a page says, at most `max_tokens` from its beginning, or raise `PageFailed`."""
+    """Return the text of a page, at most `max_tokens` from its beginning; raise `PageFailed`."""
 
-    def begun(url: str, content: PageText) -> FetchedPage:
+    def beginning_of(url: str, content: PageText) -> FetchedPage:
         return FetchedPage(url, _title(url, content), *cut(content.text, max_tokens))
 
-    wanted = _Wanted(max_tokens * CHARS_PER_TOKEN, timeout_secs, timeout_secs, may_read)
-    return await _fetch(url, wanted, begun)
+    wanted = _PageRequest(max_tokens * CHARS_PER_TOKEN, timeout_secs, timeout_secs, may_read)
+    return await _fetch(url, wanted, beginning_of)
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _PageRequest:
     """How much of a page is wanted, how long it may take, and where it may lie."""
 
     max_chars: int
@@ -128,20 +129,20 @@ class _Wanted:
     may_read: MayRead
 
 
-async def _fetch(url: str, wanted: _Wanted, result: Callable[[str, PageText], Result]) -> Result:
-    """Return what `result`, called in a thread, makes of the page's address and text."""
+async def _fetch(url: str, wanted: _PageRequest, result: Callable[[str, PageText], Result]) -> Result:
+    """Return what `result`, called in a thread, makes of the page's address and text; raise `PageFailed`."""
     try:
         async with asyncio.timeout(wanted.timeout_secs):
             with tempfile.NamedTemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR) as file:
-                fetched = await _fetched(url, file, wanted.may_read)
-                return await _in_reader(partial(_read, fetched, Path(file.name), wanted, result))
+                fetched = await _fetch_url(url, file, wanted.may_read)
+                return await _in_reader(partial(_read_page, fetched, Path(file.name), wanted, result))
     except TimeoutError:
         raise PageFailed(Refusal.TIMEOUT, "The page took too long to fetch and to read.") from None
 
 
-async def _fetched(url: str, into: IO[bytes], may_read: MayRead) -> Fetched:
+async def _fetch_url(url: str, into: IO[bytes], may_read: MayRead) -> Fetched:
     async def admit(hop: httpx2.URL) -> None:
-        # Before anything of the host is asked for, its robots.txt included.
+        # Checked before anything is requested from the host, including its robots.txt.
         if not may_read(str(hop)):
             raise DeniedUrl
         await _crawl_policy.check(hop)
@@ -150,14 +151,14 @@ async def _fetched(url: str, into: IO[bytes], may_read: MayRead) -> Fetched:
         fetched = await fetch(url, into, admit=admit)
     except FetchError as error:
         if isinstance(error, UnreachableUrl) and is_refusal(error.status, error.headers):
-            raise _wall() from None
+            raise _refuse_challenge() from None
         failure = PageDenied if isinstance(error, DeniedUrl) else PageFailed
         raise failure(Refusal(error.code), error.message) from None
     into.flush()
     return fetched
 
 
-def _wall() -> PageFailed:
+def _refuse_challenge() -> PageFailed:
     return PageFailed(Refusal.BOT_WALL, "The site shows this page to people only, not to programs.")
 
 
@@ -165,7 +166,7 @@ def _wall() -> PageFailed:
 
 
 async def _in_reader(read: Callable[[Callable[[], None]], Result]) -> Result:
-    """Call `read` in a thread, with something to call now and then that raises once nobody waits any more."""
+    """Call `read` in a thread; its argument is a function that raises once the caller has stopped waiting."""
     given_up = threading.Event()
 
     def check() -> None:
@@ -178,14 +179,14 @@ async def _in_reader(read: Callable[[Callable[[], None]], Result]) -> Result:
         given_up.set()
 
 
-def _read(
+def _read_page(
     fetched: Fetched,
     file: Path,
-    wanted: _Wanted,
+    wanted: _PageRequest,
     result: Callable[[str, PageText], Result],
     check: Callable[[], None],
 ) -> Result:
-    # It may have waited for its turn until nobody waits for it.
+    # The caller may have stopped waiting before this thread's turn came.
     check()
     content = _content(fetched, file, wanted, check)
     check()
@@ -196,7 +197,7 @@ def _title(url: str, content: PageText) -> str:
     return clean_text(content.title or "", TITLE_BYTES) or clean_text(name_of_url(url), TITLE_BYTES)
 
 
-def _content(fetched: Fetched, file: Path, wanted: _Wanted, check: Callable[[], None]) -> PageText:
+def _content(fetched: Fetched, file: Path, wanted: _PageRequest, check: Callable[[], None]) -> PageText:
     with file.open("rb") as page:
         begun = page.read(LOOKED_AT_BYTES)
     try:
@@ -208,11 +209,11 @@ def _content(fetched: Fetched, file: Path, wanted: _Wanted, check: Callable[[], 
             while_waiting=check,
         )
     except Unreadable as error:
-        if is_wall(fetched.headers, begun, ""):
-            raise _wall() from None
+        if is_challenge(fetched.headers, begun, ""):
+            raise _refuse_challenge() from None
         raise _unreadable(error) from None
-    if is_wall(fetched.headers, begun, content.text):
-        raise _wall()
+    if is_challenge(fetched.headers, begun, content.text):
+        raise _refuse_challenge()
     return content
 
 

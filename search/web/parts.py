@@ -82,7 +82,7 @@ class RankedText:
         if self.tokens[order[0]] > max_tokens:
             return self._sentences(order[0], max_tokens)
         chosen, taken = _fitting(order, self.tokens, max_tokens)
-        return _joined(self.text, [self.parts[number] for number in chosen]), taken
+        return _join_stretches(self.text, [self.parts[number] for number in chosen]), taken
 
     def _sentences(self, number: int, max_tokens: int) -> tuple[str, int]:
         """Return what of a part is nearest to the question by its words."""
@@ -96,7 +96,7 @@ class RankedText:
         if not order or tokens[order[0]] > max_tokens:
             return cut(texts[order[0]] if order else self.part(number), max_tokens)
         chosen, taken = _fitting(order, tokens, max_tokens)
-        return _joined(self.text, [bounds[at] for at in chosen]), taken
+        return _join_stretches(self.text, [bounds[at] for at in chosen]), taken
 
     def part(self, number: int) -> str:
         """Return a part's text."""
@@ -208,7 +208,7 @@ def _fitting(order: Sequence[int], tokens: Sequence[int], most: int) -> tuple[li
     return sorted(chosen), taken
 
 
-def _joined(text: str, chosen: Sequence[Bounds]) -> str:
+def _join_stretches(text: str, chosen: Sequence[Bounds]) -> str:
     """Return stretches of a text; those that follow each other as they stand there."""
     stretches: list[Bounds] = []
     for start, end in chosen:

@@ -18,7 +18,7 @@ from accounts.ledger.base import MAX_COST, MaxCost
 from accounts.preferences import Layer, Section, SettingSource, resolve, settings_of
 from accounts.principal import Principal
 from core.errors import NotFound, ToolDisabled
-from search.web.providers.registry import AUTO, offered
+from search.web.providers.registry import AUTO, offered_names
 
 NAME = MAX_COST.section
 MOST_HITS = 20
@@ -95,11 +95,11 @@ def _deployment() -> Mapping[str, Any]:
 
 
 def _choices() -> Mapping[str, Sequence[str]]:
-    return {"provider": offered()}
+    return {"provider": offered_names()}
 
 
-def _offered(value: str) -> str:
-    names = offered()
+def _must_be_offered(value: str) -> str:
+    names = offered_names()
     if value not in names:
         raise ValueError(f"must be one of {', '.join(names)}")
     return value
@@ -111,7 +111,7 @@ class WebSearchSection(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     enabled: bool | None = Field(None, strict=True, description="Whether the web may be searched here.")
-    provider: Annotated[str, AfterValidator(_offered)] | None = Field(
+    provider: Annotated[str, AfterValidator(_must_be_offered)] | None = Field(
         None, description="Whom to ask: one that is configured, or `auto` for the first that answers."
     )
     default_count: int | None = Field(

@@ -1,4 +1,4 @@
-"""How a web search is told: its phases, sources and results as events and traces know them."""
+"""A web search as events and traces show it: its phases, sources and results."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _iso(when: date | None) -> str | None:
 
 
 def steps_of(searched: SearchOutcome) -> dict[str, JsonValue]:
-    """Return what a trace tells of a search."""
+    """Return a trace's description of a search."""
     return {
         "provider": searched.provider,
         "providers": dict(searched.outcomes),

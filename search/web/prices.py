@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.conf import settings
 
 from search.web.base import Provider, SearchHits, WebQuery
-from search.web.providers.registry import configured
+from search.web.providers.registry import configured_providers
 
 
 def price_of(provider: Provider | type[Provider]) -> Decimal:
@@ -19,7 +19,7 @@ def price_of(provider: Provider | type[Provider]) -> Decimal:
 
 def prices() -> dict[str, float]:
     """Return the US dollars for a call of each provider that is configured."""
-    return {provider.name: float(price_of(provider)) for provider in configured()}
+    return {provider.name: float(price_of(provider)) for provider in configured_providers()}
 
 
 def estimate_of(provider: Provider, query: WebQuery) -> Decimal:

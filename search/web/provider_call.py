@@ -1,4 +1,4 @@
-"""One attempt at one provider: past its breaker, paid for, and counted."""
+"""One call of one provider: through its breaker, paid for, and counted."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from search.web.breaker import BreakerOpen, ProviderBreaker
 from search.web.prices import cost_of, estimate_of
 
 
-async def attempt(provider: Provider, query: WebQuery, payer: Payer) -> SearchHits:
-    """Return what the provider finds.
+async def call_provider(provider: Provider, query: WebQuery, payer: Payer) -> SearchHits:
+    """Return the provider's hits.
 
-    Raise `ProviderFailed` (`BreakerOpen` if it was not even asked), or `BudgetExceeded`.
+    Raises `ProviderFailed` (`BreakerOpen` if it was not even called), or `BudgetExceeded`.
     """
     order = Order(payer, Purpose.SEARCH, provider.name, estimate_of(provider, query))
     try:
         async with ProviderBreaker(provider.name).guarding(), paying(order) as bill:
-            found = await _billed(provider, query, bill)
+            found = await _search_and_bill(provider, query, bill)
     except BreakerOpen:
-        metrics.called(provider.name, "unavailable")
+        metrics.count_call(provider.name, "unavailable")
         raise
     except ProviderFailed:
-        metrics.called(provider.name, "error")
+        metrics.count_call(provider.name, "error")
         raise
-    metrics.called(provider.name, "ok")
+    metrics.count_call(provider.name, "ok")
     return found
 
 
-async def _billed(provider: Provider, query: WebQuery, bill: ActualCost) -> SearchHits:
+async def _search_and_bill(provider: Provider, query: WebQuery, bill: ActualCost) -> SearchHits:
     try:
-        with metrics.timed(provider.name):
+        with metrics.observe_time(provider.name):
             found = await provider.search(query)
     except ProviderFailed as failure:
-        # A provider that fails bills nothing. Whether it does for what came too late, nobody knows.
+        # A failing provider bills nothing. After a timeout it is unknown whether it does.
         if failure.outcome is not Outcome.TIMEOUT:
             bill.cost = Decimal(0)
         raise

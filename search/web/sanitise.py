@@ -1,9 +1,9 @@
-"""What providers send, made harmless before anybody reads it: other people's words (contract §6).
+"""Cleans what providers send before anybody reads it, because strangers wrote it (contract §6).
 
-Of every title, URL and snippet nothing remains but visible text of bounded length. Sanitising twice is
-sanitising once, so that what was cached and what was not are the same.
+Titles, URLs and snippets are reduced to visible text of limited length. Sanitising twice gives the same
+result, so cached and fresh hits are equal.
 
-An HTML parser (nh3 was tried) is no help: hits are also plain text, of which it drops all that follows the
+An HTML parser (nh3 was tried) does not help. Hits are also plain text, of which it drops everything after the
 `<` of `i<n`, and entities of entities need several rounds with it, too.
 """
 
@@ -34,7 +34,7 @@ _WITHIN_WORDS = re.compile(
 _URL_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-f]{1,6});", re.IGNORECASE)
 
 
-def sanitised(hit: Hit) -> Hit | None:
+def sanitise_hit(hit: Hit) -> Hit | None:
     """Return the hit with clean texts, or None if its URL can't be shown."""
     url = clean_url(hit.url)
     if url is None:

@@ -16,13 +16,13 @@ from search.web.cache import Answer, is_kept, keep, key_of, look_up
 from search.web.inputs import WebSearchInput
 from search.web.preferences import WebSearchSettings, enabled_settings
 from search.web.prices import estimate_of
-from search.web.provider_call import attempt
+from search.web.provider_call import call_provider
 from search.web.providers.registry import AUTO, candidates
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOutcome:
-    """What was found, by whom, and how each provider did that was asked."""
+    """The hits, the provider that returned them, and the outcome of each provider that was called."""
 
     provider: str
     found: SearchHits
@@ -53,16 +53,16 @@ class SearchRequest:
 
     @property
     def asked(self) -> Sequence[Provider]:
-        """Whom to ask, one after the other."""
+        """The providers to call, one after the other."""
         return candidates(self.provider)
 
     @property
     def from_whom(self) -> str | None:
-        """Whose answers will do; None is anybody's."""
+        """The only provider whose answers are accepted; None accepts all."""
         return None if self.provider == AUTO else self.provider
 
     async def cached(self) -> Answer | None:
-        """Return what the same search has found lately."""
+        """Return the cached answer of the same search."""
         return await look_up(self.key, only=self.from_whom) if self.ttl_secs else None
 
     def is_cached(self) -> bool:
@@ -71,9 +71,9 @@ class SearchRequest:
 
 
 def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> None:
-    """Raise what keeps a search from being made: it is switched off, or there is no money left for it.
+    """Raise the reason why a search can't be made: it is switched off, or the budget is spent.
 
-    What is in the cache costs nothing. Called before a stream starts.
+    A cached search costs nothing. Called before a stream starts.
     """
     settings = enabled_settings(principal, workspace_id)
     wanted = SearchRequest.of(principal, inputs, settings, Payer(workspace_id, settings.max_cost))
@@ -83,26 +83,27 @@ def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> N
 
 
 async def search(wanted: SearchRequest) -> SearchOutcome:
-    """Return what is found; raise `ProviderError` or `Timeout` if nobody answers, or `BudgetExceeded`."""
+    """Return the outcome of a search; raise `ProviderError` or `Timeout` if no provider answers, or
+    `BudgetExceeded`."""
     first, kept = wanted.asked[0].name, await wanted.cached()
     if wanted.ttl_secs:
-        metrics.looked_up(first, hit=kept is not None)
+        metrics.count_look_up(first, hit=kept is not None)
     if kept:
         return SearchOutcome(kept.provider, kept.found, from_cache=True)
     outcomes: dict[str, Outcome] = {}
     for provider in wanted.asked:
         try:
-            found = await attempt(provider, wanted.query, wanted.payer)
+            found = await call_provider(provider, wanted.query, wanted.payer)
         except ProviderFailed as failure:
             outcomes[provider.name] = failure.outcome
             continue
         outcomes[provider.name] = Outcome.OK if found.hits else Outcome.EMPTY
         await keep(wanted.key, Answer(provider.name, found), wanted.ttl_secs)
         return SearchOutcome(provider.name, found, outcomes=outcomes)
-    raise _nobody(outcomes)
+    raise _no_answer_error(outcomes)
 
 
-def _nobody(outcomes: Mapping[str, Outcome]) -> LocusError:
+def _no_answer_error(outcomes: Mapping[str, Outcome]) -> LocusError:
     told = ", ".join(f"{provider}: {outcome}" for provider, outcome in outcomes.items())
     error = Timeout if set(outcomes.values()) == {Outcome.TIMEOUT} else ProviderError
     message = f"No search engine answered ({told}). Try again later, or choose another."

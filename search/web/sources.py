@@ -17,7 +17,7 @@ from core.text.sentences import sentence_bounds
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs
 from search.web.base import Hit, WebQuery
-from search.web.filters import in_domains, promoted
+from search.web.filters import in_domains, promote_preferred
 from search.web.pages import LongPage, PageDenied, PageFailed, fetch_pages
 from search.web.parts import cut, ranked_by_meaning
 
@@ -129,7 +129,7 @@ def reranked(
     scored = [replace(source, score=best.get(number)) for number, source in enumerate(sources)]
     ranked = sorted(scored, key=lambda source: (source.score is None, -(source.score or 0.0)))
     by_hit = {source.hit: source for source in ranked}
-    return [by_hit[hit] for hit in promoted([source.hit for source in ranked], query.prefer)]
+    return [by_hit[hit] for hit in promote_preferred([source.hit for source in ranked], query.prefer)]
 
 
 def within_budget(sources: Sequence[PageSource], query: WebQuery) -> list[SelectedSource]:

@@ -84,7 +84,7 @@ async def web_fetch(inputs: WebFetchInput, may_read: MayRead = allowed_here) -> 
 
 
 def as_locus_error(failure: PageFailed) -> LocusError:
-    """Return what a caller of the tool is told: whose fault it is, and in `details.reason` which one."""
+    """Return the error for the tool's caller: whose fault it is, and the reason in `details.reason`."""
     details = {"reason": failure.reason.value}
     if failure.reason is Refusal.BLOCKED_URL:
         return ValidationError(failure.message, param="url", details=details)

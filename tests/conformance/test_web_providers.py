@@ -29,8 +29,16 @@ from search.web.base import (
 )
 from search.web.domains import DomainRule
 from search.web.filters import SPANS
-from search.web.providers.registry import AUTO, PROVIDERS, candidates, configured, offered, provider, start
-from search.web.sanitise import sanitised
+from search.web.providers.registry import (
+    AUTO,
+    PROVIDERS,
+    candidates,
+    configured_providers,
+    offered_names,
+    provider,
+    start,
+)
+from search.web.sanitise import sanitise_hit
 from tests.testing.search_engines import Failure, ProviderDouble, WebPage, double
 
 QUERY = WebQuery("tea export", 5)
@@ -113,7 +121,7 @@ async def test_hits_come_in_order_and_clean(server: ProviderDouble, engine: Prov
         (page.title, page.url, page.snippet) for page in server.pages
     ]
     for hit in found.hits:
-        assert sanitised(hit) == hit
+        assert sanitise_hit(hit) == hit
         assert hit.site_name
         assert hit.score is None or 0 <= hit.score <= 1
     assert found.ignored_filters == ()
@@ -360,9 +368,9 @@ def test_it_is_there_if_the_settings_say_so(server: ProviderDouble, engine: Prov
     assert engine.price >= 0
     assert isinstance(engine.price, Decimal)
     assert [each.name for each in candidates(server.name)] == [server.name]
-    assert server.name in offered()
+    assert server.name in offered_names()
     with override_settings(**NO_KEYS):
-        assert (server.name in offered()) == (server.name == "duckduckgo")
+        assert (server.name in offered_names()) == (server.name == "duckduckgo")
 
 
 @override_settings(**NO_KEYS)
@@ -377,7 +385,7 @@ def test_auto_goes_by_the_order_of_the_contract() -> None:
     everything: dict[str, Any] = dict.fromkeys(NO_KEYS, "x") | {"SEARXNG_BASE_URL": "http://127.0.0.1:9"}
     order = ["brave", "tavily", "serpapi", "perplexity", "searxng", "anthropic", "duckduckgo"]
     with override_settings(**everything):
-        assert [each.name for each in configured()] == order
+        assert [each.name for each in configured_providers()] == order
         assert [each.name for each in candidates(AUTO)] == order
 
 

@@ -151,7 +151,7 @@ def test_a_server_that_stops_tells_everybody_who_listens() -> None:
             heard = {name: told.result(60) for name, told in listening.items()}
     finally:
         stop(web.process)
-    words = "The server is being stopped. Ask again in a moment."
+    words = "The server is stopping. Ask again in a moment."
     assert list(heard.values()) == [{"code": "overloaded", "message": words}] * len(over)
     ended = Execution.unscoped.values_list("status", "error__code")
     assert list(ended) == [("failed", "overloaded")] * len(over)

@@ -30,7 +30,7 @@ from runs.lifecycle import begin, cancel
 from runs.models import Execution, ExecutionEvent
 from runs.registry import TOOLS
 from runs.request import Call
-from runs.running import joined
+from runs.running import join_partials
 from search.events import Phase, RagResult
 from tests.conftest import Cast, make_cast
 from tests.testing.sockets import Socket, socket
@@ -175,7 +175,7 @@ class TestLeases:
         return execution.pk
 
     def begun(self, people: Cast) -> Execution:
-        return Call.read(principal_of_user(people.alice), TOOLS["rag_search"], QUESTION).begin()[0]
+        return Call.parse(principal_of_user(people.alice), TOOLS["rag_search"], QUESTION).begin()[0]
 
     async def test_who_reads_ends_it(self, people: Cast) -> None:
         execution = await details(people, await self.abandoned(people))
@@ -374,7 +374,7 @@ def test_pieces_are_joined_up_to_the_limit_and_never_cut() -> None:
     pieces = ["a" * 200, "<source_12>", "é" * 8, "b" * 200, "c" * 300]
     texts = [
         item.data.content
-        for item in joined([*map(said, pieces), start("x"), said("d")])
+        for item in join_partials([*map(said, pieces), start("x"), said("d")])
         if isinstance(item, ToolPartialUpdate)
     ]
     assert texts == ["a" * 200 + "<source_12>", "é" * 8 + "b" * 200, "c" * 300, "d"]
@@ -433,7 +433,7 @@ class TestDeletion:
 
         def cancelled() -> Execution:
             principal = principal_of_user(people.alice)
-            execution = Call.read(principal, TOOLS["rag_search"], QUESTION).begin()[0]
+            execution = Call.parse(principal, TOOLS["rag_search"], QUESTION).begin()[0]
             payer = Payer(execution.workspace_id, None, execution.pk)
             order = Order(payer, Purpose.SEARCH, "brave", Decimal("0.005"))
             book(Reservation(order), Decimal("0.005"), is_spent=True)

@@ -9,7 +9,16 @@ from math import log2
 import numpy as np
 import pytest
 
-from search.evaluation.metrics import MEASURES, Judged, estimate, hit, measured, ndcg, recall, reciprocal_rank
+from search.evaluation.metrics import (
+    MEASURES,
+    Judged,
+    estimate,
+    hit,
+    measure_all,
+    ndcg,
+    recall,
+    reciprocal_rank,
+)
 
 
 def judged(*ranks: int | None, gains: tuple[float, ...] | None = None) -> Judged:
@@ -100,4 +109,4 @@ def test_differences_are_those_of_paired_queries() -> None:
 
 
 def test_values_come_query_by_query() -> None:
-    assert measured(MEASURES["hit@1"], [judged(1), judged(2)]).tolist() == [1, 0]
+    assert measure_all(MEASURES["hit@1"], [judged(1), judged(2)]).tolist() == [1, 0]

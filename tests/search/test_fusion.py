@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.conf import settings
 
-from search.fusion import fuse, fuse_reranked, relevance, standardised
+from search.fusion import fuse, fuse_reranked, relevance, standardise
 
 NAN = float("nan")
 
@@ -23,11 +23,11 @@ def test_margins_matter_where_ranks_would_tie() -> None:
 
 
 def test_a_weight_of_nothing_leaves_a_search_out() -> None:
-    np.testing.assert_allclose(fuse((2, [3.0, 1.0]), (0, [1.0, 9.0])), 2 * standardised([3.0, 1.0]))
+    np.testing.assert_allclose(fuse((2, [3.0, 1.0]), (0, [1.0, 9.0])), 2 * standardise([3.0, 1.0]))
 
 
 def test_what_a_search_could_not_score_counts_as_its_lowest() -> None:
-    standard = standardised([3.0, 1.0, NAN])
+    standard = standardise([3.0, 1.0, NAN])
     assert standard.tolist() == [1.0, -1.0, -1.0]
     assert np.isfinite(fuse((1, [3.0, 1.0, NAN]), (1, [0.1, NAN, 0.9]))).all()
 

@@ -20,7 +20,7 @@ from core.locations import Box, LocatedText, OnPage, Page, PageBox
 from kb.models import Chunk, Modality
 from kb.pictures import Picture
 from runs.models import Execution
-from runs.withholding import hidden_documents, withheld
+from runs.withholding import hidden_documents, withhold
 from search.continuations import runs_on
 from search.generation.base import MOST_CROPS
 from search.generation.llm import ATTEMPTS
@@ -239,7 +239,7 @@ async def test_who_no_longer_sees_the_document_sees_no_picture_of_it(
     result = await ask(people)
     charlie = await sync_to_async(_principal)(people)
     hidden = await sync_to_async(hidden_documents)(charlie, [chunk.document_id])
-    [context] = withheld(result, hidden)["contexts"]
+    [context] = withhold(result, hidden)["contexts"]
     assert str(chunk.pk) not in json.dumps(context)
     assert not {"picture", "machine_made"} & {key for key, value in context.items() if value}
 

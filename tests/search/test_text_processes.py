@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from core.errors import Timeout
 from search.citations.resolve import resolve
-from search.citations.verifying import verified
+from search.citations.verifying import verify_with_deadline
 from search.generation.base import Choice, GenerationRequest, GenerationUsage
 from search.generation.extractive import ExtractiveGenerator, extract
 from search.generation.extractive.weighing import similarity_to
@@ -43,9 +43,9 @@ def verify(processes: TextProcesses, raw: str) -> Any:
 
 def test_the_same_comes_of_it_as_in_this_process(settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
-    assert verified(RAW, [TEA], "What?", vectors) == resolve(RAW, [TEA], "What?", vectors)
+    assert verify_with_deadline(RAW, [TEA], "What?", vectors) == resolve(RAW, [TEA], "What?", vectors)
     said = "The flowers have a scent like a hot drink <source_1>."
-    assert verified(said, [TEA], "What?", vectors) == resolve(said, [TEA], "What?", vectors)
+    assert verify_with_deadline(said, [TEA], "What?", vectors) == resolve(said, [TEA], "What?", vectors)
 
 
 def test_extracts_are_those_of_this_process(settings: Settings) -> None:
@@ -115,7 +115,7 @@ def test_citations_that_can_not_be_checked_in_time_are_left_out_and_counted(
         raise Timeout
 
     monkeypatch.setattr(text_processes, "run", late)
-    checked = verified(RAW, [TEA], "What?", vectors)
+    checked = verify_with_deadline(RAW, [TEA], "What?", vectors)
     assert checked.response == "Tea roses smell of tea. Nobody knows."
     assert (checked.removed, checked.sources_used) == (2, [])
     assert {verdict.outcome for verdict in checked.verdicts} == {"unchecked"}

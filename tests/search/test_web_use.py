@@ -18,7 +18,7 @@ from accounts.models.ledger import Balance, Charge, Purpose
 from search.models import Breaker
 from search.web.breaker import State, configuration_of
 from search.web.providers.registry import PROVIDERS, kind_of
-from search.web.usage.health import healths, unconfigured
+from search.web.usage.health import engine_healths, unconfigured_names
 from search.web.usage.money import dollars
 from search.web.usage.spent import Day, SpendingLimit, SpendingOverview, period
 from tests.conftest import Cast
@@ -151,21 +151,21 @@ def test_engines_tell_how_they_do(configured: None) -> None:
     Breaker.objects.create(name="web_search:tavily", failures=1, is_tripped=True, refused=refused)
     Breaker.objects.create(name="web_search:serpapi", failures=5, is_tripped=True, open_until=late)
     Breaker.objects.create(name="web_search:duckduckgo", failures=5, is_tripped=True, open_until=soon)
-    brave, tavily, serpapi, duckduckgo = healths(NOW)
+    brave, tavily, serpapi, duckduckgo = engine_healths(NOW)
     assert (brave.label, brave.state, brave.failures, brave.tone) == ("Brave", State.CLOSED, 2, "warning")
     assert (tavily.state, tavily.is_refused, tavily.tone) == (State.OPEN, True, "bad")
     assert (serpapi.state, serpapi.is_refused, serpapi.wait) == (State.OPEN, False, "40\xa0minutes")
     assert duckduckgo.wait == "less than a minute"
-    assert healths(late)[2].state is State.HALF_OPEN
+    assert engine_healths(late)[2].state is State.HALF_OPEN
     assert (brave.price, duckduckgo.price) == (Decimal(5), Decimal(0))
-    assert unconfigured() == ["Perplexity", "SearXNG", "Anthropic"]
+    assert unconfigured_names() == ["Perplexity", "SearXNG", "Anthropic"]
 
 
 @pytest.mark.django_db
 def test_a_new_key_is_no_longer_refused(configured: None, settings: Settings) -> None:
     Breaker.objects.create(name="web_search:tavily", is_tripped=True, refused=configuration_of("tavily"))
     settings.TAVILY_API_KEY = "another"
-    tavily = healths(NOW)[1]
+    tavily = engine_healths(NOW)[1]
     assert (tavily.state, tavily.is_refused) == (State.HALF_OPEN, False)
 
 
@@ -264,7 +264,7 @@ def test_an_engine_is_asked_again_once_its_trouble_is_forgotten(staff: Client) -
     )
     staff.post(reverse("admin:search_breaker_delete", args=["web_search:duckduckgo"]), {"post": "yes"})
     assert not Breaker.objects.exists()
-    assert [each.tone for each in healths(timezone.now())] == ["good"]
+    assert [each.tone for each in engine_healths(timezone.now())] == ["good"]
 
 
 def test_a_workspace_that_has_spent_can_be_deleted(staff: Client, cast: Cast) -> None:

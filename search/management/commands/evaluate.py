@@ -83,7 +83,7 @@ class Command(BaseCommand):
         console = Console(soft_wrap=True)
         try:
             tried = combinations(_choices(options["set"], options["sweep"]))
-            principal, found = _prepared(console, options)
+            principal, found = _prepare(console, options)
         except (BadDataset, BadSetting) as error:
             raise CommandError(str(error)) from error
         except LocusError as error:
@@ -93,11 +93,11 @@ class Command(BaseCommand):
                 console.print(f"{one.name}: {note}", style="yellow", markup=False, highlight=False)
         trials, settings = [], with_changes(DEFAULT, tried[0])
         if len(tried) > 1:
-            trials = _swept(console, principal, found, tried, options["by"])
+            trials = _sweep_all(console, principal, found, tried, options["by"])
             settings = trials[0].settings
             if not options["report"]:
                 return
-        evaluations = _evaluated(console, principal, found, settings)
+        evaluations = _evaluate_all(console, principal, found, settings)
         for evaluation in evaluations:
             console.print(stages_table(evaluation))
         if options["report"]:
@@ -126,12 +126,12 @@ def _choices(given: Sequence[str], file: Path | None) -> dict[str, list[str]]:
     return choices
 
 
-def _prepared(console: Console, options: dict[str, Any]) -> tuple[Principal, list[Collection]]:
+def _prepare(console: Console, options: dict[str, Any]) -> tuple[Principal, list[Collection]]:
     user = user_named(options["user"])
     workspace, principal = workspace_named(user, options["workspace"]), principal_of_user(user)
     names = {"passages": options["passages"], "queries": options["queries"]}
-    datasets = [_sampled(load(path, **names), options["sample"]) for path in options["datasets"]]
-    added = [_added(console, principal, workspace.pk, dataset) for dataset in datasets]
+    datasets = [_sample(load(path, **names), options["sample"]) for path in options["datasets"]]
+    added = [_add_documents(console, principal, workspace.pk, dataset) for dataset in datasets]
     ids = {id for one in added for id in one.values()}
     _process(console, principal, ids, here=options["ingest_here"])
     return principal, [
@@ -140,7 +140,7 @@ def _prepared(console: Console, options: dict[str, Any]) -> tuple[Principal, lis
     ]
 
 
-def _sampled(dataset: Dataset, size: int | None) -> Dataset:
+def _sample(dataset: Dataset, size: int | None) -> Dataset:
     if size is None or size >= len(dataset.queries):
         return dataset
     chosen = random.Random(SAMPLE_SEED).sample(dataset.queries, max(size, 1))  # noqa: S311
@@ -150,7 +150,9 @@ def _sampled(dataset: Dataset, size: int | None) -> Dataset:
 # --- The documents -----------------------------------------------------------------------------------------
 
 
-def _added(console: Console, principal: Principal, workspace_id: UUID, dataset: Dataset) -> dict[str, UUID]:
+def _add_documents(
+    console: Console, principal: Principal, workspace_id: UUID, dataset: Dataset
+) -> dict[str, UUID]:
     """Return the ids of the data set's own documents by their keys."""
     sources = dataset.sources or ()
     with _bar(console, f"{dataset.name}: documents", len(sources)) as advance:
@@ -163,21 +165,21 @@ def _added(console: Console, principal: Principal, workspace_id: UUID, dataset: 
 
 def _process(console: Console, principal: Principal, ids: set[UUID], *, here: bool) -> None:
     """Return once the documents are processed."""
-    total = collections.unfinished(principal, ids)
+    total = collections.count_unfinished(principal, ids)
     if not total:
         return
     work = collections.worker_here() if here else collections.worker_elsewhere()
     with work as is_worked_on, _bar(console, "Processing", total) as advance:
         for finished in collections.progress(principal, ids, is_worked_on):
             advance(finished)
-    if collections.unfinished(principal, ids):
+    if collections.count_unfinished(principal, ids):
         raise CommandError(NO_WORKER, returncode=UNFINISHED)
 
 
 # --- Asking ------------------------------------------------------------------------------------------------
 
 
-def _evaluated(
+def _evaluate_all(
     console: Console, principal: Principal, found: list[Collection], settings: RankingSettings
 ) -> list[Evaluation]:
     stages = ablation(settings)
@@ -188,7 +190,7 @@ def _evaluated(
     return evaluations
 
 
-def _swept(
+def _sweep_all(
     console: Console,
     principal: Principal,
     found: list[Collection],

@@ -25,7 +25,7 @@ from search.web.base import Hit, Location, Outcome, WebQuery
 from search.web.domains import DomainRule, in_all
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
-from search.web.providers.engine import Engine, ResultPage, Text, applied
+from search.web.providers.engine import Engine, ResultPage, Text, applied_filters
 from search.web.providers.failures import failure
 
 VERSION = "2023-06-01"
@@ -101,7 +101,7 @@ class Anthropic(Engine):
             said.add(turn, settings.ANTHROPIC_SEARCH_MODEL)
             if turn.stop_reason != "pause_turn":
                 break
-        honoured = applied(
+        honoured = applied_filters(
             location=query.location, country=_whereabouts(query).get("country") == query.country
         )
         return ResultPage(self._hits(said.content), honoured, said.searches, said.cost)
@@ -135,7 +135,7 @@ class Anthropic(Engine):
         results = [_Result.model_validate(each) for each in _dicts(found)]
         if not results:
             self._raise_error(found)
-        cited = _cited(content)
+        cited = _cited_texts(content)
         return (_hit(result, " … ".join(cited.get(result.url, ()))) for result in results)
 
     def _raise_error(self, found: Iterable[Any]) -> None:
@@ -189,7 +189,7 @@ def _dicts(lists: Iterable[Any]) -> Iterator[dict[str, Any]]:
             yield from (item for item in each if isinstance(item, dict))
 
 
-def _cited(content: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+def _cited_texts(content: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
     """Return what was cited of each URL, in order, each text once."""
     cited: dict[str, dict[str, None]] = {}
     for citation in _dicts(block.get("citations") for block in content):

@@ -15,7 +15,14 @@ from search.web.base import Hit, Location, Outcome, Recency, WebQuery
 from search.web.domains import DomainRule, in_all
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
-from search.web.providers.engine import Engine, ResultPage, Text, applied, times, wanted
+from search.web.providers.engine import (
+    Engine,
+    ResultPage,
+    Text,
+    applied_filters,
+    applied_times,
+    hits_to_request,
+)
 from search.web.providers.operators import with_sites
 
 FRESHNESS = {
@@ -94,18 +101,18 @@ class Brave(Engine):
         whereabouts = _whereabouts(query.location)
         params = {
             "q": _words(query),
-            "count": str(wanted(query)),
+            "count": str(hits_to_request(query)),
             "text_decorations": "false",
             "result_filter": "web",
             **narrowing,
         }
         reply = await client.get(f"{self.address}/res/v1/web/search", params, headers=headers | whereabouts)
-        honoured = applied(
+        honoured = applied_filters(
             country=narrowing.get("country") != ANYWHERE,
             language="search_lang" in narrowing,
             location=whereabouts,
         )
-        return ResultPage(map(_hit, self.read(reply, _Reply).web.results), honoured | times(query))
+        return ResultPage(map(_hit, self.read(reply, _Reply).web.results), honoured | applied_times(query))
 
     def outcome(self, reply: Reply) -> Outcome:
         """Tell a bad key from a bad parameter, and a month's quota from a second's."""

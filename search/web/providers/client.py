@@ -1,7 +1,7 @@
-"""The way to a provider: HTTP with a limit on what comes back.
+"""HTTP requests to a provider, with a limit on the size of replies.
 
-Whoever operates this server has chosen the address, so the guard of `core.fetch` does not apply. Requests are
-not repeated: the next provider is asked instead, and somebody waits.
+The operator has chosen the address, so the guard of `core.fetch` does not apply. Failed requests are not
+repeated: a user is waiting, so the next provider is asked.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from search.web import dates
 from search.web.base import Hit, Outcome, Recency, WebQuery
 from search.web.domains import DomainRule, matches
 from search.web.providers.client import Client, Reply
-from search.web.providers.engine import Engine, ResultPage, applied
+from search.web.providers.engine import Engine, ResultPage, applied_filters
 from search.web.providers.failures import failure
 from search.web.providers.operators import with_sites
 from search.web.providers.regions import region
@@ -64,14 +64,16 @@ class DuckDuckGo(Engine):
         headers = HEADERS | {"Referer": f"{self.address}/"} | ({"Cookie": cookies} if cookies else {})
         reply = await client.post_form(f"{self.address}/html/", fields, headers=headers)
         days = query.recency is not Recency.HOUR
-        return ResultPage(await asyncio.to_thread(self._hits, reply), honoured | applied(recency=days))
+        return ResultPage(
+            await asyncio.to_thread(self._hits, reply), honoured | applied_filters(recency=days)
+        )
 
     def outcome(self, reply: Reply) -> Outcome:
         """Know that nobody is refused for a key here."""
         return Outcome.UNAVAILABLE if reply.status == 403 else super().outcome(reply)
 
     def _hits(self, reply: Reply) -> list[Hit]:
-        page = _parsed(reply)
+        page = _parse_page(reply)
         results = page.xpath(_RESULTS) if page is not None else []
         hits = [hit for result in results if (hit := _hit(result))]
         if hits:
@@ -82,7 +84,7 @@ class DuckDuckGo(Engine):
         if reply.status != 200:
             raise self.failed(reply)
         if page is None or not page.xpath(_WITH_CLASS.format("no-results")):
-            raise self.misunderstood("neither results nor a word that there are none")
+            raise self.misunderstood("neither results nor a message that there are none")
         return []
 
 
@@ -93,7 +95,7 @@ def _words(query: WebQuery) -> str:
     return with_sites(quoted, deny=not query.allow, most_chars=DuckDuckGo.most_chars)
 
 
-def _parsed(reply: Reply) -> html.HtmlElement | None:
+def _parse_page(reply: Reply) -> html.HtmlElement | None:
     try:
         return html.document_fromstring(reply.body, parser=html.HTMLParser(encoding="utf-8"))
     except (ValueError, etree.ParserError):

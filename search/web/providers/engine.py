@@ -1,4 +1,4 @@
-"""What all search engines share: a deadline, clean hits that meet the query, failures that are understood."""
+"""Common parts of all search engines: a deadline, clean hits that match the query, classified failures."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from pydantic import BaseModel, BeforeValidator
 from pydantic import ValidationError as PydanticError
 
 from search.web.base import Hit, Outcome, Provider, ProviderFailed, Recency, SearchHits, WebQuery
-from search.web.filters import can_match, narrowed
+from search.web.filters import apply_filters, can_match
 from search.web.providers.client import Client, Reply
 from search.web.providers.failures import failure, outcome_of
-from search.web.sanitise import clean_text, sanitised
+from search.web.sanitise import clean_text, sanitise_hit
 
 MOST_HITS = 20
 LONGEST_CAUSE_BYTES = 300
@@ -88,11 +88,11 @@ class Engine(Provider):
 
     @property
     def secrets(self) -> Sequence[str]:
-        """What must not be told to anybody, also if the engine repeats it."""
+        """Texts that must never be shown, even if the engine repeats them."""
         return [self.key] if self.key else []
 
     def failed(self, reply: Reply) -> ProviderFailed:
-        """Return what to raise for a reply that is none; what the engine says of it goes to the log."""
+        """Return the error for a reply that is a failure; the engine's message goes to the log."""
         logger.warning("%s answered HTTP %d: %s", self.label, reply.status, self._cause(reply.text))
         return failure(
             self.label,
@@ -113,7 +113,7 @@ class Engine(Provider):
             raise self.misunderstood(f"not JSON: {error}") from None
 
     def misunderstood(self, problem: str) -> ProviderFailed:
-        """Return what to raise for a reply that is not what the engine documents."""
+        """Return the error for a reply that is not what the engine documents."""
         logger.warning("%s: %s", self.label, self._cause(problem))
         return failure(self.label, Outcome.BAD_RESPONSE)
 
@@ -126,9 +126,9 @@ class Engine(Provider):
             )
 
     def _found(self, query: WebQuery, page: ResultPage, now: datetime) -> SearchHits:
-        hits = tuple(hit for each in page.hits if (hit := sanitised(each)))
+        hits = tuple(hit for each in page.hits if (hit := sanitise_hit(each)))
         found = SearchHits(hits, calls=page.calls, extra_cost=page.extra_cost)
-        return narrowed(query, found, page.honoured, now)
+        return apply_filters(query, found, page.honoured, now)
 
     def _cause(self, text: str) -> str:
         for secret in self.secrets:
@@ -140,17 +140,17 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def wanted(query: WebQuery) -> int:
-    """Return how many hits to ask for where more cost nothing: all, if some may have to go."""
+def hits_to_request(query: WebQuery) -> int:
+    """Return how many hits to request if more cost nothing: the maximum if some may be filtered out."""
     looked_at: Any = query.allow or query.deny or query.prefer or query.updated
     return MOST_HITS if looked_at or query.published or query.recency else query.count
 
 
-def times(query: WebQuery) -> frozenset[str]:
+def applied_times(query: WebQuery) -> frozenset[str]:
     """Return which filters of times an engine has applied that knows days and ranges, but no hours."""
     return frozenset({"published"} if query.recency is Recency.HOUR else {"published", "recency"})
 
 
-def applied(**fields: object) -> frozenset[str]:
+def applied_filters(**fields: object) -> frozenset[str]:
     """Return the names of those fields of the query for which something was sent."""
     return frozenset(name for name, sent in fields.items() if sent)

@@ -6,13 +6,13 @@ from search.web.base import Outcome, ProviderFailed
 
 _TOLD = {
     Outcome.INVALID_REQUEST: "{} does not take this search",
-    Outcome.RATE_LIMITED: "{} wants to be asked less often",
-    Outcome.BOT_CHALLENGE: "{} takes this server for a robot",
+    Outcome.RATE_LIMITED: "{} limits how often it may be asked",
+    Outcome.BOT_CHALLENGE: "{} blocks this server as a robot",
     Outcome.AUTH: "{} refuses access",
-    Outcome.QUOTA: "What may be asked of {} is used up",
+    Outcome.QUOTA: "The quota of {} is used up",
     Outcome.TIMEOUT: "{} did not answer in time",
     Outcome.UNAVAILABLE: "{} could not be asked",
-    Outcome.BAD_RESPONSE: "{} answers in a way that is not understood",
+    Outcome.BAD_RESPONSE: "{} sent an answer that could not be read",
 }
 _OF_STATUS = {
     400: Outcome.INVALID_REQUEST,

@@ -13,7 +13,7 @@ from search.web import dates
 from search.web.base import DateRange, Hit, WebQuery
 from search.web.domains import DomainRule, in_all
 from search.web.providers.client import Client
-from search.web.providers.engine import Engine, ResultPage, Text, applied, wanted
+from search.web.providers.engine import Engine, ResultPage, Text, applied_filters, hits_to_request
 
 MOST_DOMAINS = 20
 # Extracts may be thousands of tokens long; a snippet holds about as many as the largest of these.
@@ -45,17 +45,17 @@ class Perplexity(Engine):
     async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
         """Return the results of one query."""
         narrowing = _narrowing(query)
-        body = {"query": query.text, "max_results": wanted(query), **_budget(query), **narrowing}
+        body = {"query": query.text, "max_results": hits_to_request(query), **_budget(query), **narrowing}
         headers = {"Authorization": f"Bearer {self.key}"}
         reply = await client.post_json(f"{self.address}/search", body, headers=headers)
-        return ResultPage(map(_hit, self.read(reply, _Reply).results), _honoured(query))
+        return ResultPage(map(_hit, self.read(reply, _Reply).results), _honoured_filters(query))
 
 
 def _budget(query: WebQuery) -> dict[str, int]:
     page = min(query.max_tokens_per_page or PAGE_TOKENS, MOST_PAGE_TOKENS)
     return {
         "max_tokens_per_page": page,
-        "max_tokens": max(page, query.max_tokens or page * wanted(query)),
+        "max_tokens": max(page, query.max_tokens or page * hits_to_request(query)),
     }
 
 
@@ -88,12 +88,12 @@ def _entries(rules: Sequence[DomainRule]) -> list[str]:
     return [f"https://{rule}" if rule.path and not rule.is_suffix else rule.host for rule in rules]
 
 
-def _honoured(query: WebQuery) -> frozenset[str]:
+def _honoured_filters(query: WebQuery) -> frozenset[str]:
     location = query.location
     only_country = (
         location is not None and location.latitude is None and not (location.region or location.city)
     )
-    return applied(
+    return applied_filters(
         recency=True,
         published=True,
         updated=True,

@@ -24,27 +24,27 @@ AUTO = "auto"
 logger = logging.getLogger(__name__)
 
 
-def configured() -> list[Provider]:
+def configured_providers() -> list[Provider]:
     """Return the providers that the settings offer, in the order in which `auto` asks them."""
-    return [found for name in PROVIDERS if (found := _configured(name))]
+    return [found for name in PROVIDERS if (found := _configured_provider(name))]
 
 
 def provider(name: str) -> Provider:
     """Return the provider of this name; raise `ValidationError` if it is unknown or not configured."""
-    found = _configured(name) if name in PROVIDERS else None
+    found = _configured_provider(name) if name in PROVIDERS else None
     if found is None:
-        raise ValidationError(f"provider: must be one of {', '.join(offered())}.", param="provider")
+        raise ValidationError(f"provider: must be one of {', '.join(offered_names())}.", param="provider")
     return found
 
 
 def candidates(name: str) -> list[Provider]:
     """Return whom to ask, one after the other: a provider that is named, alone, or for `auto` all."""
-    return configured() if name == AUTO else [provider(name)]
+    return configured_providers() if name == AUTO else [provider(name)]
 
 
-def offered() -> list[str]:
+def offered_names() -> list[str]:
     """Return the names that a search may give."""
-    return [AUTO, *(each.name for each in configured())]
+    return [AUTO, *(each.name for each in configured_providers())]
 
 
 def start() -> str:
@@ -54,7 +54,7 @@ def start() -> str:
     """
     for name in ("WHITELISTED_DOMAINS", "BLACKLISTED_DOMAINS"):
         deployment_list(name)
-    report = f"Searching the web with {', '.join(each.name for each in configured())}."
+    report = f"Searching the web with {', '.join(each.name for each in configured_providers())}."
     logger.info(report)
     return report
 
@@ -65,5 +65,5 @@ def kind_of(name: str) -> type[Provider]:
     return engine
 
 
-def _configured(name: str) -> Provider | None:
+def _configured_provider(name: str) -> Provider | None:
     return kind_of(name).configured()

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from search.web import dates
 from search.web.base import Hit, Outcome, Recency, WebQuery
 from search.web.providers.client import Client
-from search.web.providers.engine import Engine, Number, ResultPage, Text, applied
+from search.web.providers.engine import Engine, Number, ResultPage, Text, applied_filters
 from search.web.providers.failures import failure
 from search.web.providers.operators import with_sites
 
@@ -81,7 +81,7 @@ class SearXng(Engine):
         days = query.recency is not Recency.HOUR
         return ResultPage(
             _hits(hits),
-            applied(recency=days, country=query.country and query.language, language=True),
+            applied_filters(recency=days, country=query.country and query.language, language=True),
         )
 
     async def _page(self, query: WebQuery, number: int, client: Client) -> Sequence[_Result]:

@@ -13,7 +13,7 @@ from search.web.base import Hit, Location, Outcome, Recency, WebQuery
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
 from search.web.providers.countries import COUNTRY_NAMES
-from search.web.providers.engine import Engine, ResultPage, Text, applied
+from search.web.providers.engine import Engine, ResultPage, Text, applied_filters
 from search.web.providers.failures import failure
 from search.web.providers.operators import with_sites
 
@@ -67,7 +67,7 @@ class SerpApi(Engine):
         pages = [await self._page(with_sites(query), narrowing, 0, client)]
         if pages[0] and query.count > PAGE:
             pages.append(await self._page(with_sites(query), narrowing, PAGE, client))
-        honoured = applied(
+        honoured = applied_filters(
             recency=True,
             published=True,
             country=True,

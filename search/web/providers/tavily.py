@@ -16,7 +16,15 @@ from search.web.domains import DomainRule, in_all
 from search.web.filters import window
 from search.web.providers.client import Client, Reply
 from search.web.providers.countries import COUNTRY_NAMES
-from search.web.providers.engine import Engine, Number, ResultPage, Text, applied, times, wanted
+from search.web.providers.engine import (
+    Engine,
+    Number,
+    ResultPage,
+    Text,
+    applied_filters,
+    applied_times,
+    hits_to_request,
+)
 
 TIME_RANGES = {
     Recency.HOUR: "day",
@@ -58,11 +66,11 @@ class Tavily(Engine):
         narrowing = _times(query, now) | _domains(query) | _language(query.language)
         if country := COUNTRY_NAMES.get(query.country or ""):
             narrowing |= {"country": country}
-        body = {"query": query.text, "max_results": wanted(query), "topic": "general", **narrowing}
+        body = {"query": query.text, "max_results": hits_to_request(query), "topic": "general", **narrowing}
         headers = {"Authorization": f"Bearer {self.key}"}
         reply = await client.post_json(f"{self.address}/search", body, headers=headers)
-        honoured = applied(country="country" in narrowing, language="language" in narrowing)
-        return ResultPage(map(_hit, self.read(reply, _Reply).results), honoured | times(query))
+        honoured = applied_filters(country="country" in narrowing, language="language" in narrowing)
+        return ResultPage(map(_hit, self.read(reply, _Reply).results), honoured | applied_times(query))
 
     def outcome(self, reply: Reply) -> Outcome:
         """Know Tavily's own statuses."""

@@ -1,4 +1,4 @@
-"""How the search engines do, as this deployment has met them. Tells no key, nor what an engine said."""
+"""The state of the search engines in this deployment; contains no key and no engine's message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from search.models import Breaker
 from search.web.base import Provider
 from search.web.breaker import State, configuration_of, name_of, state_of
 from search.web.prices import price_of
-from search.web.providers.registry import PROVIDERS, configured, kind_of
+from search.web.providers.registry import PROVIDERS, configured_providers, kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Health:
         return "warning" if self.failures or self.state is State.HALF_OPEN else "good"
 
 
-def healths(now: datetime) -> list[Health]:
+def engine_healths(now: datetime) -> list[Health]:
     """Return the engines in the order in which they are asked."""
     rows = {row.name: row for row in Breaker.objects.all()}
-    return [_health(each, rows.get(name_of(each.name)), now) for each in configured()]
+    return [_health(each, rows.get(name_of(each.name)), now) for each in configured_providers()]
 
 
 def label_of(provider: str) -> str:
@@ -50,9 +50,9 @@ def label_of(provider: str) -> str:
     return kind_of(provider).label if provider in PROVIDERS else provider
 
 
-def unconfigured() -> list[str]:
+def unconfigured_names() -> list[str]:
     """Return what engines are called that could be asked if the settings held their key or address."""
-    known = {each.name for each in configured()}
+    known = {each.name for each in configured_providers()}
     return [label_of(name) for name in PROVIDERS if name not in known]
 
 

@@ -1,4 +1,4 @@
-"""What was spent in a time, as pages tell it: day by day, by provider, by workspace, and what is left."""
+"""Spending over a period for pages: by day, by provider, by workspace, and what is left."""
 
 from __future__ import annotations
 

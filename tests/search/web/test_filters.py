@@ -13,7 +13,15 @@ from pytest_django import Settings
 from search.web.base import DateRange, Hit, Location, Recency, SearchHits, WebQuery
 from search.web.dates import iso, mail, words
 from search.web.domains import DomainRule, matches
-from search.web.filters import BONUS, SPANS, can_match, deployment_list, narrowed, promoted, window
+from search.web.filters import (
+    BONUS,
+    SPANS,
+    apply_filters,
+    can_match,
+    deployment_list,
+    promote_preferred,
+    window,
+)
 
 NOW = datetime(2026, 5, 20, 0, 30, tzinfo=UTC)
 TODAY, YESTERDAY = NOW.date(), NOW.date() - timedelta(days=1)
@@ -30,7 +38,7 @@ def hit(name: str, published: date | datetime | None = None, updated: date | Non
 def left(
     query: WebQuery, *hits: Hit, honoured: frozenset[str] = frozenset()
 ) -> tuple[list[str], tuple[str, ...]]:
-    found = narrowed(query, SearchHits(hits), honoured, NOW)
+    found = apply_filters(query, SearchHits(hits), honoured, NOW)
     return [each.title for each in found.hits], found.ignored_filters
 
 
@@ -126,7 +134,7 @@ ends = st.none() | days
 def test_every_hit_meets_what_is_not_ignored(
     hits: list[Hit], published: DateRange, updated: DateRange, count: int
 ) -> None:
-    found = narrowed(
+    found = apply_filters(
         WebQuery("tea", count, published=published, updated=updated), SearchHits(tuple(hits)), set(), NOW
     )
     assert len(found.hits) <= count
@@ -157,7 +165,7 @@ def test_the_same_page_counts_once_where_it_stands_first() -> None:
 def test_the_bonus_moves_hits_up_by_a_part_of_the_list(order: list[str], preferred: set[str]) -> None:
     rules = [DomainRule(f"{name}.example") for name in sorted(preferred)]
     hits = [hit(name) for name in order]
-    after = promoted(hits, rules)
+    after = promote_preferred(hits, rules)
     assert sorted(after, key=str) == sorted(hits, key=str)
     for one, other in pairwise(after):
         if matches(one.url, rules) == matches(other.url, rules):

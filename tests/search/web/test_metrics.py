@@ -25,7 +25,7 @@ from core.errors import BudgetExceeded
 from search.web import metrics
 from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
 from search.web.breaker import FAILURES, BreakerOpen
-from search.web.provider_call import attempt
+from search.web.provider_call import call_provider
 from search.web.providers.registry import PROVIDERS
 from tests.conftest import Cast, make_cast
 from tests.testing.live import environment
@@ -99,7 +99,7 @@ class TestAttempts:
 
     async def attempt(self, payer: Payer, failure: Exception | None = None) -> None:
         try:
-            await attempt(Scripted(failure), WebQuery("tea", 5), payer)
+            await call_provider(Scripted(failure), WebQuery("tea", 5), payer)
         except (ProviderFailed, BudgetExceeded) as error:
             assert error is failure or isinstance(error, BreakerOpen | BudgetExceeded)
 
@@ -141,18 +141,18 @@ class TestAttempts:
 
         for name in ("_calls", "_cache", "_breaker_open", "_latency"):
             monkeypatch.setattr(metrics, name, Broken())
-        found = await attempt(Scripted(), WebQuery("tea", 5), payer)
-        metrics.looked_up("brave", hit=True)
-        metrics.called("brave", "unavailable")
+        found = await call_provider(Scripted(), WebQuery("tea", 5), payer)
+        metrics.count_look_up("brave", hit=True)
+        metrics.count_call("brave", "unavailable")
         assert found == SearchHits(())
         assert [record.message for record in caplog.records] == ["A metric can't be written."] * 4
 
 
 def test_the_cache_is_counted_by_hit(db: None) -> None:
     changes = Changes()
-    metrics.looked_up("brave", hit=True)
-    metrics.looked_up("brave", hit=False)
-    metrics.looked_up("brave", hit=False)
+    metrics.count_look_up("brave", hit=True)
+    metrics.count_look_up("brave", hit=False)
+    metrics.count_look_up("brave", hit=False)
     assert changes.of("kb_web_search_cache") == {
         sample("kb_web_search_cache_total", provider="brave", hit="true"): 1,
         sample("kb_web_search_cache_total", provider="brave", hit="false"): 2,
@@ -178,7 +178,7 @@ def no_table(transactional_db: None) -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_table")
 def test_without_the_database_the_other_metrics_are_told() -> None:
-    metrics.looked_up("brave", hit=True)
+    metrics.count_look_up("brave", hit=True)
     names = {name for name, _ in samples()}
     assert "kb_web_search_cache_total" in names
     assert "kb_circuit_breaker_state" not in names

@@ -13,7 +13,7 @@ from accounts.ledger.base import Payer
 from accounts.models.ledger import Charge
 from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
 from search.web.prices import cost_of, estimate_of, price_of
-from search.web.provider_call import attempt
+from search.web.provider_call import call_provider
 from tests.conftest import make_cast
 
 
@@ -68,7 +68,7 @@ def test_a_search_costs_its_calls_and_what_comes_on_top(settings: Settings) -> N
 async def test_what_fails_costs_nothing_unless_nobody_knows(fails: Outcome | None, spent: list[str]) -> None:
     team = (await sync_to_async(make_cast)()).team
     try:
-        await attempt(Priced(fails), WebQuery("x", 20), Payer(team.pk))
+        await call_provider(Priced(fails), WebQuery("x", 20), Payer(team.pk))
     except ProviderFailed as failure:
         assert failure.outcome is fails
     charges = await sync_to_async(lambda: list(Charge.unscoped.values_list("amount", flat=True)))()

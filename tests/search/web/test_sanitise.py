@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from search.web.base import Hit
-from search.web.sanitise import SNIPPET_BYTES, TITLE_BYTES, URL_BYTES, clean_text, clean_url, sanitised
+from search.web.sanitise import SNIPPET_BYTES, TITLE_BYTES, URL_BYTES, clean_text, clean_url, sanitise_hit
 
 # Any Unicode, lone surrogates too, and the stuff of markup more often.
 MARKUP = """<b> </b> < > & amp; lt; #x200b; #38; &copy <!-- --> <script é 水 a &#xD800;"""
@@ -64,11 +64,11 @@ def test_any_url_becomes_a_url_of_the_web_or_nothing(text: str) -> None:
 
 @given(st.builds(Hit, anything, anything.map("https://a.example/{}".format), anything, anything))
 def test_sanitising_twice_is_sanitising_once(hit: Hit) -> None:
-    clean = sanitised(hit)
+    clean = sanitise_hit(hit)
     if clean is not None:
         assert clean.title
         assert clean.site_name
-        assert sanitised(clean) == clean
+        assert sanitise_hit(clean) == clean
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_urls(text: str, url: str) -> None:
     ],
 )
 def test_hits_without_a_url_of_the_web_are_dropped(text: str) -> None:
-    assert sanitised(Hit("Title", text, "Snippet")) is None
+    assert sanitise_hit(Hit("Title", text, "Snippet")) is None
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_hits_without_a_url_of_the_web_are_dropped(text: str) -> None:
 def test_hits_whose_url_has_a_name_or_password_are_dropped(url: str) -> None:
     """Such addresses log readers in somewhere, or pose as another host."""
     assert clean_url(url) is None
-    assert sanitised(Hit("Title", url, "Snippet")) is None
+    assert sanitise_hit(Hit("Title", url, "Snippet")) is None
 
 
 def test_the_longest_url_is_kept_whole() -> None:
@@ -166,7 +166,7 @@ def test_the_longest_url_is_kept_whole() -> None:
 
 
 def test_who_has_no_title_is_called_by_host() -> None:
-    hit = sanitised(Hit("\u200b<b></b>", "https://example.org/x", "", site_name=" ", engine="br\u200bave"))
+    hit = sanitise_hit(Hit("\u200b<b></b>", "https://example.org/x", "", site_name=" ", engine="br\u200bave"))
     assert hit
     assert (hit.title, hit.site_name, hit.engine) == ("example.org", "example.org", "brave")
 

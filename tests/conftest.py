@@ -23,6 +23,7 @@ from accounts.access.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import KeyScope, Role
 from search.rerank import registry as reranking
+from tests.slow import PATHS
 from tests.testing.paths import SHARED_DATA
 from tests.testing.web import Web, serving
 
@@ -36,6 +37,47 @@ hypothesis.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 hypothesis.load_profile("locus")
+
+
+# Groups that take long, in this order: the last to begin decides when all are done.
+FIRST = ["browser", "faults", "locus", "extract"]
+# Folders whose tests share a server, and therefore a process.
+ONE_GROUP = ("browser/", "locus/door/")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`bin/test` says which groups of slow tests are due; by hand all run."""
+    parser.addoption(
+        "--slow", default=",".join(PATHS), help="groups of slow tests to run, with commas between"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests that are not due, and let the tests of a file share a process and its fixtures."""
+    due = set(config.getoption("--slow").split(","))
+    left_out = [item for item in items if not slow_groups(item) <= due]
+    items[:] = [item for item in items if slow_groups(item) <= due]
+    config.hook.pytest_deselected(items=left_out)
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            file = item.nodeid.partition("::")[0].removeprefix("tests/").removesuffix(".py")
+            group = next((folder for folder in ONE_GROUP if file.startswith(folder)), file)
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=place_in_line)
+
+
+def slow_groups(item: pytest.Item) -> set[str]:
+    """Return the groups of a slow test; none for other tests."""
+    groups = {group for mark in item.iter_markers("slow") for group in mark.args}
+    if unknown := groups - set(PATHS):
+        raise pytest.UsageError(f"{item.nodeid}: tests/slow.py knows no group {', '.join(unknown)}")
+    return groups
+
+
+def place_in_line(item: pytest.Item) -> int:
+    room = item.nodeid.split("/")[1]
+    return FIRST.index(room) if room in FIRST else len(FIRST)
 
 
 @pytest.fixture(autouse=True)

@@ -1,35 +1,94 @@
 """The environment tests run in, set before Django reads its settings: pytest loads this with `-p`.
 
-A temporary data folder and, unless `DATABASE_URL` names another, an embedded PostgreSQL of its own.
+Each process that runs tests has a temporary data folder of its own. They share an embedded PostgreSQL, unless
+`DATABASE_URL` names another server; pytest-django gives each process a database of its own there.
 """
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import shutil
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
-DATA_DIR = Path(tempfile.mkdtemp(prefix="locus-tests-"))
-(DATA_DIR / "static").mkdir()
+from tests.testing.paths import ROOT
+
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+MEMORY = Path("/dev/shm")
+ENOUGH_MEMORY = 2 << 30
+# Nobody needs the data after a crash. The fewer pages are kept, the faster are tables emptied between tests.
+WITHOUT_DURABILITY = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+CACHES = {"shared_buffers": "64MB", "effective_cache_size": "1GB"}
+
+
+def new_data_dir() -> Path:
+    """Make a data folder: of a worker of pytest-xdist within the folder of the process that started it."""
+    if WORKER:
+        folder = Path(os.environ["DATA_DIR"]) / WORKER
+        folder.mkdir()
+    else:
+        folder = Path(tempfile.mkdtemp(prefix="locus-tests-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "static").mkdir()
+    keep_models(folder)
+    return folder
+
+
+def keep_models(folder: Path) -> None:
+    """Let converted models outlive the run: conversion takes a while, and their names tell their versions."""
+    kept = ROOT / ".cache" / "models"
+    kept.mkdir(parents=True, exist_ok=True)
+    (folder / "cache").mkdir()
+    (folder / "cache" / "models").symlink_to(kept)
+
+
+def start_postgres() -> str:
+    """Start a server for this run and return the URL of its database."""
+    from locus.serve import postgres
+
+    remove_abandoned_clusters()
+    folder = Path(tempfile.mkdtemp(prefix="locus-tests-", dir=MEMORY if has_memory() else None))
+    # Before the server starts, so that it runs after the server has stopped.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    # The server's own account has to pass through.
+    folder.chmod(0o711)
+    settings = patch.dict(postgres.SETTINGS, WITHOUT_DURABILITY)
+    with settings, patch.object(postgres, "caches", lambda memory: CACHES):
+        url = postgres.start_embedded(folder)
+    postgres.allow_databases(url)
+    return url
+
+
+def has_memory() -> bool:
+    """Tell whether the file system in memory has room for the cluster: some containers give it 64 MB."""
+    return os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH_MEMORY
+
+
+def remove_abandoned_clusters() -> None:
+    """Remove from memory what killed runs have left there: nobody holds the locks of their servers."""
+    for users in MEMORY.glob("locus-tests-*/postgres/users.lock"):
+        with users.open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            shutil.rmtree(users.parents[1], ignore_errors=True)
+
 
 os.umask(0o077)
 # What root's tests write, the processes that they start have to read.
 os.environ["ALLOW_ROOT"] = "true"
 # What a developer keeps in `.env` must not decide how a test ends.
 os.environ["ENV_FILE"] = ""
-os.environ["DATA_DIR"] = str(DATA_DIR)
 os.environ.setdefault("SECRET_KEY", "a key that only tests use")
 # An answer to "did this reach a model hub?": never.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
-
-# Before the server starts, so that it runs after the server has stopped.
-atexit.register(shutil.rmtree, DATA_DIR, ignore_errors=True)
-
+os.environ["DATA_DIR"] = str(new_data_dir())
 if "DATABASE_URL" not in os.environ:
-    from locus.serve.postgres import allow_databases, start_embedded
-
-    os.environ["DATABASE_URL"] = start_embedded(DATA_DIR)
-    allow_databases(os.environ["DATABASE_URL"])
+    os.environ["DATABASE_URL"] = start_postgres()
+# pytest-xdist hands on the option `-p` too late: its workers have read Django's settings by then.
+os.environ["PYTEST_PLUGINS"] = "tests.environment"

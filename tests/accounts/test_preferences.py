@@ -16,6 +16,8 @@ from accounts.roles import Role
 from kb.pictures import is_multimodal
 from tests.conftest import Cast
 
+# Spelled out: the ids of tests have to be the same in each process that collects them.
+NOWHERE = "00000000-0000-4000-8000-000000000000"
 OWN = "/api/v1/preferences"
 NOTHING = {"generation_model": None, "reranker": None, "contexts": None, "reflection": None}
 NOTHING_SET = NOTHING | {"multimodal": None}
@@ -166,7 +168,7 @@ def test_the_message_says_what_may_be_named(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "status"), [("workspace_id=5", 400), (f"workspace_id={uuid4()}", 404), ("workspace=5", 400)]
+    ("query", "status"), [("workspace_id=5", 400), (f"workspace_id={NOWHERE}", 404), ("workspace=5", 400)]
 )
 def test_the_workspace_named_must_be_one_the_caller_sees(cast: Cast, query: str, status: int) -> None:
     headers = cast.headers("alice")

@@ -11,6 +11,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import Client
 from django.urls import URLPattern
+from pytest import Subtests
 
 from accounts.access.identity import principal_of_user
 from accounts.models import ApiKey, Workspace
@@ -97,29 +98,33 @@ def test_the_walk_covers_the_api() -> None:
     assert {route for _, route in OF_AN_OBJECT} >= {"api/v1/documents/<str:id>/file", "chunks/<str:id>"}
 
 
-@pytest.mark.parametrize(("method", "route"), ROUTES)
-def test_an_anonymous_caller_gets_401(owned: Owned, method: str, route: str) -> None:
-    assert call(method, owned.address(route), {}) == 401
+def test_an_anonymous_caller_gets_401(owned: Owned, subtests: Subtests) -> None:
+    for method, route in ROUTES:
+        with subtests.test(method=method, route=route):
+            assert call(method, owned.address(route), {}) == 401
 
 
-@pytest.mark.parametrize(("method", "route"), ROUTES)
-def test_an_unknown_key_gets_401(owned: Owned, method: str, route: str) -> None:
-    assert call(method, owned.address(route), {"X-API-KEY": "locus_0000000000_nonsense"}) == 401
+def test_an_unknown_key_gets_401(owned: Owned, subtests: Subtests) -> None:
+    for method, route in ROUTES:
+        with subtests.test(method=method, route=route):
+            assert call(method, owned.address(route), {"X-API-KEY": "locus_0000000000_nonsense"}) == 401
 
 
-@pytest.mark.parametrize(("method", "route"), OF_AN_OBJECT)
-def test_another_user_gets_404(cast: Cast, owned: Owned, method: str, route: str) -> None:
+def test_another_user_gets_404(cast: Cast, owned: Owned, subtests: Subtests) -> None:
     headers = cast.headers("charlie", **{"X-External-User-Id": "x"})
-    assert call(method, owned.address(route), headers) == 404
+    for method, route in OF_AN_OBJECT:
+        with subtests.test(method=method, route=route):
+            assert call(method, owned.address(route), headers) == 404
 
 
 @pytest.mark.parametrize("external_user", [None, "y"], ids=["no external user", "another external user"])
-@pytest.mark.parametrize(("method", "route"), OF_AN_EXTERNAL_USER)
 def test_another_external_user_gets_404(
-    cast: Cast, owned: Owned, method: str, route: str, external_user: str | None
+    cast: Cast, owned: Owned, subtests: Subtests, external_user: str | None
 ) -> None:
     extra = {"X-External-User-Id": external_user} if external_user else {}
-    assert call(method, owned.address(route), cast.headers("alice", **extra)) == 404
+    for method, route in OF_AN_EXTERNAL_USER:
+        with subtests.test(method=method, route=route):
+            assert call(method, owned.address(route), cast.headers("alice", **extra)) == 404
 
 
 def test_a_member_does_not_see_another_members_execution(cast: Cast, owned: Owned) -> None:

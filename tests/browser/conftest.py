@@ -1,29 +1,36 @@
-"""A headless Chromium in front of the running product."""
+"""A headless Chromium in front of the running product.
+
+One Chromium, one worker and two web servers serve all modules: one server searches the web with doubles, the
+other has no search engine.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 from django.test import Client
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 from accounts.models import User
-from tests.testing.live import LiveServer, live
-
-__all__ = ["live"]
+from tests.testing.live import LiveServer, live_server, live_worker
+from tests.testing.paths import ROOT
+from tests.testing.search_engines import ProviderDouble, double
 
 PASSWORD = "a password for the browser"
 DESKTOP: ViewportSize = {"width": 1280, "height": 860}
 PHONE: ViewportSize = {"width": 390, "height": 800}
 # Of a busy machine: pages are drawn by a process of their own.
 PATIENCE_MS = 20_000
+NAMES = ["brave", "tavily", "duckduckgo"]
+Engines = dict[str, ProviderDouble]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _orm_beside_playwright() -> Iterator[None]:
     """Playwright keeps an event loop in this thread, which Django takes for asynchronous code."""
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -31,9 +38,9 @@ def _orm_beside_playwright() -> Iterator[None]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
-    """One Chromium for a module."""
+    """The browser of all tests."""
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         # CI must not be green because its browser is missing.
@@ -42,6 +49,48 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="package")
+def worker(django_db_setup: None) -> Iterator[None]:
+    """A worker for all web servers."""
+    with live_worker():
+        yield
+
+
+@pytest.fixture(scope="package")
+def built(worker: None, static_files: None) -> None:
+    """What every web server needs before it starts."""
+    if not (ROOT / "frontend" / "dist" / "app.js").exists():
+        pytest.fail("The front end is not built: run “npm ci && npm run build” in frontend/.")
+
+
+@pytest.fixture(scope="package")
+def plain_server(built: None) -> Iterator[LiveServer]:
+    """A web server that knows no search engine."""
+    with live_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def engines() -> Iterator[Engines]:
+    """Search engines on loopback."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(double(name)) for name in NAMES}
+
+
+@pytest.fixture(scope="package")
+def searching_server(built: None, engines: Engines) -> Iterator[LiveServer]:
+    """A web server that searches the web with these engines, and with no others."""
+    known = {name: value for engine in engines.values() for name, value in engine.settings.items()}
+    with live_server(**known) as server:
+        yield server
+
+
+@pytest.fixture
+def live(plain_server: LiveServer) -> LiveServer:
+    """The web server of a test; modules may choose another."""
+    return plain_server
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +12,7 @@ from tests.browser import kinds
 from tests.browser.conftest import PHONE
 from tests.browser.test_journey import ask, upload_and_wait
 from tests.samples.hostile.make import EVIL, ORDER, WORST
-from tests.testing.live import LiveServer
+from tests.testing.live import LiveServer, live_server
 from tests.testing.paths import SAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,15 +21,16 @@ HOSTILE = SAMPLES / "hostile"
 QUESTION = "To what height was the dike at Westerhever raised in 1976?"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _worst_model() -> Iterator[None]:
-    """Let the server of this module answer with a model that obeys whoever writes documents."""
-    worst = {"GENERATION_PROVIDER": "scripted", "GENERATION_MODEL": WORST}
-    before = {name: os.environ.get(name) for name in worst}
-    os.environ.update(worst)
-    yield
-    for name, value in before.items():
-        os.environ.pop(name) if value is None else os.environ.update({name: value})
+@pytest.fixture(scope="module")
+def deceived_server(built: None) -> Iterator[LiveServer]:
+    """A web server whose model obeys whoever writes documents."""
+    with live_server(GENERATION_PROVIDER="scripted", GENERATION_MODEL=WORST) as server:
+        yield server
+
+
+@pytest.fixture
+def live(deceived_server: LiveServer) -> LiveServer:
+    return deceived_server
 
 
 @pytest.fixture

@@ -12,22 +12,21 @@ from playwright.sync_api import Page, Request, WebSocketRoute, expect
 from accounts.access.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, Engines
 from tests.browser.test_accessibility import violations
 from tests.browser.web import (
     BUILT,
     QUESTION,
-    Engines,
     ask_web,
     brave,
     choose,
     choose_web,
-    engines,
     let_search,
+    live,
 )
 from tests.testing.search_engines import Failure, ProviderDouble
 
-__all__ = ["brave", "engines"]
+__all__ = ["brave", "live"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -9,11 +9,11 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import User
 from tests.browser.conftest import PHONE
-from tests.browser.web import ask_web, brave, engines, let_search
+from tests.browser.web import ask_web, brave, let_search, live
 from tests.testing.live import LiveServer
 from tests.testing.search_engines import ProviderDouble, WebPage
 
-__all__ = ["brave", "engines"]
+__all__ = ["brave", "live"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

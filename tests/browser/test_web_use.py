@@ -14,10 +14,10 @@ from accounts.models.ledger import Purpose
 from search.models import Breaker
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.test_accessibility import violations
-from tests.browser.web import ask_web, brave, engines, let_search
+from tests.browser.web import ask_web, brave, let_search, live
 from tests.search.test_web_use import charge
 
-__all__ = ["brave", "engines"]
+__all__ = ["brave", "live"]
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -1,19 +1,17 @@
-"""Search engines for pages that ask the web: doubles on loopback, named to the server of a module's tests."""
+"""Pages that ask the web: import `brave` and `live`, and the web server searches with doubles."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from accounts.models import Workspace
-from tests.testing.search_engines import ProviderDouble, WebPage, double
+from tests.browser.conftest import Engines
+from tests.testing.live import LiveServer
+from tests.testing.search_engines import ProviderDouble, WebPage
 
-NAMES = ["brave", "tavily", "duckduckgo"]
 QUESTION = "When was the harbour lighthouse built?"
 BUILT = WebPage(
     "The harbour lighthouse | A history",
@@ -26,20 +24,11 @@ PAGES = [
     WebPage("Ferries", "https://ferry.example/", "Ferries leave the harbour every hour."),
 ]
 
-Engines = dict[str, ProviderDouble]
 
-
-@pytest.fixture(scope="module", autouse=True)
-def engines() -> Iterator[Engines]:
-    """Let the server of this module search with doubles, and with nobody else."""
-    with ExitStack() as stack:
-        running = {name: stack.enter_context(double(name)) for name in NAMES}
-        given = {name: value for each in running.values() for name, value in each.settings.items()}
-        before = {name: os.environ.get(name) for name in given}
-        os.environ.update(given)
-        yield running
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+@pytest.fixture
+def live(searching_server: LiveServer) -> LiveServer:
+    """Let the pages of this module search the web."""
+    return searching_server
 
 
 @pytest.fixture(autouse=True)

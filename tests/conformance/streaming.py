@@ -18,7 +18,7 @@ from referencing import Registry, Resource
 from websockets.sync.client import ClientConnection, connect
 
 from tests.conftest import Cast
-from tests.testing.live import answers, free_port, start_web, stop, wait_until
+from tests.testing.live import live_server
 
 SCHEMAS = Path(__file__).parent / "schemas"
 TERMINAL = {"tool_end", "error"}
@@ -157,10 +157,5 @@ def joined(events: Iterator[ServerSentEvent]) -> Iterator[tuple[int, Event]]:
 @contextmanager
 def running(**environment: str) -> Iterator[str]:
     """Run a web server on the test database until the block is left; give its address."""
-    port = free_port()
-    process = start_web(port, **environment)
-    try:
-        wait_until(lambda: answers(f"http://127.0.0.1:{port}/health"), "the web server starts")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        stop(process)
+    with live_server(**environment) as server:
+        yield server.url

@@ -23,9 +23,7 @@ from kb.deletion import delete_document
 from kb.models import Document, Stage, Status
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
-from tests.testing.live import LiveServer, live
-
-__all__ = ["live"]
+from tests.testing.live import live_server
 
 API = "/api/v1/documents"
 PATIENCE_SECS = 20
@@ -184,10 +182,11 @@ async def test_a_large_document_is_cut_into_frames(people: Cast, busy: Document)
     assert len(frame) <= 512
 
 
-def test_waiting_streams_hold_no_database_connection(people: Cast, busy: Document, live: LiveServer) -> None:
+def test_waiting_streams_hold_no_database_connection(people: Cast, busy: Document) -> None:
     """With more open streams than the pool has connections, others are answered and the streams go on."""
-    host = urlsplit(live.url).netloc
     with ExitStack() as stack:
+        live = stack.enter_context(live_server())
+        host = urlsplit(live.url).netloc
         replies = []
         for _ in range(MORE_THAN_THE_POOL):
             stream = stack.enter_context(closing(HTTPConnection(host, timeout=PATIENCE_SECS)))

@@ -1,7 +1,7 @@
 """The product as it runs: a web server and a worker in processes of their own, on the test database.
 
-A module that wants it imports the fixture `live` and marks its tests `django_db(transaction=True)`: what a
-test then writes is committed, so that the processes see it, and removed after the test.
+Tests that use them are marked `django_db(transaction=True)`: what such a test writes is committed, so that
+the processes see it, and removed after the test.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,19 +31,34 @@ START_SECS = 60
 STOP_SECS = 20
 
 
-@dataclass
+@dataclass(frozen=True)
 class LiveServer:
-    """Where the web server listens, and its processes."""
+    """Where a web server listens, and its process."""
 
     url: str
-    web: subprocess.Popen[bytes]
-    worker: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes]
 
-    def restart_worker(self) -> None:
-        """Kill the worker as a crash would, and start another."""
-        self.worker.kill()
-        self.worker.wait()
-        self.worker = start_worker()
+
+@contextmanager
+def live_server(**environment: str) -> Iterator[LiveServer]:
+    """Run a web server on the test database until the block is left."""
+    port = free_port()
+    server = LiveServer(f"http://127.0.0.1:{port}", start_web(port, **environment))
+    try:
+        wait_until(lambda: answers(f"{server.url}/health"), f"the web server starts; see {_log('web')}")
+        yield server
+    finally:
+        stop(server.process)
+
+
+@contextmanager
+def live_worker() -> Iterator[None]:
+    """Run a worker on the test database until the block is left."""
+    process = start_worker()
+    try:
+        yield
+    finally:
+        stop(process)
 
 
 def start_web(
@@ -57,21 +73,6 @@ def start_web(
 def start_worker() -> subprocess.Popen[bytes]:
     """Start a worker."""
     return _start("worker", str(ROOT / "manage.py"), "worker")
-
-
-@pytest.fixture(scope="module")
-def live(django_db_setup: None, static_files: None) -> Iterator[LiveServer]:
-    """A running web server and worker for the tests of a module."""
-    if not (ROOT / "frontend" / "dist" / "app.js").exists():
-        pytest.fail("The front end is not built: run “npm ci && npm run build” in frontend/.")
-    port = free_port()
-    server = LiveServer(f"http://127.0.0.1:{port}", start_web(port), start_worker())
-    try:
-        wait_until(lambda: answers(f"{server.url}/health"), f"the web server starts; see {_log('web')}")
-        yield server
-    finally:
-        stop(server.web)
-        stop(server.worker)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

@@ -10,6 +10,7 @@ import atexit
 import fcntl
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 from unittest.mock import patch
@@ -78,6 +79,9 @@ def remove_abandoned_clusters() -> None:
             shutil.rmtree(users.parents[1], ignore_errors=True)
 
 
+if WORKER:
+    # It begins with Ctrl-C ignored, and what tests start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.umask(0o077)
 # What root's tests write, the processes that they start have to read.
 os.environ["ALLOW_ROOT"] = "true"

@@ -21,13 +21,13 @@ PATHS: dict[str, tuple[str, ...]] = {
     # Real documents and recordings, and every kind and language of recognition.
     "corpora": (*INGESTION, "search/evaluation/", "tests/extract/", "tests/samples/"),
     # Ten kills at random moments.
-    "kills": (*INGESTION, *STARTS, "core/confinement/", "kb/", "tests/faults/"),
+    "kills": (*INGESTION, *STARTS, "core/confinement/", "kb/", "tests/faults/", "tests/ingestion/"),
     # Each way to start and end an installation, as root and as another, and its database.
     "starts": (*STARTS, "tests/locus/", "accounts/people/"),
     # Virtual environments made from nothing.
     "bootstrap": ("bin/", "frontend/package", "tests/locus/test_bootstrap.py"),
-    # Answers of a real language model.
-    "model": ("core/llm/", "search/generation/", "search/citations/", "tests/search/", "tests/samples/"),
+    # Answers of a real language model, and each part of a page that is as long as a book.
+    "model": ("core/", "search/", "kb/embedding/", "tests/search/", "tests/samples/"),
     # The services of the compose file as processes.
     "compose": (*STARTS, "Dockerfile", "docker-compose.yml", "tests/locus/test_compose.py"),
     # Crowds that ask at once.

@@ -56,6 +56,7 @@ def test_every_sentence_stands_where_it_says(name: str) -> None:
             assert folded(words_of(words)) in lines
 
 
+@pytest.mark.slow("corpora")
 def test_at_least_98_of_100_chunks_of_the_real_reports_stand_where_they_say(
     shared_data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

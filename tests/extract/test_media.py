@@ -264,6 +264,7 @@ def test_recognition_fits_into_the_limited_child(name: str, sources: str) -> Non
 # --- Real recordings ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow("corpora")
 def test_real_recordings(shared_data: Path) -> None:
     folder = shared_data / "audio"
     lines = (folder / "transcripts.jsonl").read_text(encoding="utf-8").splitlines()

@@ -125,6 +125,7 @@ def _with_content_type(content: bytes, old: bytes, new: bytes) -> bytes:
         return zipped({name: archive.read(name).replace(old, new) for name in archive.namelist()})
 
 
+@pytest.mark.slow("corpora")
 def test_a_handbook(shared_data: Path) -> None:
     found = read(shared_data / "robustness" / "unstructured" / "handbook-872p.docx")
     assert len(found.elements) > 4000

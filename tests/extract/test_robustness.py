@@ -262,6 +262,7 @@ def outcome(path: Path) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("expected", expectations())
+@pytest.mark.slow("corpora")
 def test_real_files_end_as_expected(expected: dict[str, Any]) -> None:
     code, text = outcome(SHARED_DATA / "robustness" / expected["file"])
     assert code not in ("internal", "timeout", "out_of_memory")

@@ -26,7 +26,6 @@ import pytest
 from locus.serve.postgres import Server
 from tests.testing.paths import ROOT, SAMPLES
 
-KILLS = 10
 PATIENCE_SECS = 400
 CHUNKS = """
     SELECT d.name, c.ordinal, c.text, c.page_number, c.start_time, c.sentences, vector_dims(v.embedding)
@@ -137,17 +136,15 @@ def installation() -> Iterator[Installation]:
     made.stop_working()
 
 
-@pytest.fixture
-def documents(tmp_path: Path) -> Path:
-    """Documents that take a moment: many pages, scanned pages, a recording, a text."""
-    folder = tmp_path / "documents"
+def write_documents(folder: Path, chapters: int) -> Path:
+    """Write documents that take a moment: many pages, scanned pages, a recording, a text."""
     folder.mkdir()
     for name in ("scans.tiff", "speech.opus", "report.pdf", "notes.md"):
         (folder / name).write_bytes((SAMPLES / name).read_bytes())
     text = "The keepers wrote down wind and water, hour by hour, as they did every year. " * 40
     with pymupdf.open() as pdf, pymupdf.open(SAMPLES / "scan.png") as scan:
         picture = scan[0].get_pixmap()
-        for number in range(120):
+        for number in range(chapters):
             page = pdf.new_page()
             page.insert_text((72, 72), f"Chapter {number}", fontsize=18, fontname="hebo")
             page.insert_textbox(pymupdf.Rect(72, 100, 523, 800), f"Year {number}. {text}")
@@ -158,7 +155,13 @@ def documents(tmp_path: Path) -> Path:
     return folder
 
 
-def test_ten_kills_at_random_moments_change_nothing(installation: Installation, documents: Path) -> None:
+@pytest.mark.parametrize(
+    ("kills", "chapters"), [(3, 30), pytest.param(10, 120, marks=pytest.mark.slow("kills"))]
+)
+def test_kills_at_random_moments_change_nothing(
+    installation: Installation, tmp_path: Path, kills: int, chapters: int
+) -> None:
+    documents = write_documents(tmp_path / "documents", chapters)
     installation.add(documents, "calm")
     installation.finish()
     calm = installation.chunks_of("calm")
@@ -172,7 +175,7 @@ def test_ten_kills_at_random_moments_change_nothing(installation: Installation, 
         installation.kill_child,
         installation.restart_database,
     ]
-    for number in range(KILLS):
+    for number in range(kills):
         installation.keep_working()
         time.sleep(chance.uniform(0.5, 4.0))
         blows[number % len(blows)]()

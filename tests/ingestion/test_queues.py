@@ -190,16 +190,17 @@ def test_a_huge_text_is_embedded_in_slices(upload: Upload, monkeypatch: pytest.M
     text = "\n\n".join(f"# Part {n}\n\n" + (sentence % n) * 60 for n in range(5))
     document = upload("long.md", text.encode())
     pipeline.read(document.pk, lambda: False)
-    later: list[UUID] = []
+    later: list[tuple[str, UUID]] = []
+    monkeypatch.setattr(pipeline, "defer_for_document", lambda *job: later.append(job))
     seen = []
     for _ in range(50):
-        pipeline.embed(document.pk, lambda: False, lambda: True, later.append)
+        pipeline.embed(document.pk, lambda: False, lambda: True, EMBED_TASK)
         document.refresh_from_db()
         seen.append((ChunkVector.objects.filter(chunk__document=document).count(), document.progress))
         if document.is_finished:
             break
     assert document.status == Status.READY
-    assert len(seen) > 2 and later == [document.pk] * (len(seen) - 1)
+    assert len(seen) > 2 and later == [(EMBED_TASK, document.pk)] * (len(seen) - 1)
     assert [number for number, _ in seen[:-1]] == [2 * (n + 1) for n in range(len(seen) - 1)]
     assert [progress for _, progress in seen] == sorted(progress for _, progress in seen)
     assert seen[-1][0] == document.chunk_count
@@ -233,12 +234,15 @@ class TestPages:
         response = Client().post(API, {"urls": url}, headers=cast.headers("alice"))
         return Document.unscoped.get(pk=response.json()["documents"][0]["id"])
 
-    def test_fetching_is_a_job_of_its_own_and_reading_the_next(self, page: Document) -> None:
+    def test_fetching_is_a_job_of_its_own_and_reading_the_next(
+        self, page: Document, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         job = ProcrastinateJob.objects.get()
         assert (job.task_name, job.queue_name) == (FETCH_TASK, queue_of(FETCH_TASK, page.workspace_id))
-        queued: list[UUID] = []
-        pipeline.fetch(page.pk, lambda: False, queued.append)
-        assert queued == [page.pk]
+        queued: list[tuple[str, UUID]] = []
+        monkeypatch.setattr(pipeline, "defer_for_document", lambda *job: queued.append(job))
+        pipeline.fetch(page.pk, lambda: False, INGEST_TASK)
+        assert queued == [(INGEST_TASK, page.pk)]
         assert now(page).file
         pipeline.read(page.pk, lambda: False)
         pipeline.embed(page.pk, lambda: False)

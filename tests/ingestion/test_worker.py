@@ -83,7 +83,9 @@ def test_bad_files_fail_and_the_worker_goes_on() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("moment", [Status.EXTRACTING, Status.INDEXING])
+@pytest.mark.parametrize(
+    "moment", [Status.EXTRACTING, pytest.param(Status.INDEXING, marks=pytest.mark.slow("kills"))]
+)
 def test_a_killed_worker_loses_and_doubles_nothing(many_pages: bytes, moment: Status) -> None:
     document = upload_to(make_cast().team, many_pages, "long.pdf")
     with worker() as process:

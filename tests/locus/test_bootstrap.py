@@ -112,6 +112,7 @@ def test_from_nothing_to_ready_and_then_at_once(checkout: Checkout) -> None:
     assert (checkout.frontend / "dist" / "source.js").read_text() == "2"
 
 
+@pytest.mark.slow("bootstrap")
 def test_a_failed_installation_says_why_and_is_tried_again(checkout: Checkout) -> None:
     checkout.lock("torch==2.13.0", "sentence_transformers==6.2.0", "no-such-package==1")
     failed = checkout.start()
@@ -127,6 +128,7 @@ def test_a_failed_installation_says_why_and_is_tried_again(checkout: Checkout) -
     assert "Creating a virtual environment" not in again.stdout
 
 
+@pytest.mark.slow("bootstrap")
 def test_a_broken_environment_is_made_anew(checkout: Checkout) -> None:
     (checkout.root / ".venv" / "bin").mkdir(parents=True)
     (checkout.root / ".venv" / "bin" / "python").symlink_to("/nonexistent/python")

@@ -154,6 +154,7 @@ def read_health(port: int) -> dict[str, str]:
         return {}
 
 
+@pytest.mark.slow("compose")
 def test_setup_web_and_worker_meet_in_an_external_database(external_server: str, tmp_path: Path) -> None:
     environment = os.environ | {
         "DATABASE_URL": external_server,

@@ -186,6 +186,7 @@ def test_it_stops_when_its_last_user_is_killed(data_dir: Path) -> None:
     wait_until_stopped(data_dir)
 
 
+@pytest.mark.slow("starts")
 def test_a_killed_user_does_not_stop_it_for_the_others(data_dir: Path) -> None:
     first, second = User(data_dir), User(data_dir)
     first.kill()
@@ -195,6 +196,7 @@ def test_a_killed_user_does_not_stop_it_for_the_others(data_dir: Path) -> None:
     assert not running(data_dir)
 
 
+@pytest.mark.slow("starts")
 def test_many_may_start_it_at_once(data_dir: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(data_dir)]
     options: dict[str, Any] = {"cwd": ROOT, "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
@@ -215,6 +217,7 @@ def test_it_recovers_from_a_killed_server(data_dir: Path) -> None:
         assert ask(again.url, "SELECT number FROM kept") == 7
 
 
+@pytest.mark.slow("starts")
 def test_a_process_id_that_now_belongs_to_a_stranger(data_dir: Path) -> None:
     with using(data_dir):
         note = data_dir / "postgres" / "cluster" / "postmaster.pid"
@@ -224,6 +227,7 @@ def test_a_process_id_that_now_belongs_to_a_stranger(data_dir: Path) -> None:
         assert ask(user.url, "SELECT 1") == 1
 
 
+@pytest.mark.slow("starts")
 def test_an_interrupted_creation_is_begun_again(data_dir: Path) -> None:
     unfinished = data_dir / "postgres" / "cluster.new"
     unfinished.mkdir(parents=True)
@@ -232,6 +236,7 @@ def test_an_interrupted_creation_is_begun_again(data_dir: Path) -> None:
         assert ask(user.url, "SELECT 1") == 1
 
 
+@pytest.mark.slow("starts")
 @pytest.mark.parametrize("name", ["x" * 120, "with spaces, commas and 'quotes'"])
 def test_any_path_will_do(data_dir: Path, name: str) -> None:
     with using(data_dir / name) as user:
@@ -243,6 +248,7 @@ def test_it_keeps_pages_in_a_part_of_the_memory(gigabytes: float, kept: str) -> 
     assert caches(int(gigabytes * 2**30))["shared_buffers"] == kept
 
 
+@pytest.mark.slow("starts")
 def test_the_variables_of_another_postgresql_are_not_ours(data_dir: Path) -> None:
     with using(data_dir, PGHOST="db.example.org", PGPORT="6432", PGUSER="nobody", PGDATA="/nowhere") as user:
         assert user.url.startswith("postgresql://locus@/locus?host=")
@@ -284,6 +290,7 @@ def test_what_postgresql_says_becomes_one_sentence(
         start_embedded(data_dir / "data")
 
 
+@pytest.mark.slow("starts")
 def test_a_forked_child_does_not_stop_it(data_dir: Path) -> None:
     fork = HOLD.replace(
         "sys.stdin.read()",

@@ -163,6 +163,7 @@ def test_the_first_start_and_a_clean_end(installation: Installation) -> None:
     assert not (installation.data_dir / "postgres" / "cluster" / "postmaster.pid").exists()
 
 
+@pytest.mark.slow("starts")
 def test_a_second_start_is_quick_and_tells_no_password(installation: Installation) -> None:
     installation.start()
     assert "Password" not in installation.output
@@ -212,6 +213,7 @@ def test_a_database_that_cannot_be_reached_is_one_sentence(installation: Install
     assert "secret" not in refused.stderr
 
 
+@pytest.mark.slow("starts")
 def test_a_killed_child_is_started_again(installation: Installation) -> None:
     installation.start()
     for times, word in enumerate(("uvicorn", "worker"), start=1):
@@ -229,6 +231,7 @@ def test_a_killed_child_is_started_again(installation: Installation) -> None:
     wait_for(healthy_again)
 
 
+@pytest.mark.slow("starts")
 def test_ctrl_c_ends_it_cleanly(installation: Installation) -> None:
     installation.start()
     assert installation.end(signal.SIGINT) == 0
@@ -236,6 +239,7 @@ def test_ctrl_c_ends_it_cleanly(installation: Installation) -> None:
     assert "Traceback" not in installation.output
 
 
+@pytest.mark.slow("starts")
 def test_nothing_survives_a_killed_parent(installation: Installation) -> None:
     installation.start()
     assert len(installation.processes()) > 3
@@ -262,6 +266,7 @@ def roots_installation() -> Iterator[Installation]:
     shutil.rmtree(installation.data_dir, ignore_errors=True)
 
 
+@pytest.mark.slow("starts")
 def test_what_root_starts_runs_as_an_account_of_its_own(
     roots_installation: Installation, tmp_path: Path
 ) -> None:

@@ -112,6 +112,7 @@ def test_questions_of_ones_own(tmp_path: Path) -> None:
     assert dataset.queries[0].judgements == (Judgement("a.pdf", 2, "lamp"),)
 
 
+@pytest.mark.slow("corpora")
 @pytest.mark.parametrize("name", ["squad_dev", "nq_uda"])
 def test_the_real_sets_are_read(shared_data: Path, name: str) -> None:
     dataset = load(shared_data / "text_retrieval" / name)

@@ -93,6 +93,7 @@ async def test_no_chunk_and_no_prompt_holds_what_is_hidden(people: Cast, provide
         assert posing not in told.split("Human:")[0]  # … and can't pose as ours before a model
 
 
+@pytest.mark.slow("model")
 async def test_a_small_model_can_cite_only_contexts(
     people: Cast, settings: Settings, small_model: str
 ) -> None:

@@ -138,7 +138,9 @@ def page(text: str) -> bytes:
 
 @pytest.mark.django_db(transaction=True)
 class TestPages:
-    @pytest.mark.parametrize("share", [0, 0.5, 1])
+    @pytest.mark.parametrize(
+        "share", [*(pytest.param(share, marks=pytest.mark.slow("model")) for share in (0, 0.5)), 1]
+    )
     async def test_answers_come_from_anywhere_in_a_long_page(
         self, people: Cast, brave: ProviderDouble, site: Web, share: float
     ) -> None:

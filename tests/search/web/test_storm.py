@@ -89,6 +89,7 @@ async def test_the_ledger_is_exact_whatever_fails(people: Cast, engines: dict[st
     assert await charged() == {name: count * PRICES[name] for name, count in billed.items() if count}
 
 
+@pytest.mark.slow("storms")
 async def test_a_limit_holds_among_failures(people: Cast, engines: dict[str, ProviderDouble]) -> None:
     await change(people, max_cost=0.1, provider="tavily")
     searches = (ask(people, query=f"Lighthouse {n}?", mode="results") for n in range(SEARCHES))

@@ -18,6 +18,9 @@ from core.locations import LocatedText, PageBox
 from core.text.tables import without_marks
 from kb.pictures import Picture
 
+FIRST_ANALYSIS = "1 PyStemmer-3.1.0 stop-words-55b45e5b"
+"""The `ANALYSIS_VERSION` of the release that did not store one yet."""
+
 
 class Status(models.TextChoices):
     """The life of a document (contract §4)."""
@@ -281,6 +284,10 @@ class Segment(DocumentScoped):
     )
     purged = models.PositiveIntegerField(
         default=0, help_text="of how many dead chunks a merged segment no longer holds the words"
+    )
+    # Segments of the release before this column have terms of its analysis, so they count as what they are.
+    analysis = models.CharField(
+        max_length=100, db_default=FIRST_ANALYSIS, help_text="core.text.analysis: what made the terms"
     )
     terms = models.TextField(blank=True, help_text="of an unmerged segment: kb.index.postings")
     postings = models.BinaryField(default=bytes, help_text="of an unmerged segment")

@@ -437,6 +437,7 @@ PROCRASTINATE_IMPORT_PATHS = [
     "kb.reembedding.jobs",
     "kb.index.merging",
     "kb.index.purging",
+    "kb.index.renewing",
     "accounts.ledger.balances",
     "accounts.idempotency",
     "runs.jobs",

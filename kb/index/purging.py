@@ -7,7 +7,6 @@ by a job, which reads all posting lists and rewrites those that name dead chunks
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
 
 import numpy as np
 from django.db import connection, transaction
@@ -15,17 +14,13 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 from procrastinate.contrib.django import app
-from procrastinate.contrib.django.django_connector import DjangoConnector
-from procrastinate.exceptions import AlreadyEnqueued
-from procrastinate.jobs import JobDeferrer
-from procrastinate.manager import JobManager
 
 from kb.index.postings import PostingList
+from kb.index.scope_jobs import defer_for_scope, scope_of_job
 from kb.index.segments import ScopeKey, codes_of, encoded_spaces, lock, store_codes
 from kb.models import Segment, SegmentTerm, Term
 
 TASK = "purge_segments"
-PRIORITY = -5
 AFTER_SECS = 20
 """The job waits this long, because further documents are often deleted soon after."""
 READ_AT_ONCE = 5000
@@ -40,23 +35,13 @@ def purge_if_due(key: ScopeKey) -> None:
     """Queue the purging of a scope if its merged segments still hold words of dead chunks."""
     if not _due_segments(key).exists():
         return
-    arguments = {field: value and str(value) for field, value in key._asdict().items()}
-    name = f"purge {tuple(arguments.values())}"
-    task = app.configure_task(
-        TASK, lock=name, queueing_lock=name, priority=PRIORITY, schedule_in={"seconds": AFTER_SECS}
-    )
-    try:
-        with transaction.atomic():
-            manager = JobManager(DjangoConnector(alias="default"))
-            JobDeferrer(job=task.job, job_manager=manager).defer(**arguments)
-    except AlreadyEnqueued:
-        pass
+    defer_for_scope(TASK, "purge", key, after_secs=AFTER_SECS)
 
 
 @app.task(name=TASK)
 def purge_segments(workspace_id: str, external_user_id: str | None, session_id: str | None) -> None:
     """Purge a scope in the background."""
-    purge(ScopeKey(UUID(workspace_id), external_user_id, UUID(session_id) if session_id else None))
+    purge(scope_of_job(workspace_id, external_user_id, session_id))
 
 
 def purge(key: ScopeKey) -> None:

@@ -17,7 +17,7 @@ from django.db import connection, transaction
 from django.db.models import F, Func, IntegerField, QuerySet, Value
 from numpy.typing import ArrayLike, NDArray
 
-from core.text.analysis import terms
+from core.text import analysis
 from kb.embedding.base import Vectors
 from kb.index.codes import Codes, encoder
 from kb.index.postings import LARGEST_SEGMENT, POSITION, Postings
@@ -60,9 +60,10 @@ def index_document(document_id: UUID) -> None:
             return
         lock(ScopeKey.of(document))
         forget([document_id])
-        entries = _entries(document_id)
-        for start in range(0, len(entries), LARGEST_SEGMENT):
-            segment = _unmerged_segment(document, entries[start : start + LARGEST_SEGMENT])
+        live = Chunk.unscoped.filter(document_id=document_id, replaced_by=None)
+        found = entries(live.order_by("ordinal"))
+        for start in range(0, len(found), LARGEST_SEGMENT):
+            segment = _unmerged_segment(document, found[start : start + LARGEST_SEGMENT])
             for space in EmbeddingSpace.objects.all():
                 encode(segment, space)
 
@@ -132,6 +133,7 @@ def new_segment(
         document_of=np.array([numbers[id] for id in owners], POSITION).tobytes(),
         lengths=np.minimum(lengths, LONGEST).astype(POSITION).tobytes(),
         languages=sorted(languages),
+        analysis=analysis.ANALYSIS_VERSION,
     )
 
 
@@ -140,11 +142,11 @@ def chunk_ids(segment: Segment) -> list[UUID]:
     return [UUID(bytes=bytes(segment.chunk_ids[at : at + 16])) for at in range(0, 16 * segment.size, 16)]
 
 
-def _entries(document_id: UUID) -> list[Entry]:
-    live = Chunk.unscoped.filter(document_id=document_id, replaced_by=None).order_by("ordinal")
-    rows = live.values_list("pk", "headings", "text", "language")
+def entries(chunks: QuerySet[Chunk]) -> list[Entry]:
+    """Return what the index keeps of these chunks, in their order."""
+    rows = chunks.values_list("pk", "headings", "text", "language")
     return [
-        Entry(id, language or "", terms(with_headings(headings, text), language))
+        Entry(id, language or "", analysis.terms(with_headings(headings, text), language))
         for id, headings, text, language in rows
     ]
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.text.analysis import terms
+from core.text import analysis
 from kb.index.postings import PostingList
 from kb.index.view import Rows, View, concatenate
 
@@ -42,7 +42,7 @@ def question_words(text: str, languages: Collection[str]) -> list[Expansions]:
     """
     words: list[Expansions] = []
     for piece in text.split():
-        by_language = {tuple(terms(piece, language or None)) for language in languages}
+        by_language = {tuple(analysis.terms(piece, language or None)) for language in languages}
         if len({len(found) for found in by_language}) == 1:
             words += map(frozenset, zip(*by_language, strict=True))
         elif all(by_language):

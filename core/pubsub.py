@@ -84,13 +84,13 @@ class Subscriber:
         async with await psycopg.AsyncConnection.connect(_conninfo(), autocommit=True) as pg:
             await pg.execute(f"LISTEN {CHANNEL}")
             self._listening.set()
-            self._tell_all()
+            self._put_all()
             async for notification in pg.notifies():
                 topic, _, message = notification.payload.partition(" ")
                 for queue in self._queues.get(topic, ()):
                     queue.put_nowait(message)
 
-    def _tell_all(self) -> None:
+    def _put_all(self) -> None:
         for queues in self._queues.values():
             for queue in queues:
                 queue.put_nowait("")

@@ -52,13 +52,13 @@ class DocumentsConsumer(PrincipalConsumer):
                     self.end_soon(refused.code)
                     return
                 for id in changed - {""}:
-                    await self._tell(id, seen)
+                    await self._send_change(id, seen)
 
     def _visible_ids(self, workspace_id: UUID) -> set[str]:
         documents = Document.objects.restricted_to(self.principal).filter(workspace_id=workspace_id)
         return {str(id) for id in documents.values_list("pk", flat=True)}
 
-    async def _tell(self, id: str, seen: set[str]) -> None:
+    async def _send_change(self, id: str, seen: set[str]) -> None:
         document = await in_database(self._read, id)
         if document is not None:
             seen.add(id)

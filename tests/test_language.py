@@ -60,3 +60,41 @@ def test_the_words_of_the_glossary_exist() -> None:
 def test_each_word_of_the_glossary_has_one_entry() -> None:
     words = [word for word, _ in glossary()]
     assert sorted(words) == sorted(set(words))
+
+
+ARCHAIC = {
+    "heed",
+    "tell",
+    "told",
+    "sturdily",
+    "sturdy",
+    "shelf",
+    "manners",
+    "leash",
+    "whoever",
+    "wishes",
+    "walls",
+}
+"""Words that stand in no name: the field has a term for each."""
+
+
+def names(path: Path) -> Iterator[str]:
+    """Yield the names of functions, classes and parameters, and of all that is assigned."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+
+
+def test_no_name_has_an_archaic_word() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources()
+        for name in names(path)
+        if ARCHAIC & set(re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().split("_"))
+    }
+    assert found == set()

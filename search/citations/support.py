@@ -38,8 +38,8 @@ class CitableSource:
     def whole(self) -> AnalysedText:
         """Everything that supports a claim: headings and the document's name say what a passage is about."""
         context = self.context
-        told = " \n".join([*context.headings, context.document_name, context.text])
-        return AnalysedText(told, context.language)
+        text = " \n".join([*context.headings, context.document_name, context.text])
+        return AnalysedText(text, context.language)
 
     @cached_property
     def sentences(self) -> list[tuple[Sentence, Terms]]:

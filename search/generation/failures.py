@@ -52,7 +52,7 @@ def failed(model: str, error: Exception, key: str) -> ModelFailed:
         cause = cause.replace(key, "…")
     blamed = next((setting for kind, setting in _BLAMED.items() if isinstance(error, kind)), None)
     prefix = f"{blamed}: " if blamed else ""
-    return ModelFailed(_told(model, error), (prefix + cause)[:LONGEST_CAUSE], _again(error))
+    return ModelFailed(_caller_error(model, error), (prefix + cause)[:LONGEST_CAUSE], _again(error))
 
 
 def unfinished(model: str, cause: str, *, again: bool) -> ModelFailed:
@@ -60,7 +60,7 @@ def unfinished(model: str, cause: str, *, again: bool) -> ModelFailed:
     return ModelFailed(ProviderError(f"{model} did not finish its answer. Try again."), cause, again)
 
 
-def _told(model: str, error: Exception) -> LocusError:
+def _caller_error(model: str, error: Exception) -> LocusError:
     if isinstance(error, _LATE):
         return Timeout(f"{model} did not answer in time. Try again, or ask for less.")
     if isinstance(error, _BUSY):

@@ -18,7 +18,7 @@ class ContextFence(fencing.Fence):
     def source(self, context: Context, text: str) -> str:
         """Return a context's `text` between its fences, led by where it stands."""
         return self.around(
-            f"source_{context.rank}", f"{self._place(context)}\n\n{_told_apart(context, text)}"
+            f"source_{context.rank}", f"{self._place(context)}\n\n{_mark_machine_text(context, text)}"
         )
 
     def source_beside(self, context: Context, text: str) -> tuple[str, str]:
@@ -41,8 +41,8 @@ class ContextFence(fencing.Fence):
         return " ".join(self.harmless(text).split())[:LONGEST_LABEL]
 
 
-def _told_apart(context: Context, text: str) -> str:
-    """Return the beginning of a context's text, told from where on it is no words of the document."""
+def _mark_machine_text(context: Context, text: str) -> str:
+    """Return the text with a mark before the part that a machine wrote, if there is one."""
     start = context.picture.described_from if context.picture else None
     if start is None or start >= len(text):
         return text

@@ -22,7 +22,7 @@ class ScriptedGenerator(Generator):
 
     async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
         """Yield fragments of a few characters and let others run between them."""
-        said = self._script or "\n".join(_told(asked)) or nothing_found(asked)
+        said = self._script or "\n".join(_quote_contexts(asked)) or nothing_found(asked)
         for start in range(0, len(said), FRAGMENT):
             await asyncio.sleep(0)
             yield said[start : start + FRAGMENT]
@@ -31,6 +31,6 @@ class ScriptedGenerator(Generator):
         )
 
 
-def _told(asked: GenerationRequest) -> Iterator[str]:
+def _quote_contexts(asked: GenerationRequest) -> Iterator[str]:
     for context in asked.contexts:
         yield f"{escape_markdown(fold(context.sentences[0].text))} <source_{context.rank}>"

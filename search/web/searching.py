@@ -104,9 +104,9 @@ async def search(wanted: SearchRequest) -> SearchOutcome:
 
 
 def _no_answer_error(outcomes: Mapping[str, Outcome]) -> LocusError:
-    told = ", ".join(f"{provider}: {outcome}" for provider, outcome in outcomes.items())
+    summary = ", ".join(f"{provider}: {outcome}" for provider, outcome in outcomes.items())
     error = Timeout if set(outcomes.values()) == {Outcome.TIMEOUT} else ProviderError
-    message = f"No search engine answered ({told}). Try again later, or choose another."
+    message = f"No search engine answered ({summary}). Try again later, or choose another."
     # A list, since PostgreSQL keeps the fields of a JSON object in an order of its own.
     providers = [{"provider": name, "outcome": each.value} for name, each in outcomes.items()]
     return error(message, details={"providers": providers})

@@ -414,7 +414,7 @@ def test_drop_removes_vectors_but_never_those_that_are_searched(
     old = active_space()
     configure("hashing-32")
     reembed()
-    with pytest.raises(CommandError, match="is searched"):
+    with pytest.raises(CommandError, match="is active"):
         reembed("--drop", "hashing-32")
     assert "5 vectors" in reembed("--drop", str(old.pk))
     assert not EmbeddingSpace.objects.filter(pk=old.pk).exists()

@@ -133,7 +133,7 @@ def status_table() -> Table:
 
 def states(space: EmbeddingSpace, active: EmbeddingSpace, wanted: EmbeddingSpace) -> list[str]:
     """Return words for the state of a space."""
-    told = {
+    words = {
         "searched": space == active,
         "named by the settings": space == wanted,
         "being filled": queue.is_under_way(space),
@@ -142,5 +142,5 @@ def states(space: EmbeddingSpace, active: EmbeddingSpace, wanted: EmbeddingSpace
     try:
         model_of(space)
     except ModelUnavailable as error:
-        return [*(word for word, holds in told.items() if holds), str(error)]
-    return [word for word, holds in told.items() if holds]
+        return [*(word for word, holds in words.items() if holds), str(error)]
+    return [word for word, holds in words.items() if holds]

@@ -1,6 +1,6 @@
 """An answer without a language model: the statements that best answer the question, each with its source.
 
-    contexts ─▶ statements (sentences, rows of tables) ─▶ weighed ─▶ chosen ─▶ told, in paragraphs
+    contexts ─▶ statements (sentences, rows of tables) ─▶ weighed ─▶ chosen ─▶ rendered in paragraphs
 
 It can't be wrong about what a document says, only about which statement matters; below a floor of relevance
 it says that there is no answer.
@@ -48,8 +48,8 @@ def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
         pieces.append(reflection(asked.question, asked.contexts, len(cited)))
     if not chosen:
         pieces.append(nothing_found(asked))
-    told = [*map(_told, paragraphs(chosen))]
-    return [*pieces, *(f"{'- ' if len(told) > 1 else ''}{paragraph}\n" for paragraph in told)]
+    rendered = [*map(_render_paragraph, paragraphs(chosen))]
+    return [*pieces, *(f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered)]
 
 
 def _extracted(asked: GenerationRequest) -> list[str]:
@@ -59,7 +59,7 @@ def _extracted(asked: GenerationRequest) -> list[str]:
     return pieces
 
 
-def _told(paragraph: Sequence[WeighedStatement]) -> str:
+def _render_paragraph(paragraph: Sequence[WeighedStatement]) -> str:
     return " ".join(
         f"{escape_markdown(each.statement.text)} <source_{each.statement.context.rank}>" for each in paragraph
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from search.web.base import Outcome, ProviderFailed
 
-_TOLD = {
+_MESSAGES = {
     Outcome.INVALID_REQUEST: "{} does not take this search",
     Outcome.RATE_LIMITED: "{} limits how often it may be asked",
     Outcome.BOT_CHALLENGE: "{} blocks this server as a robot",
@@ -31,10 +31,10 @@ def failure(
     provider: str, outcome: Outcome, detail: str = "", *, retry_after: float | None = None
 ) -> ProviderFailed:
     """Return what to raise; `detail` is a few words of ours, `retry_after` seconds."""
-    told = _TOLD[outcome].format(provider)
+    message = _MESSAGES[outcome].format(provider)
     return ProviderFailed(
         outcome,
-        f"{told} ({detail})." if detail else f"{told}.",
+        f"{message} ({detail})." if detail else f"{message}.",
         counts=outcome not in _NOT_ITS_FAULT,
         retry_after=retry_after,
     )

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
-from tests.testing.paths import ROOT
+from tests.testing.models import keep_models
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 MEMORY = Path("/dev/shm")
@@ -36,14 +36,6 @@ def new_data_dir() -> Path:
     (folder / "static").mkdir()
     keep_models(folder)
     return folder
-
-
-def keep_models(folder: Path) -> None:
-    """Let converted models outlive the run: conversion takes a while, and their names tell their versions."""
-    kept = ROOT / ".cache" / "models"
-    kept.mkdir(parents=True, exist_ok=True)
-    (folder / "cache").mkdir()
-    (folder / "cache" / "models").symlink_to(kept)
 
 
 def start_postgres() -> str:

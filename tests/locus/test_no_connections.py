@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.testing.models import keep_models
 from tests.testing.own_network import enter_a_network_of_its_own
 from tests.testing.paths import ROOT, SAMPLES
 
@@ -59,6 +60,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="locus-"))
+    keep_models(folder)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 

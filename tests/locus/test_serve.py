@@ -28,6 +28,7 @@ from locus.management.commands import serve
 from locus.serve import account as account_of_root
 from locus.serve import supervisor
 from locus.serve.supervisor import GaveUpError, Supervisor
+from tests.testing.models import keep_models
 from tests.testing.paths import ROOT
 
 START_SECONDS = 120
@@ -121,6 +122,7 @@ class Installation:
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="locus-"))
+    keep_models(folder)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -168,6 +168,8 @@ def test_the_first_start_and_a_clean_end(installation: Installation) -> None:
 @pytest.mark.slow("starts")
 def test_a_second_start_is_quick_and_tells_no_password(installation: Installation) -> None:
     installation.start()
+    installation.end(signal.SIGTERM)
+    installation.start()
     assert "Password" not in installation.output
     assert "Collecting static files" not in installation.output
 

@@ -53,6 +53,7 @@ def main() -> None:
     from runs.context import Run
     from search.rag import RagInput, rag_search
     from search.retrieval import Question, rank
+    from tests.testing.payments import UNRECORDED
 
     users = User.objects.order_by("pk")
     user = users.get(email=arguments.user) if arguments.user else users[0]
@@ -68,7 +69,9 @@ def main() -> None:
 
     measured = {
         "embed the question": timed(embedding_model().embed_query, questions, "embedding"),
-        "retrieve": timed(lambda q: rank(principal, Question(q), limit=10), questions, "retrieval"),
+        "retrieve": timed(
+            lambda q: rank(principal, Question(q), limit=10, payment=UNRECORDED), questions, "retrieval"
+        ),
         "rag_search, whole": timed(lambda q: asyncio.run(answer(q)), questions, "answers"),
     }
     chunks = Chunk.objects.restricted_to(principal).filter(replaced_by=None).count()

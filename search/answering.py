@@ -9,14 +9,10 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
-from accounts.ledger.base import Order, Payer
-from accounts.ledger.paying import paying
-from accounts.models.ledger import Purpose
+from accounts.ledger.base import Payer
+from accounts.ledger.paying import LedgerPayment
 from accounts.principal import Principal
-from core.errors import LocusError
-from core.threads import in_database
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from runs.context import Run
@@ -26,14 +22,11 @@ from search.citations.resolve import Resolved
 from search.citations.verifying import verify_with_deadline
 from search.contexts import Context
 from search.crops import crops_of
-from search.generation.base import Corpus, GenerationRequest, GenerationUsage, Generator
+from search.generation.base import Corpus, GenerationRequest, GenerationUsage, TextStream
 from search.generation.extractive import nothing_found
 from search.generation.registry import generator
 from search.preferences import RagSettings
 from search.timing import StageTimer
-
-TextStream = AsyncGenerator[str | GenerationUsage, None]
-"""What generators yield."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +78,8 @@ async def _generated(
         return
     if wanted.multimodal and chosen.can_see:
         asked = replace(asked, crops=await crops_of(principal, asked.contexts))
-    async with aclosing(paid_answer(run, chosen, asked)) as pieces:
+    payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id))
+    async with aclosing(chosen.answer(asked, payment)) as pieces:
         async for piece in pieces:
             yield piece
 
@@ -127,32 +121,6 @@ class AnswerStream:
                     yield _event(partial)
         for partial in self._markers.finish():
             yield _event(partial)
-
-
-async def paid_answer(run: Run, chosen: Generator, asked: GenerationRequest) -> TextStream:
-    """Yield what the generator does, its price reserved before and settled after.
-
-    Raise `BudgetExceeded` where the workspace or the deployment has spent what it may.
-    """
-    if not chosen.likely_cost():
-        async with aclosing(chosen.answer(asked)) as pieces:
-            async for piece in pieces:
-                yield piece
-        return
-    payer = await in_database(Payer.of, run.workspace_id, run.execution_id)
-    has_begun = False
-    async with paying(Order(payer, Purpose.MODEL, chosen.name, chosen.likely_cost())) as bill:
-        try:
-            async with aclosing(chosen.answer(asked)) as pieces:
-                async for piece in pieces:
-                    has_begun = True
-                    if isinstance(piece, GenerationUsage):
-                        bill.cost = piece.cost
-                    yield piece
-        except LocusError:
-            # Nobody bills what was refused before its first word.
-            bill.cost = bill.cost if has_begun else Decimal(0)
-            raise
 
 
 def embed(texts: Sequence[str]) -> Vectors:

@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 from accounts.access.auth import principal_of
 from accounts.access.identity import AskerFields
 from accounts.ledger.base import Payer
+from accounts.ledger.paying import LedgerPayment
 from accounts.principal import Principal
 from core.api.operations import ReadBody, operation
 from core.api.validation import ABSENT, ApiModel
@@ -102,7 +103,7 @@ def _search(principal: Principal, inputs: SearchInput) -> SearchResult:
         # Chunks that are left out are replaced by lower-ranked ones.
         limit=EVERY_CANDIDATE if inputs.explain or inputs.per_document else inputs.limit,
         settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
-        payer=lambda: Payer.of(_paying(principal)),
+        payment=LedgerPayment(lambda: Payer.of(_paying(principal))),
     )
     result = SearchResult(
         query=inputs.query,

@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, replace
-from functools import partial
 from uuid import UUID
 
 from channels.db import database_sync_to_async
@@ -19,6 +18,7 @@ from django.conf import settings
 from pydantic import Field
 
 from accounts.ledger.base import Payer
+from accounts.ledger.paying import LedgerPayment
 from accounts.ledger.spending import cost_of_execution
 from accounts.principal import Principal
 from core.threads import in_database
@@ -99,8 +99,8 @@ def _retrieved(
 ) -> tuple[RagSettings, Ranking, list[ChunkContext]]:
     wanted = rag_settings(principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection)
     steps = replace(FOR_ANSWERS, reranker=wanted.reranker)
-    payer = partial(Payer.of, run.workspace_id, run.execution_id)
-    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=steps, payer=payer)
+    payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id))
+    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=steps, payment=payment)
     found = with_continuations(principal, ranking.results, wanted.contexts)
     return wanted, ranking, [_context(rank, each) for rank, each in enumerate(found, start=1)]
 

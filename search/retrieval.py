@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,8 +24,8 @@ import numpy as np
 from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
-from accounts.ledger.base import Payer
 from accounts.principal import Principal
+from core.llm.payment import Payment
 from kb.chunk_size import shorten
 from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
@@ -152,11 +152,11 @@ def rank(
     *,
     limit: int,
     settings: RankingSettings = DEFAULT,
-    payer: Callable[[], Payer] | None = None,
+    payment: Payment,
 ) -> Ranking:
     """Return the best chunks for a question, best first; ties are broken by reading order.
 
-    `payer` returns who pays if the reranker costs money; without it nothing is recorded.
+    `payment` pays for the reranker, if that costs money.
     """
     clock = StageTimer()
     space = active_space()
@@ -175,7 +175,7 @@ def rank(
     depth = max(limit if settings.near_duplicates else 2 * limit, chosen.passages if chosen else 0)
     passages = read_passages(principal, candidates.best_ids(depth))
     clock.mark("passages")
-    reranked = _rerank_scores(question.text, passages, chosen, payer)
+    reranked = _rerank_scores(question.text, passages, chosen, payment)
     clock.mark("rerank")
     final = candidates.with_reranked(reranked)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
@@ -289,7 +289,7 @@ def _rerank_scores(
     question: str,
     passages: Sequence[Passage],
     chosen: Reranker | None,
-    payer: Callable[[], Payer] | None,
+    payment: Payment,
 ) -> dict[UUID, float]:
     """Return the scores of the first passages, as many as the reranker had time for."""
     if chosen is None:
@@ -297,7 +297,7 @@ def _rerank_scores(
     first = passages[: chosen.passages]
     deadline = time.monotonic() + budget_secs(chosen)
     texts = [passage.text for passage in first]
-    scores = chosen.rerank(question, texts, deadline=deadline, payer=payer)
+    scores = chosen.rerank(question, texts, deadline=deadline, payment=payment)
     return {
         passage.chunk_id: score for passage, score in zip(first, scores, strict=True) if score is not None
     }

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 
-from django.db import close_old_connections, transaction
+from django.db import transaction
 
 from accounts.ledger import balances
 from accounts.ledger.base import Order, Payer, Reservation
 from accounts.models.ledger import Purpose
+from core.llm.payment import ActualCost
 from core.threads import in_database
-
-
-@dataclass(slots=True)
-class ActualCost:
-    """The actual cost of a call in US dollars; None as long as it is unknown."""
-
-    cost: Decimal | None = None
 
 
 @asynccontextmanager
@@ -37,20 +31,24 @@ async def paying(order: Order) -> AsyncIterator[ActualCost]:
         await settle(reservation, order.estimate if bill.cost is None else bill.cost)
 
 
-@contextmanager
-def paying_in_thread(order: Order) -> Iterator[ActualCost]:
-    """Do the same for a thread that may wait for the database; no connection is held meanwhile."""
-    reservation, bill = Reservation(order), ActualCost()
-    if order.estimate > 0:
-        balances.reserve(reservation)
-        close_old_connections()
-    try:
-        yield bill
-    finally:
-        cost = order.estimate if bill.cost is None else bill.cost
-        if cost > 0 or order.estimate > 0:
-            balances.settle(reservation, cost)
-            close_old_connections()
+@dataclass(frozen=True, slots=True)
+class LedgerPayment:
+    """Who pays for chat models, as `core.llm` takes it: a workspace, whose ledger records each call.
+
+    `payer` is called in a thread of the database, and only for what has a price.
+    """
+
+    payer: Callable[[], Payer]
+
+    @asynccontextmanager
+    async def reserve(self, model: str, estimate: Decimal) -> AsyncIterator[ActualCost]:
+        """Reserve the estimate for the block, and settle; raise `BudgetExceeded` if that is too much."""
+        if not estimate:
+            yield ActualCost()
+            return
+        payer = await in_database(self.payer)
+        async with paying(Order(payer, Purpose.MODEL, model, estimate)) as bill:
+            yield bill
 
 
 async def reserve(order: Order) -> Reservation:

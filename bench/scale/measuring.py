@@ -83,18 +83,27 @@ class Ranked:
     def by_both(self, number: int) -> object:
         """Search as `POST search` does, without the reranker."""
         from search.retrieval import DEFAULT, Question, rank
+        from tests.testing.payments import UNRECORDED
 
         documents = None if self.scope.documents is None else tuple(self.scope.documents)
         question = Question(self.asked.texts[number], document_ids=documents)
-        return rank(self.scope.principal, question, limit=10, settings=replace(DEFAULT, rerank=0.0))
+        return rank(
+            self.scope.principal,
+            question,
+            limit=10,
+            settings=replace(DEFAULT, rerank=0.0),
+            payment=UNRECORDED,
+        )
 
 
 def measure_reranking(asked: TimedQuestion, scope: Scope) -> None:
     """Print how long a whole search of everything takes, and what it spends its time on."""
     from search.retrieval import Question, rank
+    from tests.testing.payments import UNRECORDED
 
     results, times = timed(
-        lambda number: rank(scope.principal, Question(asked.texts[number]), limit=10), range(len(asked))
+        lambda number: rank(scope.principal, Question(asked.texts[number]), limit=10, payment=UNRECORDED),
+        range(len(asked)),
     )
     stages = {stage: np.median([each.timings[stage] for each in results]) for stage in results[0].timings}
     spent = ", ".join(f"{stage} {secs * 1000:.0f}" for stage, secs in stages.items())

@@ -9,8 +9,15 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import NewType, Self
+
+FencedText = NewType("FencedText", str)
+"""Text that may be put before a model: lines of a fence, with harmless text between them.
+
+A request takes nothing else, so that the type checker finds a text that did not pass here.
+"""
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
@@ -47,21 +54,26 @@ class Fence:
         return cls(secrets.token_hex(16))
 
     @property
-    def end(self) -> str:
+    def end(self) -> FencedText:
         """The line behind what is data."""
-        return f"===== {self.secret} end ====="
+        return FencedText(f"===== {self.secret} end =====")
 
-    def begin(self, name: str) -> str:
+    def begin(self, name: str) -> FencedText:
         """Return the line before what is data."""
-        return f"===== {self.secret} {name} ====="
+        return FencedText(f"===== {self.secret} {name} =====")
 
-    def around(self, name: str, text: str) -> str:
+    def around(self, name: str, text: str) -> FencedText:
         """Return a text between the lines, made harmless."""
-        return f"{self.begin(name)}\n{self.harmless(text)}\n{self.end}"
+        return FencedText(f"{self.begin(name)}\n{self.harmless(text)}\n{self.end}")
 
     def harmless(self, text: str) -> str:
         """Return a text that can't pose as more, nor as this fence."""
         return harmless(text).replace(self.secret, "")
+
+
+def joined_texts(texts: Iterable[FencedText]) -> FencedText:
+    """Return several as one, an empty line between each two."""
+    return FencedText("\n\n".join(texts))
 
 
 def harmless(text: str) -> str:

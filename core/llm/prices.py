@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from pydantic_ai.messages import ModelResponse
@@ -24,9 +25,13 @@ def price_at(address: str, model: str, input_tokens: int, output_tokens: int) ->
     return cost_of(ModelResponse([], usage=usage, model_name=model, provider_url=address)) or Decimal(0)
 
 
-def cost_of(response: ModelResponse) -> Decimal | None:
-    """Return the US dollars that a response has cost; None if the price of the model is unknown."""
+def cost_of(response: ModelResponse, *, by_address: bool = False) -> Decimal | None:
+    """Return the US dollars that a response has cost; None if the price, or what it took, is unknown.
+
+    `by_address`: as `price_at` finds it, whatever the provider is called.
+    """
+    priced = replace(response, provider_name=None) if by_address else response
     try:
-        return response.cost().total_price
+        return priced.cost().total_price
     except (LookupError, ValueError):
         return None

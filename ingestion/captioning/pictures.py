@@ -18,7 +18,9 @@ from uuid import UUID
 from django.conf import settings
 
 from accounts.ledger.base import Payer
+from accounts.ledger.paying import LedgerPayment
 from core.errors import BudgetExceeded, LocusError
+from core.llm.payment import Payment
 from core.locations import PageBox
 from extract.base import Warned
 from ingestion.captioning.base import PROMPT
@@ -54,7 +56,9 @@ def caption_pictures(
     not asked again.
     """
     kept = _Kept(document.pk, f"{captioner.name}\n{language}")
-    look = partial(_look, captioner, document, file, Payer.of(document.workspace_id), kept, language)
+    payer = Payer.of(document.workspace_id)
+    payment = LedgerPayment(lambda: payer)
+    look = partial(_look, captioner, document, file, payment, kept, language)
     described: Described = {}
     seen = 0
     refused: BudgetExceeded | None = None
@@ -77,7 +81,7 @@ def _look(
     captioner: Captioner,
     document: Document,
     file: StoredFile,
-    payer: Payer,
+    payment: Payment,
     kept: _Kept,
     language: str | None,
     area: PageBox,
@@ -85,7 +89,7 @@ def _look(
     """Return a description, None where there is none; what was described before is had without money."""
     try:
         png = crop_png(file, page_cache(document), area, LONGEST_SIDE)
-        return kept.get(png, lambda: captioner.description(png, language, payer))
+        return kept.get(png, lambda: captioner.description(png, language, payment))
     except BudgetExceeded as error:
         return error
     except LocusError:

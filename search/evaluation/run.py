@@ -11,12 +11,14 @@ from time import perf_counter
 from django.utils.text import Truncator
 
 from accounts.principal import Principal
+from core.llm.payment import NoCharge
 from kb.models import Chunk
 from search.evaluation.collection import Case, Collection
 from search.evaluation.metrics import MEASURES, Estimate, Floats, Judged, estimate, measure_all
 from search.retrieval import DEFAULT, Question, RankedChunk, RankingSettings, rank
 
 DEPTH = 100
+OPERATOR = NoCharge("an evaluation by the operator")
 """How many chunks are asked for."""
 WEIGHTS = ("words", "vector", "rerank")
 SHOWN = 3
@@ -131,7 +133,7 @@ def _ask_all(
 def _ask(principal: Principal, collection: Collection, case: Case, settings: RankingSettings) -> QueryOutcome:
     question = Question(case.query, collection.document_ids, (collection.workspace_id,))
     start = perf_counter()
-    ranking = rank(principal, question, limit=DEPTH, settings=settings)
+    ranking = rank(principal, question, limit=DEPTH, settings=settings, payment=OPERATOR)
     milliseconds = (perf_counter() - start) * 1000
     items = distinct(case, ranking.results)
     first = tuple(_result_shown(case, found.chunk) for found in items[:SHOWN])

@@ -4,6 +4,6 @@
 """
 
 from search.generation.base import Generator
-from search.generation.registry import ANSWERERS, generator, load, start
+from search.generation.registry import GENERATORS, generator, load, start
 
-__all__ = ["ANSWERERS", "Generator", "generator", "load", "start"]
+__all__ = ["GENERATORS", "Generator", "generator", "load", "start"]

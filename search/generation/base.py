@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
+from core.llm.payment import Payment
 from search.contexts import Context
 
 MOST_CROPS = 4
@@ -57,6 +58,10 @@ class GenerationUsage:
     """The ranks of the contexts that it was also shown as they look."""
 
 
+TextStream = AsyncGenerator[str | GenerationUsage, None]
+"""What generators yield: the response piece by piece, and last what it has taken."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Which generator the settings name. The key shows in no `repr`."""
@@ -92,15 +97,12 @@ class Generator(ABC):
         """Return what operators read about it, without secrets."""
         return self.name
 
-    def likely_cost(self) -> Decimal:
-        """Return what an answer may cost, in US dollars; 0 if nothing, or nobody knows."""
-        return Decimal(0)
-
     @abstractmethod
-    def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
+    def answer(self, asked: GenerationRequest, payment: Payment) -> TextStream:
         """Yield the response piece by piece, none of them empty, and last of all what it has taken.
 
-        Raise `ProviderError`, `Timeout` or `Overloaded` where a language model fails: also after some pieces.
+        `payment` pays for each request to a language model; raise `BudgetExceeded` if that would be too much,
+        and `ProviderError`, `Timeout` or `Overloaded` where a model fails: also after some pieces.
         Closing the generator ends the work at once, and with it what a provider asks money for.
 
         The response is Markdown in which `<source_N>` follows what context N supports. Text taken from

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from decimal import Decimal
 
 from core.errors import Overloaded, ProviderError, Timeout
-from search.generation.base import GenerationRequest, GenerationUsage, Generator
+from core.llm.payment import Payment
+from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 
 logger = logging.getLogger(__name__)
 
@@ -30,27 +30,23 @@ class Chain(Generator):
         """Return the generators in the order in which they are asked."""
         return ", or else ".join(generator.describe() for generator in self._generators)
 
-    def likely_cost(self) -> Decimal:
-        """Return what the dearest may cost."""
-        return max(generator.likely_cost() for generator in self._generators)
-
-    async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
+    async def answer(self, asked: GenerationRequest, payment: Payment) -> TextStream:
         """Yield the answer of the first that begins one; if none does, raise what the last raised."""
-        first, rest = await self._begun(asked)
+        first, rest = await self._begun(asked, payment)
         async with aclosing(rest):
             yield first
             async for piece in rest:
                 yield piece
 
     async def _begun(
-        self, asked: GenerationRequest
-    ) -> tuple[str | GenerationUsage, AsyncGenerator[str | GenerationUsage, None]]:
+        self, asked: GenerationRequest, payment: Payment
+    ) -> tuple[str | GenerationUsage, TextStream]:
         *preferred, last = self._generators
         for generator in preferred:
-            pieces = generator.answer(asked)
+            pieces = generator.answer(asked, payment)
             try:
                 return await anext(pieces), pieces
             except (ProviderError, Timeout, Overloaded) as error:
                 logger.warning("%s does not answer (%s): the next one is asked", generator.name, error.code)
-        pieces = last.answer(asked)
+        pieces = last.answer(asked, payment)
         return await anext(pieces), pieces

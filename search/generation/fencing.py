@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.llm import fencing
+from core.llm.fencing import FencedText
 from search.contexts import Context
 
 LONGEST_LABEL = 200
@@ -15,18 +16,18 @@ LONGEST_LABEL = 200
 class ContextFence(fencing.Fence):
     """The fence of one question and its sources."""
 
-    def source(self, context: Context, text: str) -> str:
+    def source(self, context: Context, text: str) -> FencedText:
         """Return a context's `text` between its fences, led by where it stands."""
         return self.around(
             f"source_{context.rank}", f"{self._place(context)}\n\n{_mark_machine_text(context, text)}"
         )
 
-    def source_beside(self, context: Context, text: str) -> tuple[str, str]:
+    def source_beside(self, context: Context, text: str) -> tuple[FencedText, FencedText]:
         """Return what stands before and behind a crop within the fence of its source."""
         source = self.source(context, text).removesuffix(self.end)
-        return f"{source}\n<source_{context.rank}> looks like this:", self.end
+        return FencedText(f"{source}\n<source_{context.rank}> looks like this:"), self.end
 
-    def question(self, text: str) -> str:
+    def question(self, text: str) -> FencedText:
         """Return the question between its fences."""
         return self.around("question", text)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
+from core.llm.fencing import FencedText, joined_texts
 from kb.embedding import embedding_model
 from search.contexts import Context
 from search.generation.base import Crop, GenerationRequest
@@ -31,7 +32,7 @@ class Prompt:
     """One request to a language model."""
 
     instructions: str
-    parts: Sequence[str | Crop]
+    parts: Sequence[FencedText | Crop]
     """The message: text, and between texts how a source looks."""
     read: frozenset[int]
     """The ranks of the contexts in it."""
@@ -69,7 +70,7 @@ def compose(asked: GenerationRequest, budget: int) -> Prompt:
     if any(isinstance(part, Crop) for part in parts):
         instructions = f"{instructions}\n\n{render(CROPS)}"
     read = frozenset(excerpt.context.rank for excerpt in excerpts)
-    return Prompt(instructions, _joined(parts), read)
+    return Prompt(instructions, _with_texts_joined(parts), read)
 
 
 def tokens_of(text: str) -> int:
@@ -84,7 +85,7 @@ def tokens_of(text: str) -> int:
 
 def _sources(
     fence: ContextFence, excerpts: Sequence[ContextExcerpt], crops: Sequence[Crop]
-) -> Iterator[str | Crop]:
+) -> Iterator[FencedText | Crop]:
     by_rank = {crop.rank: crop for crop in crops}
     for excerpt in excerpts:
         crop = by_rank.get(excerpt.context.rank)
@@ -95,15 +96,15 @@ def _sources(
             yield from (before, crop, behind)
 
 
-def _joined(parts: Iterable[str | Crop]) -> list[str | Crop]:
+def _with_texts_joined(parts: Iterable[FencedText | Crop]) -> list[FencedText | Crop]:
     """Return the parts with neighbouring texts as one."""
-    joined: list[str | Crop] = []
+    fewer: list[FencedText | Crop] = []
     for part in parts:
-        if isinstance(part, str) and joined and isinstance(joined[-1], str):
-            joined[-1] += f"\n\n{part}"
+        if fewer and not isinstance(part, Crop) and not isinstance(fewer[-1], Crop):
+            fewer[-1] = joined_texts([fewer[-1], part])
         else:
-            joined.append(part)
-    return joined
+            fewer.append(part)
+    return fewer
 
 
 def render(name: str, **values: str) -> str:

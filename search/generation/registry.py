@@ -11,14 +11,13 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
+from core.llm.registry import PROVIDERS, usual_key
 from search.generation.base import Choice, Generator
 from search.generation.chain import Chain
 
-ANSWERERS = {
+GENERATORS = {
     "extractive": "search.generation.extractive.ExtractiveGenerator",
-    "anthropic": "search.generation.anthropic.AnthropicGenerator",
-    "openai": "search.generation.openai.OpenAiGenerator",
-    "openai-compatible": "search.generation.openai.OpenAiCompatibleGenerator",
+    **dict.fromkeys(PROVIDERS, "search.generation.llm.LanguageModelGenerator"),
     "scripted": "search.generation.scripted.ScriptedGenerator",
 }
 # Model names have colons too (llama3.2:3b), and now and then an @.
@@ -51,12 +50,12 @@ def choices() -> list[Choice]:
         provider,
         settings.GENERATION_MODEL,
         settings.GENERATION_BASE_URL,
-        settings.GENERATION_API_KEY or _usual_key(provider),
+        settings.GENERATION_API_KEY or usual_key(provider),
     )
     if provider == "extractive" and first.model:
         raise ImproperlyConfigured(
             f"GENERATION_MODEL is “{first.model}”, but GENERATION_PROVIDER extractive has no model: "
-            f"name one of {', '.join(ANSWERERS)}."
+            f"name one of {', '.join(GENERATORS)}."
         )
     return [first, *(_fallback(entry, first) for entry in settings.GENERATION_FALLBACKS)]
 
@@ -78,12 +77,12 @@ def resident(*chosen: Choice) -> Generator:
 
 
 def _load(choice: Choice) -> Generator:
-    if choice.provider not in ANSWERERS:
+    if choice.provider not in GENERATORS:
         raise ImproperlyConfigured(
-            f"GENERATION_PROVIDER and GENERATION_FALLBACKS must name one of {', '.join(ANSWERERS)}, "
+            f"GENERATION_PROVIDER and GENERATION_FALLBACKS must name one of {', '.join(GENERATORS)}, "
             f"not “{choice.provider}”."
         )
-    loaded: Generator = import_string(ANSWERERS[choice.provider])(choice)
+    loaded: Generator = import_string(GENERATORS[choice.provider])(choice)
     return loaded
 
 
@@ -98,9 +97,4 @@ def _fallback(entry: str, first: Choice) -> Choice:
     provider, model, base_url = (named[name] or "" for name in ("provider", "model", "base_url"))
     if provider == first.provider and base_url in ("", first.base_url):
         return Choice(provider, model, first.base_url, first.api_key)
-    return Choice(provider, model, base_url, _usual_key(provider))
-
-
-def _usual_key(provider: str) -> str:
-    keys = {"anthropic": settings.ANTHROPIC_API_KEY, "openai": settings.OPENAI_API_KEY}
-    return keys.get(provider, "")
+    return Choice(provider, model, base_url, usual_key(provider))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 
-from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
+from core.llm.payment import Payment
+from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive import escape_markdown, fold, nothing_found
 
 FRAGMENT = 7
@@ -20,7 +21,7 @@ class ScriptedGenerator(Generator):
         self.name = "scripted, for tests only"
         self._script = choice.model
 
-    async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
+    async def answer(self, asked: GenerationRequest, payment: Payment) -> TextStream:
         """Yield fragments of a few characters and let others run between them."""
         said = self._script or "\n".join(_quote_contexts(asked)) or nothing_found(asked)
         for start in range(0, len(said), FRAGMENT):

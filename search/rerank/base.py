@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from accounts.ledger.base import Payer
 from core.endpoint import EndpointRefusal, EndpointUnavailable
-from core.errors import BudgetExceeded
+from core.errors import LocusError
+from core.llm.payment import Payment
 
 logger = logging.getLogger(__name__)
 
@@ -34,14 +34,14 @@ class Reranker(ABC):
         passages: Sequence[str],
         *,
         deadline: float,
-        payer: Callable[[], Payer] | None = None,
+        payment: Payment,
     ) -> list[float | None]:
         """Return a score for each passage, higher is better, None for those there was no time for.
 
         Passages come best first, so that a part of the scores is one for the top. A step that would not end
         by `deadline`, seconds of `time.monotonic()`, is not begun. Scores of one question can be compared,
-        not those of two. An endpoint that fails is logged and leaves None, as does a budget that is used up.
-        `payer` is asked who pays, if somebody has to; without one nothing is recorded.
+        not those of two. An endpoint that fails is logged and leaves None, as does a budget that is used up:
+        `payment` pays for what has a price.
         """
         scores: list[float | None] = [None] * len(passages)
         longest = 0.0
@@ -51,26 +51,23 @@ class Reranker(ABC):
                 break
             step = passages[start : start + self.passages_per_step]
             try:
-                scores[start : start + len(step)] = self.paid_score(
-                    question, step, within=deadline - begun, payer=payer
+                scores[start : start + len(step)] = self.score(
+                    question, step, within=deadline - begun, payment=payment
                 )
-            except (EndpointUnavailable, EndpointRefusal, BudgetExceeded) as error:
+            except (EndpointUnavailable, EndpointRefusal, LocusError) as error:
                 logger.warning("not reranked: %s", error)
                 break
             longest = max(longest, time.monotonic() - begun)
         return scores
 
-    def paid_score(
-        self, question: str, passages: Sequence[str], *, within: float, payer: Callable[[], Payer] | None
-    ) -> Sequence[float]:
-        """Return what `score` does; what costs money is paid first, or raises `BudgetExceeded`."""
-        return self.score(question, passages, within=within)
-
     @abstractmethod
-    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+    def score(
+        self, question: str, passages: Sequence[str], *, within: float, payment: Payment
+    ) -> Sequence[float]:
         """Return the scores of a few passages; who can be interrupted ends `within` so many seconds.
 
-        Raise `EndpointUnavailable` or `EndpointRefusal` if there are none.
+        Raise `EndpointUnavailable` or `EndpointRefusal` if there are none; `ProviderError`, `Timeout` or
+        `Overloaded` where a chat model fails; `BudgetExceeded` where there is no money for it.
         """
 
     def describe(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
+from core.llm.payment import NoCharge, Payment
 from search.rerank.base import Reranker
 
 
@@ -47,9 +48,11 @@ class CrossEncoderReranker(Reranker):
         self._lock = threading.Lock()
         self.name = model
         # What can't score should fail now, and the first question should not wait for kernels.
-        self.score("What?", ["That."], within=0)
+        self.score("What?", ["That."], within=0, payment=NoCharge("the check at the start"))
 
-    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+    def score(
+        self, question: str, passages: Sequence[str], *, within: float, payment: Payment
+    ) -> Sequence[float]:
         """Return the model's logits; it cuts pairs that are too long for it."""
         pairs = [(question, passage) for passage in passages]
         with self._lock:

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from core.endpoint import Endpoint, EndpointRefusal
+from core.llm.payment import Payment
 from search.rerank.base import Reranker
 
 # How servers refuse a body of the wrong shape.
@@ -49,7 +50,9 @@ class EndpointReranker(Reranker):
             self._has_texts = True
             self._ask("What?", ["That."], None)
 
-    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+    def score(
+        self, question: str, passages: Sequence[str], *, within: float, payment: Payment
+    ) -> Sequence[float]:
         """Return the endpoint's scores."""
         return self._ask(question, passages, within)
 

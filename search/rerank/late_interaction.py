@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
+from core.llm.payment import Payment
 from kb.embedding import EmbeddingModel, embedding_model
 from kb.embedding.base import Vectors
 from search.rerank.base import Reranker
@@ -40,7 +41,9 @@ class LateInteraction(Reranker):
         self._asked = lru_cache(64)(self._tokens_of)
         self.name = f"late interaction with {self._model.name}"
 
-    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+    def score(
+        self, question: str, passages: Sequence[str], *, within: float, payment: Payment
+    ) -> Sequence[float]:
         """Return the mean over the question's tokens of the cosine of the nearest token: -1 to 1."""
         asked = self._asked(question)
         return [max_sim(asked, read.vectors) for read in self._model.embed_tokens(passages)]

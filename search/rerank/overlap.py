@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from core.llm.payment import Payment
 from search.rerank.base import Reranker
 
 
@@ -19,7 +20,9 @@ class OverlapReranker(Reranker):
     def __init__(self, model: str = "") -> None:
         """Take any model's name, and no notice of it."""
 
-    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+    def score(
+        self, question: str, passages: Sequence[str], *, within: float, payment: Payment
+    ) -> Sequence[float]:
         """Return the share of the question's words."""
         asked = _words(question)
         return [len(asked & _words(passage)) / max(1, len(asked)) for passage in passages]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from accounts.ledger.base import Order, Payer
-from accounts.ledger.paying import ActualCost, paying
+from accounts.ledger.paying import paying
 from accounts.models.ledger import Purpose
+from core.llm.payment import ActualCost
 from search.web import metrics
 from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
 from search.web.breaker import BreakerOpen, ProviderBreaker

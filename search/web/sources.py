@@ -12,6 +12,7 @@ from itertools import zip_longest
 from django.conf import settings
 
 from accounts.ledger.base import Payer
+from accounts.ledger.paying import LedgerPayment
 from core.fetch import web_url
 from core.text.sentences import sentence_bounds
 from search.rerank.base import Reranker
@@ -121,7 +122,7 @@ def reranked(
     ]
     deadline = time.monotonic() + budget_secs(chosen)
     texts = [window for _, window in turns]
-    scores = chosen.rerank(question, texts, deadline=deadline, payer=lambda: payer)
+    scores = chosen.rerank(question, texts, deadline=deadline, payment=LedgerPayment(lambda: payer))
     best: dict[int, float] = {}
     for (number, _), score in zip(turns, scores, strict=True):
         if score is not None:

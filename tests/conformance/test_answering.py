@@ -11,38 +11,34 @@ from django.core.exceptions import ImproperlyConfigured
 
 from search.citations.markers import MARKER
 from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
-from search.generation.registry import ANSWERERS, load
+from search.generation.registry import GENERATORS, load
 from tests.search.contexts import context
-from tests.testing.chat_models import KEY, AnthropicProvider, OpenAiProvider
+from tests.testing.chat_models import DOUBLES, KEY
+from tests.testing.payments import UNRECORDED
 
 QUESTION = "When was the old lighthouse built?"
 CONTEXTS = [
     context(1, "The old lighthouse was built in 1893. It is painted red and white."),
     context(2, "Bread is baked from flour, water and salt."),
 ]
-PROVIDERS: dict[str, type[AnthropicProvider | OpenAiProvider]] = {
-    "anthropic": AnthropicProvider,
-    "openai": OpenAiProvider,
-    "openai-compatible": OpenAiProvider,
-}
 MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-5-mini", "openai-compatible": "llama3.2:3b"}
 
 
-@pytest.fixture(scope="module", params=[*sorted(ANSWERERS), "chain"])
+@pytest.fixture(scope="module", params=[*sorted(GENERATORS), "chain"])
 def generator(request: pytest.FixtureRequest) -> Iterator[Generator]:
     """Each generator with what it needs, offline; and a chain of two."""
     with ExitStack() as stack:
         named = ["openai-compatible", "extractive"] if request.param == "chain" else [request.param]
         choices = []
         for name in named:
-            url = stack.enter_context(PROVIDERS[name]()).url if name in PROVIDERS else ""
+            url = stack.enter_context(DOUBLES[name]()).url if name in DOUBLES else ""
             choices.append(Choice(name, MODELS.get(name, ""), url, KEY if url else ""))
         yield load(*choices)
 
 
 async def said(generator: Generator, asked: GenerationRequest) -> tuple[str, GenerationUsage]:
     """Return the whole response and what it took, after checking the order of the pieces."""
-    pieces = [piece async for piece in generator.answer(asked)]
+    pieces = [piece async for piece in generator.answer(asked, UNRECORDED)]
     *words, spent = pieces
     assert isinstance(spent, GenerationUsage)
     assert words
@@ -68,9 +64,9 @@ async def test_without_contexts_it_finds_nothing_and_spends_nothing(generator: G
 
 
 async def test_it_can_be_left_at_any_point(generator: Generator) -> None:
-    never_begun = generator.answer(GenerationRequest(QUESTION, CONTEXTS))
+    never_begun = generator.answer(GenerationRequest(QUESTION, CONTEXTS), UNRECORDED)
     await never_begun.aclose()
-    async with aclosing(generator.answer(GenerationRequest(QUESTION, CONTEXTS))) as pieces:
+    async with aclosing(generator.answer(GenerationRequest(QUESTION, CONTEXTS), UNRECORDED)) as pieces:
         await anext(pieces)
     with pytest.raises(StopAsyncIteration):
         await anext(pieces)
@@ -124,7 +120,7 @@ def test_an_unknown_provider_is_a_clear_error() -> None:
         load(Choice("best"))
 
 
-@pytest.mark.parametrize("name", sorted(PROVIDERS))
+@pytest.mark.parametrize("name", sorted(DOUBLES))
 def test_what_is_missing_is_a_clear_error(name: str) -> None:
     with pytest.raises(ImproperlyConfigured, match="GENERATION_MODEL"):
         load(Choice(name, "", "http://127.0.0.1:1", KEY))

@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test.utils import override_settings
 
 from search.rerank import RERANKERS, Reranker, load
+from tests.testing.payments import UNRECORDED
 from tests.testing.rerankers import JudgeEndpoint, RerankEndpoint, make_cross_encoder
 
 QUESTION = "When was the old lighthouse built?"
@@ -49,44 +50,48 @@ def later(secs: float = 60.0) -> float:
 
 
 def test_every_passage_gets_a_finite_score(reranker: Reranker) -> None:
-    scores = reranker.rerank(QUESTION, PASSAGES, deadline=later())
+    scores = reranker.rerank(QUESTION, PASSAGES, deadline=later(), payment=UNRECORDED)
     assert len(scores) == len(PASSAGES)
     assert all(isinstance(score, float) and math.isfinite(score) for score in scores)
 
 
 def test_the_passage_that_answers_is_the_best(reranker: Reranker, request: pytest.FixtureRequest) -> None:
-    scores = reranker.rerank(QUESTION, PASSAGES, deadline=later())
+    scores = reranker.rerank(QUESTION, PASSAGES, deadline=later(), payment=UNRECORDED)
     best = max(range(len(PASSAGES)), key=lambda index: scores[index] or 0.0)
     assert best == 1 or request.node.callspec.params["reranker"] in UNDERSTAND_NOTHING
 
 
 def test_it_is_deterministic_and_company_does_not_matter(reranker: Reranker) -> None:
-    scores = reranker.rerank(QUESTION, PASSAGES, deadline=later())
-    assert reranker.rerank(QUESTION, PASSAGES[::-1], deadline=later())[::-1] == pytest.approx(
-        scores, abs=0.02
-    )
-    alone = [reranker.rerank(QUESTION, [passage], deadline=later())[0] for passage in PASSAGES]
+    scores = reranker.rerank(QUESTION, PASSAGES, deadline=later(), payment=UNRECORDED)
+    assert reranker.rerank(QUESTION, PASSAGES[::-1], deadline=later(), payment=UNRECORDED)[
+        ::-1
+    ] == pytest.approx(scores, abs=0.02)
+    alone = [
+        reranker.rerank(QUESTION, [passage], deadline=later(), payment=UNRECORDED)[0] for passage in PASSAGES
+    ]
     assert alone == pytest.approx(scores, abs=0.02)
 
 
 def test_no_passages_get_no_scores(reranker: Reranker) -> None:
-    assert reranker.rerank(QUESTION, [], deadline=later()) == []
+    assert reranker.rerank(QUESTION, [], deadline=later(), payment=UNRECORDED) == []
 
 
 def test_many_passages_are_scored_in_steps(reranker: Reranker) -> None:
     passages = [f"passage number {n}" for n in range(3 * reranker.passages_per_step + 1)]
-    scores = reranker.rerank(QUESTION, passages, deadline=later())
+    scores = reranker.rerank(QUESTION, passages, deadline=later(), payment=UNRECORDED)
     assert None not in scores
     assert len(scores) == len(passages)
 
 
 def test_without_time_nothing_is_scored(reranker: Reranker) -> None:
-    assert reranker.rerank(QUESTION, PASSAGES, deadline=later(-1)) == [None] * len(PASSAGES)
+    assert reranker.rerank(QUESTION, PASSAGES, deadline=later(-1), payment=UNRECORDED) == [None] * len(
+        PASSAGES
+    )
 
 
 @pytest.mark.parametrize("question", ["?", "…", "水", "a " * 1000])
 def test_any_question_can_be_asked(reranker: Reranker, question: str) -> None:
-    scores = reranker.rerank(question, PASSAGES[:2], deadline=later())
+    scores = reranker.rerank(question, PASSAGES[:2], deadline=later(), payment=UNRECORDED)
     assert all(score is not None and math.isfinite(score) for score in scores)
 
 

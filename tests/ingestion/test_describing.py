@@ -11,7 +11,6 @@ import threading
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -20,11 +19,10 @@ from PIL import Image
 from pytest_django import Settings
 
 from accounts.access.identity import principal_of_user
-from accounts.ledger.base import Payer
 from accounts.models.ledger import Balance, Charge, Purpose
 from core.llm.prices import price_of
 from ingestion import captioning as describing
-from ingestion.captioning.model import LONGEST_DESCRIPTION
+from ingestion.captioning.model import INPUT_TOKENS, LONGEST_DESCRIPTION, MAX_TOKENS
 from kb.deletion import delete_document
 from kb.documents import reprocess
 from kb.models import Chunk, Document, Modality, Status
@@ -34,6 +32,7 @@ from tests.ingestion import pictured as sample
 from tests.ingestion.conftest import Upload
 from tests.ingestion.test_picture_chunks import multimodal, pictures_of, report
 from tests.ingestion.test_pipeline import chunks_of, ingested
+from tests.testing.payments import UNRECORDED
 from tests.testing.vision_model import KEY, MODEL, Look, Seer
 
 __all__ = ["multimodal", "report"]
@@ -92,7 +91,9 @@ def test_a_photo_without_a_word_is_found_by_its_description(
     [chunk] = chunks_of(document)
     assert (chunk.text, chunk.modality) == ("A fishing boat at dusk.", Modality.IMAGE)
     assert told(multimodal, chunk)["metadata"]["machine_made"] == [[0, len(chunk.text)]]
-    found = rank(principal_of_user(multimodal.alice), Question("boat in the evening"), limit=1)
+    found = rank(
+        principal_of_user(multimodal.alice), Question("boat in the evening"), limit=1, payment=UNRECORDED
+    )
     assert found.results[0].chunk.pk == chunk.pk
 
 
@@ -179,7 +180,7 @@ def described_as(settings: Settings, said: str) -> str:
         served_by(settings, seer)
         chosen = describing.captioner()
         assert chosen
-        return chosen.description(blank_photo(), None, Payer(uuid4())) or ""
+        return chosen.description(blank_photo(), None, UNRECORDED) or ""
 
 
 # --- What goes wrong ---------------------------------------------------------------------------------------
@@ -293,11 +294,9 @@ def test_a_refusal_costs_nothing_and_silence_what_it_may(
     settings.VISION_TIMEOUT_SECS = 60 if in_time else 0.5
     with Seer(lambda look: 400 if in_time else "Late." if over.wait(60) else "") as seer:
         priced_by(settings, seer)
-        chosen = describing.captioner()
         ingested(upload("report.pdf", report))
         over.set()
-    assert chosen
-    expected = [] if in_time else [round(chosen.likely_cost(), 6)] * 2
+    expected = [] if in_time else [round(price_of("openai", PRICED, INPUT_TOKENS, MAX_TOKENS), 6)] * 2
     assert [charge.amount for charge in Charge.unscoped.filter(settled_at__isnull=False)] == expected
     assert not Charge.unscoped.filter(settled_at=None).exists()
 

@@ -20,6 +20,7 @@ from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from search.retrieval import Question, RankingSettings, rank
 from tests.conftest import Cast
 from tests.ingestion.conftest import Upload
+from tests.testing.payments import UNRECORDED
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +57,13 @@ def test_a_report_becomes_ready_and_whole(upload: Upload) -> None:
 def test_it_is_found_by_another_form_of_its_words(cast: Cast, upload: Upload) -> None:
     ingested(upload("report.pdf"))
     by_words = RankingSettings(vector=0)
-    found = rank(principal_of_user(cast.alice), Question("keeper baking"), limit=1, settings=by_words)
+    found = rank(
+        principal_of_user(cast.alice),
+        Question("keeper baking"),
+        limit=1,
+        settings=by_words,
+        payment=UNRECORDED,
+    )
     assert [hit.chunk.page_number for hit in found.results] == [3]
 
 

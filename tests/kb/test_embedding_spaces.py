@@ -35,6 +35,7 @@ from search.retrieval import Question, rank
 from tests.conftest import Cast
 from tests.factories import add_chunk, indexed_document, located_words, pdf_of
 from tests.testing.live import start_worker, stop, wait_until
+from tests.testing.payments import UNRECORDED
 
 QUESTION = Question("How much did the solar farm in Almería produce?")
 Configure = Callable[..., None]
@@ -64,7 +65,7 @@ def documents(configure: Configure, cast: Cast) -> list[Document]:
 
 def found(cast: Cast) -> set[UUID]:
     """Return the documents found by meaning."""
-    hits = rank(principal_of_user(cast.alice), QUESTION, limit=50).results
+    hits = rank(principal_of_user(cast.alice), QUESTION, limit=50, payment=UNRECORDED).results
     return {hit.chunk.document_id for hit in hits if hit.scores.vector is not None}
 
 
@@ -323,7 +324,7 @@ def test_a_model_that_is_gone_is_told_and_words_still_find(
     assert spaces_to_fill() == [wanted_space()]
     with pytest.raises(spaces.ModelUnavailable, match="EMBEDDING_MODEL"):
         model_of(old)
-    hits = rank(principal_of_user(cast.alice), QUESTION, limit=50).results
+    hits = rank(principal_of_user(cast.alice), QUESTION, limit=50, payment=UNRECORDED).results
     assert len(hits) == 5
     assert all(hit.scores.vector is None for hit in hits)
     assert "/models/gone" in reembed("--status")

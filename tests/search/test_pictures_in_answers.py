@@ -16,6 +16,7 @@ from PIL import Image
 from pytest_django import Settings
 
 from accounts.models import Workspace
+from core.llm.gateway import ATTEMPTS
 from core.locations import Box, LocatedText, OnPage, Page, PageBox
 from kb.models import Chunk, Modality
 from kb.pictures import Picture
@@ -23,7 +24,6 @@ from runs.models import Execution
 from runs.withholding import hidden_documents, withhold
 from search.continuations import runs_on
 from search.generation.base import MOST_CROPS
-from search.generation.llm import ATTEMPTS
 from tests.conformance.streaming import validator
 from tests.conftest import Cast, make_cast
 from tests.factories import add_chunk, stored_document

@@ -19,6 +19,7 @@ from search.rerank.registry import offered_rerankers
 from search.retrieval import DEFAULT, Question, rank
 from tests.conftest import Cast
 from tests.factories import indexed_document
+from tests.testing.payments import UNRECORDED
 
 
 def prefer(cast: Cast, **values: Any) -> None:
@@ -97,9 +98,9 @@ def test_a_search_reranks_with_what_is_asked_for(
     indexed_document(cast.team)
     question = Question("Who owns the solar farm?")
     for name in offered_rerankers():
-        ranking = rank(alice, question, limit=5, settings=replace(DEFAULT, reranker=name))
+        ranking = rank(alice, question, limit=5, settings=replace(DEFAULT, reranker=name), payment=UNRECORDED)
         assert ranking.reranked is (name != "none")
-    assert rank(alice, question, limit=5).reranked is (configured != "none")
+    assert rank(alice, question, limit=5, payment=UNRECORDED).reranked is (configured != "none")
 
 
 def test_offered_rerankers_share_the_weights_that_are_loaded(settings: Settings) -> None:

@@ -342,7 +342,7 @@ class TestCancel:
     ) -> None:
         from search.generation.extractive import ExtractiveGenerator
 
-        async def slowly(self: object, asked: object) -> AsyncIterator[str]:
+        async def slowly(self: object, asked: object, payment: object) -> AsyncIterator[str]:
             yield "It is known that "
             await asyncio.sleep(60)
             yield "never said"

@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from core.endpoint import EndpointUnavailable
+from core.llm.payment import Payment
 from kb.embedding import embedding_model
 from kb.embedding import registry as embedding_registry
 from kb.embedding.base import Vectors, normalise
@@ -19,6 +20,7 @@ from search.rerank import Reranker, load, reranker, start
 from search.rerank.late_interaction import LateInteraction, max_sim
 from search.rerank.registry import budget_secs
 from tests.testing.endpoints import EmbeddingEndpoint
+from tests.testing.payments import UNRECORDED
 from tests.testing.rerankers import make_cross_encoder
 
 
@@ -96,7 +98,9 @@ class Slow(Reranker):
     def __init__(self, secs: float, *, fails_at: int = 99) -> None:
         self.secs, self.fails_at, self.steps = secs, fails_at, 0
 
-    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+    def score(
+        self, question: str, passages: Sequence[str], *, within: float, payment: Payment
+    ) -> Sequence[float]:
         self.steps += 1
         if self.steps == self.fails_at:
             raise EndpointUnavailable("RERANKER_BASE_URL: nobody is there")
@@ -106,7 +110,7 @@ class Slow(Reranker):
 
 def test_when_time_is_up_the_top_is_scored() -> None:
     slow = Slow(0.1)
-    scores = slow.rerank("?", ["passage"] * 10, deadline=time.monotonic() + 0.35)
+    scores = slow.rerank("?", ["passage"] * 10, deadline=time.monotonic() + 0.35, payment=UNRECORDED)
     assert slow.steps <= 3, "a step that would not end in time is not begun"
     scored = [score is not None for score in scores]
     assert scored == sorted(scored, reverse=True)
@@ -114,7 +118,9 @@ def test_when_time_is_up_the_top_is_scored() -> None:
 
 
 def test_what_fails_half_way_keeps_what_it_has(caplog: pytest.LogCaptureFixture) -> None:
-    scores = Slow(0, fails_at=2).rerank("?", ["passage"] * 5, deadline=time.monotonic() + 60)
+    scores = Slow(0, fails_at=2).rerank(
+        "?", ["passage"] * 5, deadline=time.monotonic() + 60, payment=UNRECORDED
+    )
     assert scores == [1.0, 1.0, None, None, None]
     assert "not reranked: RERANKER_BASE_URL: nobody is there" in caplog.text
 
@@ -141,7 +147,7 @@ def test_the_right_sentence_wins_over_the_same_topic() -> None:
         "Robert Stevenson drew the plans of the tower on the Bell Rock, the oldest one washed by the sea.",
         "The bakery opens at six and sells out by noon.",
     ]
-    scores = LateInteraction().rerank(question, passages, deadline=time.monotonic() + 60)
+    scores = LateInteraction().rerank(question, passages, deadline=time.monotonic() + 60, payment=UNRECORDED)
     assert np.argmin(np.array(scores, dtype=float)) == 2
 
 

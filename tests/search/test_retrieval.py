@@ -11,12 +11,14 @@ from django.conf import settings
 from pytest_django import Settings
 
 from accounts.access.identity import principal_of_user
+from core.llm.payment import Payment
 from kb.models import ChunkVector, Document
 from search import retrieval
 from search.rerank.overlap import OverlapReranker
 from search.retrieval import DEFAULT, Question, Ranking, RankingSettings, rank
 from tests.conftest import Cast
 from tests.factories import indexed_document
+from tests.testing.payments import UNRECORDED
 
 TEXTS = [
     "The lighthouse at Nakkehoved was built in 1772. Its keeper baked bread for the fishermen.",
@@ -38,7 +40,9 @@ def asked(
     cast: Cast, question: str = QUESTION, *, limit: int = 10, settings: RankingSettings = DEFAULT
 ) -> Ranking:
     """Ask as Alice."""
-    return rank(principal_of_user(cast.alice), Question(question), limit=limit, settings=settings)
+    return rank(
+        principal_of_user(cast.alice), Question(question), limit=limit, settings=settings, payment=UNRECORDED
+    )
 
 
 def texts(ranking: Ranking) -> list[str]:
@@ -83,10 +87,12 @@ class Slow(OverlapReranker):
     passages_per_step = 2
     budget_secs = 0.05
 
-    def score(self, question: str, passages: Sequence[str], *, within: float) -> Sequence[float]:
+    def score(
+        self, question: str, passages: Sequence[str], *, within: float, payment: Payment
+    ) -> Sequence[float]:
         """Score as its parent does, late."""
         time.sleep(within)
-        return super().score(question, passages, within=within)
+        return super().score(question, passages, within=within, payment=payment)
 
 
 def test_when_the_time_is_up_the_rest_keeps_its_fused_order(

@@ -21,6 +21,7 @@ from search.generation.extractive import ExtractiveGenerator, extract
 from search.generation.extractive.weighing import similarity_to
 from search.text_processes import TextProcesses, text_processes
 from tests.search.contexts import context
+from tests.testing.payments import UNRECORDED
 
 TEA = context(1, "Roses are red and rare.", "Tea roses smell of tea.")
 RAW = "Tea roses smell of tea <source_1>. Nobody knows <source_7>."
@@ -53,7 +54,7 @@ def test_extracts_are_those_of_this_process(settings: Settings) -> None:
     asked = GenerationRequest("What do tea roses smell of?", [TEA], reflection=True)
 
     async def pieces() -> list[str | GenerationUsage]:
-        return [piece async for piece in ExtractiveGenerator(Choice("extractive")).answer(asked)]
+        return [piece async for piece in ExtractiveGenerator(Choice("extractive")).answer(asked, UNRECORDED)]
 
     *told, spent = asyncio.run(pieces())
     assert told == extract(asked, similarity_to(asked.question))

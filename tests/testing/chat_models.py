@@ -1,4 +1,4 @@
-"""Loopback servers that stream as providers do, and fail as they do.
+"""Loopback servers that answer and stream as providers of chat models do, and fail as they do.
 
 Frames after Anthropic's “Streaming messages” and OpenAI's “Chat completions, streaming” as documented.
 """
@@ -55,7 +55,8 @@ class ScriptedProvider(LoopbackServer):
                 body = self.sent_json()
                 provider.requests.append(body | {"path": self.path, "headers": dict(self.headers)})
                 assert self.path.partition("?")[0] == provider.path
-                provider._serve(self, provider.turns.pop(0) if provider.turns else Turn())
+                turn = provider.turns.pop(0) if provider.turns else Turn()
+                provider._serve(self, turn, streams=body.get("stream", False))
 
         return Streaming
 
@@ -79,10 +80,19 @@ class ScriptedProvider(LoopbackServer):
     @abstractmethod
     def failure(self, error: str) -> dict[str, Any]: ...
 
-    def _serve(self, handler: BaseHTTPRequestHandler, turn: Turn) -> None:
+    @abstractmethod
+    def whole(self, words: str, reason: str) -> dict[str, Any]:
+        """Return the reply to a request that does not ask for a stream."""
+
+    def _serve(self, handler: BaseHTTPRequestHandler, turn: Turn, *, streams: bool) -> None:
         handler.close_connection = True
         if turn.status != 200:
             self._refuse(handler, turn)
+            return
+        if not streams:
+            if turn.waits:
+                turn.waits.wait(60)
+            self._send_json(handler, 200, {}, self.whole("".join(turn.words), turn.ends))
             return
         handler.send_response(200)
         for name, value in {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"}.items():
@@ -107,9 +117,14 @@ class ScriptedProvider(LoopbackServer):
     def _refuse(self, handler: BaseHTTPRequestHandler, turn: Turn) -> None:
         # Some servers tell what they were sent.
         sent = {name: value for name, value in handler.headers.items() if KEY in value}
-        content = json.dumps(self.failure(turn.error) | {"sent": sent}).encode()
-        handler.send_response(turn.status)
-        for name, value in (turn.headers | {"Content-Type": "application/json"}).items():
+        self._send_json(handler, turn.status, turn.headers, self.failure(turn.error) | {"sent": sent})
+
+    def _send_json(
+        self, handler: BaseHTTPRequestHandler, status: int, headers: dict[str, str], body: dict[str, Any]
+    ) -> None:
+        content = json.dumps(body).encode()
+        handler.send_response(status)
+        for name, value in (headers | {"Content-Type": "application/json"}).items():
             handler.send_header(name, value)
         handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
@@ -142,8 +157,15 @@ class AnthropicProvider(ScriptedProvider):
     def url(self) -> str:
         return self.address
 
-    def begin(self) -> Iterator[str]:
-        message: dict[str, Any] = {
+    def whole(self, words: str, reason: str) -> dict[str, Any]:
+        return self._message() | {
+            "content": [{"type": "text", "text": words}],
+            "stop_reason": self.reasons[reason],
+            "usage": {"input_tokens": 1000, "output_tokens": 100},
+        }
+
+    def _message(self) -> dict[str, Any]:
+        return {
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
@@ -153,7 +175,9 @@ class AnthropicProvider(ScriptedProvider):
             "stop_sequence": None,
             "usage": {"input_tokens": 1000, "output_tokens": 1},
         }
-        yield _named({"type": "message_start", "message": message})
+
+    def begin(self) -> Iterator[str]:
+        yield _named({"type": "message_start", "message": self._message()})
         yield _named(
             {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
         )
@@ -174,6 +198,9 @@ class AnthropicProvider(ScriptedProvider):
         delta = {"stop_reason": self.reasons[reason], "stop_sequence": None}
         yield _named({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 100}})
         yield _named({"type": "message_stop"})
+
+
+USAGE = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
 
 
 @dataclass
@@ -199,10 +226,14 @@ class OpenAiProvider(ScriptedProvider):
     def failure(self, error: str) -> dict[str, Any]:
         return {"error": {"message": "That failed", "type": error or "server_error", "code": error or None}}
 
+    def whole(self, words: str, reason: str) -> dict[str, Any]:
+        message = {"role": "assistant", "content": words, "refusal": None}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.reasons[reason]}
+        return self._envelope() | {"object": "chat.completion", "choices": [choice], "usage": USAGE}
+
     def end(self, reason: str) -> Iterator[str]:
         yield self._chunk({}, self.reasons[reason])
-        usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100}
-        yield _data(self._envelope() | {"choices": [], "usage": usage})
+        yield _data(self._envelope() | {"choices": [], "usage": USAGE})
         yield "data: [DONE]\n\n"
 
     def _chunk(self, delta: dict[str, Any], reason: str | None = None) -> str:
@@ -212,6 +243,15 @@ class OpenAiProvider(ScriptedProvider):
     def _envelope(self) -> dict[str, Any]:
         model = self.requests[-1]["model"]
         return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1790000000, "model": model}
+
+
+DOUBLES: dict[str, type[AnthropicProvider | OpenAiProvider]] = {
+    "anthropic": AnthropicProvider,
+    "openai": OpenAiProvider,
+    "openai-compatible": OpenAiProvider,
+}
+"""What stands for each provider of `core.llm.registry`."""
+MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-5-mini", "openai-compatible": "gpt-5-mini"}
 
 
 def _named(event: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from search.rerank.overlap import OverlapReranker
 from tests.testing.endpoints import LoopbackEndpoint, Reply
+from tests.testing.payments import UNRECORDED
 
 DOUBLE = OverlapReranker()
 
@@ -29,7 +30,7 @@ class RerankEndpoint(LoopbackEndpoint):
             return 422, {}, {"error": f"missing field `{field}`"}
         if "" in body[field]:
             return 400, {}, {"message": "texts must not be empty"}
-        scores = DOUBLE.score(body["query"], body[field], within=1)
+        scores = DOUBLE.score(body["query"], body[field], within=1, payment=UNRECORDED)
         rows = [{"index": index, score: value} for index, value in enumerate(scores)]
         rows = self.alter(sorted(rows, key=lambda row: -row[score]))
         return 200, {}, rows if self.is_tei else {"id": "1", "results": rows}
@@ -46,13 +47,24 @@ class JudgeEndpoint(LoopbackEndpoint):
 
     def answer(self, body: dict[str, Any]) -> Reply:
         system, user = (message["content"] for message in body["messages"])
-        fence = re.search(r"lines that read (.+)\.", system)
+        fence = re.search(r"===== [0-9a-f]{32}", system)
         assert fence is not None
-        question, *passages = user.split(fence[1] + "\n")[1::2]
-        marks = [round(10 * share) for share in DOUBLE.score(question, passages, within=1)]
+        parted = re.split(rf"^{fence[0]} \w+ =====$", user, flags=re.MULTILINE)
+        question, *passages = (text.strip("\n") for text in parted[1::2])
+        marks = [
+            round(10 * share) for share in DOUBLE.score(question, passages, within=1, payment=UNRECORDED)
+        ]
         message = {"role": "assistant", "content": self.wrap(marks)}
-        reply = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
-        return 200, {}, reply | ({"usage": self.usage} if self.usage else {})
+        reply = {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "created": 1790000000,
+            "model": body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        }
+        if self.usage:
+            reply["usage"] = self.usage | {"total_tokens": sum(self.usage.values())}
+        return 200, {}, reply
 
 
 def make_cross_encoder(folder: Path, labels: int = 1) -> Path:

@@ -9,10 +9,11 @@ it says that there is no answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from search.generation.base import GenerationRequest, GenerationUsage, Generator
+from core.llm.payment import Payment
+from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.choosing import choose, paragraphs
 from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
 from search.generation.extractive.wording import (
@@ -29,7 +30,7 @@ __all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "fold", "nothing
 class ExtractiveGenerator(Generator):
     """Quotes the best statements."""
 
-    async def answer(self, asked: GenerationRequest) -> AsyncGenerator[str | GenerationUsage, None]:
+    async def answer(self, asked: GenerationRequest, payment: Payment) -> TextStream:
         """Yield a list item for each paragraph, the best one first; one alone is no list.
 
         Raise `Timeout` where the texts take too long to be read: that is done in a process with a deadline.

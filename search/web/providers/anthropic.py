@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from pydantic import BaseModel
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.usage import RequestUsage
 
+from core.llm.anthropic import KEY_SETTING, is_out_of_credit, messages_request
+from core.llm.fencing import harmless
+from core.llm.prices import price_of
 from search.web import dates
 from search.web.base import Hit, Location, Outcome, WebQuery
 from search.web.domains import DomainRule, in_all
@@ -28,7 +29,6 @@ from search.web.providers.client import Client, Reply
 from search.web.providers.engine import Engine, ResultPage, Text, applied_filters
 from search.web.providers.failures import failure
 
-VERSION = "2023-06-01"
 # Newer ones filter results by code of the model's, and may leave them out of the reply.
 TOOL = "web_search_20250305"
 MAX_TOKENS = 1500
@@ -42,8 +42,6 @@ _ERRORS = {
     "request_too_large": Outcome.INVALID_REQUEST,
     "too_many_requests": Outcome.RATE_LIMITED,
 }
-# How a 400 reads where nothing is left to pay with.
-_BILLING = ("credit balance", "billing")
 
 
 class _Searches(BaseModel):
@@ -90,7 +88,7 @@ class Anthropic(Engine):
     label = "Anthropic"
     price: ClassVar[Decimal] = Decimal("0.01")
     likely_extra: ClassVar[Decimal] = Decimal("0.02")
-    key_setting = "ANTHROPIC_API_KEY"
+    key_setting = KEY_SETTING
     address_setting = "ANTHROPIC_BASE_URL"
 
     async def ask(self, query: WebQuery, client: Client, now: datetime) -> ResultPage:
@@ -108,7 +106,7 @@ class Anthropic(Engine):
 
     def outcome(self, reply: Reply) -> Outcome:
         """Tell an empty account from a bad request, by its words."""
-        if reply.status == 400 and any(word in reply.text.lower() for word in _BILLING):
+        if is_out_of_credit(reply.status, reply.text):
             return Outcome.QUOTA
         return super().outcome(reply)
 
@@ -123,8 +121,8 @@ class Anthropic(Engine):
             "messages": messages,
             "tools": [_tool(query)],
         }
-        headers = {"x-api-key": self.key, "anthropic-version": VERSION}
-        return self.read(await client.post_json(f"{self.address}/v1/messages", body, headers=headers), _Turn)
+        url, headers = messages_request(self.address, self.key)
+        return self.read(await client.post_json(url, body, headers=headers), _Turn)
 
     def _hits(self, content: Sequence[dict[str, Any]]) -> Iterable[Hit]:
         """Return what the searches found, with what the model has cited of it."""
@@ -148,7 +146,7 @@ class Anthropic(Engine):
 def _request(query: WebQuery, now: datetime) -> str:
     """Return the query for the model, with what only it can see to."""
     days = window(query, now)
-    lines = [f"Query: {query.text}"]
+    lines = [f"Query: {harmless(query.text)}"]
     if days:
         lines.append(f"Published from {days.after or 'any day'} to {days.before or 'today'}.")
     if query.language:
@@ -205,8 +203,4 @@ def _hit(result: _Result, snippet: str) -> Hit:
 
 def _cost(model: str, usage: _Usage) -> Decimal:
     """Return what the tokens cost, as far as the price list knows the model."""
-    tokens = RequestUsage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
-    try:
-        return ModelResponse([], usage=tokens, model_name=model, provider_name="anthropic").cost().total_price
-    except LookupError:
-        return Decimal(0)
+    return price_of("anthropic", model, usage.input_tokens, usage.output_tokens)

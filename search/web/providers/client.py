@@ -7,10 +7,8 @@ repeated: a user is waiting, so the next provider is asked.
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +16,7 @@ import httpx2
 from django.conf import settings
 
 from core.endpoint import retry_after
+from core.llm.http import http_client
 from search.web.base import Outcome
 from search.web.providers.failures import failure
 
@@ -67,8 +66,7 @@ class Client:
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
-        self._client = httpx2.AsyncClient(
-            verify=_certificates(),
+        self._client = http_client(
             timeout=None,
             headers={"User-Agent": settings.WEB_FETCH_USER_AGENT, "Accept-Encoding": "gzip"},
         )
@@ -122,9 +120,3 @@ class Client:
             if len(body) > MAX_REPLY_BYTES:
                 raise failure(self._provider, Outcome.BAD_RESPONSE, f"more than {MAX_REPLY_BYTES} bytes")
         return bytes(body)
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    # Reading them takes fifty milliseconds.
-    return httpx2.create_ssl_context()

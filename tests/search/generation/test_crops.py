@@ -16,16 +16,16 @@ import stamina
 from PIL import Image
 from pytest_django import Settings
 
+from core.llm import gateway
 from core.llm.prices import TOKENS_A_PICTURE
 from kb.pictures import Picture
-from search.generation import llm
 from search.generation.base import Choice, Crop, GenerationRequest, GenerationUsage, Generator
 from search.generation.chain import Chain
 from search.generation.fencing import ContextFence
 from search.generation.registry import load
 from tests.search.contexts import context
-from tests.search.generation.test_providers import MODELS, SERVERS
-from tests.testing.chat_models import KEY, ScriptedProvider, Turn
+from tests.testing.chat_models import DOUBLES, KEY, MODELS, ScriptedProvider, Turn
+from tests.testing.payments import UNRECORDED, RecordedPayment
 
 
 def png(shade: int) -> bytes:
@@ -45,14 +45,14 @@ ASKED = GenerationRequest(
 )
 
 
-@pytest.fixture(params=sorted(SERVERS))
+@pytest.fixture(params=sorted(DOUBLES))
 def named(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
 def provider(named: str) -> Iterator[ScriptedProvider]:
-    with SERVERS[named]() as running, stamina.set_testing(True, attempts=llm.ATTEMPTS):
+    with DOUBLES[named]() as running, stamina.set_testing(True, attempts=gateway.ATTEMPTS):
         yield running
 
 
@@ -62,7 +62,7 @@ def generator(named: str, provider: ScriptedProvider) -> Generator:
 
 
 async def spent_on(generator: Generator, asked: GenerationRequest = ASKED) -> GenerationUsage:
-    *_, spent = [piece async for piece in generator.answer(asked)]
+    *_, spent = [piece async for piece in generator.answer(asked, UNRECORDED)]
     assert isinstance(spent, GenerationUsage)
     return spent
 
@@ -128,7 +128,7 @@ async def test_without_crops_the_request_is_as_ever(
 
 @pytest.mark.parametrize(
     ("vision", "see"),
-    [("auto", {"anthropic", "openai"}), ("on", {*SERVERS}), ("off", set())],
+    [("auto", {"anthropic", "openai"}), ("on", {*DOUBLES}), ("off", set())],
 )
 async def test_who_is_shown_pictures(
     generator: Generator,
@@ -166,15 +166,23 @@ async def test_who_refuses_pictures_is_asked_again_without(
     assert "GENERATION_VISION" in caplog.text and KEY not in caplog.text
 
 
+async def reserved_for(generator: Generator) -> Decimal:
+    payment = RecordedPayment()
+    assert [piece async for piece in generator.answer(ASKED, payment)]
+    [(name, estimate)] = payment.reserved
+    assert name == generator.name
+    return estimate
+
+
 async def test_crops_count_in_what_an_answer_may_cost(
     generator: Generator, settings: Settings, named: str
 ) -> None:
     settings.GENERATION_VISION = "off"
-    blind = generator.likely_cost()
+    blind = await reserved_for(generator)
     settings.GENERATION_VISION = "on"
     # Dollars for a million tokens.
     price = {"claude-haiku-4-5": Decimal(1), "gpt-5-mini": Decimal("0.25")}[MODELS[named]]
-    assert generator.likely_cost() - blind == 4 * TOKENS_A_PICTURE * price / 1_000_000
+    assert await reserved_for(generator) - blind == 4 * TOKENS_A_PICTURE * price / 1_000_000
 
 
 def test_a_chain_sees_if_one_of_it_does(settings: Settings) -> None:

@@ -27,6 +27,7 @@ from search.generation.extractive.wording import (
     language_of,
 )
 from tests.search.contexts import context
+from tests.testing.payments import UNRECORDED
 
 REVENUE = (
     "| (in millions) | 2023 | 2022 |\n| --- | --- | --- |\n"
@@ -49,7 +50,7 @@ def told(question: str, *contexts: Context) -> list[str]:
 
 async def answered(question: str, contexts: Sequence[Context], *, reflection: bool = False) -> str:
     pieces = ExtractiveGenerator(Choice("extractive")).answer(
-        GenerationRequest(question, contexts, reflection)
+        GenerationRequest(question, contexts, reflection), UNRECORDED
     )
     return "".join([piece async for piece in pieces if isinstance(piece, str)])
 

@@ -14,30 +14,25 @@ import stamina
 from pytest_django import Settings
 
 from core.errors import LocusError, Overloaded, ProviderError, Timeout
-from search.generation import llm
+from core.llm import gateway
 from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.registry import load
 from tests.search.contexts import context
-from tests.testing.chat_models import KEY, AnthropicProvider, OpenAiProvider, ScriptedProvider, Turn
+from tests.testing.chat_models import DOUBLES, KEY, MODELS, ScriptedProvider, Turn
+from tests.testing.payments import UNRECORDED
 
 ASKED = GenerationRequest("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])
 GOOD = "".join(Turn().words)
-SERVERS: dict[str, type[AnthropicProvider | OpenAiProvider]] = {
-    "anthropic": AnthropicProvider,
-    "openai": OpenAiProvider,
-    "openai-compatible": OpenAiProvider,
-}
-MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-5-mini", "openai-compatible": "gpt-5-mini"}
 
 
-@pytest.fixture(params=sorted(SERVERS))
+@pytest.fixture(params=sorted(DOUBLES))
 def named(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
 def provider(named: str) -> Iterator[ScriptedProvider]:
-    with SERVERS[named]() as running, stamina.set_testing(True, attempts=llm.ATTEMPTS):
+    with DOUBLES[named]() as running, stamina.set_testing(True, attempts=gateway.ATTEMPTS):
         yield running
 
 
@@ -47,14 +42,14 @@ def generator(named: str, provider: ScriptedProvider) -> Generator:
 
 
 async def response(generator: Generator, asked: GenerationRequest = ASKED) -> str:
-    return "".join([piece async for piece in generator.answer(asked) if isinstance(piece, str)])
+    return "".join([piece async for piece in generator.answer(asked, UNRECORDED) if isinstance(piece, str)])
 
 
 async def until_failure(generator: Generator) -> tuple[str, LocusError]:
     """Return what was said before the answer failed, and how it failed."""
     said = ""
     with pytest.raises(LocusError) as caught:
-        async for piece in generator.answer(ASKED):
+        async for piece in generator.answer(ASKED, UNRECORDED):
             said += str(piece)
     return said, caught.value
 
@@ -63,14 +58,14 @@ async def until_failure(generator: Generator) -> tuple[str, LocusError]:
 
 
 async def test_words_come_as_they_are_sent(generator: Generator) -> None:
-    pieces = [piece async for piece in generator.answer(ASKED)]
+    pieces = [piece async for piece in generator.answer(ASKED, UNRECORDED)]
     assert tuple(pieces[:-1]) == Turn().words
 
 
 async def test_what_it_took_has_tokens_and_a_price_where_one_is_known(
     generator: Generator, named: str
 ) -> None:
-    *_, spent = [piece async for piece in generator.answer(ASKED)]
+    *_, spent = [piece async for piece in generator.answer(ASKED, UNRECORDED)]
     # Dollars for a million tokens: 1 and 5 for claude-haiku-4-5, 0.25 and 2 for gpt-5-mini.
     costs = {"anthropic": Decimal("0.0015"), "openai": Decimal("0.00045"), "openai-compatible": None}
     assert spent == GenerationUsage(MODELS[named], 1000, 100, costs[named], frozenset({1}))
@@ -157,7 +152,7 @@ async def test_but_not_for_ever(
     provider.turns = [turn] * 9
     said, failure = await until_failure(generator)
     assert said == ""
-    assert len(provider.requests) == llm.ATTEMPTS
+    assert len(provider.requests) == gateway.ATTEMPTS
     assert type(failure) is error
 
 
@@ -200,8 +195,8 @@ async def test_the_wait_is_what_the_provider_asks_for(
     generator: Generator, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Our own wait would outlast the patience of whoever runs the tests.
-    monkeypatch.setattr(llm, "FIRST_WAIT_SECS", 3600)
-    monkeypatch.setattr(llm, "LONGEST_WAIT_SECS", 3600)
+    monkeypatch.setattr(gateway, "FIRST_WAIT_SECS", 3600)
+    monkeypatch.setattr(gateway, "LONGEST_WAIT_SECS", 3600)
     provider.turns = [Turn(status=429, headers={"Retry-After": "0"})]
     with stamina.set_testing(False):
         assert await response(generator) == GOOD
@@ -265,7 +260,7 @@ async def test_closing_the_answer_closes_the_connection(
     generator: Generator, provider: ScriptedProvider
 ) -> None:
     provider.turns = [Turn(ends="silent")]
-    async with aclosing(generator.answer(ASKED)) as pieces:
+    async with aclosing(generator.answer(ASKED, UNRECORDED)) as pieces:
         await anext(pieces)
         assert not provider.left.is_set()
     assert await asyncio.to_thread(provider.left.wait, 30)
@@ -307,9 +302,9 @@ async def test_no_error_and_no_log_holds_the_key(
 async def test_where_one_fails_before_its_first_word_the_next_is_asked(
     named: str, provider: ScriptedProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
-    provider.turns = [Turn(status=500)] * llm.ATTEMPTS
+    provider.turns = [Turn(status=500)] * gateway.ATTEMPTS
     chain = load(Choice(named, MODELS[named], provider.url, KEY), Choice("scripted", "It was 1893."))
-    *words, spent = [piece async for piece in chain.answer(ASKED)]
+    *words, spent = [piece async for piece in chain.answer(ASKED, UNRECORDED)]
     assert "".join(map(str, words)) == "It was 1893."
     assert isinstance(spent, GenerationUsage)
     assert spent.model.startswith("scripted")
@@ -324,7 +319,7 @@ async def test_after_the_first_word_nobody_else_is_asked(named: str, provider: S
 
 
 async def test_the_last_of_a_chain_has_the_last_word(named: str, provider: ScriptedProvider) -> None:
-    provider.turns = [Turn(status=400)] + [Turn(status=503)] * llm.ATTEMPTS
+    provider.turns = [Turn(status=400)] + [Turn(status=503)] * gateway.ATTEMPTS
     choice = Choice(named, MODELS[named], provider.url, KEY)
     _, failure = await until_failure(load(choice, choice))
     assert type(failure) is Overloaded

@@ -12,7 +12,7 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from pytest_django import Settings
 
-from search.generation.llm import ATTEMPTS
+from core.llm.gateway import ATTEMPTS
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
 from tests.testing.chat_models import AnthropicProvider, Turn

@@ -11,6 +11,7 @@ from pytest_django import Settings
 from search.generation.base import Choice, GenerationRequest, GenerationUsage, Generator
 from search.generation.registry import load
 from tests.search.contexts import context
+from tests.testing.payments import UNRECORDED
 
 ASKED = GenerationRequest("When was the lighthouse built?", [context(1, "The lighthouse was built in 1893.")])
 
@@ -23,7 +24,7 @@ def generator(small_model: str, settings: Settings) -> Generator:
 
 
 async def test_a_real_answer_streams(generator: Generator) -> None:
-    *words, spent = [piece async for piece in generator.answer(ASKED)]
+    *words, spent = [piece async for piece in generator.answer(ASKED, UNRECORDED)]
     assert len(words) > 3
     assert "".join(map(str, words)).strip()
     assert isinstance(spent, GenerationUsage)

@@ -14,8 +14,9 @@ from django.test import AsyncClient
 from pytest_django import Settings
 
 from accounts.models.ledger import Balance, Charge
-from search.generation.llm import ATTEMPTS
-from search.generation.registry import generator
+from core.llm.gateway import ATTEMPTS
+from core.llm.prices import TOKENS_A_PICTURE, price_of
+from search.generation.base import MOST_CROPS
 from tests.conftest import Cast
 from tests.search.web.calling import (
     BUILT,
@@ -198,7 +199,7 @@ async def test_what_is_found_in_the_cache_costs_the_model_alone(
 
 
 async def test_a_model_that_fails_half_way(
-    people: Cast, brave: ProviderDouble, model: AnthropicProvider
+    people: Cast, brave: ProviderDouble, model: AnthropicProvider, settings: Settings
 ) -> None:
     model.turns = [Turn(words=("The harbour lighthouse ", "was built "), ends="cut")]
     events = await streamed(people)
@@ -207,7 +208,8 @@ async def test_a_model_that_fails_half_way(
     assert execution["status"] == "failed"
     assert execution["result"] == {"response": "The harbour lighthouse was built ", "partial": True}
     # Nobody knows what the provider will bill: the estimate counts.
-    estimate = generator().likely_cost()
+    read = settings.GENERATION_CONTEXT_TOKENS + MOST_CROPS * TOKENS_A_PICTURE
+    estimate = price_of("anthropic", MODEL, read, settings.GENERATION_MAX_TOKENS)
     assert await ledger() == [("search", "brave", Decimal("0.005")), ("model", MODEL, estimate)]
 
 

@@ -57,6 +57,7 @@ def test_only_these_modules_work_outside_a_scope() -> None:
         "kb/index/segments.py",  # writes what the document's own rows say
         "kb/index/merging.py",  # joins segments of one scope
         "kb/index/purging.py",  # removes what those hold of dead chunks
+        "kb/index/renewing.py",  # writes the terms of a segment's own chunks again
         "kb/changes.py",  # locks and changes what a scoped query found
         "runs/lifecycle.py",  # begins what a principal may, ends what it found
         "runs/journal.py",  # writes and reads what a scoped query found

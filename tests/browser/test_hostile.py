@@ -97,7 +97,7 @@ def test_the_quality_report_shows_what_readers_cannot_see(logged_in: Page, reque
     expect(quality).to_contain_text("Text that readers can’t see, left out")
     expect(quality.locator(".hidden-texts li")).to_have_count(6)
     expect(quality.locator(".hidden-excerpt").first).to_contain_text(ORDER[:70])
-    expect(quality).to_contain_text("do not trust its author")
+    expect(quality).to_contain_text("do not trust the document")
     page.get_by_role("button", name="Show page 4").click()
     expect(page.locator("[data-part=where]")).to_have_text("Page 4 of 6")
 

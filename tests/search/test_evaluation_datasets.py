@@ -175,7 +175,7 @@ def test_a_question_about_a_missing_file_is_refused(files: Path, row: Any, probl
 def test_what_is_no_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadDataset, match="neither qrels"):
         load(tmp_path)
-    with pytest.raises(BadDataset, match="There is no"):
+    with pytest.raises(BadDataset, match="does not exist"):
         load(tmp_path / "nothing")
     with pytest.raises(BadDataset, match="holds no question"):
         load(write(tmp_path / "empty.jsonl"))

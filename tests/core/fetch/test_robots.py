@@ -147,7 +147,7 @@ async def test_a_host_that_nobody_knows_is_told_from_one_that_tells_no_rules(web
     for url, known, words in (
         ("http://secret.nowhere.example/", GuardedNetwork(resolver=Names()), "No host of this name"),
         ("http://secret.nowhere.example/", GuardedNetwork(resolver=unanswered), "could not be looked up"),
-        (untold, network(web), "does not tell what programs may fetch"),
+        (untold, network(web), "robots.txt could not be read"),
         (
             f"http://127.0.0.1:{web.port + 1}/",
             GuardedNetwork(allowed={("127.0.0.1", web.port + 1)}),

@@ -103,4 +103,4 @@ async def test_the_message_of_a_limit_tells_exact_sums(people: Cast, brave: Prov
     message = refused.json()["error"]["message"]
     assert "0.027 US dollars" in message
     assert "0.025 are spent or reserved" in message
-    assert "this may cost 0.005" in message
+    assert "this call may cost 0.005" in message

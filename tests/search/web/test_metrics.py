@@ -199,7 +199,7 @@ def test_collectors_get_the_format_they_ask_for(db: None, accept: str, content_t
 
 def test_processes_can_share_their_counters(transactional_db: None, tmp_path: Path) -> None:
     """With `PROMETHEUS_MULTIPROC_DIR`, whichever process is asked answers for all."""
-    count = "metrics.called('brave', 'ok')"
+    count = "metrics.count_call('brave', 'ok')"
     scrape = (
         "from django.test import Client\n"
         "print(Client().get('/metrics', headers={'Authorization': 'Bearer t'}).content.decode())"

@@ -30,6 +30,8 @@ PATHS: dict[str, tuple[str, ...]] = {
     "model": ("core/", "search/", "kb/embedding/", "tests/search/", "tests/samples/"),
     # The services of the compose file as processes.
     "compose": (*STARTS, "Dockerfile", "docker-compose.yml", "tests/locus/test_compose.py"),
+    # The same pages in the other theme and size.
+    "pages": ("frontend/", "templates/", "tests/browser/"),
     # Crowds that ask at once.
     "storms": ("accounts/ledger/", "core/", "runs/", "search/web/", "tests/faults/", "tests/testing/"),
 }

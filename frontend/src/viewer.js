@@ -37,6 +37,7 @@ export class Viewer {
   #documents = new Map();
   #place = null;
   #view = null;
+  #requestedPage = null;
   #showing = 0;
 
   /** `asSheet`: cover the screen on a phone. `onClose` is told when the reader closes the viewer. */
@@ -65,12 +66,14 @@ export class Viewer {
   async showPlace(place) {
     const showing = (this.#showing += 1);
     this.#place = place;
+    this.#requestedPage = null;
     this.#open();
     try {
       const document = await this.#fetchDocument(place.documentId);
       if (showing !== this.#showing) return;
       this.#describe(document);
       await this.#showIn(document, place);
+      if (this.#requestedPage) this.#view.goTo(this.#requestedPage);
     } catch (error) {
       if (showing === this.#showing) this.#say(error.message);
     }
@@ -86,7 +89,9 @@ export class Viewer {
     return this.showPlace(this.#place);
   }
 
+  /** Turn to a page; while the document is still loading, as soon as it is there. */
   goTo(pageNumber) {
+    this.#requestedPage = pageNumber;
     this.#view?.goTo(pageNumber);
   }
 

@@ -24,7 +24,11 @@ def violations(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("theme", "viewport"), [("light", DESKTOP), ("dark", PHONE)], ids=["light desk", "dark phone"]
+    ("theme", "viewport"),
+    [
+        pytest.param("light", DESKTOP, id="light desk", marks=pytest.mark.slow("pages")),
+        pytest.param("dark", PHONE, id="dark phone"),
+    ],
 )
 def test_every_page(logged_in: Page, reader: User, theme: str, viewport: dict[str, int]) -> None:
     page = logged_in

@@ -249,7 +249,11 @@ def test_on_a_phone_the_details_are_a_sheet(logged_in: Page, reader: User) -> No
 
 
 @pytest.mark.parametrize(
-    ("theme", "viewport"), [("light", DESKTOP), ("dark", PHONE)], ids=["light desk", "dark phone"]
+    ("theme", "viewport"),
+    [
+        pytest.param("light", DESKTOP, id="light desk", marks=pytest.mark.slow("pages")),
+        pytest.param("dark", PHONE, id="dark phone"),
+    ],
 )
 def test_axe_finds_nothing(logged_in: Page, reader: User, theme: str, viewport: dict[str, int]) -> None:
     page = logged_in

@@ -157,8 +157,15 @@ def test_the_search_bench_shows_it_too(logged_in: Page, report: Document) -> Non
     expect(hit.locator(".hit-text mark").first).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("theme", "viewport"),
+    [
+        pytest.param("light", DESKTOP, id="light desk"),
+        pytest.param("dark", PHONE, id="dark phone"),
+        pytest.param("light", PHONE, id="light phone", marks=pytest.mark.slow("pages")),
+        pytest.param("dark", DESKTOP, id="dark desk", marks=pytest.mark.slow("pages")),
+    ],
+)
 def test_pictures_suit_every_screen(logged_in: Page, report: Document, theme: Any, viewport: Any) -> None:
     page = logged_in
     page.emulate_media(color_scheme=theme)

@@ -44,7 +44,10 @@ def test_a_large_message_is_refused_before_it_is_read(limited: Limited, cast: Ca
     """Messages of 16 MiB were read, and then refused."""
     with open_socket(limited, TOOL, cast.keys["alice"]) as socket:
         socket.send(json.dumps({"query": "x" * (3 * 2**20)}))
-        assert close_code(socket) == 1009
+        with pytest.raises(ConnectionClosed) as closed:
+            socket.recv(timeout=20)
+    # What is still on its way when the server closes resets the connection, and may take the frame with it.
+    assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
 
 
 @pytest.mark.parametrize("depth", [65, 970, 100_000])

@@ -75,7 +75,7 @@ def fetch(document_id: UUID, interrupted: Interruption, next_task: str | None = 
         writer.raise_if_stopped()
         give_connection_back()
 
-    document = Document.unscoped.get(pk=document_id)
+    document = _document(document_id)
     give_connection_back()
     fetch_document(document, check)
     with transaction.atomic():
@@ -87,7 +87,7 @@ def read(document_id: UUID, interrupted: Interruption, next_task: str | None = N
     """Make a document's text findable by words, and queue `next_task` in the same transaction."""
     writer = ProgressWriter(document_id, interrupted)
     writer.begin_or_stop(error_code="", error_message="", warnings=[])
-    document = Document.unscoped.get(pk=document_id)
+    document = _document(document_id)
     document.text_ready_at = None
     if not has_file(document):
         if not document.url:
@@ -172,6 +172,14 @@ def fail(document_id: UUID, error: DocumentError, *, has_begun: bool = True) -> 
             Chunk.unscoped.filter(document_id=document_id).delete()
             index_document(document_id)
             publish_document(document_id)
+
+
+def _document(document_id: UUID) -> Document:
+    """Return the document; raise `Superseded` if it was deleted just now."""
+    document = Document.unscoped.filter(pk=document_id).first()
+    if document is None:
+        raise Superseded
+    return document
 
 
 def _queue(task: str | None, document_id: UUID) -> None:

@@ -12,6 +12,8 @@ import stamina
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from core.last_errors import note_error
+
 CONNECT_TIMEOUT_SECS = 10.0
 TIMEOUT_SECS = 60.0
 ATTEMPTS = 6
@@ -57,8 +59,13 @@ class Endpoint:
 
         Raises `EndpointUnavailable` if there is no answer, `EndpointRefusal` with the wrong setting's name.
         """
-        until = None if within is None else time.monotonic() + within
+        try:
+            return self._answer(body, None if within is None else time.monotonic() + within)
+        except (EndpointUnavailable, EndpointRefusal) as error:
+            note_error(self._prefix, error)
+            raise
 
+    def _answer(self, body: dict[str, Any], until: float | None) -> Any:
         def wait(error: Exception) -> bool | float:
             """Return whether to retry, or after how many seconds."""
             if not isinstance(error, _Transient):

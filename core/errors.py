@@ -3,7 +3,7 @@
 CodedError
 ├── DocumentError: `core.fetch.errors`, `extract.errors`
 └── LocusError
-    ├── ValidationError 400 ── UnknownField, InvalidJson, Conflict
+    ├── ValidationError 400 ── UnknownField, InvalidJson, Conflict, PasswordRequired, WrongPassword
     ├── Unauthenticated 401
     ├── BudgetExceeded 402
     ├── Forbidden 403 ── ToolDisabled
@@ -26,7 +26,9 @@ One handler per transport turns them into its own form: `core.api.rest.exception
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 
@@ -102,6 +104,18 @@ class Conflict(ValidationError):
     """Two values in the request contradict each other."""
 
     code, default_message = "conflict", "The request names the same thing twice with different values."
+
+
+class PasswordRequired(ValidationError):
+    """The file opens only with a password, and none was sent."""
+
+    code, default_message = "password_required", "The file is protected. Send its password."
+
+
+class WrongPassword(ValidationError):
+    """The password that was sent does not open the file."""
+
+    code, default_message = "wrong_password", "This password does not open the file. Try again."
 
 
 class Unauthenticated(LocusError):
@@ -201,16 +215,23 @@ class RangeNotSatisfiable(LocusError):
 class RateLimited(LocusError):
     """Too many requests, or too much at once; `Retry-After` says when to try again.
 
-    `retry_after` is in seconds; `limit` is the allowed number, if it is a plain number.
+    `retry_after` is in seconds; `limit` is the allowed number, if it is a plain number; after `reset_after`
+    seconds, by default `retry_after`, all of it is allowed again.
     """
 
     code, status, default_message = "rate_limited", 429, "Too many requests. Try again later."
 
     def __init__(
-        self, message: str | None = None, *, retry_after: int = 10, limit: int | None = None
+        self,
+        message: str | None = None,
+        *,
+        retry_after: int = 10,
+        limit: int | None = None,
+        reset_after: int | None = None,
+        details: dict[str, Any] | None = None,
     ) -> None:
-        self.retry_after, self.limit = retry_after, limit
-        super().__init__(message, details={"retry_after_secs": retry_after})
+        self.retry_after, self.limit, self.reset_after = retry_after, limit, reset_after or retry_after
+        super().__init__(message, details={"retry_after_secs": retry_after} | (details or {}))
 
     @property
     def headers(self) -> dict[str, str]:
@@ -218,14 +239,34 @@ class RateLimited(LocusError):
         seconds = str(self.retry_after)
         if self.limit is None:
             return {"Retry-After": seconds}
-        numbers = {"Limit": str(self.limit), "Remaining": "0", "Reset": seconds}
+        numbers = {"Limit": str(self.limit), "Remaining": "0", "Reset": str(self.reset_after)}
         return {"Retry-After": seconds} | {f"RateLimit-{name}": value for name, value in numbers.items()}
 
 
 class QuotaExceeded(RateLimited):
-    """More of something than one workspace may have; `Retry-After` says when to try again."""
+    """More of something than one workspace may have; `Retry-After` says when to try again.
+
+    `resets_at` is when time makes room; without it, something has to be deleted or finished.
+    """
 
     code, default_message = "quota_exceeded", "This workspace has reached its limit. Try again later."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        quota: str,
+        limit: int,
+        used: int,
+        resets_at: datetime | None = None,
+        retry_after: int = 10,
+    ) -> None:
+        if resets_at is not None:
+            retry_after = max(1, math.ceil((resets_at - datetime.now(UTC)).total_seconds()))
+        when = None if resets_at is None else resets_at.isoformat()
+        details = {"quota": quota, "limit": limit, "used": used, "resets_at": when}
+        # No `RateLimit-*` headers: they are about the rate of requests.
+        super().__init__(message, retry_after=retry_after, details=details)
 
 
 class ProviderError(LocusError):

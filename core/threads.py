@@ -8,6 +8,7 @@ hundreds of streams, one transaction and one query serve all of them.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -107,7 +108,8 @@ class Batcher(Generic[Item, Result]):
         if not calls:
             return
         try:
-            results = self._function([item for item, _ in calls])
+            # A context of its own: what one call sets must not be there for the next.
+            results = contextvars.Context().run(self._function, [item for item, _ in calls])
         except Exception as error:  # noqa: BLE001 - raised again where the result is awaited
             # The connection may be broken.
             close_old_connections()

@@ -61,8 +61,15 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
         raise Corrupted(CUT_OFF) from error
 
 
-def check_archive(archive: zipfile.ZipFile) -> None:
+def is_protected(archive: zipfile.ZipFile) -> bool:
+    """Whether some member can be read only with a password."""
+    return any(member.flag_bits & 0x1 for member in archive.infolist())
+
+
+def check_archive(archive: zipfile.ZipFile, *, may_be_protected: bool = False) -> None:
     """Raise `FileTooLarge`, `Encrypted` or `Corrupted` for an archive that is a trap or can't be read."""
+    if is_protected(archive) and not may_be_protected:
+        raise Encrypted
     members = entries(archive)
     if len(members) > MAX_MEMBERS or sum(member.file_size for member in members) > MAX_TOTAL_BYTES:
         raise FileTooLarge(BOMB)
@@ -104,8 +111,6 @@ def _check_member(member: zipfile.ZipInfo) -> None:
     name = member.filename.replace("\\", "/")
     if name.startswith("/") or ".." in name.split("/") or name[1:2] == ":" or "\0" in member.orig_filename:
         raise Corrupted(PATH_TRICK)
-    if member.flag_bits & 0x1:
-        raise Encrypted
     if is_xml(name) and member.file_size > MAX_XML_BYTES:
         raise FileTooLarge
     if member.file_size > RATIO_MATTERS_FROM and member.file_size > MAX_RATIO * member.compress_size:

@@ -44,11 +44,11 @@ class Pictured:
 class Element:
     """A paragraph, heading, … in reading order, with the place of each of its words.
 
-    `font_size` (points) and `bold` are hints for `ingestion.structure`. `level` is a heading's depth, 1 the
-    outermost, where the file states it. A table's text is Markdown; `rows` holds start and end of each of its
-    rows. The first of these rows ends with the line that separates the header from the rest. `picture` is the
-    picture that the element belongs to. `machine` names the model that wrote the words, None if they are the
-    document's own.
+    `font_size` (points), `bold` and `italic` are hints for `ingestion.structure`. `level` is a heading's
+    depth, 1 the outermost, where the file states it. A table's text is Markdown; `rows` holds start and end
+    of each of its rows. The first of these rows ends with the line that separates the header from the rest.
+    `picture` is the picture that the element belongs to. `machine` names the model that wrote the words,
+    None if they are the document's own.
     """
 
     kind: Kind
@@ -56,6 +56,7 @@ class Element:
     level: int | None = None
     font_size: float | None = None
     bold: bool = False
+    italic: bool = False
     rows: tuple[tuple[int, int], ...] = ()
     picture: Pictured | None = None
     machine: str | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from core.errors import DocumentError
 
+NO_UNLOCKING = "The file is protected in a way that can't be opened. Remove the password and upload it again."
+
 
 class UnsupportedType(DocumentError):
     """The content is of no kind that we read; the file's name does not matter."""
@@ -23,7 +25,7 @@ class Encrypted(DocumentError):
     """The file opens only with a password."""
 
     code = "encrypted"
-    default_message = "The file is protected by a password. Remove the password and upload it again."
+    default_message = "The file is protected by a password. Enter it, or remove it and upload the file again."
 
 
 class Corrupted(DocumentError):

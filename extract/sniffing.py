@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 from extract.archives import CUT_OFF, entries
-from extract.errors import Corrupted, Empty, Encrypted, UnsupportedType
+from extract.errors import NO_UNLOCKING, Corrupted, Empty, Encrypted, UnsupportedType
 from extract.text_sniffing import sniff_text
 
 LOOKED_AT = 64 * 2**10
@@ -157,7 +157,7 @@ def _declared_kind(archive: zipfile.ZipFile, names: list[str]) -> str | None:
     if "mimetype" not in names or archive.getinfo("mimetype").file_size > 200:
         return "epub" if "META-INF/container.xml" in names else None
     if archive.getinfo("mimetype").flag_bits & 0x1:
-        raise Encrypted
+        raise Encrypted(NO_UNLOCKING)
     declared = archive.read("mimetype").decode("ascii", "replace").strip()
     # Templates are documents, too.
     return ZIP_MIME_TYPES.get(declared.removesuffix("-template"))

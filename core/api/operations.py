@@ -21,6 +21,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from core.api.address_token import ADDRESS_TOKEN
 from core.api.rest import refuse_unclean
 from core.api.validation import ABSENT, ApiModel, Model, single_or_list, validated, without_nulls
 from core.errors import UnknownField, ValidationError
@@ -113,11 +114,13 @@ def operation(
     query: type[ApiQuery] = ApiQuery,
     headers: Sequence[OpenApiParameter] = (),
     body: Body | None = None,
+    address_token: bool = False,
 ) -> Callable[[Handler], Handler]:
     """Declare a view's method as an operation: its query parameters, bodies, answers and errors.
 
     The first paragraph of its docstring becomes the summary. `answers` and `fails` are by HTTP status; what
-    any request may take or meet need not be named.
+    any request may take or meet need not be named. `address_token`: a token may stand in the address, as
+    `?token=`, because browsers can't set headers here. The authentication reads it.
 
     The method may have an argument `query`, which is the validated query, and an argument `read_body`: a
     function that returns the validated body, to be called once the caller is known to have the right to send
@@ -130,7 +133,7 @@ def operation(
         @wraps(handler)
         def answer(view: APIView, request: Request, **path: Any) -> HttpResponseBase:
             given = {
-                "query": _read_query(request, query),
+                "query": _read_query(request, query, address_token),
                 "read_body": partial(_read_body, request, body or ApiModel),
             }
             reply = handler(view, request, **path, **{name: given[name] for name in given if name in takes})
@@ -148,7 +151,9 @@ def operation(
             request=body,
             responses={**answers, **errors(*sorted(statuses))},
         )
-        return cast(Handler, schema(answer))
+        declared = schema(answer)
+        declared.takes_address_token = address_token  # type: ignore[attr-defined]
+        return cast(Handler, declared)
 
     return declare
 
@@ -158,11 +163,14 @@ def respond(body: ApiModel, status: int = 200, headers: Mapping[str, Any] | None
     return Response(body.as_json(), status=status, headers=dict(headers or {}))
 
 
-def _read_query(request: Request, model: type[ApiQuery]) -> ApiQuery:
+def _read_query(request: Request, model: type[ApiQuery], address_token: bool) -> ApiQuery:
     """Return the query parameters; raise for unknown, empty and unstorable ones, and for contradictions."""
     given = dict(request.query_params.lists())
+    if address_token:
+        given.pop(ADDRESS_TOKEN, None)
+    known = {field.alias or name for name, field in model.model_fields.items()}
     for name, values in given.items():
-        if name not in model.model_fields:
+        if name not in known:
             raise UnknownField(f"Unknown parameter “{name}”.", param=name)
         if not all(value.strip() for value in values):
             raise ValidationError(f"{name} must not be blank; leave it out.", param=name)

@@ -42,9 +42,10 @@ def limit_this_process(
 def lower_priority() -> None:
     """Leave the processor to the web server's loop when both need it; child processes inherit this.
 
-    All streams and health checks wait for that loop; only one document or answer waits for this process.
+    All streams and health checks wait for that loop; only one document or answer waits for this process. Who
+    has this priority already, or a lower one, keeps it.
     """
-    os.nice(NICENESS)
+    os.setpriority(os.PRIO_PROCESS, 0, max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
 def limit_use(memory_bytes: int, cpu_secs: int) -> None:

@@ -1,9 +1,10 @@
 """The only way to fetch from the public web, with checks (contract §6, ADR 10).
 
 `fetch` is for asynchronous callers, `fetch_blocking` for others; both write the response to a file.
+`post` sends, and reads nothing but the status.
 """
 
-from core.fetch.client import Admit, Fetched, FetchLimits, default_limits, fetch, fetch_blocking
+from core.fetch.client import Admit, Fetched, FetchLimits, default_limits, fetch, fetch_blocking, post
 from core.fetch.errors import (
     BlockedUrl,
     DeniedUrl,
@@ -39,5 +40,6 @@ __all__ = [
     "fetch_blocking",
     "is_public",
     "name_of_url",
+    "post",
     "web_url",
 ]

@@ -94,6 +94,33 @@ async def fetch(
         raise UnreachableUrl("The address did not answer in time. Try again later.") from None
 
 
+async def post(
+    url: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    timeout_secs: float,
+    network: GuardedNetwork | None = None,
+) -> int:
+    """Send a body to `url` and return the status of the response, of which nothing more is read.
+
+    Redirects are not followed. Raises `BlockedUrl` or `UnreachableUrl`.
+    """
+    network = network or GuardedNetwork()
+    try:
+        async with asyncio.timeout(timeout_secs):
+            target = web_url(url, network.allowed)
+            sent = [(name.encode(), value.encode()) for name, value in headers.items()]
+            own = [each for each in _headers(target) if each[0] not in (b"Accept", b"Accept-Encoding")]
+            async with (
+                httpcore2.AsyncConnectionPool(ssl_context=_tls(), network_backend=network) as pool,
+                _reply(pool, target, "POST", [*own, *sent], body) as reply,
+            ):
+                return reply.status
+    except TimeoutError:
+        raise UnreachableUrl("The address did not answer in time.") from None
+
+
 def fetch_blocking(
     url: str,
     into: Writable,
@@ -135,14 +162,24 @@ async def _follow(
 
 
 @asynccontextmanager
-async def _reply(pool: httpcore2.AsyncConnectionPool, url: httpx2.URL) -> AsyncGenerator[httpcore2.Response]:
+async def _reply(
+    pool: httpcore2.AsyncConnectionPool,
+    url: httpx2.URL,
+    method: str = "GET",
+    headers: list[tuple[bytes, bytes]] | None = None,
+    body: bytes | None = None,
+) -> AsyncGenerator[httpcore2.Response]:
     """Send the request; turn failures until the end of the block into `UnreachableUrl`."""
     host, port = address_of(url)
     target = httpcore2.URL(scheme=url.raw_scheme, host=host.encode(), port=port, target=url.raw_path)
     timeouts = {"connect": CONNECT_SECS, "read": SILENCE_SECS, "write": SILENCE_SECS, "pool": SILENCE_SECS}
     try:
         async with pool.stream(
-            "GET", target, headers=_headers(url), extensions={"timeout": timeouts}
+            method,
+            target,
+            headers=headers or _headers(url),
+            content=body,
+            extensions={"timeout": timeouts},
         ) as reply:
             yield reply
     except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError) as error:

@@ -6,6 +6,7 @@ Anybody can write these headers. They count only if the connection's peer is in 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any
@@ -34,6 +35,19 @@ def client_address(source: HttpRequest | Request | Mapping[str, Any]) -> str:
     if not is_trusted_proxy(peer):
         return _canonical(peer)
     return _last_untrusted(forwarded) or _canonical(peer)
+
+
+_current: ContextVar[str] = ContextVar("client_address", default="")
+
+
+def begin_address(address: str) -> None:
+    """Remember the address of the client whose request or socket this task handles."""
+    _current.set(address)
+
+
+def current_address() -> str:
+    """Return the address of the client that this task or thread serves; "" outside a request."""
+    return _current.get()
 
 
 def client_network(address: str) -> str:

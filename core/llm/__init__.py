@@ -6,6 +6,7 @@
     base.py      requests, usage, providers             failures.py  what goes wrong, in our errors
     fencing.py   what is data and no instruction        prices.py    estimates and costs
     payment.py   who pays                               http.py      the HTTP client
+    listing.py   the models of a server, and the servers of this machine
 
 `anthropic.py`, `openai.py` and `openai_compatible.py` are the providers: one file each and a line in the
 registry; `tests/conformance/test_chat_models.py` tests it by being there. Nothing is imported before one is

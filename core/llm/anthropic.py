@@ -27,6 +27,11 @@ class AnthropicChat(ChatProvider):
         provider = AnthropicProvider(api_key=key, base_url=address, http_client=client)
         return AnthropicModel(name, provider=provider)
 
+    def models_request(self, address: str, key: str) -> tuple[str, dict[str, str]]:
+        """Return URL and headers of `GET /v1/models`, which gives the first thousand."""
+        _, headers = messages_request(address, key)
+        return f"{address.rstrip('/')}/v1/models?limit=1000", headers
+
 
 def messages_request(address: str, key: str) -> tuple[str, dict[str, str]]:
     """Return URL and headers of a request to the Messages API, for what the model library can't ask."""

@@ -66,3 +66,7 @@ class ChatProvider(ABC):
     @abstractmethod
     def model(self, name: str, address: str, key: str, client: httpx2.AsyncClient) -> Model:
         """Return pydantic-ai's model of this name, which speaks through `client`."""
+
+    def models_request(self, address: str, key: str) -> tuple[str, dict[str, str]]:
+        """Return URL and headers of the request that lists the models, as in OpenAI's API and most others."""
+        return f"{address.rstrip('/')}/models", {"Authorization": f"Bearer {key}"} if key else {}

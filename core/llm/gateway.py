@@ -30,6 +30,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
+from core.last_errors import note_error_async
 from core.llm.base import ChatProvider, ChatReply, ChatRequest, ChatUsage
 from core.llm.failures import KNOWN, LONGEST_WAIT_SECS, ModelFailed, failed, unfinished
 from core.llm.http import http_client
@@ -124,6 +125,7 @@ class ChatModel:
                 yield bill
         except ModelFailed as failure:
             logger.warning("%s failed: %s", self.describe(), failure)
+            await note_error_async(f"{self._provider_name}:{self.name}", failure)
             raise failure.error from failure
 
     # --- Whole answers -------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ PROVIDERS = {
 
 def usual_key(provider: str) -> str:
     """Return the key that the settings hold for a provider, whatever it is asked for; empty without one."""
-    setting = _provider(provider).key_setting if provider in PROVIDERS else ""
+    setting = provider_named(provider).key_setting if provider in PROVIDERS else ""
     key: str = getattr(settings, setting) if setting else ""
     return key
 
@@ -40,7 +40,7 @@ def chat_model(
         raise ImproperlyConfigured(
             f"{prefix}_PROVIDER must be one of {', '.join(PROVIDERS)}, not “{provider}”."
         )
-    found = _provider(provider)
+    found = provider_named(provider)
     if not name:
         raise ImproperlyConfigured(f"{provider} needs the name of a model: {prefix}_MODEL.")
     if found.key_setting and not key:
@@ -63,6 +63,7 @@ def chat_model(
     )
 
 
-def _provider(name: str) -> ChatProvider:
+def provider_named(name: str) -> ChatProvider:
+    """Return a provider of `PROVIDERS`."""
     provider: ChatProvider = import_string(PROVIDERS[name])()
     return provider

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import sentencex
 
+INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\.\Z")
 MOST_AT_ONCE = 5000
 """In characters. The library needs quadratic time where quotation marks are not closed."""
 
@@ -13,15 +15,29 @@ MOST_AT_ONCE = 5000
 def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
     """Return start and end of each sentence, without surrounding white space; `language` is ISO 639-1 or
     None."""
-    bounds = []
+    bounds: list[tuple[int, int]] = []
     for begin, until in _stretches(text):
         for found in sentencex.get_sentence_boundaries(language or "en", text[begin:until]):
             sentence = found["text"]
             start = begin + found["start_index"] + len(sentence) - len(sentence.lstrip())
             end = begin + found["end_index"] - len(sentence) + len(sentence.rstrip())
-            if start < end:
+            if bounds and _is_within_word(text, bounds[-1][1], start):
+                bounds[-1] = bounds[-1][0], end
+            elif start < end:
                 bounds.append((start, end))
     return bounds
+
+
+def _is_within_word(text: str, end: int, start: int) -> bool:
+    """Whether a sentence seems to end in the middle of “non-U.S.”, without a blank.
+
+    Not all scripts put blanks between sentences.
+    """
+    return (
+        end == start < len(text)
+        and bool(INITIAL.search(text, max(end - 3, 0), end))
+        and text[start].isupper()
+    )
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int]]:

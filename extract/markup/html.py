@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from itertools import dropwhile
 from pathlib import Path
 
 from lxml import etree
@@ -26,6 +27,7 @@ TAG = re.compile(
     r"<(script|style)\b.*?(?:</\1\s*+>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*+>", re.IGNORECASE | re.DOTALL
 )
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
+OF_HEAD = frozenset({"base", "link", "meta", "noscript", "script", "style", "template", "title"})
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
@@ -66,7 +68,28 @@ def parse_html(text: str) -> etree._Element:
         raise Empty from error
     except (etree.XMLSyntaxError, ValueError) as error:
         raise Corrupted from error
+    _end_head(root)
     return root
+
+
+def _end_head(root: etree._Element) -> None:
+    """Move into the body what is in the head only because its end has no tag.
+
+    The parser knows no elements of HTML 5, and so no head that ends where an <article> begins.
+    """
+    head = root.find("head")
+    if head is None:
+        return
+    misplaced = list(dropwhile(lambda child: child.tag in OF_HEAD, head))
+    if not misplaced:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    misplaced[-1].tail = (misplaced[-1].tail or "") + (body.text or "")
+    body.text = None
+    for child in misplaced + list(body):
+        body.append(child)
 
 
 def decode_html(content: bytes) -> str:

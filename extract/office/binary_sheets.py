@@ -16,7 +16,7 @@ from python_calamine import (
 
 from extract.archives import open_archive
 from extract.base import Finding, Opened, Request, Warned
-from extract.errors import Corrupted, Encrypted, TooManyPages
+from extract.errors import NO_UNLOCKING, Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
 from extract.office.sheets import FilledCell, sheet_unit
@@ -41,7 +41,7 @@ def read_workbook(path: Path, request: Request, file_type: str) -> Iterator[Find
         with CalamineWorkbook.from_path(path) as workbook:
             yield from _sheets(workbook, request, file_type)
     except PasswordError as error:
-        raise Encrypted from error
+        raise Encrypted(NO_UNLOCKING) from error
     except (CalamineError, OSError) as error:
         raise Corrupted from error
     except BaseException as error:

@@ -11,7 +11,7 @@ from lxml import etree
 from core.locations import InFile
 from extract.archives import open_archive, read_member
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
-from extract.errors import Corrupted, Encrypted, TooManyPages
+from extract.errors import NO_UNLOCKING, Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
 from extract.office.odf_body import OFFICE, TABLE, TEXT, blocks, filled_cells, text_of
@@ -32,7 +32,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield text, sheets or slides; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
     with open_archive(path) as archive:
         if b"encryption-data" in (read_member(archive, "META-INF/manifest.xml") or b""):
-            raise Encrypted
+            raise Encrypted(NO_UNLOCKING)
         declared = (read_member(archive, "mimetype") or b"").decode("ascii", "replace").strip()
         file_type = MIME_TYPES.get(declared.removesuffix("-template"), "odt")
         title = _title(archive)

@@ -10,10 +10,11 @@ from core.locations import Box
 
 @dataclass(frozen=True, slots=True)
 class PdfLine:
-    """Words side by side: text and box of each, the box around all of them, the type size in points."""
+    """Words side by side: text and box of each, the box around all of them, the type (size in points)."""
 
     size: float
     bold: bool
+    italic: bool
     words: list[tuple[str, Box]]
     box: Box
 

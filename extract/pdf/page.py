@@ -83,17 +83,28 @@ def _paragraphs(block: list[PdfLine]) -> Iterator[list[PdfLine]]:
 def _starts_anew(line: PdfLine, previous: PdfLine, right: float) -> bool:
     if line.box.y1 < (previous.box.y1 + previous.box.y2) / 2:
         return False  # a cell in the same row
+    if line.box.x1 > previous.box.x2 or line.box.x2 < previous.box.x1:
+        return True  # a running head on the right, and text on the left
     if abs(line.size - previous.size) > 0.08 * max(line.size, previous.size):
         return True
     # Emphasised words in running text reach the end of a line; a heading stops before.
-    return line.bold != previous.bold and previous.box.x2 < right - 2 * previous.size
+    return _look(line) != _look(previous) and previous.box.x2 < right - 2 * previous.size
+
+
+def _look(line: PdfLine) -> tuple[bool, bool, bool]:
+    return line.bold, line.italic, line.text.isupper()
 
 
 def _element(lines: list[PdfLine], page: Page, first_line: int) -> Element:
     sizes = Counter(line.size for line in lines for _ in line.words)
-    bold = all(line.bold for line in lines)
     located = _locate_lines(lines, page, first_line)
-    return Element(Kind.PARAGRAPH, located, font_size=sizes.most_common(1)[0][0], bold=bold)
+    return Element(
+        Kind.PARAGRAPH,
+        located,
+        font_size=sizes.most_common(1)[0][0],
+        bold=all(line.bold for line in lines),
+        italic=all(line.italic for line in lines),
+    )
 
 
 def _table_element(table: Table, page: Page, first_line: int) -> Element:

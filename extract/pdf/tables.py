@@ -11,9 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 from typing import Self
 
 from core.locations import Box
+from core.text.numbering import labels
 from extract.pdf.lines import PdfLine, continues_row, enclosing_box
 
 # Words separated by more than this many type sizes are in different cells.
@@ -24,12 +26,18 @@ ROW_GAP, HEADER_GAP, HEADER_HEIGHT = 2.5, 2.0, 12
 HEADER_OVERHANG = 5
 # At most so many lines without cells (names of sections, wrapped labels) may stand between rows, or above the
 # first.
-LABELS_BETWEEN, LABELS_ABOVE = 3, 2
+LABELS_BETWEEN, LABELS_ABOVE = 3, 3
 LABEL_CHARS, CELL_CHARS = 120, 40
+# A line so long that ends in a full stop is a sentence, and no label of rows; nor, above a table, in a colon.
+SENTENCE_CHARS = 40
 FEWEST_CELLS = 4
 # A column has a cell in at least this share of the rows; otherwise it belongs to its neighbour.
 COLUMN_SHARE = 0.15
 NUMERIC_SHARE = 0.5
+# A head stands in the middle of the columns that it spans, but for this share of their width.
+OFF_MIDDLE = 0.15
+# Cells of a head that differ in height by less than this share of their size stand side by side.
+SAME_LEVEL = 0.4
 
 NUMBER = re.compile(
     r"(?<![(\-–—+$€£¥\s])[(\-–—+$€£¥\s]*+\d[\d.,]*+[\s)%x*]*+(\(\w\))?|(?<![—–\-])[—–\-]++\s*+%?|n/?[am]|\*++",
@@ -38,6 +46,9 @@ NUMBER = re.compile(
 YEAR = re.compile(r"(19|20)\d\d(\s*\(\w\))?")
 CURRENCY = re.compile(r"\(?(US|C|A|HK)?[$€£¥]")
 TAIL = re.compile(r"[%)]+")
+# “Cash . . . . . 1,815”
+LEADER = re.compile(r"[.…·]+")
+FEWEST_DOTS = 3
 LIST_MARK = re.compile(r"[•●○▪■◦‣·–—*-]|\(?\w{1,3}[.)]")
 
 
@@ -159,18 +170,22 @@ def _cells(lines: Iterable[PdfLine]) -> tuple[TableCell, ...]:
 
 
 def _pieces(line: PdfLine) -> Iterator[PdfLine]:
+    """Cut a line where a wide gap is, or dots lead from one word to the next; the dots are left out."""
+    words = [word for word in line.words if not LEADER.fullmatch(word[0])]
+    if len(line.words) - len(words) < FEWEST_DOTS:
+        words = line.words
     start = 0
-    for at in range(1, len(line.words)):
-        (_, left), (_, right) = line.words[at - 1], line.words[at]
+    for at in range(1, len(words)):
+        (_, left), (_, right) = words[at - 1], words[at]
         if right.x1 - left.x2 > CELL_GAP * line.size:
-            yield _piece(line, start, at)
+            yield _piece(line, words[start:at])
             start = at
-    yield _piece(line, start, len(line.words)) if start else line
+    if words:
+        yield line if words is line.words and not start else _piece(line, words[start:])
 
 
-def _piece(line: PdfLine, start: int, end: int) -> PdfLine:
-    words = line.words[start:end]
-    return PdfLine(line.size, line.bold, words, enclosing_box([box for _, box in words]))
+def _piece(line: PdfLine, words: list[tuple[str, Box]]) -> PdfLine:
+    return PdfLine(line.size, line.bold, line.italic, words, enclosing_box([box for _, box in words]))
 
 
 def _without_cells(rows: Iterable[TableRow]) -> Iterator[list[PdfLine]]:
@@ -191,6 +206,8 @@ def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
         if not -above.size / 2 <= gap <= ROW_GAP * above.size:
             break
         if row.is_tabular:
+            if at > end and not row.has_figures and any(each.has_figures for each in rows[start:end]):
+                break  # below a line of words, the head of another table
             end = at + 1
             left = min(left, row.data_left)
         elif at + 1 - end > LABELS_BETWEEN or not _is_label(row, left):
@@ -215,26 +232,53 @@ def _beginning(above: Sequence[TableRow], run: Sequence[TableRow]) -> tuple[int,
 
 
 def _header_start(above: Sequence[TableRow], below: TableRow, left: float) -> int:
-    """Return the index of the first row that stands above the columns, and only there."""
-    start, top = len(above), below.box.y1
-    for row in reversed(above):
-        over = row.cells[1:] if len(row.cells) > 1 else row.cells
-        is_over = all(cell.box.x1 >= left - HEADER_OVERHANG * row.size for cell in over)
-        is_near = top - row.box.y2 <= HEADER_GAP * row.size and row.box.y2 <= below.box.y1 + row.size / 2
-        if not is_over or not is_near or below.box.y1 - row.box.y1 > HEADER_HEIGHT * row.size:
-            break
-        top = min(top, row.box.y1)
+    """Return the index of the first row that stands above the columns, and only there.
+
+    Programs draw the lines of a head in any order: “2009 2008” before the “Fiscal year” above them.
+    """
+    start = len(above)
+    while start and _is_over(above[start - 1], below, left):
         start -= 1
-    return start
+    top, near = below.box.y1, set[int]()
+    for at in sorted(range(start, len(above)), key=lambda at: -above[at].box.y2):
+        row = above[at]
+        if top - row.box.y2 > HEADER_GAP * row.size:
+            break
+        near.add(at)
+        top = min(top, row.box.y1)
+    return next((at + 1 for at in range(len(above) - 1, start - 1, -1) if at not in near), start)
+
+
+def _is_over(row: TableRow, below: TableRow, left: float) -> bool:
+    """Whether a row without figures stands above the columns of the row below."""
+    over = row.cells[1:] if len(row.cells) > 1 else row.cells
+    return (
+        not any(cell.is_number and not cell.is_year for cell in row.cells)
+        and all(cell.box.x1 >= left - HEADER_OVERHANG * row.size for cell in over)
+        and row.box.y2 <= below.box.y1 + row.size / 2
+        and below.box.y1 - row.box.y1 <= HEADER_HEIGHT * row.size
+    )
 
 
 def _is_label(row: TableRow, left: float) -> bool:
     """Whether a row has only words left of the columns."""
-    return len(row.cells) == 1 and row.box.x2 <= left + row.size and len(row.cells[0].text) <= LABEL_CHARS
+    if len(row.cells) > 1 or row.box.x2 > left + row.size:
+        return False
+    text = row.cells[0].text
+    is_sentence = len(text) >= SENTENCE_CHARS and text.endswith(".")
+    return len(text) <= LABEL_CHARS and not (is_sentence or _is_heading(row.cells[0]))
+
+
+def _is_heading(cell: TableCell) -> bool:
+    """Whether it is a heading between two tables: “Note 8. Goodwill” in bold."""
+    return cell.lines[0].bold and any(True for _ in labels(cell.text))
 
 
 def _is_label_above(row: TableRow, below: TableRow, left: float) -> bool:
-    return _is_label(row, left) and 0 <= below.box.y1 - row.box.y1 <= ROW_GAP * 2 * row.size
+    is_sentence = len(row.cells[0].text) >= SENTENCE_CHARS and row.cells[0].text.endswith(":")
+    return (
+        _is_label(row, left) and not is_sentence and 0 <= below.box.y1 - row.box.y1 <= ROW_GAP * 2 * row.size
+    )
 
 
 def _announces(row: TableRow, below: TableRow, left: float) -> bool:
@@ -255,8 +299,7 @@ def _table(header: Sequence[TableRow], run: Sequence[TableRow]) -> Table | None:
         return None
     columns = _columns(numbers, len(tabular))
     head, body = _head_and_body(header, run)
-    rows = [_lines_of_columns([cell for row in head for cell in row.cells], columns)] if head else []
-    return Table(rows + [_lines_of_columns(row.cells, columns) for row in body])
+    return Table([_head_of_columns(head, columns), *(_lines_of_columns(row.cells, columns) for row in body)])
 
 
 def _is_list(rows: Sequence[TableRow]) -> bool:
@@ -286,6 +329,68 @@ def _head_and_body(
     return [*header, *run[:first]], list(run[first:])
 
 
+def _head_of_columns(head: Sequence[TableRow], columns: Sequence[tuple[float, float]]) -> list[list[PdfLine]]:
+    """Return the lines above each column, the labels' column first; what spans columns stands above each."""
+    above: list[list[PdfLine]] = [[] for _ in range(len(columns) + 1)]
+    cells = sorted((cell for row in head for cell in row.cells), key=lambda cell: cell.box.y1)
+    wide = list(columns)
+    # From below: figures are set to the right of their column, and what names it shows how wide it is.
+    for level in reversed(list(_levels(cells))):
+        for cell, numbers in list(_spread(level, wide)):
+            for number in numbers:
+                above[number] += cell.lines
+            if len(numbers) == 1 and numbers[0] > 0:
+                left, right = wide[numbers[0] - 1]
+                wide[numbers[0] - 1] = min(left, cell.box.x1), max(right, cell.box.x2)
+    return [sorted(lines, key=_in_reading_order) for lines in above]
+
+
+def _levels(cells: Iterable[TableCell]) -> Iterator[list[TableCell]]:
+    """Yield the cells of a head that stand at one height, whatever order the file draws them in."""
+    level: list[TableCell] = []
+    for cell in cells:
+        if level and cell.box.y1 > level[0].box.y1 + SAME_LEVEL * cell.lines[0].size:
+            yield level
+            level = []
+        level.append(cell)
+    if level:
+        yield level
+
+
+def _spread(
+    cells: Sequence[TableCell], columns: Sequence[tuple[float, float]]
+) -> Iterator[tuple[TableCell, list[int]]]:
+    """Yield each cell of a head's row with the numbers of the columns that it stands above."""
+    own = {_column_of(cell.box, columns): cell for cell in cells}
+    over = [cell for number, cell in sorted(own.items(), key=itemgetter(0)) if number > 0]
+    nearest: dict[int, list[int]] = {at: [] for at in range(len(over))}
+    for number, column in enumerate(columns, start=1):
+        if over:
+            nearest[min(nearest, key=lambda at: _distance(over[at].box, column))].append(number)
+    for cell in cells:
+        number = _column_of(cell.box, columns)
+        group = nearest[over.index(cell)] if cell in over else []
+        yield cell, group if number in group and _spans(cell, [columns[n - 1] for n in group]) else [number]
+
+
+def _distance(box: Box, column: tuple[float, float]) -> tuple[float, float]:
+    left, right = column
+    return max(0.0, box.x1 - right, left - box.x2), abs(box.x1 + box.x2 - left - right)
+
+
+def _spans(cell: TableCell, columns: Sequence[tuple[float, float]]) -> bool:
+    """Whether a head stands in the middle above columns; a word above the middle one may be its own."""
+    left, right = columns[0][0], columns[-1][1]
+    if abs(cell.box.x1 + cell.box.x2 - left - right) > 2 * OFF_MIDDLE * (right - left):
+        return False
+    touched = sum(cell.box.x1 < column[1] and cell.box.x2 > column[0] for column in columns)
+    return touched != 1 or len(columns) % 2 == 0 or " " in cell.text or cell.is_year
+
+
+def _in_reading_order(line: PdfLine) -> tuple[int, float]:
+    return round(line.box.y1), line.box.x1
+
+
 def _lines_of_columns(
     cells: Iterable[TableCell], columns: Sequence[tuple[float, float]]
 ) -> list[list[PdfLine]]:
@@ -293,7 +398,7 @@ def _lines_of_columns(
     row: list[list[PdfLine]] = [[] for _ in range(len(columns) + 1)]
     for cell in cells:
         row[_column_of(cell.box, columns)] += cell.lines
-    return [sorted(lines, key=lambda line: (round(line.box.y1), line.box.x1)) for lines in row]
+    return [sorted(lines, key=_in_reading_order) for lines in row]
 
 
 def _column_of(box: Box, columns: Sequence[tuple[float, float]]) -> int:

@@ -25,8 +25,9 @@ from extract.pdf.visibility import OPAQUE_ENOUGH, TINY, Ink, Painting, Pixels
 
 # Ligatures are expanded, so that a search for “financial” finds “ﬁnancial”.
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-BOLD = 1 << 4
+ITALIC, BOLD = 1 << 1, 1 << 4
 BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
+ITALIC_NAME = re.compile(r"ital|obli", re.IGNORECASE)
 FILLED_OR_STROKED, CLIPS = 1 << 4 | 1 << 5, 1 << 6
 # The two highest bits of red, green and blue.
 LIGHT = 0xC0C0C0
@@ -76,19 +77,30 @@ def _spans(content: dict[str, Any]) -> dict[Key, Spans]:
     }
 
 
-def _font(spans: Spans) -> tuple[float, bool]:
-    """Return the size and boldness of most of a line."""
+Type = tuple[float, bool, bool]
+"""Size, bold, italic."""
+
+
+def _font(spans: Spans) -> Type:
+    """Return the type of most of a line; in small capitals, the size of the large ones."""
     if len(spans) == 1:  # most lines have one span: a counter costs more than all the rest
         return _type(spans[0])
-    counts: Counter[tuple[float, bool]] = Counter()
+    counts: Counter[Type] = Counter()
     for span in spans:
         counts[_type(span)] += len(span["text"].strip())
-    return counts.most_common(1)[0][0] if counts else (0.0, False)
+    if not counts:
+        return 0.0, False, False
+    size, bold, italic = counts.most_common(1)[0][0]
+    if "".join([span["text"] for span in spans]).isupper():
+        size = max(of_span for of_span, *_ in counts)
+    return size, bold, italic
 
 
-def _type(span: dict[str, Any]) -> tuple[float, bool]:
-    bold = bool(span["flags"] & BOLD or BOLD_NAME.search(span["font"]))
-    return round(span["size"] * 2) / 2, bold
+def _type(span: dict[str, Any]) -> Type:
+    flags, font = span["flags"], span["font"]
+    bold = bool(flags & BOLD or BOLD_NAME.search(font))
+    italic = bool(flags & ITALIC or ITALIC_NAME.search(font))
+    return round(span["size"] * 2) / 2, bold, italic
 
 
 # --- Where words stand -------------------------------------------------------------------------------------

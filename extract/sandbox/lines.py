@@ -39,6 +39,7 @@ def _element(element: Element) -> dict[str, Any]:
         "level": element.level,
         "font_size": element.font_size,
         "bold": element.bold,
+        "italic": element.italic,
         "rows": element.rows,
     }
 

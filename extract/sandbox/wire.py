@@ -126,12 +126,15 @@ class _Element(_Message):
     level: Annotated[int, Field(ge=1, le=9)] | None
     font_size: FiniteFloat | None
     bold: bool
+    italic: bool
     rows: list[tuple[Count, Count]]
 
     def read(self) -> Finding:
         located = LocatedText.load(self.text, self.spans)
         _check(located, self.rows)
-        return Element(self.kind, located, self.level, self.font_size, self.bold, tuple(self.rows))
+        return Element(
+            *(self.kind, located, self.level, self.font_size, self.bold, self.italic), tuple(self.rows)
+        )
 
 
 class _Area(TypedDict):

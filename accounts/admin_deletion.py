@@ -3,40 +3,15 @@ deleted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.admin.utils import unquote
-from django.db import models
 from django.http import HttpRequest, HttpResponse, QueryDict
-from django.template.defaultfilters import filesizeformat
 
-from accounts.people.deletion import count_of, delete_users, delete_workspaces
+from accounts.people.deletion import count_of, delete_users, delete_workspaces, in_words, is_large
 from accounts.people.deletion_jobs import delete_later
-
-# The worker deletes anything larger.
-MAX_DOCUMENTS, MAX_CHUNKS = 100, 10_000
-WORDS = {
-    "workspaces": ("workspace", "workspaces"),
-    "documents": ("document", "documents"),
-    "chunks": ("chunk", "chunks"),
-    "vectors": ("vector", "vectors"),
-    "files": ("file", "files"),
-}
-
-
-def in_words(counts: Mapping[str, int]) -> str:
-    """Return counts of a deletion as `1 document, 273 chunks, 474 kB`."""
-    parts = [
-        f"{counts[kind]:,} {one if counts[kind] == 1 else many}"
-        for kind, (one, many) in WORDS.items()
-        if counts.get(kind)
-    ]
-    if counts.get("bytes"):
-        parts.append(filesizeformat(counts["bytes"]))
-    return ", ".join(parts) or "nothing else"
 
 
 class DeletionByName:
@@ -85,11 +60,11 @@ class DeletionByName:
         response: HttpResponse = super().delete_view(request, object_id, context)  # type: ignore[misc]
         return response
 
-    def delete_model(self, request: HttpRequest, obj: models.Model) -> None:
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """Delete with everything that belongs to it, or let the worker do so if that is much."""
         workspaces, users = self.what_goes(obj)
         counts = count_of(workspaces, users)
-        if counts.get("documents", 0) > MAX_DOCUMENTS or counts.get("chunks", 0) > MAX_CHUNKS:
+        if is_large(counts):
             delete_later(workspaces, users)
             messages.info(request, f"It is hidden now. {in_words(counts)} are being deleted.")
             return

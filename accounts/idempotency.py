@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -95,6 +95,20 @@ def run_once(key: Key, act: Callable[[], JsonValue]) -> tuple[JsonValue, bool]:
 def forget_outcome(user_id: int, outcome: JsonValue) -> None:
     """Allow new use of keys whose outcome no longer exists."""
     IdempotentRequest.objects.filter(user_id=user_id, outcome=outcome).delete()
+
+
+def forget_outcomes_of(external_user_id: str, ids: Collection[str]) -> None:
+    """Forget the requests of an external user whose outcome was one of these executions or documents."""
+    rows = IdempotentRequest.objects.filter(external_user_id=external_user_id).values_list("pk", "outcome")
+    named = [pk for pk, outcome in rows if not _ids_in(outcome).isdisjoint(ids)]
+    IdempotentRequest.objects.filter(pk__in=named).delete()
+
+
+def _ids_in(outcome: JsonValue) -> set[str]:
+    """Return the ids in an outcome: of an execution, or of documents in a list."""
+    if isinstance(outcome, list):
+        return set().union(*(_ids_in(each) for each in outcome))
+    return {outcome} if isinstance(outcome, str) else set()
 
 
 @app.periodic(cron="17 * * * *")

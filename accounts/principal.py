@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from uuid import UUID
 
 from accounts.roles import KeyScope, Role
@@ -12,6 +13,19 @@ from core.text.storable import is_storable
 
 ALL_SCOPES = frozenset(KeyScope.values)
 MAX_EXTERNAL_USER_ID = 255
+
+
+@dataclass(frozen=True, slots=True)
+class UsageOwner:
+    """Who uses and spends, as ids that outlive whom they name."""
+
+    user_id: int | None = None
+    key_id: UUID | None = None
+    external_user_id: str | None = None
+
+
+NOBODY = UsageOwner()
+"""The owner of what nobody in particular has caused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,10 @@ class Principal:
     session_id: UUID | None = None
     scopes: frozenset[str] = ALL_SCOPES
     key_id: UUID | None = None
+    secret_number: int | None = None
+    """Which secret of the key was used: an old one works until its overlap ends."""
+    token_expires_at: datetime | None = None
+    """When the token ends that the key was turned into; None for the key itself and for logins."""
     personal_workspace_id: UUID | None = None
     narrowed: bool = False
     """Whether the key reads only some of its user's workspaces."""
@@ -40,6 +58,11 @@ class Principal:
     def workspace_ids(self) -> frozenset[UUID]:
         """The workspaces this principal may read."""
         return frozenset(self.roles)
+
+    @property
+    def usage_owner(self) -> UsageOwner:
+        """To whom usage and charges belong."""
+        return UsageOwner(self.user_id, self.key_id, self.external_user_id)
 
     def default_workspace_id(self) -> UUID:
         """The workspace to use if the request names none: the only one, else the personal one; raise
@@ -61,17 +84,27 @@ class Principal:
     def require_scope(self, scope: str) -> None:
         """Raise `Forbidden` unless the key carries `scope`; a logged-in user has every scope."""
         if scope not in self.scopes:
-            raise Forbidden(f"This API key lacks the scope “{scope}”.")
+            raise Forbidden(f"This API key or token lacks the scope “{scope}”.")
 
     def refuse_external_user(self, why: str) -> None:
         """Raise `Forbidden` with the reason if this principal acts for an external user."""
         if self.external_user_id is not None:
             raise Forbidden(f"An external user {why}.")
 
+    def refuse_token(self, why: str) -> None:
+        """Raise `Forbidden` with the reason if this principal came with a token."""
+        if self.token_expires_at is not None:
+            raise Forbidden(f"A token {why}.")
+
     def for_external_user(self, external_user_id: str | None) -> Principal:
-        """Return this principal for an external user; raise `Conflict` if it already has another one."""
+        """Return this principal for an external user; raise `ValidationError` if it has another one.
+
+        The external user of a token is pinned, also if there is none.
+        """
         if external_user_id is None or external_user_id == self.external_user_id:
             return self
+        if self.token_expires_at is not None:
+            raise ValidationError("The token speaks for another external user.", param="external_user_id")
         if self.external_user_id is not None:
             raise ValidationError("The request names two different external users.", param="external_user_id")
         return replace(self, external_user_id=checked_external_user_id(external_user_id))

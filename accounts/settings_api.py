@@ -8,11 +8,14 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from pydantic import Field, JsonValue, create_model
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
+from accounts.audit.recording import record
+from accounts.models import AuditAction
 from accounts.preferences import (
     Layer,
     SettingSource,
@@ -129,8 +132,17 @@ class WorkspaceSettingsView(APIView):
         principal.require_workspace(id, Role.ADMIN)
         principal.require_scope(KeyScope.ADMIN)
         principal.refuse_external_user("can't change settings")
-        change_settings(id, read_body())
+        change = read_body()
+        with transaction.atomic():
+            change_settings(id, change)
+            record(AuditAction.SETTINGS_CHANGED, principal, workspace_id=id, settings=_named_settings(change))
         return _settings(id)
+
+
+def _named_settings(change: ApiModel) -> list[JsonValue]:
+    """Return which settings a change names, such as `web_search.enabled`, without their values."""
+    sections = change.as_json().items()
+    return [f"{name}.{field}" for name, fields in sections for field in fields or ["*"]]
 
 
 def _inherited_workspace(principal: Principal, query: PreferencesQuery) -> UUID | None:

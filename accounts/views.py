@@ -7,8 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from accounts.models import User, Workspace
-from accounts.pages import administered_workspace
 from accounts.preferences import Section, SettingSource, sections_of
+from accounts.roles import Role
+from accounts.workspace_frame import open_workspace
 
 
 @login_required
@@ -23,7 +24,7 @@ def preferences(request: HttpRequest) -> HttpResponse:
     assert isinstance(request.user, User)
     shown = {
         "workspace": request.user.personal_workspace,
-        "workspaces": Workspace.objects.filter(members=request.user),
+        "workspaces": Workspace.objects.filter(members=request.user, deleted_at=None),
         "level": SettingSource.USER,
         "sections": _sections(SettingSource.USER),
     }
@@ -40,10 +41,8 @@ def default_workspace_settings(request: HttpRequest) -> HttpResponse:
 @login_required
 def workspace_settings(request: HttpRequest, id: UUID) -> HttpResponse:
     """Show an admin the settings of a workspace; their data comes from the API."""
-    workspace, workspaces = administered_workspace(request, id)
     shown = {
-        "workspace": workspace,
-        "workspaces": workspaces,
+        "frame": open_workspace(request, id, Role.ADMIN),
         "level": SettingSource.WORKSPACE,
         "sections": _sections(SettingSource.WORKSPACE),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -22,13 +22,21 @@ from accounts.access.right_watch import require_right
 from accounts.idempotency import IDEMPOTENCY_KEY, idempotency_key
 from accounts.principal import Principal
 from core.api.lists import ListQuery, page_of
-from core.api.operations import ApiQuery, operation, respond
+from core.api.operations import ApiQuery, ReadBody, operation, respond
 from core.api.sse import AnyAccept, StreamQuery, count_stream, sse_response
 from core.api.validation import DIGITS, decimal_number
 from core.errors import ValidationError, status_of
 from runs.following import follow, wait_until_ended
 from runs.journal import StoredEvent
-from runs.lifecycle import cancel, cost_of, delete_execution, is_at_end, require_events, visible_execution
+from runs.lifecycle import (
+    cancel,
+    cost_of,
+    delete_execution,
+    is_at_end,
+    own_execution,
+    require_events,
+    visible_execution,
+)
 from runs.models import Execution, ExecutionStatus
 from runs.registry import Tool, offered_tools, tool_named
 from runs.request import Call
@@ -41,6 +49,8 @@ from runs.schemas import (
     ExecutionDetails,
     ExecutionList,
     ExecutionSummary,
+    Feedback,
+    FeedbackDetails,
     ToolCall,
     ToolDescription,
     ToolEvent,
@@ -121,21 +131,49 @@ class ToolView(APIView):
     )
     def post(self, request: Request, name: str, query: StreamQuery) -> HttpResponseBase:
         """Run the tool; `stream: true` answers with Server-Sent Events, else with the result."""
-        call = Call.parse(principal_of(request), tool_named(name), request.data)
-        if call.stream:
-            count_stream(request, call.principal.user_id)
-        execution = _begin_or_find(request, call)
-        response: HttpResponseBase
-        if call.stream:
-            response = sse_response(_replay_events(call.principal, execution, 0), query.sse_max_bytes)
-        else:
-            response = _result_reply(call, execution)
-        response[HEADER] = execution.pk
-        return response
+        return reply_to(request, Call.parse(principal_of(request), tool_named(name), request.data), query)
 
 
 def _described(principal: Principal, query: WorkspaceQuery, tool: Tool) -> ToolDescription:
     return ToolDescription.of(tool, principal, query.workspace_id or principal.default_workspace_id())
+
+
+def reply_to(request: Request, call: Call, query: StreamQuery) -> HttpResponseBase:
+    """Run a tool, and reply with its result or, if the call wants that, with the stream of its events."""
+    if call.stream:
+        count_stream(request, call.principal.user_id)
+    execution = _begin_or_find(request, call)
+    response: HttpResponseBase
+    if call.stream:
+        response = sse_response(_replay_events(call.principal, execution, 0), query.sse_max_bytes)
+    else:
+        response = _result_reply(call, execution)
+    response[HEADER] = execution.pk
+    return response
+
+
+def reply_accepted(request: Request, call: Call) -> Response:
+    """Start a tool, and reply where to follow it."""
+    execution = _begin_or_find(request, call)
+    details = request.build_absolute_uri(f"/api/v1/executions/{execution.pk}")
+    accepted = Accepted(
+        execution_id=execution.pk,
+        # The initial status, also when the same request comes again.
+        status=ExecutionStatus.QUEUED,
+        details_url=details,
+        stream_url=f"{details}/events",
+    )
+    return respond(accepted, 202, {HEADER: execution.pk, "Location": details})
+
+
+def inputs_of(request: Request) -> dict[str, Any]:
+    """Return the body `{"inputs": {…}, …}` as the tool itself takes it; raise `ValidationError`."""
+    body = request.data if isinstance(request.data, dict) else {}
+    rest = {key: value for key, value in body.items() if key != "inputs"}
+    inputs = body.get("inputs")
+    if not isinstance(inputs, dict):
+        raise ValidationError("inputs must be an object.", param="inputs")
+    return inputs | rest
 
 
 def _begin_or_find(request: Request, call: Call) -> Execution:
@@ -178,22 +216,8 @@ class ExecuteView(APIView):
     )
     def post(self, request: Request, name: str) -> Response:
         """Start the tool with `{"inputs": {…}}` and say where to follow it."""
-        body = request.data if isinstance(request.data, dict) else {}
-        rest = {key: value for key, value in body.items() if key != "inputs"}
-        inputs = body.get("inputs")
-        if not isinstance(inputs, dict):
-            raise ValidationError("inputs must be an object.", param="inputs")
-        call = Call.parse(principal_of(request), tool_named(name), inputs | rest)
-        execution = _begin_or_find(request, call)
-        details = request.build_absolute_uri(f"/api/v1/executions/{execution.pk}")
-        accepted = Accepted(
-            execution_id=execution.pk,
-            # The initial status, also when the same request comes again.
-            status=ExecutionStatus.QUEUED,
-            details_url=details,
-            stream_url=f"{details}/events",
-        )
-        return respond(accepted, 202, {HEADER: execution.pk, "Location": details})
+        call = Call.parse(principal_of(request), tool_named(name), inputs_of(request))
+        return reply_accepted(request, call)
 
 
 class ExecutionsView(APIView):
@@ -231,7 +255,7 @@ class ExecutionView(APIView):
     @operation("executions_delete", tag="Executions", answers={200: DeletedExecution}, fails=(404,))
     def delete(self, request: Request, id: str) -> DeletedExecution:
         """Delete the execution with its events, cancelled first if it is running; return a receipt."""
-        rows = delete_execution(visible_execution(principal_of(request), id))
+        rows = delete_execution(own_execution(principal_of(request), id))
         return DeletedExecution(deleted=DeletedRows(**rows))
 
 
@@ -249,7 +273,35 @@ class ExecutionCancelView(APIView):
     def post(self, request: Request, id: str) -> Response:
         """Cancel the execution; a finished one stays as it is."""
         principal = principal_of(request)
-        return _details(principal, cancel(visible_execution(principal, id)))
+        return _details(principal, cancel(own_execution(principal, id)))
+
+
+class ExecutionFeedbackView(APIView):
+    """What the person who asked says of an answer."""
+
+    required_scope = "read"
+
+    @operation(
+        "executions_feedback",
+        tag="Executions",
+        body=Feedback,
+        answers={200: FeedbackDetails},
+        fails=(404,),
+    )
+    def put(self, request: Request, id: str, read_body: ReadBody[Feedback]) -> FeedbackDetails:
+        """Rate the answer; it replaces an earlier rating, and is kept with the trace."""
+        execution = own_execution(principal_of(request), id)
+        execution.feedback = read_body().as_column()
+        execution.save(update_fields=["feedback"])
+        return FeedbackDetails.model_validate(execution.feedback)
+
+    @operation("executions_feedback_delete", tag="Executions", answers={204: None}, fails=(404,))
+    def delete(self, request: Request, id: str) -> HttpResponse:
+        """Take the rating back."""
+        execution = own_execution(principal_of(request), id)
+        execution.feedback = None
+        execution.save(update_fields=["feedback"])
+        return HttpResponse(status=204)
 
 
 class ExecutionEventsView(APIView):
@@ -259,6 +311,7 @@ class ExecutionEventsView(APIView):
 
     @operation(
         "executions_events",
+        address_token=True,
         tag="Executions",
         query=EventsQuery,
         headers=[LAST_EVENT_ID],
@@ -292,10 +345,12 @@ def _after(request: Request, query: EventsQuery) -> int:
 def _details(principal: Principal, execution: Execution) -> Response:
     hidden = hidden_documents(principal, execution.read_documents)
     # As the tool's models wrote them when the run ended, perhaps in an earlier version.
+    is_own = execution.user_id == principal.user_id
     stored = {
         "result": withhold(execution.result, hidden),
         "usage": execution.usage,
         "error": execution.error,
+        "feedback": execution.feedback if is_own else None,
         "trace": withhold_trace(execution.trace, hidden),
     }
     return Response(_summary(principal, execution).as_json() | stored | {"cost": cost_of(execution)})

@@ -105,6 +105,9 @@ class DocumentsRead(EventData):
     """
 
     documents: list[UUID]
+    chunks: dict[UUID, list[UUID]] = Field(
+        default_factory=dict, description="by workspace, the chunks; for the audit log"
+    )
 
 
 Event = ToolUpdate | ToolPartialUpdate | ToolEnd | ToolError

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from accounts.access.right_watch import watch_right
+from accounts.access.right_watch import right_ended, watch_right
 from accounts.principal import Principal
 from core.errors import Cancelled
 from core.pubsub import WITHDRAWN, subscriber
@@ -22,7 +22,6 @@ from runs.withholding import MADE_OF_ALL, hidden_documents, withhold
 LAST = 2**31 - 1
 TEXTS = frozenset({"contexts", *MADE_OF_ALL})
 """Fields of an event that hold what comes from documents."""
-NONE: frozenset[str] = frozenset()
 
 
 async def follow(
@@ -34,7 +33,7 @@ async def follow(
     sees is withheld here, in new and in replayed events. Raises `Unauthenticated` within seconds when the
     principal's right ends.
     """
-    sight = Sight(principal)
+    sight = Sight(principal, execution_id)
     async with (
         subscriber().subscribe(topic(execution_id)) as messages,
         subscriber().subscribe(WITHDRAWN) as withdrawn,
@@ -86,8 +85,8 @@ async def _has_more(messages: asyncio.Queue[str], seq: int, secs: float) -> bool
 class Sight:
     """What one reader sees of an execution: looked up once, and again after `forget`."""
 
-    def __init__(self, principal: Principal) -> None:
-        self._principal = principal
+    def __init__(self, principal: Principal, execution_id: str) -> None:
+        self._principal, self._execution_id = principal, execution_id
         self._read: frozenset[UUID] = frozenset()
         self._hidden: frozenset[str] | None = None
 
@@ -108,5 +107,11 @@ class Sight:
         if self._hidden is None:
             # The documents read are stored before the first event that depends on them.
             self._read = read or frozenset()
-            self._hidden = await in_database(hidden_documents, self._principal, self._read) if read else NONE
+            self._hidden = await in_database(self._look_up)
         return replace(event, data=withhold(event.data, self._hidden)) if self._hidden else event
+
+    def _look_up(self) -> frozenset[str]:
+        """Return the hidden documents; raise `Unauthenticated` if the execution is no longer shared."""
+        if not Execution.objects.addressable_by(self._principal).filter(pk=self._execution_id).exists():
+            raise right_ended()
+        return hidden_documents(self._principal, self._read)

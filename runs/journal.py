@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +14,16 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.audit.retrievals import Retrieval, record_retrievals
+from accounts.models import WebhookEvent
+from accounts.principal import UsageOwner
+from accounts.usage.counting import UsageCount, count_usage
+from accounts.webhooks.emitting import EmittedEvent, emit
 from core.errors import Cancelled
 from core.pubsub import publish_sql
+from core.row_access import as_system
 from core.threads import Batcher
-from runs.events import TERMINAL, DocumentsRead, Failure, ToolError, Trace, Yielded, event_data
+from runs.events import TERMINAL, DocumentsRead, Failure, ToolError, Trace, Usage, Yielded, event_data
 from runs.models import LIVE, Execution, ExecutionEvent, ExecutionStatus
 from runs.scrubbing import scrub_ended
 
@@ -89,6 +95,7 @@ class EventBatch:
     items: Sequence[Yielded]
 
 
+@as_system("stores for many executions at once")
 def store_all(writes: Sequence[EventBatch]) -> list[bool]:
     """Store the events with the next numbers; a terminal event also sets the outcome. Return False for
     finished ones."""
@@ -105,6 +112,11 @@ def store_all(writes: Sequence[EventBatch]) -> list[bool]:
         ended = [id for id, change in changes.items() if "finished_at" in change]
         if read := [id for id in ended if live[id] or changes[id].get("read_documents")]:
             scrub_ended(read)
+        _record_retrievals(
+            {id: item for id, item in outcomes if id in live and isinstance(item, DocumentsRead)}
+        )
+        # Last: others who count for the same user wait from here to the end of the transaction.
+        _report_ended(ended)
     return [write.execution_id in live for write in writes]
 
 
@@ -148,6 +160,62 @@ def _outcome(execution_id: str, item: Yielded) -> dict[str, Any]:
     return {"status": ExecutionStatus.COMPLETED, "finished_at": timezone.now(), "result": event_data(item)}
 
 
+def _record_retrievals(read: Mapping[str, DocumentsRead]) -> None:
+    """Write into the audit log what runs have retrieved, before their followers see any of it."""
+    runs = Execution.unscoped.in_bulk(list(read)) if read else {}
+    record_retrievals(
+        Retrieval(
+            tool=run.tool,
+            owner=_owner(run),
+            workspace_id=run.workspace_id,
+            searched=run.read_workspaces,
+            document_ids=run.inputs.get("document_ids"),
+            chunks=read[id].chunks,
+            execution_id=id,
+            address=run.address,
+            request_id=run.request_id,
+        )
+        for id, run in runs.items()
+    )
+
+
+def _report_ended(ended: Collection[str]) -> None:
+    """Tell webhooks of the runs that end in this transaction, and count them; a run ends once."""
+    runs = list(Execution.unscoped.filter(pk__in=ended).defer("result", "trace", "inputs")) if ended else []
+    emit(map(_emitted, filter(_is_reported, runs)))
+    count_usage(
+        UsageCount(run.workspace_id, _owner(run), questions=1, **Usage(**run.usage or {}).model_dump())
+        for run in runs
+    )
+
+
+def _is_reported(run: Execution) -> bool:
+    """Tell whether webhooks are told of an end: not of a cancellation."""
+    return run.status in (ExecutionStatus.COMPLETED, ExecutionStatus.FAILED)
+
+
+def _emitted(run: Execution) -> EmittedEvent:
+    is_completed = run.status == ExecutionStatus.COMPLETED
+    return EmittedEvent(
+        WebhookEvent.EXECUTION_COMPLETED if is_completed else WebhookEvent.EXECUTION_FAILED,
+        run.workspace_id,
+        {
+            "id": run.pk,
+            "tool": run.tool,
+            "workspace_id": str(run.workspace_id),
+            "external_user_id": run.external_user_id,
+            "session_id": str(run.session_id) if run.session_id else None,
+            "status": run.status,
+            "error_code": run.error["code"] if run.error else None,
+        },
+        private_to=run.user_id,
+    )
+
+
+def _owner(run: Execution) -> UsageOwner:
+    return UsageOwner(run.user_id, run.key_id, run.external_user_id)
+
+
 def _text_so_far(execution_id: str) -> dict[str, Any]:
     partials = ExecutionEvent.objects.filter(execution_id=execution_id, event="tool_partial_update")
     texts = partials.order_by("seq").values_list("data__content", flat=True)
@@ -159,6 +227,7 @@ def failure(execution_id: str, code: str, message: str, **more: Any) -> EventBat
     return EventBatch(execution_id, [ToolError(data=Failure(code=code, message=message, **more))])
 
 
+@as_system("ends executions of any user")
 @transaction.atomic
 def end_abandoned(ids: Collection[str] | None = None) -> None:
     """End the executions, all or those in `ids`, whose lease has expired: their process is gone."""
@@ -192,6 +261,7 @@ class EventPage:
     """The documents read up to the last of these events; None if they were not requested."""
 
 
+@as_system("reads for the followers of many executions, each found by a scoped query")
 def read_all(cursors: Sequence[EventCursor]) -> list[EventPage]:
     """Return the stored events for each cursor; end executions whose process is gone.
 

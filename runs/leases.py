@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 
+from core.row_access import as_system
 from runs.models import LIVE, Execution
 
 CANCELLED = "cancelled-executions"
@@ -23,6 +24,7 @@ def renewal_secs() -> float:
 
 
 @transaction.atomic
+@as_system("renews the runs of all users in this process")
 def renew(ids: Collection[str]) -> set[str]:
     """Renew the leases of unfinished executions, and return their ids."""
     live = Execution.unscoped.filter(pk__in=ids, status__in=LIVE).order_by("pk").select_for_update()

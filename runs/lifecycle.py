@@ -2,35 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts.idempotency import forget_outcome
+from accounts.external_users.deletion import Removed
+from accounts.external_users.listing import activity
+from accounts.idempotency import forget_outcome, forget_outcomes_of
 from accounts.ledger.spending import cost_of_execution
+from accounts.models import Session
 from accounts.principal import Principal
-from core.errors import Cancelled, EventsExpired, NotFound, RateLimited
+from accounts.quotas.limits import admit_run
+from accounts.quotas.request_rates import count_run
+from core.errors import Cancelled, EventsExpired, Forbidden, NotFound, RateLimited
+from core.http.client_address import current_address
+from core.http.request_id import current_request_id
 from core.pubsub import publish
+from core.row_access import as_system
 from core.text.storable import is_storable
 from runs.journal import end_abandoned, failure, store_all
 from runs.leases import CANCELLED
-from runs.models import LIVE, Execution, ExecutionStatus
+from runs.models import LIVE, Execution, ExecutionEvent, ExecutionStatus
 from runs.registry import Tool, ToolInput
+
+DELETED_AT_ONCE = 500
+"""So many executions of an external user are deleted in one transaction."""
 
 
 def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUID | None) -> Execution:
     """Create the execution's row.
 
-    Raises `NotFound` for a workspace that the principal can't see, `RateLimited`, or the tool's own refusal.
+    Raises `NotFound` for a workspace that the principal can't see, `RateLimited`, `QuotaExceeded`, or the
+    tool's own refusal.
     """
-    paying = workspace_id or principal.default_workspace_id()
+    paying = workspace_id or _workspace_of_session(principal) or principal.default_workspace_id()
     principal.require_workspace(paying)
     tool.admit(principal, inputs, paying)
     _require_room(principal)
+    count_run(principal)
+    admit_run(paying)
+    with transaction.atomic():
+        execution = _create(principal, tool, inputs, paying)
+        if tool.begin is not None:
+            execution.inputs = tool.begin(principal, inputs, execution)
+            execution.save(update_fields=["inputs"])
+    return execution
+
+
+def _workspace_of_session(principal: Principal) -> UUID | None:
+    """Return the workspace of the conversation that a request is within."""
+    if principal.session_id is None:
+        return None
+    return (
+        Session.objects.restricted_to(principal)
+        .values_list("workspace_id", flat=True)
+        .get(pk=principal.session_id)
+    )
+
+
+def _create(principal: Principal, tool: Tool, inputs: ToolInput, paying: UUID) -> Execution:
     return Execution.unscoped.create(
         tool=tool.name,
         user_id=principal.user_id,
@@ -40,10 +77,13 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
         session_id=principal.session_id,
         inputs=inputs.model_dump(mode="json"),
         read_workspaces=list(tool.searched_workspaces(principal, inputs)),
+        address=current_address(),
+        request_id=current_request_id(),
         lease_until=Now() + timedelta(seconds=settings.RUN_LEASE_SECS),
     )
 
 
+@as_system("counts the runs in all workspaces of the user")
 def _require_room(principal: Principal) -> None:
     """Raise `RateLimited` if the user has too many running executions."""
     running = Execution.unscoped.filter(
@@ -55,14 +95,25 @@ def _require_room(principal: Principal) -> None:
 
 
 def visible_execution(principal: Principal, id: str) -> Execution:
-    """Return the principal's own execution, or raise `NotFound`; end it if its process is gone."""
-    own = Execution.objects.restricted_to(principal).filter(pk=id) if is_storable(id) else None
-    execution = own.first() if own is not None else None
+    """Return an execution that the principal may read, or raise `NotFound`; end it if its process is gone.
+
+    It is the principal's own, or an answer in a conversation that is shared with it.
+    """
+    seen = Execution.objects.addressable_by(principal).filter(pk=id) if is_storable(id) else None
+    execution = seen.first() if seen is not None else None
     if execution is None:
         raise NotFound
     if execution.status in LIVE and execution.lease_until < timezone.now():
         end_abandoned([execution.pk])
         execution.refresh_from_db()
+    return execution
+
+
+def own_execution(principal: Principal, id: str) -> Execution:
+    """Return the principal's own execution; raise `NotFound`, or `Forbidden` for one shared with it."""
+    execution = visible_execution(principal, id)
+    if not Execution.objects.restricted_to(principal).filter(pk=id).exists():
+        raise Forbidden("Only the person who asked can do this.")
     return execution
 
 
@@ -73,6 +124,13 @@ def cancel(execution: Execution) -> Execution:
         publish(CANCELLED, execution.pk)
     execution.refresh_from_db()
     return execution
+
+
+@as_system("runs of all members and external users")
+def cancel_runs_of(workspace_ids: Collection[UUID]) -> None:
+    """Cancel the live executions of workspaces; for `accounts.people.deletion`."""
+    for execution in Execution.unscoped.filter(workspace__in=workspace_ids, status__in=LIVE):
+        cancel(execution)
 
 
 def delete_execution(execution: Execution) -> dict[str, int]:
@@ -86,6 +144,33 @@ def delete_execution(execution: Execution) -> dict[str, int]:
         events, _ = execution.events.all().delete()
         Execution.unscoped.filter(pk=execution.pk).delete()
     return {"executions": 1, "events": events}
+
+
+def delete_executions_of_external_user(
+    workspace_ids: Collection[UUID], external_user_id: str
+) -> Removed | None:
+    """Delete some executions of an external user: those of workspaces, and those of its conversations.
+
+    Running ones are cancelled first. For `accounts.external_users.deletion`.
+    """
+    here = Q(workspace__in=workspace_ids, external_user_id=external_user_id)
+    inside = Q(session__workspace__in=workspace_ids, session__external_user_id=external_user_id)
+    executions = list(Execution.unscoped.filter(here | inside).only("status")[:DELETED_AT_ONCE])
+    if not executions:
+        return None
+    for execution in executions:
+        if execution.status in LIVE:
+            cancel(execution)
+    ids = [execution.pk for execution in executions]
+    forget_outcomes_of(external_user_id, ids)
+    events = ExecutionEvent.objects.filter(execution__in=ids)._raw_delete("default")
+    Execution.unscoped.filter(pk__in=ids).delete()
+    return Removed({"executions": len(ids), "events": events})
+
+
+def executions_of_external_users(workspace_ids: Collection[UUID]) -> QuerySet[Any, Any]:
+    """Return the number of executions of each external user of workspaces."""
+    return activity(Execution.unscoped.filter(workspace__in=workspace_ids), executions=Count("pk"))
 
 
 def cost_of(execution: Execution) -> float | None:

@@ -14,6 +14,7 @@ from core.api.validation import validated
 from core.errors import NotFound, ValidationError
 from runs.context import Run
 from runs.events import EventData, Yielded
+from runs.models import Execution
 
 
 def _admit(principal: Principal, inputs: Any, workspace_id: UUID) -> None:
@@ -54,6 +55,9 @@ class Tool:
     """The workspaces whose documents a call searches."""
     admit: Callable[[Principal, Any, UUID], None] = _admit
     """Raises the reason why inputs can't be run for a workspace, before a stream starts."""
+    begin: Callable[[Principal, Any, Execution], dict[str, Any]] | None = None
+    """Stores what belongs to a new execution besides its row, in the same transaction; returns its inputs as
+    they are to be stored."""
     enabled: Callable[[Principal, UUID], bool] = lambda principal, workspace_id: True
     """Whether a workspace has switched the tool on."""
     offered: Callable[[], bool] = lambda: True

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from django.db import Error as DatabaseError
 
 from accounts.principal import Principal
+from accounts.scope import continue_as
 from core.errors import LocusError, Overloaded
 from core.pubsub import subscriber
 from core.threads import in_database
@@ -116,6 +117,7 @@ def _task(work: Coroutine[None, None, None]) -> asyncio.Task[None]:
 
 async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) -> None:
     execution_id = run.execution_id
+    continue_as(principal)
     try:
         await _store_events(execution_id, tool.run(principal, inputs, run))
         # Ignored unless the tool forgot to end its stream.

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from uuid import UUID
 
 from django.core.exceptions import ImproperlyConfigured
+from django.utils import timezone
 from pydantic import BaseModel, Field, JsonValue, RootModel, create_model
 
 from accounts.access.identity import AskerFields
@@ -148,12 +149,45 @@ class ExecutionTrace(BaseModel):
     unavailable: Literal[True] | None = Field(None, description="The answer's statements are withheld.")
 
 
+FeedbackReason = Literal[
+    "incorrect", "incomplete", "irrelevant", "wrong_sources", "outdated", "hard_to_read", "too_slow", "other"
+]
+
+
+class Feedback(ApiModel):
+    """A rating of an answer by the person who asked."""
+
+    rating: Literal["up", "down"]
+    reasons: list[FeedbackReason] = Field(default=[], max_length=8)
+    comment: str = Field("", max_length=2000)
+
+    def as_column(self) -> dict[str, Any]:
+        """Return what is stored."""
+        at = timezone.now().isoformat().replace("+00:00", "Z")
+        return {
+            "rating": self.rating,
+            "reasons": list(dict.fromkeys(self.reasons)),
+            "comment": self.comment.strip(),
+            "at": at,
+        }
+
+
+class FeedbackDetails(ApiModel):
+    """A rating as it is kept."""
+
+    rating: Literal["up", "down"]
+    reasons: list[FeedbackReason]
+    comment: str
+    at: datetime
+
+
 class _Details(ExecutionSummary):
     usage: Usage | None
     cost: float | None = Field(
         description="US dollars; null where a price is unknown. Of a run that ended early: so far."
     )
     trace: ExecutionTrace | None
+    feedback: FeedbackDetails | None = Field(description="Only to the person who asked.")
 
 
 ExecutionDetails = create_model(

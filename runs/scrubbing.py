@@ -14,12 +14,11 @@ from uuid import UUID
 
 from django.db import connection, transaction
 from procrastinate.contrib.django import app
-from procrastinate.contrib.django.django_connector import DjangoConnector
-from procrastinate.jobs import JobDeferrer
-from procrastinate.manager import JobManager
 
+from core.jobs import defer_job
+from core.row_access import as_system
 from runs.models import LIVE, Execution, ExecutionEvent
-from runs.withholding import withhold, withhold_trace
+from runs.withholding import MADE_OF_ALL, withhold, withhold_trace
 
 AT_ONCE = 500
 TASK = "scrub_documents"
@@ -32,6 +31,7 @@ GONE = """
 """
 
 
+@as_system("other users have read the deleted documents, too")
 @transaction.atomic
 def scrub_documents(ids: Collection[UUID]) -> Mapping[str, int]:
     """Remove the words of deleted documents from results, traces and events; return how many were changed."""
@@ -43,6 +43,7 @@ def scrub_documents(ids: Collection[UUID]) -> Mapping[str, int]:
     return _scrub(executions, dict.fromkeys((run.pk for run in executions), frozenset(map(str, ids))))
 
 
+@as_system("a document is gone only if nobody sees it")
 def scrub_ended(ids: Collection[str]) -> None:
     """Scrub these executions (locked by the caller) if they have read documents that are now deleted."""
     gone: defaultdict[str, set[str]] = defaultdict(set)
@@ -61,9 +62,8 @@ def scrub_again(document_ids: list[str]) -> None:
 
 
 def _scrub_again(ids: Collection[UUID]) -> None:
-    task = app.configure_task(TASK, schedule_in={"seconds": AGAIN_AFTER_SECS})
-    manager = JobManager(DjangoConnector(alias="default"))
-    JobDeferrer(job=task.job, job_manager=manager).defer(document_ids=[str(id) for id in ids])
+    arguments = {"document_ids": [str(id) for id in ids]}
+    defer_job(TASK, arguments, schedule_in={"seconds": AGAIN_AFTER_SECS})
 
 
 def _scrub(executions: Collection[Execution], hidden: Mapping[str, Collection[str]]) -> dict[str, int]:
@@ -86,7 +86,7 @@ def _is_changed(run: Execution, hidden: Collection[str]) -> bool:
 
 def _changed_events(hidden: Mapping[str, Collection[str]]) -> Iterator[ExecutionEvent]:
     stored = ExecutionEvent.objects.filter(execution__in=hidden, event__in=("tool_update", "tool_end"))
-    with_words = stored.filter(data__has_any_keys=["contexts", "response"])
+    with_words = stored.filter(data__has_any_keys=["contexts", *MADE_OF_ALL])
     for event in with_words.iterator(chunk_size=AT_ONCE):
         before: Any = event.data
         event.data = withhold(before, hidden[event.execution_id])

@@ -17,8 +17,12 @@ from runs.models import Execution
 
 WITHHELD = {"unavailable": True}
 HIDDEN = {"text_preview": None, "quote": None, "quotes": None, "bbox": None} | WITHHELD
-MADE_OF_ALL = ("response", "content")
-"""The fields whose text may come from any context: of a result, and of a partial."""
+MADE_OF_ALL = ("response", "content", "asked", "query")
+"""The fields whose text may come from any document that was read: of a result, of a partial, of an event.
+
+A self-contained question (`asked`, and `query` of a tool that was asked it) may repeat words of the documents
+that earlier answers have read. The query of a run that has read no document is its user's own.
+"""
 
 
 def hidden_documents(principal: Principal, read: Collection[UUID]) -> frozenset[str]:
@@ -67,7 +71,12 @@ def shown_inputs(principal: Principal, execution: Execution) -> dict[str, Any]:
     A question contains its author's words, not a document's. But a key that is narrowed to some workspaces
     should not read what was asked in others.
     """
-    if principal.narrowed and not principal.workspace_ids.issuperset(execution.read_workspaces):
+    if not may_see_inputs(principal, execution):
         return {"query": None} | WITHHELD
     inputs: dict[str, Any] = execution.inputs
     return inputs
+
+
+def may_see_inputs(principal: Principal, execution: Execution) -> bool:
+    """Return whether a reader may see what was asked: keys that see only some workspaces may not see all."""
+    return not principal.narrowed or principal.workspace_ids.issuperset(execution.read_workspaces)

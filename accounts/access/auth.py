@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -17,10 +18,15 @@ from rest_framework.request import Request
 from accounts.access import keys
 from accounts.access.identity import in_session, principal_of_key, principal_of_user
 from accounts.access.rights import still_hold
+from accounts.access.second_factor import lacks_required_factor
 from accounts.access.throttling import UNKNOWN_KEYS, Bucket, take
+from accounts.access.tokens import authenticate_token, is_token
 from accounts.models import User
 from accounts.principal import Principal, checked_external_user_id
+from accounts.quotas.request_rates import count_request
 from accounts.roles import KeyScope
+from accounts.scope import continue_as
+from core.api.address_token import ADDRESS_TOKEN, takes_address_token
 from core.errors import Forbidden, Unauthenticated, ValidationError
 from core.http.client_address import client_address, client_network
 
@@ -43,6 +49,15 @@ def raw_headers(request: HttpRequest) -> list[tuple[bytes, bytes]]:
     if scope is not None:
         return list(scope["headers"])
     return [(name.lower().encode(), value.encode("latin-1")) for name, value in request.headers.items()]
+
+
+def path_ends_with(request: HttpRequest, value: str) -> bool:
+    """Whether the address, as it was sent, ends with `value` in valid percent-encoded UTF-8.
+
+    The server replaces what is no UTF-8, so two different addresses would name one thing.
+    """
+    raw = (getattr(request, "scope", None) or {}).get("raw_path")
+    return raw is None or unquote_to_bytes(raw).endswith(value.encode())
 
 
 def presented_key(headers: RawHeaders) -> str | None:
@@ -82,24 +97,54 @@ def external_user_of(headers: RawHeaders) -> str | None:
         raise ValidationError("external_user_id must be UTF-8.", param="external_user_id") from None
 
 
-def identify(
-    headers: RawHeaders, user: User | None, session_id: str | None, login: str | None = None
-) -> tuple[User, Principal]:
-    """Return the principal: of the key in the headers, else of the logged-in `user`.
+def presented_credential(headers: RawHeaders, address_token: str | None) -> str | None:
+    """Return the key or token of the headers, or the token of the address (`?token=`).
 
-    `login` is the session key of the browser in which `user` is logged in, if it is known. Raises
-    `Unauthenticated` if there is neither, and errors of the headers.
+    A key is not accepted in an address: addresses end in logs and histories, and keys last.
+    """
+    credential = presented_key(headers)
+    if address_token is None:
+        return credential
+    if credential is not None:
+        raise ValidationError("Send either a header or “?token=”, not both.", param="token")
+    if address_token.startswith(keys.KEY_MARK) and not is_token(address_token):
+        raise Unauthenticated(
+            "An address takes only tokens, no API key: make a token with POST /api/v1/auth/token.",
+            param="token",
+        )
+    if not is_token(address_token):
+        raise keys.UnknownKey
+    return address_token
+
+
+def identify(
+    headers: RawHeaders,
+    user: User | None,
+    session_id: str | None,
+    login: str | None = None,
+    address_token: str | None = None,
+) -> tuple[User, Principal]:
+    """Return the principal: of the key or token that was sent, else of the logged-in `user`.
+
+    `login` is the session key of the browser in which `user` is logged in, if it is known. `address_token` is
+    `?token=` where that is accepted. Raises `Unauthenticated` if there is none, and errors of the headers.
     """
     headers = list(headers)
     external_user_id = external_user_of(headers)
-    token = presented_key(headers)
-    if token is not None:
-        key = keys.authenticate(token)
-        user, principal = key.user, principal_of_key(key, external_user_id)
+    credential = presented_credential(headers, address_token)
+    if credential is not None and is_token(credential):
+        key, principal = authenticate_token(credential)
+        user, principal = key.user, principal.for_external_user(external_user_id)
+    elif credential is not None:
+        key, secret_number = keys.authenticate(credential)
+        user, principal = key.user, principal_of_key(key, external_user_id, secret_number)
     elif user is not None:
+        if lacks_required_factor(user):
+            raise Forbidden("Set up a second factor first: open the page Security of your account.")
         principal = replace(principal_of_user(user, external_user_id), login=login)
     else:
         raise Unauthenticated
+    continue_as(principal)
     return user, principal if session_id is None else in_session(principal, parsed_session_id(session_id))
 
 
@@ -112,13 +157,15 @@ class Caller:
     session_id: str | None
     login: str | None = None
     """The session key of the browser, if it is known."""
+    address_token: str | None = field(default=None, repr=False)
+    """`?token=` where that is accepted."""
 
     def identify(self) -> Principal:
         """Return the current principal; raise if the key, membership or login has ended since."""
         user = None
         if self.user_id is not None:
             user = User.objects.filter(pk=self.user_id, is_active=True).first()
-        principal = identify(self.headers, user, self.session_id, self.login)[1]
+        principal = identify(self.headers, user, self.session_id, self.login, self.address_token)[1]
         if principal.login is not None and not still_hold([principal])[0]:
             raise Unauthenticated
         return principal
@@ -147,7 +194,7 @@ def parsed_session_id(value: str) -> UUID:
 
 
 class PrincipalAuthentication(BaseAuthentication):
-    """API key or session cookie; `request.auth` becomes the `Principal`."""
+    """API key, token or session cookie; `request.auth` becomes the `Principal`."""
 
     def authenticate(self, request: Request) -> tuple[User, Principal] | None:
         """Return user and principal, or None for an anonymous request without credentials."""
@@ -155,17 +202,30 @@ class PrincipalAuthentication(BaseAuthentication):
         headers = raw_headers(http)
         user = getattr(http, "user", None)
         cookie_user = user if isinstance(user, User) and user.is_active else None
-        if presented_key(headers) is None:
+        address_token = _address_token(request)
+        if address_token is None and presented_key(headers) is None:
             if cookie_user is None:
                 return None
             _enforce_csrf(http)
         with unknown_keys_counted(http):
             login = getattr(getattr(http, "session", None), "session_key", None)
-            return identify(headers, cookie_user, http.GET.get("session_id"), login)
+            user, principal = identify(headers, cookie_user, http.GET.get("session_id"), login, address_token)
+        count_request(http, principal)
+        return user, principal
 
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge that makes REST framework answer 401 rather than 403."""
         return "Bearer"
+
+
+def _address_token(request: Request) -> str | None:
+    """Return `?token=` if the operation takes it; elsewhere it is an unknown parameter."""
+    given = request._request.GET.getlist(ADDRESS_TOKEN)
+    if not given or not takes_address_token(request.parser_context["view"], request.method or ""):
+        return None
+    if len(set(given)) > 1:
+        raise ValidationError("The address has two different tokens.", param=ADDRESS_TOKEN)
+    return str(given[0])
 
 
 class IsAuthenticated(BasePermission):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from uuid import UUID
 
@@ -10,13 +11,16 @@ from pydantic import Field
 from accounts.models import ApiKey, Membership, Session, User
 from accounts.principal import MAX_EXTERNAL_USER_ID, Principal
 from accounts.roles import Role
+from accounts.scope import continue_as
 from core.api.validation import ApiModel
-from core.errors import NotFound
+from core.errors import NotFound, ValidationError
 
 
 def principal_of_user(user: User, external_user_id: str | None = None) -> Principal:
-    """Return the principal of a logged-in user."""
-    memberships = list(Membership.objects.filter(user=user).select_related("workspace"))
+    """Return the principal of a logged-in user; deleted workspaces do not exist for it."""
+    memberships = list(
+        Membership.objects.filter(user=user, workspace__deleted_at=None).select_related("workspace")
+    )
     return Principal(
         user_id=user.pk,
         roles={m.workspace_id: Role(m.role) for m in memberships},
@@ -30,14 +34,27 @@ def principal_of_user(user: User, external_user_id: str | None = None) -> Princi
     )
 
 
-def principal_of_key(key: ApiKey, external_user_id: str | None = None) -> Principal:
-    """Return the principal of an API key: its user's, narrowed to the key's workspaces and scopes."""
+def principal_of_key(
+    key: ApiKey, external_user_id: str | None = None, secret_number: int | None = None
+) -> Principal:
+    """Return the principal of an API key: its user's, narrowed to the key's workspaces and scopes.
+
+    `secret_number` names the secret that was used, by default the present one.
+    """
     principal = replace(
-        principal_of_user(key.user, external_user_id), scopes=frozenset(key.scopes), key_id=key.pk
+        principal_of_user(key.user, external_user_id),
+        scopes=frozenset(key.scopes),
+        key_id=key.pk,
+        secret_number=secret_number or key.secret_number,
     )
     if not key.narrowed:
         return principal
-    narrowed_to = set(key.workspaces.values_list("id", flat=True))
+    return narrowed(principal, key.workspaces.values_list("id", flat=True))
+
+
+def narrowed(principal: Principal, workspace_ids: Iterable[UUID]) -> Principal:
+    """Return the principal for some of its workspaces; ids of others add nothing."""
+    narrowed_to = set(workspace_ids)
     return replace(
         principal,
         roles={id: role for id, role in principal.roles.items() if id in narrowed_to},
@@ -47,7 +64,12 @@ def principal_of_key(key: ApiKey, external_user_id: str | None = None) -> Princi
 
 
 def in_session(principal: Principal, session_id: UUID) -> Principal:
-    """Return the principal inside a session, or raise `NotFound` if the session isn't its own."""
+    """Return the principal inside a session, or raise `NotFound` if the session isn't its own.
+
+    Raise `ValidationError` if it is inside another one: a token's session can't be changed.
+    """
+    if principal.session_id not in (None, session_id):
+        raise ValidationError("The request names two different sessions.", param="session_id")
     if not Session.objects.restricted_to(principal).filter(id=session_id).exists():
         raise NotFound(param="session_id")
     return replace(principal, session_id=session_id)
@@ -64,4 +86,5 @@ class AskerFields(ApiModel):
     def asker(self, principal: Principal) -> Principal:
         """Return the principal with the external user and in the session that the body names, or raise."""
         principal = principal.for_external_user(self.external_user_id)
+        continue_as(principal)
         return principal if self.session_id is None else in_session(principal, self.session_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -25,7 +25,9 @@ LAST_USED_RESOLUTION = timedelta(minutes=1)
 
 
 class UnknownKey(Unauthenticated):
-    """The key does not exist, has expired or was revoked."""
+    """The key or token does not exist, has expired or was revoked: which of these is not said."""
+
+    default_message = "This API key or token is unknown, expired or revoked."
 
 
 @transaction.atomic
@@ -43,31 +45,59 @@ def create_key(
     `workspaces=None` gives the key all that its user may read; a list, even an empty one, narrows it. A key
     that was `made_by` another is revoked with it.
     """
-    prefix, secret = secrets.token_hex(PREFIX_LENGTH // 2), secrets.token_urlsafe(32)
-    token = f"{KEY_MARK}{prefix}_{secret}"
+    prefix = secrets.token_hex(PREFIX_LENGTH // 2)
+    secret = _new_secret(prefix)
     key = ApiKey.objects.create(
         user=user,
         name=name,
         prefix=prefix,
-        digest=_digest(token),
+        digest=_digest(secret),
         scopes=sorted(set(scopes)),
         narrowed=workspaces is not None,
         expires_at=expires_at,
         made_by=made_by,
     )
     key.workspaces.set(workspaces or [])
-    return key, token
+    return key, secret
 
 
-def authenticate(token: str) -> ApiKey:
-    """Return the key of `token`, or raise `Unauthenticated`."""
-    prefix = token.removeprefix(KEY_MARK)[:PREFIX_LENGTH]
-    key = ApiKey.objects.select_related("user").filter(prefix=prefix).first() if token.isascii() else None
-    known = key is not None and hmac.compare_digest(key.digest, _digest(token))
-    if key is None or not known or key.is_expired() or not key.user.is_active:
-        raise UnknownKey("This API key is unknown, expired or revoked.")
-    _note_use(key)
-    return key
+def authenticate(secret: str) -> tuple[ApiKey, int]:
+    """Return the key of `secret` and the secret's number, or raise `UnknownKey`."""
+    prefix = secret.removeprefix(KEY_MARK)[:PREFIX_LENGTH]
+    key = ApiKey.objects.select_related("user").filter(prefix=prefix).first() if secret.isascii() else None
+    number = None if key is None else _secret_number(key, secret)
+    if key is None or number is None or not is_usable(key):
+        raise UnknownKey
+    note_use(key, number)
+    return key, number
+
+
+def is_usable(key: ApiKey) -> bool:
+    """Whether the key has not expired and its user may log in."""
+    return not key.is_expired() and key.user.is_active
+
+
+def rotate(key: ApiKey, overlap: timedelta) -> str:
+    """Give a key a new secret and return it; the present one works until `overlap` ends.
+
+    A secret that an earlier rotation left working ends at once: a key has two secrets at most.
+    """
+    with transaction.atomic():
+        # Two rotations at once must not both return a secret.
+        key = ApiKey.objects.select_for_update().get(pk=key.pk)
+        secret = _new_secret(key.prefix)
+        key.old_digest, key.digest = key.digest, _digest(secret)
+        key.old_secret_until, key.old_secret_used_at = timezone.now() + overlap, None
+        key.secret_number += 1
+        key.save(
+            update_fields=["digest", "old_digest", "old_secret_until", "old_secret_used_at", "secret_number"]
+        )
+    return secret
+
+
+def end_old_secret(key: ApiKey) -> None:
+    """End the overlap of a rotation now."""
+    ApiKey.objects.filter(pk=key.pk).update(old_digest="", old_secret_until=None, old_secret_used_at=None)
 
 
 def keys_within_reach(principal: Principal) -> QuerySet[ApiKey]:
@@ -85,6 +115,14 @@ def maker_of(principal: Principal) -> ApiKey | None:
     return None if principal.key_id is None else ApiKey.objects.get(pk=principal.key_id)
 
 
+def lineage_of(key: ApiKey) -> Iterator[ApiKey]:
+    """Yield a key, the key that made it, the one that made that, and so on."""
+    ancestor: ApiKey | None = key
+    while ancestor is not None:
+        yield ancestor
+        ancestor = ancestor.made_by
+
+
 def bound_made_keys(maker: ApiKey) -> None:
     """Remove from the keys that a key made, and from those they made, rights that it no longer has itself."""
     for key in maker.made_keys.all():
@@ -99,11 +137,49 @@ def bound_made_keys(maker: ApiKey) -> None:
         bound_made_keys(key)
 
 
-def _digest(token: str) -> str:
-    return hmac.new(settings.SECRET_KEY.encode(), token.encode(), hashlib.sha256).hexdigest()
-
-
-def _note_use(key: ApiKey) -> None:
+def note_use(key: ApiKey, secret_number: int) -> None:
+    """Remember that a secret of the key was used, at most once a minute."""
     now = timezone.now()
-    if key.last_used_at is None or now - key.last_used_at > LAST_USED_RESOLUTION:
-        ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+    fields = ["last_used_at"] + (["old_secret_used_at"] if secret_number < key.secret_number else [])
+    stale = [field for field in fields if _is_stale(getattr(key, field), now)]
+    if stale:
+        ApiKey.objects.filter(pk=key.pk).update(**dict.fromkeys(stale, now))
+
+
+def _is_stale(noted: datetime | None, now: datetime) -> bool:
+    return noted is None or now - noted > LAST_USED_RESOLUTION
+
+
+def _new_secret(prefix: str) -> str:
+    return f"{KEY_MARK}{prefix}_{secrets.token_urlsafe(32)}"
+
+
+def _secret_number(key: ApiKey, secret: str) -> int | None:
+    """Return which of the key's secrets `secret` is; None for neither."""
+    if _is_digest(key, "digest", secret):
+        return key.secret_number
+    is_old = key.old_secret_works() and _is_digest(key, "old_digest", secret)
+    return key.secret_number - 1 if is_old else None
+
+
+def _is_digest(key: ApiKey, field: str, secret: str) -> bool:
+    """Whether a field of the key holds the secret's digest.
+
+    The first release made digests with SECRET_KEY. They are rewritten at their first use (ADR 38).
+    """
+    stored, digest = getattr(key, field), _digest(secret)
+    if hmac.compare_digest(stored, digest):
+        return True
+    earlier = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    if not any(hmac.compare_digest(stored, _keyed_hash(pepper, secret)) for pepper in earlier):
+        return False
+    ApiKey.objects.filter(pk=key.pk, **{field: stored}).update(**{field: digest})
+    return True
+
+
+def _digest(secret: str) -> str:
+    return _keyed_hash(settings.KEY_PEPPER, secret)
+
+
+def _keyed_hash(pepper: str, secret: str) -> str:
+    return hmac.new(pepper.encode(), secret.encode(), hashlib.sha256).hexdigest()

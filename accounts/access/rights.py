@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -14,6 +15,7 @@ from django.utils.crypto import constant_time_compare
 
 from accounts.models import ApiKey, Membership, Session, User
 from accounts.principal import Principal
+from core.row_access import as_system
 
 
 def covers(now: Principal, then: Principal) -> bool:
@@ -22,12 +24,14 @@ def covers(now: Principal, then: Principal) -> bool:
     return is_open and then.workspace_ids <= now.workspace_ids and then.scopes <= now.scopes
 
 
+@as_system("checks the principals of many streams at once")
 def still_hold(principals: Sequence[Principal]) -> list[bool]:
     """Return for each principal whether its right is unchanged or larger.
 
     It is smaller or gone when its user is deactivated, or its key is deleted, expired or narrowed. It is gone
-    when its login has ended (by logout, time or a new password), when its conversation is deleted, or when
-    the user has left one of the workspaces that it could read. A few queries serve any number of principals.
+    when its token has expired, the key's secret was replaced and its overlap is over, its login has ended (by
+    logout, time or a new password), its conversation is deleted, the user has left one of the workspaces that
+    it could read, or one of them was deleted. A few queries serve any number of principals.
     """
     present = _Present.of(principals)
     return [present.holds(principal) for principal in principals]
@@ -46,6 +50,7 @@ class _Present:
     logins: Mapping[str, int]
     """By session key, the logged-in user."""
     conversations: frozenset[UUID]
+    now: datetime
 
     @classmethod
     def of(cls, principals: Iterable[Principal]) -> _Present:
@@ -54,7 +59,7 @@ class _Present:
         keys = _keys({each.key_id for each in principals if each.key_id})
         readable: defaultdict[int, set[UUID]] = defaultdict(set)
         shared = set()
-        memberships = Membership.objects.filter(user__in=users)
+        memberships = Membership.objects.filter(user__in=users, workspace__deleted_at=None)
         for user, workspace, is_open in memberships.values_list(
             "user_id", "workspace_id", "workspace__share_with_external_users"
         ):
@@ -70,6 +75,7 @@ class _Present:
             {key.pk: frozenset(each.pk for each in key.workspaces.all()) for key in keys.values()},
             _logins({each.login for each in principals if each.login}, users),
             frozenset(found),
+            timezone.now(),
         )
 
     def holds(self, principal: Principal) -> bool:
@@ -77,9 +83,13 @@ class _Present:
         readable = self.readable.get(principal.user_id)
         if readable is None:
             return False
+        if principal.token_expires_at is not None and principal.token_expires_at <= self.now:
+            return False
         if principal.key_id is not None:
             key = self.keys.get(principal.key_id)
             if key is None or not principal.scopes <= set(key.scopes):
+                return False
+            if not key.accepts_secret(principal.secret_number):
                 return False
             if key.narrowed:
                 readable &= self.narrowings[key.pk]

@@ -11,11 +11,12 @@ from urllib.parse import parse_qs
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.conf import settings
 
-from accounts.access.auth import Caller, presented_key
+from accounts.access.auth import Caller, presented_key, unknown_keys_counted
 from accounts.access.right_watch import Right, right_ended, watch
 from accounts.access.rights import covers
 from accounts.principal import Principal
-from core.errors import LocusError, NotFound, RateLimited, Unauthenticated, ValidationError
+from core.api.address_token import ADDRESS_TOKEN
+from core.errors import Forbidden, LocusError, NotFound, RateLimited, Unauthenticated, ValidationError
 from core.http.hosts import is_allowed_host
 from core.http.per_user import sockets
 from core.threads import in_database
@@ -49,7 +50,7 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         """Accept, identify the caller, and let the subclass open its object."""
         await self.accept()
         try:
-            _check_origin(self.scope)
+            _check_origin(self.scope, self.query(ADDRESS_TOKEN))
             self.principal = await self._identify()
             sockets.count(self.principal.user_id, self.scope)
             await self.open()
@@ -106,34 +107,65 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         values = parse_qs(self.scope["query_string"].decode("latin-1")).get(name)
         return values[0] if values else None
 
+    def named_session(self) -> str | None:
+        """Return the id of the session that the socket is within, as the address has it."""
+        return self.query("session_id")
+
     async def _identify(self) -> Principal:
         user: Any = self.scope.get("user")
         login = getattr(self.scope.get("session"), "session_key", None)
-        caller = Caller(self.scope["headers"], getattr(user, "pk", None), self.query("session_id"), login)
+        if _is_foreign(self.scope):
+            # Of a foreign page only a token counts: a browser sends cookies whoever wrote the page.
+            user = login = None
+        caller = Caller(
+            self.scope["headers"],
+            getattr(user, "pk", None),
+            self.named_session(),
+            login,
+            self.query(ADDRESS_TOKEN),
+        )
         try:
-            principal = await in_database(caller.identify)
-        except (Unauthenticated, ValidationError):
+            principal = await in_database(self._identify_counted, caller)
+        except (Unauthenticated, Forbidden, ValidationError):
             raise Refused(WHO) from None
         except NotFound:
             raise Refused(OBJECT) from None
         return principal
 
+    def _identify_counted(self, caller: Caller) -> Principal:
+        """Identify the caller; only a handshake counts as an attempt to guess a key."""
+        if self._is_open:
+            return caller.identify()
+        with unknown_keys_counted(self.scope):
+            return caller.identify()
 
-def _check_origin(scope: Mapping[str, Any]) -> None:
-    """Accept a browser's page from this server or a listed origin; programs with a key may have no origin."""
+
+def _check_origin(scope: Mapping[str, Any], address_token: str | None) -> None:
+    """Accept a browser's page from this server or a listed origin.
+
+    Programs with a key or token may have no origin.
+    """
     if not is_allowed_host(scope["headers"]):
         raise Refused(ORIGIN)
-    headers = dict(scope["headers"])
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    if not origin:
+    if not _origin(scope):
         try:
-            has_key = presented_key(scope["headers"]) is not None
+            has_key = presented_key(scope["headers"]) is not None or address_token is not None
         except LocusError:
             raise Refused(WHO) from None
         if not has_key:
             raise Refused(ORIGIN if scope.get("user") and scope["user"].is_authenticated else WHO)
-    elif origin not in {_own_origin(scope), *settings.CORS_ORIGINS, *settings.CSRF_TRUSTED_ORIGINS}:
+    elif _is_foreign(scope) and _origin(scope) not in settings.CORS_ORIGINS:
         raise Refused(ORIGIN)
+
+
+def _is_foreign(scope: Mapping[str, Any]) -> bool:
+    """Whether the socket was opened by a page of another site, listed or not."""
+    origin = _origin(scope)
+    return bool(origin) and origin not in {_own_origin(scope), *settings.CSRF_TRUSTED_ORIGINS}
+
+
+def _origin(scope: Mapping[str, Any]) -> str:
+    return str(dict(scope["headers"]).get(b"origin", b"").decode("latin-1"))
 
 
 def _own_origin(scope: Mapping[str, Any]) -> str:

@@ -78,6 +78,15 @@ SIGN_UP = AttemptLimit("sign-up from an address", 10, 60)
 RESET_OF_ADDRESS = AttemptLimit("password reset from an address", 10, 60)
 RESET_OF_ACCOUNT = AttemptLimit("password reset of an account", 3, 600)
 CHANGE_PASSWORD = AttemptLimit("change of a user's password", 5, 60)
+# Who gets here knows the password. A code is one of a million, and three of them are right.
+SECOND_FACTOR = AttemptLimit("second factor of a user", 5, 300)
+# Each begins a session, also without a login.
+PASSKEY_LOGIN = AttemptLimit("login with a passkey from an address", 60, 1)
+OIDC_LOGIN = AttemptLimit("login by a provider from an address", 60, 1)
+CHANGE_ADDRESS = AttemptLimit("change of a user's address", 5, 300)
+EXPORT_DATA = AttemptLimit("export of a user's data", 5, 600)
+UNKNOWN_INVITATIONS = AttemptLimit("unknown invitations from an address", 20, 30)
+INVITATION_MAILS = AttemptLimit("mailed invitations of a user", 30, 120)
 UNKNOWN_KEYS = AttemptLimit("unknown API keys from an address", 60, 1)
 
 
@@ -104,14 +113,16 @@ def network_of(request: HttpRequest) -> str:
 
 
 def limit_attempts(
-    *limits: AttemptLimit, of: Callable[[HttpRequest], str] = network_of
+    *limits: AttemptLimit,
+    of: Callable[[HttpRequest], str] = network_of,
+    methods: frozenset[str] = frozenset({"POST"}),
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Limit how often the same address, or the value of `of`, may send a view's form."""
+    """Limit how often the same address, or the value of `of`, may send a view's form or other `methods`."""
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
         @wraps(view)
         def limited(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-            if request.method == "POST":
+            if request.method in methods:
                 try:
                     take(*(Bucket.of(limit, of(request)) for limit in limits))
                 except RateLimited as error:

@@ -16,6 +16,7 @@ from procrastinate.contrib.django import app
 from accounts.ledger.base import Reservation
 from accounts.models.ledger import PLACES, Balance, Charge, Purpose
 from core.errors import BudgetExceeded
+from core.row_access import as_system
 
 # Longer than any such call takes.
 LEASES = {Purpose.SEARCH: timedelta(minutes=2), Purpose.MODEL: timedelta(minutes=30)}
@@ -23,6 +24,7 @@ _SMALLEST = Decimal(1).scaleb(-PLACES)
 _NOTHING = Decimal(0)
 
 
+@as_system("books for all workspaces together, too")
 def reserve(reservation: Reservation) -> None:
     """Write the estimate into the ledger, or raise `BudgetExceeded`."""
     try:
@@ -34,6 +36,7 @@ def reserve(reservation: Reservation) -> None:
 
 
 @transaction.atomic
+@as_system("books for all workspaces together, too")
 def book(reservation: Reservation, amount: Decimal, *, is_spent: bool = False) -> None:
     """Write a charge; money already spent counts whatever the limits are."""
     order, amount = reservation.order, _round_amount(amount)
@@ -45,6 +48,9 @@ def book(reservation: Reservation, amount: Decimal, *, is_spent: bool = False) -
         execution_id=order.payer.execution_id,
         purpose=order.purpose,
         provider=order.provider,
+        user_id=order.payer.owner.user_id,
+        key_id=order.payer.owner.key_id,
+        external_user_id=order.payer.owner.external_user_id,
         amount=amount,
         settled_at=Now() if is_spent else None,
         lease_until=Now() + LEASES[order.purpose],
@@ -52,6 +58,7 @@ def book(reservation: Reservation, amount: Decimal, *, is_spent: bool = False) -
 
 
 @transaction.atomic
+@as_system("books for all workspaces together, too")
 def settle(reservation: Reservation, cost: Decimal) -> None:
     """Replace the reserved amount by the actual cost."""
     charge = Charge.unscoped.select_for_update().filter(pk=reservation.id).first()
@@ -72,6 +79,7 @@ def settle(reservation: Reservation, cost: Decimal) -> None:
 
 
 @transaction.atomic
+@as_system("books for all workspaces together, too")
 def release_abandoned() -> None:
     """Release the reservations whose lease has ended."""
     abandoned = Charge.unscoped.filter(settled_at=None, lease_until__lt=Now())
@@ -123,7 +131,7 @@ def _budget_error(total: Decimal, amount: Decimal, limit: Decimal | None, *, of_
         what = (
             f"Of this workspace's budget of {_format_amount(limit)} US dollars, "
             f"{_format_amount(total)} are spent or reserved, this call may cost {_format_amount(amount)}. "
-            "Its admins can raise max_cost"
+            "Its admins can raise max_cost, up to the quota that staff have set"
         )
     return BudgetExceeded(f"{what}; cached and free calls still work.", details={"limit": whose})
 

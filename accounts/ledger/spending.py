@@ -11,8 +11,10 @@ from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
 from accounts.models.ledger import Charge
+from core.row_access import as_system
 
 
+@as_system("the costs of an execution that the caller has found")
 def cost_of_execution(execution_id: str) -> Decimal:
     """Return the cost of an execution so far, in US dollars."""
     charges = Charge.unscoped.filter(execution_id=execution_id)

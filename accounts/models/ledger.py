@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
 from accounts.models.people import Workspace
 from accounts.principal import Principal
+from accounts.row_policies import ROWS_OF_WORKSPACE, RowPolicy
 from accounts.scope import ScopedModel
 
 # Of US dollars: to the millionth, since models are paid by the token.
@@ -24,6 +26,8 @@ class Purpose(models.TextChoices):
 
 class OfWorkspace(ScopedModel):
     """Rows visible to the members of their workspace."""
+
+    row_policy: ClassVar[RowPolicy | None] = ROWS_OF_WORKSPACE
 
     class Meta(ScopedModel.Meta):
         abstract = True
@@ -48,6 +52,10 @@ class Charge(OfWorkspace):
     )
     purpose = models.CharField(max_length=10, choices=Purpose.choices)
     provider = models.CharField(max_length=100, help_text="the search provider, or the model")
+    # Values, as in `DailyUsage`: a charge outlives who caused it.
+    user_id = models.BigIntegerField(null=True, help_text="who caused it; null once deleted")
+    key_id = models.UUIDField(null=True)
+    external_user_id = models.CharField(max_length=255, null=True)
     amount = models.DecimalField(max_digits=DIGITS, decimal_places=PLACES)
     created_at = models.DateTimeField(auto_now_add=True)
     settled_at = models.DateTimeField(null=True)
@@ -57,6 +65,7 @@ class Charge(OfWorkspace):
         indexes = [
             models.Index(fields=["workspace", "created_at"], name="charge_of_workspace"),
             models.Index(fields=["created_at"], name="charge_created"),
+            models.Index(fields=["user_id", "created_at"], name="charge_of_user"),
             models.Index(
                 fields=["execution_id"], name="charge_of_execution", condition=Q(execution_id__isnull=False)
             ),

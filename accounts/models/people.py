@@ -12,8 +12,15 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from accounts.roles import KeyScope, Role
-from accounts.scope import ScopedModel
 from core.errors import Conflict
+
+
+class Theme(models.TextChoices):
+    """The colours of the pages."""
+
+    SYSTEM = "system", "As the system"
+    LIGHT = "light", "Light"
+    DARK = "dark", "Dark"
 
 
 class EmailUserManager(UserManager["User"]):
@@ -57,8 +64,23 @@ class EmailUserManager(UserManager["User"]):
 class User(AbstractUser):
     """A person with a login; owns API keys and a personal workspace."""
 
-    username = None  # type: ignore[assignment]
+    username = first_name = last_name = None  # type: ignore[assignment]
     email = models.EmailField("e-mail address", unique=True)
+    name = models.CharField(
+        max_length=150, blank=True, help_text="As others see it; people may leave it out."
+    )
+    language = models.CharField(
+        max_length=35, blank=True, help_text="Of pages and mails; blank: as in the browser."
+    )
+    formats = models.CharField(
+        max_length=35, blank=True, help_text="How dates and numbers are written; blank: as in the language."
+    )
+    time_zone = models.CharField(max_length=64, blank=True, help_text="Blank: the time zone of the browser.")
+    theme = models.CharField(max_length=10, choices=Theme, default=Theme.SYSTEM)
+    guide_added_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When the guide was added; it is added only once."
+    )
+    shows_welcome = models.BooleanField(default=True, help_text="Cards with first steps on the page Ask.")
 
     objects: ClassVar[EmailUserManager] = EmailUserManager()
 
@@ -67,6 +89,14 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.email
+
+    def get_full_name(self) -> str:
+        """Return the name, which may be blank."""
+        return self.name
+
+    def get_short_name(self) -> str:
+        """Return the name, which may be blank."""
+        return self.name
 
     def clean(self) -> None:
         """Normalise the address, so that forms find another user with the same one."""
@@ -108,6 +138,11 @@ class Workspace(models.Model):
         User, through="Membership", related_name="workspaces"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    # A deleted workspace is in nobody's principal, so nobody sees it; see accounts/people/workspaces.py.
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False, db_index=True)
+    deleted_by = models.ForeignKey(
+        User, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
 
     class Meta:
         ordering = ["name", "id"]
@@ -190,6 +225,19 @@ class ApiKey(models.Model):
     name = models.CharField(max_length=200)
     prefix = models.CharField(max_length=16, unique=True, editable=False)
     digest = models.CharField(max_length=64, editable=False)
+    secret_number = models.PositiveIntegerField(
+        default=1,
+        editable=False,
+        help_text="counts the rotations: tokens name the secret they were made with",
+    )
+    old_digest = models.CharField(max_length=64, blank=True, editable=False)
+    old_secret_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="until then the secret before the last rotation works",
+    )
+    old_secret_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     scopes = ArrayField(models.CharField(max_length=10, choices=KeyScope.choices), default=list)
     # A separate flag: when the last of its workspaces is deleted, a narrowed key must see nothing, not all.
     narrowed = models.BooleanField(default=False, help_text="Only the workspaces listed below.")
@@ -220,22 +268,14 @@ class ApiKey(models.Model):
         """Whether the key has expired."""
         return self.expires_at is not None and self.expires_at <= (now or timezone.now())
 
+    def old_secret_works(self) -> bool:
+        """Whether the secret before the last rotation still works."""
+        return self.old_secret_until is not None and self.old_secret_until > timezone.now()
 
-class Session(ScopedModel):
-    """A conversation; documents may be attached to it. Visible only to the user who created it."""
-
-    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
-    external_user_id = models.CharField(max_length=255, null=True, blank=True)
-    title = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta(ScopedModel.Meta):
-        ordering = ["-created_at", "id"]
-
-    def __str__(self) -> str:
-        return self.title or str(self.id)
+    def accepts_secret(self, number: int | None) -> bool:
+        """Whether the secret with this number works: the present one, or the one before for a while."""
+        is_old = number == self.secret_number - 1 and self.old_secret_works()
+        return number == self.secret_number or is_old
 
 
 class AttemptBucket(models.Model):

@@ -8,17 +8,37 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext, ngettext
 
 from accounts.models import User, Workspace
+from core.languages.numbers import grouped
+from core.row_access import as_system
 
 Remover = Callable[[Collection[UUID], Collection[int]], Mapping[str, int]]
 """Removes what belongs to workspaces or people, by their ids, before these are deleted; returns counts."""
+# The worker deletes anything larger.
+MAX_DOCUMENTS, MAX_CHUNKS = 100, 10_000
 removers: list[Remover] = []
 counters: list[Remover] = []
 """Counts what a remover would remove."""
+stoppers: list[Callable[[Collection[UUID]], None]] = []
+"""Ends what runs in workspaces that were just hidden, such as the processing of documents."""
+resumers: list[Callable[[Collection[UUID], datetime], None]] = []
+"""Takes up again, in workspaces that were restored, what has been ended since a moment."""
+
+WORDS: dict[str, Callable[[int], str]] = {
+    "workspaces": lambda count: ngettext("%(count)s workspace", "%(count)s workspaces", count),
+    "documents": lambda count: ngettext("%(count)s document", "%(count)s documents", count),
+    "chunks": lambda count: ngettext("%(count)s chunk", "%(count)s chunks", count),
+    "vectors": lambda count: ngettext("%(count)s vector", "%(count)s vectors", count),
+    "files": lambda count: ngettext("%(count)s file", "%(count)s files", count),
+    "keys": lambda count: ngettext("%(count)s API key", "%(count)s API keys", count),
+}
 
 
 def delete_workspaces(ids: Iterable[UUID]) -> dict[str, int]:
@@ -45,6 +65,7 @@ def delete_users(ids: Iterable[int]) -> dict[str, int]:
     return _delete(list(personal), users)
 
 
+@as_system("counts rows of all members and external users")
 def count_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> dict[str, int]:
     """Return counts of what would be deleted with workspaces or people, cheaply: `documents`, `chunks`,
     `bytes`."""
@@ -55,6 +76,24 @@ def count_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> dict
     return dict(counts)
 
 
+def is_large(counts: Mapping[str, int]) -> bool:
+    """Return whether a deletion would take longer than a browser should wait."""
+    return counts.get("documents", 0) > MAX_DOCUMENTS or counts.get("chunks", 0) > MAX_CHUNKS
+
+
+def in_words(counts: Mapping[str, int], nothing: str = "") -> str:
+    """Return counts of a deletion as `1 document, 273 chunks, 474 kB`, or what is said for none."""
+    parts = [
+        words(counts[kind]) % {"count": grouped(counts[kind])}
+        for kind, words in WORDS.items()
+        if counts.get(kind)
+    ]
+    if counts.get("bytes"):
+        parts.append(filesizeformat(counts["bytes"]))
+    return ", ".join(parts) or nothing or gettext("nothing else")
+
+
+@as_system("deletes rows of all members and external users")
 def _delete(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> dict[str, int]:
     gone = Counter(workspaces=len(workspace_ids), users=len(user_ids))
     for remove in removers:

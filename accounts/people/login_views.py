@@ -1,10 +1,12 @@
-"""Logging in and changing one's password: allauth's views, with what Locus adds."""
+"""Logging in, second factors and changing one's password: allauth's views, with what Locus adds."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from allauth.account import views
+from allauth.mfa.base import views as base
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,9 +20,12 @@ class LoginView(views.LoginView):  # type: ignore[misc]
     """Remembers the browser after a login, and answers 429 or 503 after too many attempts."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Add to the page whether anybody may create an account."""
+        """Add to the page the other ways in."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        return context | {"is_open_for_signup": settings.SIGNUP_OPEN}
+        return context | {
+            "is_open_for_signup": settings.SIGNUP_OPEN,
+            "oidc_name": settings.OIDC_NAME if settings.OIDC_ISSUER else "",
+        }
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Log in."""
@@ -31,12 +36,47 @@ class LoginView(views.LoginView):  # type: ignore[misc]
     def form_invalid(self, form: Any) -> HttpResponse:
         """Show what is wrong, with 429 or 503 if the password was not even checked."""
         response: HttpResponse = super().form_invalid(form)
-        refused: LocusError | None = getattr(self.request, "refused_login", None)
-        if refused is not None:
-            response.status_code = refused.status
-            for name, value in refused.headers.items():
-                response[name] = value
-        return response
+        return with_status_of_refusal(self.request, response)
+
+
+class SecondFactorView(base.AuthenticateView):  # type: ignore[misc]
+    """Asks for a code or passkey after the password, and answers 429 after too many attempts."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Add to the page whether a passkey can be used."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        passkeys = Authenticator.objects.filter(user=self.stage.login.user, type=Authenticator.Type.WEBAUTHN)
+        return context | {"has_passkeys": passkeys.exists()}
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Show what is wrong."""
+        return with_status_of_refusal(self.request, super().form_invalid(form))
+
+
+class ReauthenticateView(views.ReauthenticateView):  # type: ignore[misc]
+    """Asks for the password before a change, and answers 429 after too many attempts."""
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Show what is wrong."""
+        return with_status_of_refusal(self.request, super().form_invalid(form))
+
+
+class ReauthenticateByCodeView(base.ReauthenticateView):  # type: ignore[misc]
+    """Asks for a code before a change, and answers 429 after too many attempts."""
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Show what is wrong."""
+        return with_status_of_refusal(self.request, super().form_invalid(form))
+
+
+def with_status_of_refusal(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Return the page with 429 or 503 if the password or code was not even checked."""
+    refused: LocusError | None = getattr(request, "refused_login", None)
+    if refused is not None:
+        response.status_code = refused.status
+        for name, value in refused.headers.items():
+            response[name] = value
+    return response
 
 
 class PasswordChangeView(views.PasswordChangeView):  # type: ignore[misc]

@@ -18,7 +18,9 @@ def user_named(email: str) -> User:
 
 def workspace_named(user: User | None, wanted: str) -> Workspace:
     """Return the one workspace with this id or name, of a user or of all, or raise `NotFound`."""
-    workspaces = Workspace.objects.all() if user is None else Workspace.objects.filter(members=user)
+    workspaces = Workspace.objects.filter(deleted_at=None)
+    if user is not None:
+        workspaces = workspaces.filter(members=user)
     try:
         found = list(workspaces.filter(pk=UUID(wanted)))
     except ValueError:

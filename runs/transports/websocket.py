@@ -18,7 +18,7 @@ from core.errors import InvalidJson, LocusError, NotFound, Unauthenticated, Vali
 from core.threads import in_database
 from runs.following import follow
 from runs.journal import StoredEvent
-from runs.lifecycle import cancel, require_events, visible_execution
+from runs.lifecycle import cancel, own_execution, require_events, visible_execution
 from runs.models import Execution
 from runs.registry import Tool, tool_named
 from runs.request import Call
@@ -87,18 +87,19 @@ class ToolConsumer(PrincipalConsumer):
             # A membership or key may have ended since the last message.
             await self.identify_again()
             self.principal.require_scope(KeyScope.READ)
-            await self._handle(_parse_message(text_data))
+            await self.handle(_parse_message(text_data))
         except Refused as refused:
             await self.end(refused.code)
         except LocusError as error:
             await self.send_json({"event": "error", "data": error.as_json()["error"]})
 
-    async def _handle(self, message: dict[str, Any]) -> None:
+    async def handle(self, message: dict[str, Any]) -> None:
+        """Do what a message asks for."""
         match message.get("type"):
             case None:
-                await self._run(message)
+                await self.run(message)
             case "run":
-                await self._run(validated(RunMessage, message).inputs)
+                await self.run(validated(RunMessage, message).inputs)
             case "cancel":
                 await self._cancel(validated(CancelMessage, message).execution_id or self._execution_id)
             case "resume":
@@ -106,7 +107,8 @@ class ToolConsumer(PrincipalConsumer):
             case other:
                 raise ValidationError(f"There is no message type “{other}”.", param="type")
 
-    async def _run(self, inputs: Any) -> None:
+    async def run(self, inputs: Any) -> None:
+        """Start the tool and send its events; raise `BusyError` during another run."""
         self._refuse_if_busy()
         call, execution = await in_database(self._begin, inputs)
         await call.launch(execution)
@@ -119,7 +121,7 @@ class ToolConsumer(PrincipalConsumer):
     async def _cancel(self, execution_id: str | None) -> None:
         if execution_id is None:
             raise ValidationError("There is nothing to cancel.", param="execution_id")
-        await in_database(lambda: cancel(visible_execution(self.principal, execution_id)))
+        await in_database(lambda: cancel(own_execution(self.principal, execution_id)))
 
     async def _resume(self, resume: ResumeMessage) -> None:
         self._refuse_if_busy()

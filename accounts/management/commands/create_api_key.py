@@ -45,7 +45,7 @@ class Command(BaseCommand):
 def _workspaces(user: User, ids: list[str] | None) -> list[Workspace] | None:
     if ids is None:
         return None
-    found = list(Workspace.objects.filter(members=user, pk__in=ids))
+    found = list(Workspace.objects.filter(members=user, deleted_at=None, pk__in=ids))
     if len(found) < len(set(ids)):
         raise CommandError(f"{user} is not a member of all these workspaces.")
     return found

@@ -1,64 +1,37 @@
-"""`/api/v1/me`, `workspaces` and `api-keys`."""
+"""`/api/v1/api-keys` and `auth/token`: credentials of programs."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from functools import partial
+from datetime import datetime, timedelta
 from typing import Annotated, Self
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db import transaction
 from django.utils import timezone
-from pydantic import StringConstraints
+from pydantic import Field, StringConstraints
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
-from accounts.access.keys import create_key, keys_within_reach, maker_of
-from accounts.models import ApiKey, User, Workspace
+from accounts.access.keys import create_key, end_old_secret, keys_within_reach, lineage_of, maker_of, rotate
+from accounts.audit.recording import record
+from accounts.models import ApiKey, AuditAction, User, Workspace
 from accounts.principal import Principal
-from accounts.roles import KeyScope, Role
+from accounts.roles import KeyScope
 from core.api.lists import ListPage, ListQuery, page_of
 from core.api.operations import ReadBody, operation, respond
 from core.api.validation import ApiModel, Moment
 from core.errors import Forbidden, NotFound, ValidationError
 
-
-class WorkspaceShape(ApiModel):
-    """A workspace, and the caller's role in it."""
-
-    id: UUID
-    name: str
-    role: Role
-    personal: bool
-    share_with_external_users: bool
-    created_at: datetime
-
-    @classmethod
-    def of(cls, principal: Principal, workspace: Workspace) -> WorkspaceShape:
-        """Return what a member sees of a workspace."""
-        return cls(
-            id=workspace.pk,
-            name=workspace.name,
-            role=principal.roles[workspace.pk],
-            personal=workspace.pk == principal.personal_workspace_id,
-            share_with_external_users=workspace.share_with_external_users,
-            created_at=workspace.created_at,
-        )
+MAX_OVERLAP_SECS, DEFAULT_OVERLAP_SECS = 30 * 24 * 3600, 24 * 3600
 
 
-class WorkspaceList(ListPage[WorkspaceShape]):
-    """A page of workspaces."""
+class OldSecret(ApiModel):
+    """The secret before the last rotation, while it works."""
 
-
-class Me(ApiModel):
-    """The user behind a session or key."""
-
-    id: int
-    email: str
-    is_staff: bool
-    workspaces: list[WorkspaceShape]
+    works_until: datetime
+    last_used_at: datetime | None
 
 
 class ApiKeyShape(ApiModel):
@@ -72,6 +45,9 @@ class ApiKeyShape(ApiModel):
     expires_at: datetime | None
     last_used_at: datetime | None
     created_at: datetime
+    old_secret: OldSecret | None = Field(
+        description="The secret before the last rotation, while it works; null without one."
+    )
 
     @classmethod
     def of(cls, row: ApiKey, **more: str) -> Self:
@@ -85,8 +61,15 @@ class ApiKeyShape(ApiModel):
             expires_at=row.expires_at,
             last_used_at=row.last_used_at,
             created_at=row.created_at,
+            old_secret=_old_secret_of(row),
             **more,
         )
+
+
+def _old_secret_of(row: ApiKey) -> OldSecret | None:
+    if row.old_secret_until is None or not row.old_secret_works():
+        return None
+    return OldSecret(works_until=row.old_secret_until, last_used_at=row.old_secret_used_at)
 
 
 class ApiKeyList(ListPage[ApiKeyShape]):
@@ -94,7 +77,7 @@ class ApiKeyList(ListPage[ApiKeyShape]):
 
 
 class CreatedApiKey(ApiKeyShape):
-    """A new key with its secret, which can't be had again."""
+    """A new or rotated key with its secret, which can't be had again."""
 
     key: str
 
@@ -108,48 +91,23 @@ class NewKey(ApiModel):
     expires_at: Moment | None = None
 
 
-class MeView(APIView):
-    """Who the caller is."""
+class Rotation(ApiModel):
+    """The body of `POST api-keys/{id}/rotate`."""
 
-    @operation("me", tag="Account", answers={200: Me})
-    def get(self, request: Request) -> Me:
-        """Return the user behind the session or key, and the workspaces it may read."""
-        principal = principal_of(request)
-        user = User.objects.get(pk=principal.user_id)
-        workspaces = [WorkspaceShape.of(principal, workspace) for workspace in _readable(principal)]
-        return Me(id=user.pk, email=user.email, is_staff=user.is_staff, workspaces=workspaces)
-
-
-class WorkspacesView(APIView):
-    """The caller's workspaces."""
-
-    @operation("workspaces_list", tag="Workspaces", query=ListQuery, answers={200: WorkspaceList})
-    def get(self, request: Request, query: ListQuery) -> WorkspaceList:
-        """List the workspaces the caller may read, with its role in each."""
-        principal = principal_of(request)
-        shown = partial(WorkspaceShape.of, principal)
-        return page_of(WorkspaceList, _readable(principal), shown, request, query, ("name", "id"))
-
-
-class WorkspaceView(APIView):
-    """One workspace."""
-
-    @operation("workspaces_read", tag="Workspaces", answers={200: WorkspaceShape}, fails=(404,))
-    def get(self, request: Request, id: UUID) -> WorkspaceShape:
-        """Return the workspace, with the caller's role in it."""
-        principal = principal_of(request)
-        principal.require_workspace(id)
-        return WorkspaceShape.of(principal, Workspace.objects.get(pk=id))
-
-
-def _readable(principal: Principal) -> QuerySet[Workspace]:
-    return Workspace.objects.filter(pk__in=principal.workspace_ids)
+    overlap_secs: int = Field(
+        DEFAULT_OVERLAP_SECS,
+        ge=0,
+        le=MAX_OVERLAP_SECS,
+        strict=True,
+        description="For how long the old secret goes on working; 0 ends it at once.",
+    )
 
 
 def _key_holder(request: Request) -> Principal:
-    """Return who asks, unless it is an external user: a key would speak for everybody."""
+    """Return who asks, unless it is an external user, or a token: a key would outlast it."""
     principal = principal_of(request)
     principal.refuse_external_user("has no API keys")
+    principal.refuse_token("handles no API keys")
     return principal
 
 
@@ -179,6 +137,14 @@ class ApiKeysView(APIView):
             workspaces=_named_workspaces(principal, maker, body.workspace_ids),
             expires_at=_end_of_new_key(maker, body.expires_at),
             made_by=maker,
+        )
+        record(
+            AuditAction.KEY_CREATED,
+            principal,
+            target=("api_key", key.pk),
+            scopes=list(key.scopes),
+            narrowed=key.narrowed,
+            expires_at=key.expires_at.isoformat() if key.expires_at else None,
         )
         location = request.build_absolute_uri(f"/api/v1/api-keys/{key.pk}")
         return respond(CreatedApiKey.of(key, key=secret), 201, {"Location": location})
@@ -217,9 +183,75 @@ class ApiKeyView(APIView):
     @operation("api_keys_delete", tag="API keys", answers={204: None}, fails=(404,))
     def delete(self, request: Request, id: UUID) -> Response:
         """Revoke the key at once, and the keys it has made."""
-        keys = keys_within_reach(principal_of(request)).filter(pk=id)
-        if not keys.exists():
-            raise NotFound
-        _key_holder(request)
-        keys.delete()
+        key = _key(request, id)
+        record(AuditAction.KEY_REVOKED, principal_of(request), target=("api_key", key.pk))
+        key.delete()
         return Response(status=204)
+
+
+class RotateApiKeyView(APIView):
+    """A new secret for a key."""
+
+    required_scope = KeyScope.ADMIN
+
+    @operation("api_keys_rotate", tag="API keys", body=Rotation, answers={200: CreatedApiKey}, fails=(404,))
+    def post(self, request: Request, id: UUID, read_body: ReadBody[Rotation]) -> Response:
+        """Give the key a new secret, shown this once; the old one works on until the overlap ends.
+
+        A secret that an earlier rotation left working ends at once. Tokens end with the secret that made
+        them.
+        """
+        key = _key(request, id)
+        _require_rotatable(principal_of(request), key)
+        body = read_body()
+        with transaction.atomic():
+            secret = rotate(key, timedelta(seconds=body.overlap_secs))
+            record(
+                AuditAction.KEY_ROTATED,
+                principal_of(request),
+                target=("api_key", key.pk),
+                overlap_secs=body.overlap_secs,
+            )
+        key.refresh_from_db()
+        return respond(CreatedApiKey.of(key, key=secret))
+
+
+def _require_rotatable(principal: Principal, key: ApiKey) -> None:
+    """Raise `Forbidden` if the caller must not get a new secret of the key.
+
+    A key gets that of itself and of the keys it made, which end with it: with the secret of any other key of
+    its user it could do more, or for longer.
+    """
+    if key.is_expired():
+        raise Forbidden("This key has expired. Make a new one.")
+    if principal.key_id is None:
+        return
+    if principal.key_id == key.pk and principal.secret_number != key.secret_number:
+        raise Forbidden("This secret of the key has been replaced. Use the new one.")
+    if not any(each.pk == principal.key_id for each in lineage_of(key)):
+        raise Forbidden("A key can rotate only itself and the keys it made. Log in to rotate others.")
+
+
+class OldSecretView(APIView):
+    """The secret that a rotation left working."""
+
+    required_scope = KeyScope.ADMIN
+
+    @operation("api_keys_end_old_secret", tag="API keys", answers={204: None}, fails=(404,))
+    def delete(self, request: Request, id: UUID) -> Response:
+        """End the old secret now, before its overlap is over."""
+        key = _key(request, id)
+        if not key.old_secret_works():
+            raise NotFound("This key has no old secret that works.")
+        end_old_secret(key)
+        record(AuditAction.KEY_REVOKED, principal_of(request), target=("api_key", key.pk), old_secret=True)
+        return Response(status=204)
+
+
+def _key(request: Request, id: UUID) -> ApiKey:
+    """Return a key that the caller may change; raise `NotFound`, or `Forbidden` for tokens."""
+    key = keys_within_reach(principal_of(request)).filter(pk=id).first()
+    if key is None:
+        raise NotFound
+    _key_holder(request)
+    return key

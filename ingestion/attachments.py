@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.files.base import File
 
+from core.errors import QuotaExceeded
 from extract.base import Attached, Warned
 from kb.documents import attach
 from kb.models import Document
@@ -30,7 +31,13 @@ def add_attachments(document: Document, attached: Sequence[Attached], folder: Pa
             yield Warned("attachments_left_out", f"The attachment “{file.name[:200]}” was not read.")
             continue
         with path.open("rb") as content:
-            attach(document, file.name, File(content, name=file.name))
+            try:
+                attach(document, file.name, File(content, name=file.name))
+            except QuotaExceeded as refusal:
+                yield Warned(
+                    "attachments_left_out",
+                    f"The attachment “{file.name[:200]}” was not added. {refusal.message}",
+                )
 
 
 def _depth(document: Document) -> int:

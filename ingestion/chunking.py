@@ -9,7 +9,7 @@ chunk's text is the document's own words, so that every character keeps its plac
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from typing import Protocol
@@ -19,7 +19,7 @@ from core.text.sentences import sentence_bounds
 from core.text.tables import without_marks
 from extract.base import Element, Kind, Pictured
 from kb.chunk_size import MOST_CHARS
-from kb.chunks import ChunkDraft
+from kb.chunks import ChunkDraft, ElementBounds
 from kb.pictures import Picture
 
 # A vector of a longer chunk represents its text less well, even if the model accepts more.
@@ -39,6 +39,7 @@ NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.HIDDEN})
 SEPARATOR = "\n\n"
 # No tokenizer makes more tokens of so few characters than a window holds; longer words are cut.
 WORD = re.compile(r"\S{1,60}")
+VISIBLE = re.compile(r"\S")
 COUNTED_AT_ONCE = 512
 
 
@@ -84,8 +85,9 @@ def chunk_elements(
                     yield from _table_drafts(table, tokenizer, headings, room)
                 continue
             together = list(run)
+            owners = {id(element.located): element for element in together}
             for pieces in pack_paragraphs(_measure_sentences(together, tokenizer, language, room), room):
-                draft = _draft(pieces, headings)
+                draft = _draft(pieces, headings, owners)
                 yield _picture_draft(draft, pieces, picture, together) if picture else draft
 
 
@@ -262,7 +264,11 @@ def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...
         bounds.append((at, at + len(part.text)))
         at += len(part.text) + 1
     return ChunkDraft(
-        LocatedText.join(cut, "\n"), headings, tuple(bounds[1:] if header else bounds), is_table=True
+        LocatedText.join(cut, "\n"),
+        headings,
+        tuple(bounds[1:] if header else bounds),
+        is_table=True,
+        elements=(ElementBounds(0, at - 1, Kind.TABLE),),
     )
 
 
@@ -294,13 +300,18 @@ def _runs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
         yield run
 
 
-def _draft(pieces: list[Piece], headings: tuple[str, ...]) -> ChunkDraft:
+def _draft(pieces: list[Piece], headings: tuple[str, ...], owners: Mapping[int, Element]) -> ChunkDraft:
+    """Join pieces into a chunk; `owners` are the elements of their texts, by the texts' identity."""
     parts: list[LocatedText] = []
     sentences: list[tuple[int, int]] = []
+    bounds: list[ElementBounds] = []
     at = 0
     for run in _runs(pieces):
-        part = run[0].element.slice(run[0].start, run[-1].end)
-        sentences += [(at + p.start - run[0].start, at + p.end - run[0].start) for p in run]
+        start, owner = run[0].start, owners[id(run[0].element)]
+        part = run[0].element.slice(start, run[-1].end)
+        sentences += [(at + p.start - start, at + p.end - start) for p in run]
+        is_continued = VISIBLE.search(owner.text, 0, start) is not None
+        bounds.append(ElementBounds(at, at + len(part.text), owner.kind, owner.level, is_continued))
         parts.append(part)
         at += len(part.text) + len(SEPARATOR)
-    return ChunkDraft(LocatedText.join(parts, SEPARATOR), headings, tuple(sentences))
+    return ChunkDraft(LocatedText.join(parts, SEPARATOR), headings, tuple(sentences), elements=tuple(bounds))

@@ -24,6 +24,7 @@ from procrastinate.jobs import Job
 
 from core.errors import DocumentError
 from extract.errors import Internal
+from ingestion.job_failures import note_failures
 from ingestion.pipeline import embed, fail, fetch, read
 from ingestion.progress import Interrupted, Superseded
 from ingestion.queues import ONE_MORE, FairJobManager, others_wait
@@ -109,7 +110,9 @@ async def run_worker() -> None:
                     stalled_worker_timeout=settings.WORKER_STALLED_SECS,
                     fetch_job_polling_interval=settings.WORKER_HEARTBEAT_SECS,
                     shutdown_graceful_timeout=0,
+                    # Failed ones stay until an administrator has looked at them (locus/failed_work.py).
                     delete_jobs="successful",
+                    worker_middleware=[note_failures],
                 )
             finally:
                 rescue.cancel()

@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.usage.counting import UsageCount, count_usage
 from core.errors import DocumentError
 from core.threads import give_connection_back
 from extract.base import Element
@@ -32,7 +33,7 @@ from ingestion.language import language_of
 from ingestion.pictures import pictures_in, with_pictures
 from ingestion.progress import UNDER_WAY, ProgressWriter, Superseded, publish_document
 from ingestion.quality import is_partial, quality_of, warnings_of
-from ingestion.structure import structure_elements
+from ingestion.structure.elements import structure_elements
 from ingestion.vectors import MissingVectors
 from kb.chunks import ChunkDraft, swap_chunks
 from kb.documents import FILE_LOST, has_file
@@ -41,6 +42,7 @@ from kb.index.merging import merge_if_due
 from kb.index.segments import ScopeKey, index_document
 from kb.jobs import defer_for_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
+from kb.notifications.outcomes import report_outcome
 from kb.storage import StoredFile
 
 # Recognised pages become searchable this often, and this takes at most this share of the time.
@@ -140,14 +142,19 @@ def embed(
                 writer.write_or_stop()
                 _queue(next_task, document_id)
             return
-    writer.write_or_stop(
-        status=Status.PARTIAL if is_partial(document.warnings) else Status.READY,
-        stage=Stage.DONE,
-        progress=1.0,
-        activity=None,
-        searchable=Searchable.FULL,
-        indexed_at=timezone.now(),
-    )
+    with transaction.atomic():
+        # A processing finishes once, however often its jobs are repeated: so its pages are counted once.
+        writer.write_or_stop(
+            status=Status.PARTIAL if is_partial(document.warnings) else Status.READY,
+            stage=Stage.DONE,
+            progress=1.0,
+            activity=None,
+            searchable=Searchable.FULL,
+            indexed_at=timezone.now(),
+        )
+        pages = document.page_count or 0
+        count_usage([UsageCount(document.workspace_id, document.usage_owner, pages=pages)])
+        report_outcome(_document(document_id))
     merge_if_due(ScopeKey.of(document))
 
 
@@ -172,6 +179,7 @@ def fail(document_id: UUID, error: DocumentError, *, has_begun: bool = True) -> 
             Chunk.unscoped.filter(document_id=document_id).delete()
             index_document(document_id)
             publish_document(document_id)
+            report_outcome(_document(document_id))
 
 
 def _document(document_id: UUID) -> Document:

@@ -23,7 +23,8 @@ from django.db import connection
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager, NotificationCallback
 
-from kb.jobs import FETCHING
+from core.jobs import FETCHING
+from ingestion.job_failures import store_reason
 
 REMEMBERED = 1000
 """Queues whose last turn is remembered; a forgotten queue counts as not served for long."""
@@ -128,8 +129,10 @@ class FairJobManager(JobManager):
             self._listeners.remove(on_notification)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
-        """Finish the job as usual, and look for jobs that had to wait for it."""
+        """Finish the job as usual, keep why it failed, and look for jobs that had to wait for it."""
         await super().finish_job(job, status, delete_job)
+        if job.id is not None:
+            await store_reason(job.id, has_failed=status is Status.FAILED)
         await self._wake(job)
 
     async def retry_job(
@@ -142,6 +145,8 @@ class FairJobManager(JobManager):
     ) -> None:
         """Put the job back as usual, and look for jobs that had to wait for it."""
         await super().retry_job(job, retry_at, priority, queue, lock)
+        if job.id is not None:
+            await store_reason(job.id, has_failed=False)
         await self._wake(job)
 
     async def _wake(self, job: Job) -> None:

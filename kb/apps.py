@@ -18,9 +18,24 @@ class KbConfig(AppConfig):
     verbose_name = "Knowledge base"
 
     def ready(self) -> None:
-        """Connect the signal that completes deletions by cascade."""
+        """Take part in the deletion of workspaces, people and external users; declare settings."""
+        from accounts.external_users import deletion as external_users
+        from accounts.external_users import listing
         from accounts.people import deletion as people
-        from kb.deletion import count_documents_of, delete_documents_of, withdraw
+        from accounts.people.export import exporters
+        from accounts.preferences import declare
+        from accounts.usage.storage import measures
+        from kb.changes import cancel_ingestion_of, resume_ingestion_of
+        from kb.deletion import (
+            count_documents_of,
+            delete_documents_of,
+            delete_documents_of_external_user,
+            documents_of_external_users,
+            withdraw,
+        )
+        from kb.notifications.preferences import NOTIFICATIONS
+        from kb.personal_export import export_documents
+        from kb.storage_quota import stored_in
 
         def withdraw_deleted(instance: Document, **_: object) -> None:
             withdraw(instance)
@@ -28,5 +43,12 @@ class KbConfig(AppConfig):
         pre_delete.connect(
             withdraw_deleted, self.get_model("Document"), weak=False, dispatch_uid="withdraw_deleted"
         )
+        declare(NOTIFICATIONS)
+        exporters.append(export_documents)
         people.removers.append(delete_documents_of)
         people.counters.append(count_documents_of)
+        people.stoppers.append(cancel_ingestion_of)
+        people.resumers.append(resume_ingestion_of)
+        measures.append(stored_in)
+        external_users.removers.append(delete_documents_of_external_user)
+        listing.sources.append(documents_of_external_users)

@@ -6,8 +6,10 @@ other's work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -19,8 +21,10 @@ from accounts.principal import Principal
 from accounts.roles import Role
 from core.errors import Conflict, NotFound
 from core.pubsub import WITHDRAWN, document_topic, publish
+from kb.documents import record_change, reprocess
 from kb.index.segments import index_document
-from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
+from kb.models import FINISHED, Chunk, ChunkVector, Document, Searchable, Stage, Status
+from kb.storage_quota import require_storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Changes:
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
     external_id: str | None = None
+    collection_ids: list[UUID] | None = None
     workspace_id: UUID | None = None
 
     def fields(self) -> dict[str, Any]:
@@ -40,6 +45,7 @@ class Changes:
             "tags": self.tags,
             "metadata": self.metadata,
             "external_id": self.external_id,
+            "collection_ids": self.collection_ids,
         }
         return {name: value for name, value in values.items() if value is not None}
 
@@ -75,6 +81,8 @@ def change(
             raise
         if target is not None and target != row.workspace_id:
             _move(row, target)
+            fields["workspace_id"] = target
+        record_change(principal, row, *fields)
         publish(document_topic(row.workspace_id), str(row.pk))
     return row
 
@@ -109,6 +117,24 @@ def cancel(document: Document) -> Document:
     return row
 
 
+def cancel_ingestion_of(workspace_ids: Collection[UUID]) -> None:
+    """Cancel the documents of workspaces that are being processed; for `accounts.people.deletion`."""
+    unfinished = Document.unscoped.filter(workspace__in=workspace_ids).exclude(status__in=FINISHED)
+    for document in unfinished.iterator():
+        with suppress(NotFound):  # deleted meanwhile
+            cancel(document)
+
+
+def resume_ingestion_of(workspace_ids: Collection[UUID], since: datetime) -> None:
+    """Process the documents of workspaces again that were cancelled since a moment."""
+    cancelled = Document.unscoped.filter(
+        workspace__in=workspace_ids, status=Status.CANCELLED, updated_at__gte=since
+    )
+    for document in cancelled.iterator():
+        with suppress(NotFound, Conflict):  # deleted meanwhile, or without a file
+            reprocess(document)
+
+
 def _lock_document(document: Document) -> Document:
     row = Document.unscoped.select_for_update().filter(pk=document.pk).first()
     if row is None:
@@ -139,10 +165,12 @@ def _move(document: Document, workspace_id: UUID) -> None:
     document.attached_to = None
     for one in [document, *_attachments(document)]:
         _refuse_second(one, workspace_id)
+        require_storage(workspace_id, 1, one.size)
         one.workspace_id = workspace_id
+        one.collection_ids = []  # those of the workspace it leaves
         try:
             with transaction.atomic():
-                one.save(update_fields=["workspace", "attached_to", "updated_at"])
+                one.save(update_fields=["workspace", "attached_to", "collection_ids", "updated_at"])
         except IntegrityError:
             _refuse_second(one, workspace_id)
             raise

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
@@ -17,6 +18,7 @@ import orjson
 from django.db import connection, transaction
 
 from core.locations import LocatedText, PageLine
+from extract.base import Kind
 from kb.index.segments import index_document
 from kb.models import Chunk, ChunkVector, Document, Modality
 from kb.pictures import Picture
@@ -25,20 +27,33 @@ BATCH = 500
 # One statement with one JSON array: several times faster than a row object and a parameter for each value.
 WRITE = """
 INSERT INTO kb_chunk (id, document_id, workspace_id, external_user_id, session_id, ordinal, text, headings,
-    spans, sentences, page_number, start_time, end_time, modality, language, picture, replaced_by)
+    spans, sentences, elements, page_number, start_time, end_time, modality, language, picture, replaced_by)
 SELECT new.id, doc.id, doc.workspace_id, doc.external_user_id, doc.session_id, new.ordinal, new.text,
-    new.headings, new.spans, new.sentences, new.page_number, new.start_time, new.end_time, new.modality,
-    new.language, new.picture, NULL
+    new.headings, new.spans, new.sentences, new.elements, new.page_number, new.start_time, new.end_time,
+    new.modality, new.language, new.picture, NULL
 FROM kb_document AS doc, jsonb_to_recordset(%s::jsonb) AS new (id uuid, ordinal int, text text,
-    headings text[], spans jsonb, sentences int[], page_number int, start_time float8, end_time float8,
-    modality text, language text, picture jsonb)
+    headings text[], spans jsonb, sentences int[], elements jsonb, page_number int, start_time float8,
+    end_time float8, modality text, language text, picture jsonb)
 WHERE doc.id = %s
 ON CONFLICT (id) DO UPDATE SET workspace_id = excluded.workspace_id,
     external_user_id = excluded.external_user_id, session_id = excluded.session_id,
     ordinal = excluded.ordinal, headings = excluded.headings, spans = excluded.spans,
-    sentences = excluded.sentences, modality = excluded.modality, language = excluded.language,
-    picture = excluded.picture, replaced_by = NULL
+    sentences = excluded.sentences, elements = excluded.elements, modality = excluded.modality,
+    language = excluded.language, picture = excluded.picture, replaced_by = NULL, file_replaced_at = NULL
 """
+
+
+class ElementBounds(NamedTuple):
+    """An element, or the part of one, in a chunk: `text[start:end]`.
+
+    `level` is a heading's. `continued`: the element began in the chunk before.
+    """
+
+    start: int
+    end: int
+    kind: Kind
+    level: int | None = None
+    continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +65,8 @@ class ChunkDraft:
     sentences: tuple[tuple[int, int], ...]
     is_table: bool = False
     picture: Picture | None = None
+    elements: tuple[ElementBounds, ...] | None = None
+    """None where they are unknown: in archives of earlier releases."""
 
 
 class _Facts(NamedTuple):
@@ -59,9 +76,11 @@ class _Facts(NamedTuple):
     ordinal: int
     headings: list[str]
     sentences: list[list[int]]
+    elements: list[list[Any]] | None
     modality: str
     language: str | None
     picture: dict[str, Any] | None
+    file_replaced_at: datetime | None = None
 
 
 def swap_chunks(
@@ -116,6 +135,7 @@ def _wanted_facts(
             ordinal=ordinal,
             headings=list(draft.headings),
             sentences=[list(bounds) for bounds in draft.sentences],
+            elements=None if draft.elements is None else [list(bounds) for bounds in draft.elements],
             modality=_modality(draft, modality),
             language=language,
             picture=draft.picture.dump() if draft.picture else None,

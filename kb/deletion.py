@@ -21,11 +21,20 @@ from django.core.files.storage import Storage
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 
+from accounts.audit.recording import record
+from accounts.external_users.deletion import Removed
+from accounts.external_users.listing import activity
+from accounts.idempotency import forget_outcomes_of
+from accounts.models import AuditAction, User, WebhookEvent
+from accounts.notifications.creating import forget_notifications_of
+from accounts.principal import Principal
 from core.pubsub import WITHDRAWN, document_topic, publish
+from core.row_access import as_system
 from kb.documents import document_folder, has_file, remove_cache
 from kb.index.purging import purge_if_due
 from kb.index.segments import ScopeKey, forget, lock
-from kb.models import Chunk, ChunkVector, Document
+from kb.models import Chunk, ChunkVector, Document, DocumentCollection
+from kb.notifications.outcomes import emit_events
 
 AT_ONCE = 200
 """So many documents are deleted in one transaction."""
@@ -75,6 +84,7 @@ def delete_document(document: Document) -> Receipt:
     return delete_documents([document.pk])
 
 
+@as_system("removes other users' chunks of the same documents, and their stored answers")
 def delete_documents(ids: Iterable[UUID]) -> Receipt:
     """Delete documents, with their attachments, and return a receipt.
 
@@ -90,6 +100,18 @@ def delete_documents(ids: Iterable[UUID]) -> Receipt:
     return receipt
 
 
+def record_deletion(actor: Principal | User | None, document: Document, receipt: Receipt) -> None:
+    """Write a deletion into the audit log, with its counts."""
+    record(
+        AuditAction.DOCUMENT_DELETED,
+        actor,
+        workspace_id=document.workspace_id,
+        target=("document", document.pk),
+        **receipt.counts,
+    )
+
+
+@as_system("documents of all members and external users")
 def delete_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> Mapping[str, int]:
     """Delete the documents of workspaces, and those attached to conversations of users or of workspaces.
 
@@ -98,6 +120,31 @@ def delete_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[in
     return delete_documents(_documents_of(workspace_ids, user_ids).values_list("pk", flat=True)).counts
 
 
+def delete_documents_of_external_user(
+    workspace_ids: Collection[UUID], external_user_id: str
+) -> Removed | None:
+    """Delete some documents of an external user: in workspaces, and attached to its conversations there.
+
+    For `accounts.external_users.deletion`.
+    """
+    here = Q(workspace__in=workspace_ids, external_user_id=external_user_id)
+    attached = Q(session__workspace__in=workspace_ids, session__external_user_id=external_user_id)
+    ids = list(Document.unscoped.filter(here | attached).values_list("pk", flat=True)[:AT_ONCE])
+    if not ids:
+        DocumentCollection.unscoped.filter(here).delete()
+        return None
+    receipt = delete_documents(ids)
+    forget_outcomes_of(external_user_id, {str(id) for id in ids})
+    return Removed(receipt.counts, receipt.scrubbed)
+
+
+def documents_of_external_users(workspace_ids: Collection[UUID]) -> QuerySet[Any, Any]:
+    """Return documents and bytes of each external user of workspaces."""
+    rows = Document.unscoped.filter(workspace__in=workspace_ids)
+    return activity(rows, documents=Count("pk"), bytes=Sum("size"))
+
+
+@as_system("documents of all members and external users")
 def count_documents_of(workspace_ids: Collection[UUID], user_ids: Collection[int]) -> Mapping[str, int]:
     """Count what `delete_documents_of` would delete, by the documents' own columns."""
     totals = _documents_of(workspace_ids, user_ids).aggregate(
@@ -163,6 +210,8 @@ def _scrub(ids: Collection[UUID]) -> Mapping[str, int]:
 def _withdraw(documents: Sequence[Document]) -> None:
     """Remove documents from the index, publish their withdrawal, and remove their files after the commit."""
     ids = [document.pk for document in documents]
+    forget_notifications_of(ids)
+    emit_events(WebhookEvent.DOCUMENT_DELETED, documents)
     # A merge of their segments at the same time would bring them back.
     keys = sorted({ScopeKey.of(document) for document in documents}, key=str)
     for key in keys:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,20 +13,23 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.files.base import File
-from django.core.files.storage import Storage
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from accounts.audit.recording import record
+from accounts.models import AuditAction
 from accounts.principal import Principal
 from accounts.roles import Role
+from accounts.usage.counting import UsageCount, count_usage
 from core.errors import Conflict, NotFound
 from core.fetch import name_of_url, web_url
 from core.pubsub import document_topic, publish
 from core.text.visible_text import one_line
 from kb.jobs import FETCH_TASK, INGEST_TASK, defer_for_document
-from kb.models import Document, Searchable, Stage, Status
+from kb.models import Document, DocumentCollection, Searchable, Stage, Status
 from kb.storage import StoredFile
+from kb.storage_quota import expect_storage, require_storage
 
 MAX_NAME = 500
 MAX_EXTERNAL_ID = 255
@@ -36,8 +40,13 @@ QUEUED = {
     "activity": None,
     "error_code": "",
     "error_message": "",
+    "failure_dismissed_at": None,
 }
 FILE_LOST = "The stored file is lost. Upload the same file again."
+
+
+def _no_unlocking(upload: File[bytes]) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +58,28 @@ class Details:
     metadata: dict[str, Any] = field(default_factory=dict)
     language: str | None = None
     external_id: str | None = None
+    collection: DocumentCollection | None = None
 
 
-def add_document(principal: Principal, upload: File[bytes], details: Details) -> tuple[Document, bool]:
+def add_document(
+    principal: Principal,
+    upload: File[bytes],
+    details: Details,
+    unlock: Callable[[File[bytes]], AbstractContextManager[File[bytes] | None]] = _no_unlocking,
+) -> tuple[Document, bool]:
     """Store an upload and queue its ingestion; return the document and whether it was there already.
 
     The same bytes at the same place (workspace, external user, session) are one document; one that had
-    failed, or whose file was lost, is processed again.
+    failed, or whose file was lost, is processed again. `unlock` may open the file without its password: that
+    is stored then, and the bytes that were uploaded still identify the document.
     """
     principal.require_workspace(details.workspace_id, Role.EDITOR)
     digest = sha256_of(upload)
     document = _new_document(principal, details, upload.name or "untitled", digest)
-    document.size, document.sha256 = upload.size, digest
-    return _add(principal, document, upload)
+    with unlock(upload) as unlocked:
+        kept = upload if unlocked is None else unlocked
+        document.size, document.sha256 = kept.size, digest if unlocked is None else sha256_of(unlocked)
+        return _add(principal, document, kept)
 
 
 def add_url(principal: Principal, url: str, details: Details) -> tuple[Document, bool]:
@@ -92,76 +110,13 @@ def attach(parent: Document, name: str, content: File[bytes]) -> bool:
         sha256=digest,
         identity=digest,
         tags=parent.tags,
+        collection_ids=parent.collection_ids,
     )
     try:
         _store(document, content)
     except IntegrityError:
         return False
     return True
-
-
-def replace_content(
-    document: Document,
-    upload: File[bytes],
-    name: str | None,
-    check: Callable[[Document], None] = lambda document: None,
-) -> bool:
-    """Give a document another content, and queue its ingestion; return False if it has that one already.
-
-    Its chunks serve on until those of the new content replace them, in one transaction. `check` may raise
-    what forbids to change the document as it has become meanwhile. Raise `Conflict` for a web page, and if
-    another document at the same place has the content.
-    """
-    if document.url:
-        raise Conflict("This document is a web page. Process it again to fetch it anew.", param="file")
-    digest, storage = sha256_of(upload), document.file.storage
-    document.file.save("original", upload, save=False)
-    new = document.file.name or ""
-    try:
-        superseded = _switch_content(document, upload.size or 0, digest, name, check)
-    except BaseException:
-        storage.delete(new)
-        raise
-    if superseded is None:
-        storage.delete(new)
-        return False
-    # A file that was lost and the new one have one name.
-    old = superseded if superseded != new else ""
-    transaction.on_commit(lambda: _forget_content(storage, old, document))
-    return True
-
-
-def _switch_content(
-    document: Document, size: int, digest: str, name: str | None, check: Callable[[Document], None]
-) -> str | None:
-    """Make the stored file the document's; return the name of the one before, None to leave all as it is."""
-    with transaction.atomic():
-        row = Document.unscoped.select_for_update().filter(pk=document.pk).first()
-        if row is None:
-            raise NotFound
-        check(row)
-        if row.sha256 == digest and has_file(row) and row.status != Status.FAILED:
-            return None
-        before = row.file.name or ""
-        row.file.name, row.size, row.sha256, row.identity = document.file.name, size, digest, digest
-        row.name = row.name if name is None else document_name(name, row.name)
-        row.text_ready_at = row.quality = None
-        row.warnings = []
-        for field_name, value in QUEUED.items():
-            setattr(row, field_name, value)
-        try:
-            with transaction.atomic():
-                row.save()
-        except IntegrityError:
-            raise Conflict("Another document here has this content already.", param="file") from None
-        _queue_ingestion(row)
-    return before
-
-
-def _forget_content(storage: Storage, superseded: str, document: Document) -> None:
-    if superseded:
-        storage.delete(superseded)
-    remove_cache(page_cache(document))
 
 
 def document_name(given: str, otherwise: str = "untitled") -> str:
@@ -215,10 +170,22 @@ def reprocess(document: Document) -> None:
         raise Conflict(FILE_LOST)
     with transaction.atomic():
         # Nothing but these: it may have been renamed, or indexed further, since it was read.
-        if not Document.unscoped.filter(pk=document.pk).update(**QUEUED, updated_at=timezone.now()):
+        now = timezone.now()
+        if not Document.unscoped.filter(pk=document.pk).update(**QUEUED, queued_at=now, updated_at=now):
             raise NotFound
         document.refresh_from_db()
-        _queue_ingestion(document)
+        queue_ingestion(document)
+
+
+def record_change(principal: Principal | None, document: Document, *fields: str) -> None:
+    """Write into the audit log which fields of a document were changed."""
+    record(
+        AuditAction.DOCUMENT_CHANGED,
+        principal,
+        workspace_id=document.workspace_id,
+        target=("document", document.pk),
+        fields=list(fields),
+    )
 
 
 def document_folder(id: UUID) -> str:
@@ -269,7 +236,7 @@ def _add(principal: Principal, document: Document, upload: File[bytes] | None) -
     if existing is None:
         _refuse_other(principal, document)
         try:
-            _store(document, upload)
+            _store(document, upload, principal)
         except IntegrityError:
             # Another request stored the same between our look and our insert.
             existing = _find_same(principal, document)
@@ -279,13 +246,30 @@ def _add(principal: Principal, document: Document, upload: File[bytes] | None) -
         else:
             return document, False
     _adopt_external_id(principal, existing, document.external_id)
-    if upload is not None and not has_file(existing):
-        existing.file.save("original", upload, save=False)
-        existing.save(update_fields=["file"])
+    if added := set(document.collection_ids) - set(existing.collection_ids):
+        existing.collection_ids = [*existing.collection_ids, *added]
+        existing.save(update_fields=["collection_ids", "updated_at"])
+    if existing.delete_at is not None:
+        # Whoever adds it again wants to keep it.
+        existing.delete_at = None
+        existing.save(update_fields=["delete_at", "updated_at"])
+    is_unlocked = document.sha256 != document.identity
+    if upload is not None and (not has_file(existing) or (existing.status == Status.FAILED and is_unlocked)):
+        _store_again(existing, document, upload)
         reprocess(existing)
     elif existing.status == Status.FAILED:
         reprocess(existing)
     return existing, True
+
+
+def _store_again(existing: Document, document: Document, upload: File[bytes]) -> None:
+    """Store the file of a document whose file was lost, or could not be opened."""
+    storage, old = existing.file.storage, existing.file.name or ""
+    existing.file.save("original", upload, save=False)
+    existing.size, existing.sha256 = document.size, document.sha256
+    existing.save(update_fields=["file", "size", "sha256"])
+    if old and old != existing.file.name:
+        transaction.on_commit(lambda: storage.delete(old))
 
 
 def _find_same(principal: Principal, document: Document) -> Document | None:
@@ -345,16 +329,20 @@ def _new_document(principal: Principal, details: Details, name: str, identity: s
         tags=details.tags,
         metadata=details.metadata,
         language=details.language,
+        collection_ids=[details.collection.pk] if details.collection else [],
     )
 
 
-def _store(document: Document, upload: File[bytes] | None) -> None:
+def _store(document: Document, upload: File[bytes] | None, principal: Principal | None = None) -> None:
+    expect_storage(document.workspace_id, 1, document.size)
     if upload is not None:
         document.file.save("original", upload, save=False)
     try:
         with transaction.atomic():
+            require_storage(document.workspace_id, 1, document.size)
             document.save(force_insert=True)
-            _queue_ingestion(document)
+            queue_ingestion(document)
+            _record_added(document, principal)
     except BaseException:
         # A file without a row would never be found again.
         if upload is not None:
@@ -362,9 +350,25 @@ def _store(document: Document, upload: File[bytes] | None) -> None:
         raise
 
 
+def _record_added(document: Document, principal: Principal | None) -> None:
+    """Write a new document into the audit log and the usage; without a principal, it came with another."""
+    record(
+        AuditAction.DOCUMENT_ADDED,
+        principal,
+        workspace_id=document.workspace_id,
+        target=("document", document.pk),
+        bytes=document.size,
+        **({"attached_to": str(document.attached_to_id)} if document.attached_to_id else {}),
+    )
+    owner = principal.usage_owner if principal else document.usage_owner
+    count_usage([UsageCount(document.workspace_id, owner, documents=1)])
+
+
 def _update_fetched(document: Document) -> bool:
     rows = Document.unscoped.filter(pk=document.pk)
     with transaction.atomic():
+        for workspace_id, size in rows.select_for_update().values_list("workspace_id", "size"):
+            require_storage(workspace_id, 0, document.size - size)
         is_there = rows.update(
             file=document.file.name,
             size=document.size,
@@ -380,6 +384,7 @@ def _update_fetched(document: Document) -> bool:
     return bool(is_there)
 
 
-def _queue_ingestion(document: Document) -> None:
+def queue_ingestion(document: Document) -> None:
+    """Queue the first job of a document."""
     defer_for_document(FETCH_TASK if document.url else INGEST_TASK, document.pk)
     publish(document_topic(document.workspace_id), str(document.pk))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Upper
+from django.utils import timezone
 from pgvector.django import HalfVectorField
 
 from accounts.models import Session, User, Workspace
-from accounts.principal import Principal
+from accounts.principal import Principal, UsageOwner
+from accounts.row_policies import ROWS_OF_DOCUMENTS, RowPolicy, same_as
 from accounts.scope import ScopedModel, document_rule, document_rule_by_id
 from core.locations import LocatedText, PageBox
 from core.text.tables import without_marks
@@ -72,6 +76,8 @@ class DocumentScoped(ScopedModel):
     external_user_id = models.CharField(max_length=255, null=True, blank=True)
     session = models.ForeignKey(Session, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
 
+    row_policy: ClassVar[RowPolicy | None] = ROWS_OF_DOCUMENTS
+
     class Meta(ScopedModel.Meta):
         abstract = True
 
@@ -84,6 +90,29 @@ class DocumentScoped(ScopedModel):
     def scope_by_id(cls, principal: Principal) -> Q:
         """Return the document rule for a row that is named by its id."""
         return document_rule_by_id(principal)
+
+
+class DocumentCollection(DocumentScoped):
+    """A named group of documents at one place: a workspace, and perhaps an external user; never a session.
+
+    `Document.collection_ids` says what is in it (ADR 49).
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta(DocumentScoped.Meta):
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "external_user_id", "name"],
+                name="one_collection_per_place_and_name",
+                nulls_distinct=False,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 def document_path(document: Document, filename: str) -> str:
@@ -120,9 +149,14 @@ class Document(DocumentScoped):
     progress = models.FloatField(default=0.0, help_text="0 to 1")
     activity = models.JSONField(null=True, help_text="done, total, unit and seconds_left of the stage")
     quality = models.JSONField(null=True, help_text="what could be read and what not: ingestion.quality")
+    summary = models.JSONField(null=True, help_text="where its sentences stand: kb.summaries.making")
+    written_summary = models.JSONField(null=True, help_text="by a model: kb.summaries.written")
     searchable = models.CharField(max_length=6, choices=Searchable.choices, default=Searchable.NONE)
     error_code = models.CharField(max_length=30, blank=True)
     error_message = models.TextField(blank=True)
+    failure_dismissed_at = models.DateTimeField(
+        null=True, blank=True, help_text="when an administrator took the failure from the list of failed work"
+    )
     warnings = models.JSONField(default=list, blank=True)
 
     page_count = models.PositiveIntegerField(null=True, blank=True, help_text="pages, slides or images")
@@ -131,8 +165,16 @@ class Document(DocumentScoped):
     language = models.CharField(max_length=10, null=True, blank=True, help_text="ISO 639-1")
     tags = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
+    collection_ids = ArrayField(
+        models.UUIDField(), default=list, blank=True, help_text="the collections that it is in"
+    )
+
+    delete_at = models.DateTimeField(
+        null=True, blank=True, help_text="when a deletion that can still be undone takes place"
+    )
 
     created_at = models.DateTimeField(auto_now_add=True)
+    queued_at = models.DateTimeField(default=timezone.now, help_text="when it was last added to the queue")
     updated_at = models.DateTimeField(auto_now=True)
     text_ready_at = models.DateTimeField(null=True, blank=True)
     indexed_at = models.DateTimeField(null=True, blank=True)
@@ -153,9 +195,23 @@ class Document(DocumentScoped):
                 condition=Q(external_id__isnull=False),
             ),
         ]
+        indexes = [
+            # Counts by state, and bytes, without a look at the rows.
+            models.Index(fields=["status"], include=["size"], name="document_status"),
+            models.Index(
+                fields=["delete_at"], name="document_deletion", condition=Q(delete_at__isnull=False)
+            ),
+            # `icontains` of Django compares upper case.
+            GinIndex(OpClass(Upper("name"), name="gin_trgm_ops"), name="document_name"),
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def usage_owner(self) -> UsageOwner:
+        """To whom the usage and charges of its ingestion belong: who uploaded it, for whom."""
+        return UsageOwner(self.uploaded_by_id, None, self.external_user_id)
 
     @property
     def is_finished(self) -> bool:
@@ -177,6 +233,8 @@ class Chunk(DocumentScoped):
         default=list,
         help_text="start and end of each sentence in `text`",
     )
+    # Null in chunks of releases before this column: readers derive it (kb.reading).
+    elements = models.JSONField(null=True, help_text="the elements in `text`: kb.chunks.ElementBounds")
     page_number = models.PositiveIntegerField(null=True)
     start_time = models.FloatField(null=True, help_text="seconds")
     end_time = models.FloatField(null=True, help_text="seconds")
@@ -184,6 +242,9 @@ class Chunk(DocumentScoped):
     language = models.CharField(max_length=10, null=True, help_text="ISO 639-1")
     picture = models.JSONField(null=True, help_text="of a picture chunk: kb.pictures")
     replaced_by = ArrayField(models.UUIDField(), null=True, help_text="null while the chunk is live")
+    file_replaced_at = models.DateTimeField(
+        null=True, help_text="when the file that it was read from was replaced by another one"
+    )
 
     class Meta(DocumentScoped.Meta):
         ordering = ["document", "ordinal"]
@@ -226,6 +287,17 @@ def with_headings(headings: Sequence[str], text: str) -> str:
     return "\n".join([" > ".join(path), text]) if path else text
 
 
+class JobFailure(models.Model):
+    """Why a job failed: the queue itself keeps only that it did. Dismissing the job deletes this too."""
+
+    job_id = models.BigIntegerField(primary_key=True)
+    at = models.DateTimeField(auto_now=True)
+    reason = models.TextField(help_text="the kind of error and where it arose; no words of documents")
+
+    def __str__(self) -> str:
+        return f"job {self.job_id}: {self.reason}"
+
+
 class EmbeddingSpace(models.Model):
     """The vectors of one model at one revision; vectors of different spaces can't be compared."""
 
@@ -253,6 +325,8 @@ class ChunkVector(models.Model):
     chunk = models.ForeignKey(Chunk, on_delete=models.CASCADE, related_name="vectors")
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="+")
     embedding = HalfVectorField()
+
+    row_policy: ClassVar[RowPolicy | None] = same_as("kb_chunk", "chunk_id")
 
     class Meta:
         constraints = [
@@ -307,6 +381,8 @@ class SegmentTerm(models.Model):
     term = models.TextField()
     postings = models.BinaryField(help_text="kb.index.postings")
 
+    row_policy: ClassVar[RowPolicy | None] = same_as("kb_segment", "segment_id")
+
     def __str__(self) -> str:
         return f"{self.term} in {self.segment_id}"
 
@@ -335,6 +411,8 @@ class SegmentCodes(models.Model):
     codes = models.BinaryField(help_text="kb.index.codes")
     present = models.BinaryField(help_text="one byte a chunk: 1 once it has a vector")
 
+    row_policy: ClassVar[RowPolicy | None] = same_as("kb_segment", "segment_id")
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["segment", "space"], name="one_code_per_segment_and_space")
@@ -342,3 +420,33 @@ class SegmentCodes(models.Model):
 
     def __str__(self) -> str:
         return f"{self.segment_id} in {self.space_id}"
+
+
+class Examination(models.Model):
+    """One look of the doctor at the whole knowledge base, by the worker; perhaps with repairs."""
+
+    requested_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    is_repair = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+    step = models.CharField(max_length=200, blank=True, help_text="what is being done")
+    progress = models.FloatField(default=0.0, help_text="0 to 1")
+    findings = models.JSONField(default=list, help_text="kb.doctor.report")
+    protections = models.JSONField(default=list, help_text="kb.doctor.protection")
+    error = models.TextField(blank=True, help_text="why it could not be finished")
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["finished_at"], name="one_unfinished_examination", nulls_distinct=False
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{'Repair' if self.is_repair else 'Examination'} of {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def number(self) -> int:
+        """How many faults it has found."""
+        return sum(finding["count"] for finding in self.findings)

@@ -14,6 +14,7 @@ from core.api.validation import ABSENT, ApiModel
 from core.locations import InFile
 from kb import models
 from kb.models import Modality, Searchable, Stage, Status
+from kb.summary import MOST_TAGS
 
 # --- Documents -------------------------------------------------------------------------------------------
 
@@ -64,6 +65,10 @@ class Document(ApiModel):
     language: str | None = Field(description="ISO 639-1.")
     tags: list[str]
     metadata: dict[str, Any]
+    collection_ids: list[UUID] = Field(description="The collections that it is in.")
+    delete_at: datetime | None = Field(
+        description="When it is deleted, unless that is undone; until then it is in no list and no search."
+    )
     created_at: datetime
     updated_at: datetime
     text_ready_at: datetime | None
@@ -98,6 +103,8 @@ class Document(ApiModel):
             language=row.language,
             tags=row.tags,
             metadata=row.metadata,
+            collection_ids=row.collection_ids,
+            delete_at=row.delete_at,
             created_at=row.created_at,
             updated_at=row.updated_at,
             text_ready_at=row.text_ready_at,
@@ -120,6 +127,17 @@ class AddedDocuments(ApiModel):
 
 class DocumentList(ListPage[Document]):
     """A page of documents."""
+
+
+class DocumentSummary(ApiModel):
+    """How many documents a list holds; each count is by value, the most frequent first."""
+
+    documents: int
+    bytes: int = Field(description="Of the original files.")
+    statuses: dict[str, int]
+    types: dict[str, int] = Field(description="By `file_type`; documents that were never read have none.")
+    languages: dict[str, int]
+    tags: dict[str, int] = Field(description=f"The {MOST_TAGS} most frequent.")
 
 
 class DocumentEnd(ApiModel):
@@ -192,6 +210,14 @@ NO_QUALITY: dict[str, Any] = {
 }
 
 
+class DocumentFailure(ApiModel):
+    """A document that a bulk request could not change, and why."""
+
+    id: UUID
+    code: str
+    message: str
+
+
 class DeletedCounts(ApiModel):
     """What a deletion removed."""
 
@@ -261,6 +287,9 @@ class Chunk(ApiModel):
     end_time: float | None = Field(description="Seconds.")
     metadata: ChunkMetadata
     replaced_by: list[UUID] = ABSENT
+    file_replaced_at: Annotated[
+        datetime, Field(description="Of a chunk of an earlier file: when another file replaced that one.")
+    ] = ABSENT
     neighbors: Neighbors = ABSENT
 
     @classmethod
@@ -285,6 +314,7 @@ class Chunk(ApiModel):
             end_time=row.end_time,
             metadata=metadata,
             **({} if row.replaced_by is None else {"replaced_by": row.replaced_by}),
+            **({} if row.file_replaced_at is None else {"file_replaced_at": row.file_replaced_at}),
         )
 
 

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -20,7 +21,7 @@ def favicon(request: HttpRequest) -> HttpResponse:
 @login_required
 def documents(request: HttpRequest) -> HttpResponse:
     """Show the list of documents, with upload and progress."""
-    return render(request, "kb/documents.html")
+    return render(request, "kb/documents.html", {"undo_secs": settings.DOCUMENT_UNDO_SECS})
 
 
 @login_required

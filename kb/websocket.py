@@ -12,6 +12,7 @@ from core.pubsub import document_topic, subscriber
 from core.threads import in_database
 from kb import representations
 from kb.models import Document
+from kb.scheduled_deletion import NOT_MARKED
 
 
 class DocumentsConsumer(PrincipalConsumer):
@@ -55,7 +56,9 @@ class DocumentsConsumer(PrincipalConsumer):
                     await self._send_change(id, seen)
 
     def _visible_ids(self, workspace_id: UUID) -> set[str]:
-        documents = Document.objects.restricted_to(self.principal).filter(workspace_id=workspace_id)
+        documents = Document.objects.restricted_to(self.principal).filter(
+            NOT_MARKED, workspace_id=workspace_id
+        )
         return {str(id) for id in documents.values_list("pk", flat=True)}
 
     async def _send_change(self, id: str, seen: set[str]) -> None:
@@ -69,5 +72,5 @@ class DocumentsConsumer(PrincipalConsumer):
             await self.send_json({"event": "document_deleted", "data": {"id": id}})
 
     def _read(self, id: str) -> dict[str, Any] | None:
-        document = Document.objects.restricted_to(self.principal).filter(pk=id).first()
+        document = Document.objects.restricted_to(self.principal).filter(NOT_MARKED, pk=id).first()
         return representations.Document.of(document).as_json() if document else None

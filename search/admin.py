@@ -32,11 +32,6 @@ class ChargeAdmin(ModelAdmin):  # type: ignore[misc]
     readonly_fields = fields
     show_full_result_count = False
 
-    class Media:
-        """The plot, in the colours of the panel."""
-
-        css = {"all": ["admin.css"]}
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Charge]:
         """Return charges of every tenant: the admin panel is for staff."""
         return Charge.unscoped.order_by("-created_at", "id")

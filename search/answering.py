@@ -6,13 +6,18 @@ contexts ─ crops, for models that can see ─ generate, marker by marker ─ r
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
+from django.core.exceptions import ImproperlyConfigured
+
 from accounts.ledger.base import Payer
 from accounts.ledger.paying import LedgerPayment
 from accounts.principal import Principal
+from core.errors import ProviderError
+from core.threads import in_database
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from runs.context import Run
@@ -22,11 +27,13 @@ from search.citations.resolve import Resolved
 from search.citations.verifying import verify_with_deadline
 from search.contexts import Context
 from search.crops import crops_of
-from search.generation.base import Corpus, GenerationRequest, GenerationUsage, TextStream
+from search.generation.base import Corpus, GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive import nothing_found
 from search.generation.registry import generator
 from search.preferences import RagSettings
 from search.timing import StageTimer
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +78,29 @@ async def answer_from(
 async def _generated(
     asked: GenerationRequest, principal: Principal, run: Run, wanted: RagSettings
 ) -> TextStream:
-    chosen = generator(wanted.generation_model)
+    chosen = await in_database(chosen_generator, wanted.generation_model)
     if not asked.contexts:
         yield nothing_found(asked)
         yield GenerationUsage(chosen.name)
         return
     if wanted.multimodal and chosen.can_see:
         asked = replace(asked, crops=await crops_of(principal, asked.contexts))
-    payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id))
+    payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     async with aclosing(chosen.answer(asked, payment)) as pieces:
         async for piece in pieces:
             yield piece
+
+
+def chosen_generator(name: str) -> Generator:
+    """Return the generator of that name; raise `ProviderError` if the one connected can't be used."""
+    try:
+        return generator(name)
+    except ImproperlyConfigured as error:
+        logger.exception("No generator can be loaded")
+        raise ProviderError(
+            "The language model can't be used as it is set up. An administrator sees why on the page "
+            "“Connect a model”."
+        ) from error
 
 
 class AnswerStream:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Literal
@@ -14,15 +14,21 @@ from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
 from accounts.access.identity import AskerFields
+from accounts.audit.retrievals import Retrieval, record_search
 from accounts.ledger.base import Payer
 from accounts.ledger.paying import LedgerPayment
 from accounts.principal import Principal
+from accounts.quotas.limits import admit_run
+from accounts.quotas.request_rates import count_run
 from core.api.operations import ReadBody, operation
 from core.api.validation import ABSENT, ApiModel
 from core.errors import NotFound
+from core.http.client_address import current_address
+from core.http.request_id import current_request_id
+from kb import models
 from kb.representations import BoundingBox, Chunk, ChunkMetadata
 from search.explanation import Explanation, explain
-from search.inputs import QuestionInput
+from search.inputs import QuestionInput, searched_workspaces
 from search.retrieval import DEFAULT, RankedChunk, rank
 
 EVERY_CANDIDATE = 10_000
@@ -93,28 +99,57 @@ class SearchView(APIView):
         inputs = read_body()
         principal = inputs.asker(principal_of(request))
         inputs.check_visible(principal)
-        return _search(principal, inputs)
+        count_run(principal)
+        if principal.workspace_ids:
+            # A key whose workspaces are gone finds nothing, and nobody pays.
+            admit_run(_paying(principal))
+        result, chunks = _search(principal, inputs)
+        _record(principal, inputs, chunks)
+        return result
 
 
-def _search(principal: Principal, inputs: SearchInput) -> SearchResult:
+def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, list[models.Chunk]]:
     ranking = rank(
         principal,
         inputs.question(),
         # Chunks that are left out are replaced by lower-ranked ones.
         limit=EVERY_CANDIDATE if inputs.explain or inputs.per_document else inputs.limit,
         settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
-        payment=LedgerPayment(lambda: Payer.of(_paying(principal))),
+        payment=LedgerPayment(lambda: Payer.of(_paying(principal), owner=principal.usage_owner)),
     )
+    chosen = _chosen(ranking.results, inputs)
     result = SearchResult(
         query=inputs.query,
-        results=_hits(_chosen(ranking.results, inputs)),
+        results=_hits(chosen),
         total_candidates=ranking.total_candidates,
         reranked=ranking.reranked,
         timings=ranking.timings,
     )
     if inputs.explain:
         result.explanation = explain(inputs.query, ranking, inputs.limit)
-    return result
+    return result, [found.chunk for found in chosen]
+
+
+def _record(principal: Principal, inputs: SearchInput, found: Sequence[models.Chunk]) -> None:
+    """Write into the audit log which chunks a search returns."""
+    if not principal.workspace_ids:
+        # A key whose workspaces are gone: nothing was searched, and no workspace's log would say so.
+        return
+    chunks: defaultdict[UUID, list[UUID]] = defaultdict(list)
+    for chunk in found:
+        chunks[chunk.workspace_id].append(chunk.pk)
+    searched = searched_workspaces(principal, inputs)
+    retrieval = Retrieval(
+        tool="search",
+        owner=principal.usage_owner,
+        workspace_id=min(searched, default=None) or _paying(principal),
+        searched=searched,
+        document_ids=inputs.document_ids,
+        chunks=chunks,
+        address=current_address(),
+        request_id=current_request_id(),
+    )
+    record_search(retrieval)
 
 
 def _chosen(results: Sequence[RankedChunk], inputs: SearchInput) -> list[RankedChunk]:

@@ -12,6 +12,10 @@ from kb.representations import place_in_file
 from runs.events import EventData, Usage
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class BoxData(EventData):
     """One entry of a `bbox` list."""
 
@@ -58,6 +62,10 @@ class Quote(EventData):
     end_time: float | None
     response_start: int = Field(description="code points into `response`")
     response_end: int
+    chunk_start: int | None = Field(
+        None, exclude_if=_is_none, description="code points into the chunk's text, as `chunk_end`"
+    )
+    chunk_end: int | None = Field(None, exclude_if=_is_none)
     machine_made: bool = Field(
         False, exclude_if=operator.not_, description="true where it is what a model has said of a picture"
     )
@@ -110,6 +118,10 @@ class Phase(EventData):
     data: dict[str, int] | None = None
 
 
+AnswerOutcome = Literal["answered", "closest", "nothing"]
+"""Whether there is an answer. “closest”: what was found is about the question, but answers nothing."""
+
+
 class Contexts(EventData):
     """The contexts, as soon as they are known, so that a client can show what `<source_N>` means."""
 
@@ -126,6 +138,7 @@ class RagResult(EventData):
     model: str
     execution_id: str
     answered: bool
+    outcome: AnswerOutcome
     citations_removed: int
     usage: Usage
     timings: dict[str, float] = Field(description="seconds by stage")
@@ -155,6 +168,7 @@ class WithheldResult(EventData):
     model: str
     execution_id: str
     answered: bool
+    outcome: AnswerOutcome
     citations_removed: int
     usage: Usage
     timings: dict[str, float]

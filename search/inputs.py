@@ -11,8 +11,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from accounts.principal import Principal
 from core.api.validation import Moment
 from core.errors import NotFound, ValidationError
+from kb.collections import collections_by_id
 from kb.documents import documents_by_id
 from kb.metadata import MAX_FILTER_CHARS, MAX_FILTER_KEYS, MAX_FILTER_VALUES, checked_metadata_filter
+from kb.models import Document
 from search.retrieval import Filters, Question
 
 
@@ -70,6 +72,10 @@ class FiltersInput(BaseModel):
         None, description="Documents in any of these languages: ISO 639 codes, as `en`."
     )
 
+    collection_ids: list[UUID] | None = Field(
+        None, min_length=1, max_length=100, description="Documents in any of these collections."
+    )
+
     @field_validator("metadata")
     @classmethod
     def _values(cls, metadata: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
@@ -89,6 +95,7 @@ class FiltersInput(BaseModel):
             created_before=self.created_before,
             kinds=tuple(self.kinds or ()),
             languages=tuple(self.languages or ()),
+            collection_ids=tuple(self.collection_ids or ()),
         )
 
 
@@ -111,8 +118,10 @@ class QuestionInput(BaseModel):
     filters: FiltersInput | None = Field(None, description="Search only documents that meet all of these.")
 
     def check_visible(self, principal: Principal) -> None:
-        """Raise `NotFound` naming the first document or workspace that the principal can't see."""
+        """Raise `NotFound` naming the first thing that the principal can't see."""
         documents_by_id(principal, self.document_ids or [])
+        if self.filters and self.filters.collection_ids:
+            collections_by_id(principal, self.filters.collection_ids, param="filters.collection_ids")
         for index, id in enumerate(self.workspace_ids or []):
             if id not in principal.roles:
                 raise NotFound(
@@ -127,3 +136,11 @@ class QuestionInput(BaseModel):
             None if self.workspace_ids is None else tuple(self.workspace_ids),
             self.filters.filters() if self.filters else Filters(),
         )
+
+
+def searched_workspaces(principal: Principal, inputs: QuestionInput) -> set[UUID]:
+    """Return the workspaces whose documents a search looks through."""
+    if inputs.document_ids is not None:
+        named = Document.objects.addressable_by(principal).filter(pk__in=inputs.document_ids)
+        return set(named.values_list("workspace_id", flat=True))
+    return set(principal.workspace_ids if inputs.workspace_ids is None else inputs.workspace_ids)

@@ -8,32 +8,32 @@ One async generator of typed events; every transport is a frame around it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from uuid import UUID
 
 from channels.db import database_sync_to_async
 from django.conf import settings
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from accounts.ledger.base import Payer
 from accounts.ledger.paying import LedgerPayment
 from accounts.ledger.spending import cost_of_execution
 from accounts.principal import Principal
 from core.threads import in_database
-from kb.models import Document
 from runs.context import Run
 from runs.events import DocumentsRead, ToolEnd, ToolUpdate, Trace, Yielded
 from search.answering import CitedAnswer, answer_from
 from search.citations.resolve import Resolved
 from search.contexts import ChunkContext, Context, context_of_chunk
 from search.continuations import with_continuations
-from search.events import BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
+from search.events import AnswerOutcome, BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
 from search.inputs import QuestionInput
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
-from search.retrieval import DEFAULT, RankedChunk, Ranking, rank
+from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, rank
 from search.timing import StageTimer
 
 PREVIEW_CHARS = 300
@@ -52,35 +52,33 @@ class RagInput(QuestionInput):
     )
 
 
-def searched_workspaces(principal: Principal, inputs: RagInput) -> set[UUID]:
-    """Return the workspaces whose documents a search looks through."""
-    if inputs.document_ids is not None:
-        named = Document.objects.addressable_by(principal).filter(pk__in=inputs.document_ids)
-        return set(named.values_list("workspace_id", flat=True))
-    return set(principal.workspace_ids if inputs.workspace_ids is None else inputs.workspace_ids)
+@dataclass(frozen=True, slots=True)
+class RetrievedContexts:
+    """What retrieval has found for an answer: the last item of `retrieve_contexts`."""
+
+    ranking: Ranking
+    contexts: list[ChunkContext]
+
+    @property
+    def worth_reading(self) -> list[ChunkContext]:
+        """The contexts, or none where nothing found is about the question: from that nothing is written."""
+        return self.contexts if is_relevant(self.ranking.results) else []
 
 
 async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncIterator[Yielded]:
     """Yield the events of one search: its phases, contexts and text, how it came about, its result."""
     clock = StageTimer()
-    yield _phase("SEARCH_PREPARATION", "started", execution_id=run.execution_id)
-    wanted, ranking, contexts = await _searched(principal, inputs, run)
-    clock.mark("retrieval")
-    yield _phase("RETRIEVAL", "completed", retrieved_count=ranking.total_candidates)
-
-    yield _phase(
-        "RERANKING",
-        "completed",
-        initial_count=ranking.total_candidates,
-        reranked_count=ranking.reranked_count,
-        kept_count=len(contexts),
+    wanted = await in_database(
+        rag_settings, principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection
     )
-    yield DocumentsRead(documents=list(dict.fromkeys(context.document_id for context in contexts)))
-    yield ToolUpdate(data=Contexts(contexts=[_context_data(context) for context in contexts]))
-
+    async with aclosing(retrieve_contexts(principal, inputs.question(), run, wanted, clock)) as steps:
+        async for step in steps:
+            if isinstance(step, RetrievedContexts):
+                found = step
+            else:
+                yield step
     yield _phase("COMPILING_RESULTS", "started")
-    # From what is not about the question nothing is written.
-    worth = contexts if is_relevant(ranking.results) else []
+    worth = found.worth_reading
     async with aclosing(
         answer_from(worth, inputs.query, principal=principal, run=run, wanted=wanted, clock=clock)
     ) as parts:
@@ -89,23 +87,41 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
                 answer = part
             else:
                 yield part
-    cost = await _cost(run, wanted, answer)
-    yield _trace(ranking, contexts, answer, cost, clock.timings)
-    yield ToolEnd(data=_result(run.execution_id, answer, contexts, clock.timings))
+    cost = await cost_of_answer(run, wanted, answer)
+    yield _trace(found, answer, cost, clock.timings)
+    yield ToolEnd(data=_result(run.execution_id, answer, found, clock.timings))
 
 
-def _retrieved(
-    principal: Principal, inputs: RagInput, run: Run
-) -> tuple[RagSettings, Ranking, list[ChunkContext]]:
-    wanted = rag_settings(principal, run.workspace_id, contexts=inputs.limit, reflection=inputs.reflection)
+async def retrieve_contexts(
+    principal: Principal, question: Question, run: Run, wanted: RagSettings, clock: StageTimer
+) -> AsyncGenerator[ToolUpdate | DocumentsRead | RetrievedContexts, None]:
+    """Yield the events of retrieval up to its contexts, and last the `RetrievedContexts`."""
+    yield _phase("SEARCH_PREPARATION", "started", execution_id=run.execution_id)
+    found = await _retrieve(principal, question, run, wanted)
+    ranking, contexts = found.ranking, found.contexts
+    clock.mark("retrieval")
+    yield _phase("RETRIEVAL", "completed", retrieved_count=ranking.total_candidates)
+    yield _phase(
+        "RERANKING",
+        "completed",
+        initial_count=ranking.total_candidates,
+        reranked_count=ranking.reranked_count,
+        kept_count=len(contexts),
+    )
+    yield _documents_read(contexts)
+    yield ToolUpdate(data=Contexts(contexts=[context_data(context) for context in contexts]))
+    yield found
+
+
+def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSettings) -> RetrievedContexts:
     steps = replace(FOR_ANSWERS, reranker=wanted.reranker)
-    payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id))
-    ranking = rank(principal, inputs.question(), limit=wanted.contexts, settings=steps, payment=payment)
+    payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
+    ranking = rank(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
     found = with_continuations(principal, ranking.results, wanted.contexts)
-    return wanted, ranking, [_context(rank, each) for rank, each in enumerate(found, start=1)]
+    return RetrievedContexts(ranking, [_context(rank, each) for rank, each in enumerate(found, start=1)])
 
 
-_searched = database_sync_to_async(_retrieved, thread_sensitive=False)
+_retrieve = database_sync_to_async(_retrieved, thread_sensitive=False)
 
 
 def is_relevant(found: Sequence[RankedChunk]) -> bool:
@@ -113,12 +129,21 @@ def is_relevant(found: Sequence[RankedChunk]) -> bool:
     return any(each.relevance >= settings.RELEVANCE_FLOOR for each in found)
 
 
-async def _cost(run: Run, wanted: RagSettings, answer: CitedAnswer) -> float | None:
+async def cost_of_answer(run: Run, wanted: RagSettings, answer: CitedAnswer) -> float | None:
     """Return the US dollars spent, None if unknown; the ledger is asked only where a reranker is paid."""
     chosen = await asyncio.to_thread(reranker, wanted.reranker)
     if answer.cost is None or chosen is None or not chosen.is_paid:
         return answer.cost
     return float(await in_database(cost_of_execution, run.execution_id))
+
+
+def _documents_read(contexts: Sequence[ChunkContext]) -> DocumentsRead:
+    chunks: defaultdict[UUID, list[UUID]] = defaultdict(list)
+    for context in contexts:
+        assert context.workspace_id is not None
+        chunks[context.workspace_id].append(context.chunk_id)
+    documents = dict.fromkeys(context.document_id for context in contexts)
+    return DocumentsRead(documents=list(documents), chunks=chunks)
 
 
 def _phase(name: str, status: str, *, execution_id: str | None = None, **counts: int) -> ToolUpdate:
@@ -130,7 +155,8 @@ def _context(rank: int, found: RankedChunk) -> ChunkContext:
     return context_of_chunk(rank, found.chunk, found.chunk.document.name, found.score, found.scores.rerank)
 
 
-def _context_data(context: ChunkContext, resolved: Resolved | None = None) -> ContextData:
+def context_data(context: ChunkContext, resolved: Resolved | None = None) -> ContextData:
+    """Return a context as events show it, and, once the answer is checked, what is quoted of it."""
     quotes = resolved.quotes.get(context.rank, []) if resolved else []
     picture = context.picture
     return ContextData(
@@ -154,17 +180,23 @@ def _context_data(context: ChunkContext, resolved: Resolved | None = None) -> Co
     )
 
 
+def outcome_of(resolved: Resolved, worth_reading: Sequence[Context]) -> AnswerOutcome:
+    """Return whether the answer cites anything, and if not, whether its contexts were about the question."""
+    return "answered" if resolved.quotes else "closest" if worth_reading else "nothing"
+
+
 def _result(
-    execution_id: str, answer: CitedAnswer, contexts: Sequence[ChunkContext], timings: dict[str, float]
+    execution_id: str, answer: CitedAnswer, found: RetrievedContexts, timings: dict[str, float]
 ) -> RagResult:
     resolved = answer.resolved
     return RagResult(
         response=resolved.response,
-        contexts=[_context_data(context, resolved) for context in contexts],
+        contexts=[context_data(context, resolved) for context in found.contexts],
         sources_used=resolved.sources_used,
         model=answer.model,
         execution_id=execution_id,
         answered=bool(resolved.quotes),
+        outcome=outcome_of(resolved, found.worth_reading),
         citations_removed=resolved.removed,
         usage=answer.usage,
         timings=timings,
@@ -172,22 +204,34 @@ def _result(
 
 
 def _trace(
-    ranking: Ranking,
-    contexts: Sequence[Context],
-    answer: CitedAnswer,
-    cost: float | None,
-    timings: dict[str, float],
+    found: RetrievedContexts, answer: CitedAnswer, cost: float | None, timings: dict[str, float]
 ) -> Trace:
     return Trace(
         usage=answer.usage,
         cost=cost,
-        timings=timings | {f"retrieval.{stage}": secs for stage, secs in ranking.timings.items()},
-        steps={
-            "retrieved": ranking.total_candidates,
-            "reranked": ranking.reranked_count,
-            # No ids: contexts name them, blanked for documents that a reader no longer sees.
-            "kept": [{"rank": each.rank, "score": each.score} for each in contexts],
-            "seen": sorted(answer.seen),
-            "citations": [asdict(verdict) for verdict in answer.resolved.verdicts],
-        },
+        timings=timings | retrieval_timings(found.ranking),
+        steps=retrieval_steps(found) | answer_steps(answer),
     )
+
+
+def retrieval_timings(ranking: Ranking) -> dict[str, float]:
+    """Return the seconds of each stage of retrieval, as a trace names them."""
+    return {f"retrieval.{stage}": secs for stage, secs in ranking.timings.items()}
+
+
+def retrieval_steps(found: RetrievedContexts) -> dict[str, JsonValue]:
+    """Return a trace's description of retrieval."""
+    return {
+        "retrieved": found.ranking.total_candidates,
+        "reranked": found.ranking.reranked_count,
+        # No ids: contexts name them, blanked for documents that a reader no longer sees.
+        "kept": [{"rank": each.rank, "score": each.score} for each in found.contexts],
+    }
+
+
+def answer_steps(answer: CitedAnswer) -> dict[str, JsonValue]:
+    """Return a trace's description of an answer: what the model saw, and its checked citations."""
+    return {
+        "seen": list[JsonValue](sorted(answer.seen)),
+        "citations": [asdict(verdict) for verdict in answer.resolved.verdicts],
+    }

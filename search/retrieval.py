@@ -33,6 +33,7 @@ from kb.index.nearest import best, similarities, worth_comparing
 from kb.index.view import Rows, View, open_view
 from kb.index.words import QueryWord, WordScores, question_words, score_words
 from kb.models import Chunk, Document, EmbeddingSpace
+from kb.scheduled_deletion import NOT_MARKED
 from search import fusion
 from search.passages import Passage, distinct, read_passages
 from search.phrases import narrow_to_phrases
@@ -56,6 +57,7 @@ class Filters:
     created_before: datetime | None = None
     kinds: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
+    collection_ids: tuple[UUID, ...] = ()
 
     def __bool__(self) -> bool:
         return self != Filters()
@@ -75,6 +77,8 @@ class Filters:
             condition &= Q(file_type__in=self.kinds)
         if self.languages:
             condition &= Q(language__in=self.languages)
+        if self.collection_ids:
+            condition &= Q(collection_ids__overlap=list(self.collection_ids))
         return condition
 
 
@@ -197,11 +201,10 @@ def rank(
 
 def _documents(principal: Principal, question: Question) -> frozenset[UUID] | None:
     """Return to which documents a question is narrowed; None where it is not."""
-    if not question.filters:
+    visible = Document.objects.restricted_to(principal)
+    if not question.filters and not visible.exclude(NOT_MARKED).exists():
         return None if question.document_ids is None else frozenset(question.document_ids)
-    documents: QuerySet[Document] = Document.objects.restricted_to(principal).filter(
-        question.filters.condition()
-    )
+    documents: QuerySet[Document] = visible.filter(NOT_MARKED, question.filters.condition())
     if question.document_ids is not None:
         documents = documents.filter(pk__in=question.document_ids)
     return frozenset(documents.order_by().values_list("pk", flat=True))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from runs.registry import Tool
 from search.events import Contexts, Phase, RagResult, WithheldContexts, WithheldResult, WithheldText
-from search.inputs import MOST_QUERY_CHARS
+from search.inputs import MOST_QUERY_CHARS, searched_workspaces
 from search.preferences import MAX_CONTEXTS
-from search.rag import RagInput, rag_search, searched_workspaces
+from search.rag import RagInput, rag_search
 
 RAG_SEARCH = Tool(
     "rag_search",

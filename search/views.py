@@ -1,6 +1,5 @@
-"""The pages for asking questions, and for examining searches."""
+"""The pages for examining searches and what they cost."""
 
-from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -8,47 +7,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from accounts.access.identity import principal_of_user
-from accounts.models import User, Workspace
+from accounts.models import User
 from accounts.models.ledger import Balance, Charge
 from accounts.pages import administered_workspace
 from accounts.roles import Role
-from search.web.preferences import are_web_tools_offered, is_enabled, web_search_settings
+from accounts.workspace_frame import open_workspace
+from search.web.preferences import are_web_tools_offered, web_search_settings
 from search.web.usage.health import engine_healths
 from search.web.usage.spent import PERIODS, SpendingOverview, limit_of, period
-
-
-@dataclass(frozen=True, slots=True)
-class WebWorkspace:
-    """A workspace in which the web can or could be searched."""
-
-    workspace: Workspace
-    is_enabled: bool
-    is_administered: bool
-    """Whether the user can switch it on."""
-
-
-@login_required
-def ask(request: HttpRequest) -> HttpResponse:
-    """Show the question box, the answers and the viewer; `?execution=` shows an earlier answer."""
-    assert isinstance(request.user, User)
-    workspaces = _web_workspaces(request.user) if are_web_tools_offered() else []
-    tools = ["rag_search", "web_search"] if workspaces else ["rag_search"]
-    return render(request, "search/ask.html", {"tools": tools, "web_workspaces": workspaces})
-
-
-def _web_workspaces(user: User) -> list[WebWorkspace]:
-    """Return the user's workspaces, the personal one first."""
-    principal = principal_of_user(user)
-    workspaces = Workspace.objects.filter(pk__in=principal.workspace_ids)
-    return [
-        WebWorkspace(
-            workspace,
-            is_enabled(principal, workspace.pk),
-            principal.roles[workspace.pk].covers(Role.ADMIN),
-        )
-        for workspace in sorted(workspaces, key=lambda each: each.pk != principal.personal_workspace_id)
-    ]
 
 
 @login_required
@@ -68,15 +34,13 @@ def search_bench(request: HttpRequest, id: UUID) -> HttpResponse:
 @login_required
 def web_use(request: HttpRequest, id: UUID) -> HttpResponse:
     """Show an admin what the workspace has spent, what is left, and how the search engines do."""
-    assert isinstance(request.user, User)
-    workspace, workspaces = administered_workspace(request, id)
-    principal, now = principal_of_user(request.user), timezone.now()
+    frame = open_workspace(request, id, Role.ADMIN)
+    workspace, principal, now = frame.workspace, frame.principal, timezone.now()
     counts = web_search_settings(principal, workspace.pk)
     charges = Charge.objects.restricted_to(principal).filter(workspace=workspace)
     balances = Balance.objects.restricted_to(principal).filter(workspace=workspace)
     shown = {
-        "workspace": workspace,
-        "workspaces": workspaces,
+        "frame": frame,
         "is_enabled": counts.enabled,
         "spent": SpendingOverview.of(charges, period(request.GET.get("days")), now.date()),
         "limit": limit_of(balances, counts.max_cost),

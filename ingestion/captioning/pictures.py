@@ -56,7 +56,7 @@ def caption_pictures(
     not asked again.
     """
     kept = _Kept(document.pk, f"{captioner.name}\n{language}")
-    payer = Payer.of(document.workspace_id)
+    payer = Payer.of(document.workspace_id, owner=document.usage_owner)
     payment = LedgerPayment(lambda: payer)
     look = partial(_look, captioner, document, file, payment, kept, language)
     described: Described = {}

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpResponseBase
 from pydantic import AfterValidator, Field, StringConstraints
 from rest_framework.request import Request
@@ -22,12 +23,13 @@ from core.errors import Conflict
 from core.text.visible_text import one_line
 from kb import models
 from kb.api.finding import changeable_document, visible_document
-from kb.api.uploads import MAX_TAG, MAX_TAGS, ExternalId, Metadata, checked_tags
+from kb.api.uploads import MAX_TAG, MAX_TAGS, ExternalId, Metadata, Password, checked_tags
 from kb.changes import Changes, cancel, change
-from kb.deletion import delete_document
+from kb.deletion import delete_document, record_deletion
 from kb.document_events import follow_document
-from kb.documents import MAX_NAME, reprocess
+from kb.documents import MAX_NAME, record_change, reprocess
 from kb.representations import DeletionReceipt, Document, DocumentUpdate, QualityReport
+from kb.unlocking import unlock_document
 
 
 def _title(value: str) -> str:
@@ -107,9 +109,13 @@ class DocumentView(APIView):
     )
     def delete(self, request: Request, id: str) -> DeletionReceipt:
         """Delete the document with all that was made from it; return a receipt."""
-        document = changeable_document(principal_of(request), id)
+        principal = principal_of(request)
+        document = changeable_document(principal, id)
         check_match(request, document)
-        return DeletionReceipt(**delete_document(document).as_json())
+        with transaction.atomic():
+            receipt = delete_document(document)
+            record_deletion(principal, document, receipt)
+        return DeletionReceipt(**receipt.as_json())
 
 
 def check_match(request: Request, document: models.Document) -> None:
@@ -124,8 +130,11 @@ class ReprocessView(APIView):
     @operation("documents_reprocess", tag="Documents", answers={202: Document}, fails=(404,))
     def post(self, request: Request, id: str) -> Response:
         """Queue the document again; its chunks serve on until new ones replace them."""
-        document = changeable_document(principal_of(request), id)
-        reprocess(document)
+        principal = principal_of(request)
+        document = changeable_document(principal, id)
+        with transaction.atomic():
+            reprocess(document)
+            record_change(principal, document, "processing")
         return accepted(request, document)
 
 
@@ -135,13 +144,40 @@ def accepted(request: Request, document: models.Document) -> Response:
     return respond(Document.of(document), 202, {"Location": location})
 
 
+class Unlocking(ApiModel):
+    """The password of a protected file."""
+
+    password: Password
+
+
+class UnlockView(APIView):
+    """Open a file that is protected by a password."""
+
+    @operation("documents_unlock", tag="Documents", body=Unlocking, answers={202: Document}, fails=(404,))
+    def post(self, request: Request, id: str, read_body: ReadBody[Unlocking]) -> Response:
+        """Open the file of a document that failed with `encrypted`, and process it.
+
+        The file is kept without its password, which is stored nowhere. A password that does not fit is 400
+        `wrong_password`; you can try 20 a minute.
+        """
+        principal = principal_of(request)
+        document = changeable_document(principal, id)
+        unlock_document(principal, document, read_body().password)
+        document.refresh_from_db()
+        return accepted(request, document)
+
+
 class DocumentCancelView(APIView):
     """Stop a document's ingestion."""
 
     @operation("documents_cancel", tag="Documents", answers={200: Document}, fails=(404,))
     def post(self, request: Request, id: str) -> Document:
         """Cancel the ingestion; a document that is finished stays as it is."""
-        return Document.of(cancel(changeable_document(principal_of(request), id)))
+        principal = principal_of(request)
+        with transaction.atomic():
+            document = cancel(changeable_document(principal, id))
+            record_change(principal, document, "processing")
+        return Document.of(document)
 
 
 class QualityView(APIView):
@@ -160,6 +196,7 @@ class DocumentEventsView(APIView):
 
     @operation(
         "documents_events",
+        address_token=True,
         tag="Documents",
         query=StreamQuery,
         answers={(200, "text/event-stream"): DocumentUpdate},

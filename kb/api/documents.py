@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -15,16 +16,28 @@ from rest_framework.views import APIView
 from accounts.access.auth import principal_of
 from accounts.idempotency import IDEMPOTENCY_KEY, idempotency_key, run_once
 from accounts.principal import Principal
+from accounts.quotas.request_rates import count_password
 from core.api.lists import page_of
 from core.api.operations import ReadBody, operation, respond
 from core.api.rest import StrictJSONParser
 from kb import representations
-from kb.api.filtering import DocumentQuery
+from kb.api.filtering import DocumentQuery, SummaryQuery
 from kb.api.limits import refuse_beyond_quota
-from kb.api.uploads import NewFiles, NewText, NoUploadParser, UploadParser, fingerprint
-from kb.documents import add_document, add_url
+from kb.api.uploads import (
+    MAX_TAGS,
+    NewFiles,
+    NewText,
+    NoUploadParser,
+    UploadParser,
+    checked_tags,
+    fingerprint,
+)
+from kb.documents import Details, add_document, add_url
 from kb.models import Document
-from kb.representations import AddedDocument, AddedDocuments, DocumentList
+from kb.representations import AddedDocument, AddedDocuments, DocumentList, DocumentSummary
+from kb.summary import summary_of
+from kb.unlocking import unlocked_upload
+from kb.unpacking import ArchivedFile, archived_files, is_archive, unpack
 
 
 class DocumentsView(APIView):
@@ -42,9 +55,7 @@ class DocumentsView(APIView):
     def get(self, request: Request, query: DocumentQuery) -> DocumentList:
         """List the documents the caller may see."""
         documents = query.documents(principal_of(request))
-        return page_of(
-            DocumentList, documents, representations.Document.of, request, query, (query.ordering, "id")
-        )
+        return page_of(DocumentList, documents, representations.Document.of, request, query, query.columns)
 
     @operation(
         "documents_create",
@@ -65,12 +76,43 @@ class DocumentsView(APIView):
         key = idempotency_key(request, principal, partial(fingerprint, body))
 
         def add() -> list[JsonValue]:
-            refuse_beyond_quota(details.workspace_id, len(body.files) + len(body.urls))
-            added = [add_document(principal, file, details) for file in body.files]
+            packed = {file for file in body.files if body.unpack and is_archive(file)}
+            if body.password is not None:
+                count_password(principal)
+            unlock = partial(unlocked_upload, principal=principal, password=body.password)
+            inside = sum(len(archived_files(file, body.password)) for file in packed)
+            refuse_beyond_quota(details.workspace_id, len(body.files) - len(packed) + inside + len(body.urls))
+            added = []
+            for file in body.files:
+                if file in packed:
+                    added += [_add_archived(principal, one, details) for one in unpack(file, body.password)]
+                else:
+                    added.append(add_document(principal, file, details, unlock))
             added += [add_url(principal, url, details) for url in body.urls]
             return [[str(document.pk), duplicate] for document, duplicate in added]
 
         return _reply(request, principal, run_once(key, add)[0] if key else add())
+
+
+class DocumentSummaryView(APIView):
+    """What a list holds, counted."""
+
+    @operation(
+        "documents_summary",
+        tag="Documents",
+        query=SummaryQuery,
+        answers={200: DocumentSummary},
+        fails=(404,),
+    )
+    def get(self, request: Request, query: SummaryQuery) -> DocumentSummary:
+        """Count the documents of a list and their bytes; by status, type, language and tag."""
+        return DocumentSummary.model_validate(summary_of(query.documents(principal_of(request))))
+
+
+def _add_archived(principal: Principal, file: ArchivedFile, details: Details) -> tuple[Document, bool]:
+    """Add a file of an archive, tagged with the folder in which it was there."""
+    tags = checked_tags([*details.tags, file.folder][-MAX_TAGS:])
+    return add_document(principal, file.content, replace(details, tags=tags))
 
 
 def _reply(request: Request, principal: Principal, added: Any) -> Response:

@@ -1,10 +1,12 @@
-"""`/api/v1/documents/{id}/file` and `/pages/{n}`: a document's bytes, and pictures of its pages."""
+"""`/api/v1/documents/{id}/file`, `/pages/{n}` and `/waveform`: its bytes, and pictures of pages and sound."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Annotated
+from uuid import UUID
 
+import orjson
 from django.http import HttpResponse, HttpResponseBase
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import Field
@@ -13,17 +15,20 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from accounts.access.auth import principal_of
+from accounts.principal import Principal
+from accounts.quotas.request_rates import count_page_image
 from core.api.conditional import is_unchanged, not_modified, revalidated
 from core.api.operations import IF_MATCH, IF_NONE_MATCH, ApiQuery, ReadBody, operation, respond
-from core.api.validation import DIGITS, decimal_number
+from core.api.validation import DIGITS, ApiModel, decimal_number
 from core.errors import NotFound
 from core.threads import give_connection_back
 from kb.api.document import accepted, check_match
 from kb.api.finding import changeable_document, visible_document
 from kb.api.uploads import NAMELESS, RawFileParser, Replacement
-from kb.documents import original_file, page_cache, replace_content
+from kb.documents import original_file, page_cache
 from kb.files import serve_file
-from kb.page_images.rendering import page_png
+from kb.page_images.rendering import page_png, waveform_json
+from kb.replacing import replace_content
 from kb.representations import Document
 
 MAX_IMAGE_WIDTH = 4000
@@ -45,6 +50,7 @@ class DocumentFileView(APIView):
 
     @operation(
         "documents_file",
+        address_token=True,
         tag="Documents",
         headers=[*RANGE_HEADERS, IF_NONE_MATCH],
         answers={
@@ -85,7 +91,8 @@ class DocumentFileView(APIView):
         file = read_body().file
         is_form = (request.content_type or "").startswith("multipart/form-data")
         name = None if file.name == NAMELESS and not is_form else file.name
-        if not replace_content(document, file, name, partial(check_match, request)):
+        check = partial(check_match, request)
+        if not replace_content(document, file, name, check, principal=principal_of(request)):
             return respond(Document.of(document))
         document.refresh_from_db()
         return accepted(request, document)
@@ -104,6 +111,7 @@ class DocumentPageView(APIView):
 
     @operation(
         "documents_page",
+        address_token=True,
         tag="Documents",
         query=PageQuery,
         headers=[IF_NONE_MATCH],
@@ -123,5 +131,50 @@ class DocumentPageView(APIView):
             return not_modified(etag)
         # To draw may take seconds, and to wait for it too: others need the connection.
         give_connection_back()
-        image = page_png(file, cache, page, query.width, asker=principal.user_id)
+        image = page_png(
+            file, cache, page, query.width, asker=principal.user_id, admit=partial(_admit_drawing, principal)
+        )
         return revalidated(HttpResponse(image, content_type="image/png"), etag)
+
+
+class Waveform(ApiModel):
+    """How loud a recording is, from its start to its end."""
+
+    document_id: UUID
+    duration: float = Field(description="Seconds.")
+    peaks: list[int] = Field(
+        description="The loudest moment of each of 1,000 equal parts, 100 being the loudest of all; empty "
+        "without sound."
+    )
+
+
+class DocumentWaveformView(APIView):
+    """How loud a recording is."""
+
+    @operation(
+        "documents_waveform",
+        tag="Documents",
+        headers=[IF_NONE_MATCH],
+        answers={200: Waveform, 304: None},
+        fails=(404, 504),
+    )
+    def get(self, request: Request, id: str) -> HttpResponseBase:
+        """Return the waveform of a recording; it is measured once and kept."""
+        principal = principal_of(request)
+        document = visible_document(principal, id)
+        if document.duration is None:
+            raise NotFound("The document is no recording.")
+        file, cache = original_file(document), page_cache(document)
+        etag = f'"{document.sha256}-sound-{DRAWING}"'
+        if is_unchanged(request, etag):
+            return not_modified(etag)
+        give_connection_back()
+        peaks = waveform_json(file, cache, asker=principal.user_id, admit=partial(_admit_drawing, principal))
+        body = Waveform(document_id=document.pk, duration=document.duration, peaks=orjson.loads(peaks))
+        return revalidated(respond(body), etag)
+
+
+def _admit_drawing(principal: Principal) -> None:
+    """Raise `RateLimited` if the user has had too many pages drawn lately."""
+    count_page_image(principal)
+    give_connection_back()

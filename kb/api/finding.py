@@ -5,8 +5,8 @@ from __future__ import annotations
 from uuid import UUID
 
 from accounts.principal import Principal
-from accounts.roles import Role
-from core.errors import Forbidden, NotFound
+from core.errors import NotFound
+from kb.access import require_changeable
 from kb.models import Chunk, Document
 
 
@@ -19,14 +19,9 @@ def visible_document(principal: Principal, id: str) -> Document:
 
 
 def changeable_document(principal: Principal, id: str) -> Document:
-    """Return the document if the principal may change it; raise `NotFound` or `Forbidden`.
-
-    An external user changes what is its own, and nothing that is merely shared with it.
-    """
+    """Return the document if the principal may change it; raise `NotFound` or `Forbidden`."""
     document = visible_document(principal, id)
-    if document.external_user_id != principal.external_user_id:
-        raise Forbidden("This document is shared with you. Only whoever it belongs to may change it.")
-    principal.require_workspace(document.workspace_id, Role.EDITOR)
+    require_changeable(principal, document)
     return document
 
 

@@ -31,9 +31,12 @@ def too_many(what: str, most: int) -> ValidationError:
 def refuse_beyond_quota(workspace_id: UUID, more: int) -> None:
     """Raise `QuotaExceeded` if so many `more` documents of a workspace may not wait for the worker."""
     most = settings.MAX_WAITING_DOCUMENTS
-    if waiting_jobs(workspace_id, most) + more > most:
+    waiting = waiting_jobs(workspace_id, most)
+    if waiting + more > most:
         raise QuotaExceeded(
             f"At most {most} documents of a workspace may wait. Send more when some of them are done.",
-            retry_after=RETRY_AFTER_SECS,
+            quota="waiting_documents",
             limit=most,
+            used=waiting,
+            retry_after=RETRY_AFTER_SECS,
         )

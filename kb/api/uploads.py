@@ -26,15 +26,17 @@ from accounts.access.identity import AskerFields
 from accounts.principal import Principal
 from core.api.rest import json_param
 from core.api.validation import ApiModel, without_nulls
-from core.errors import TooLarge, ValidationError
+from core.errors import Conflict, TooLarge, ValidationError
 from core.fetch import InvalidUrl, web_url
 from core.text.storable import is_storable
 from core.text.visible_text import one_line
 from kb.api.limits import refuse_too_many, too_many
+from kb.collections import collection_to_fill
 from kb.documents import MAX_EXTERNAL_ID, MAX_NAME, Details, sha256_of
 from kb.metadata import checked_metadata
 
 MAX_TAG, MAX_TAGS = 100, 100
+MAX_PASSWORD = 500
 NAMELESS = "file"
 
 
@@ -107,9 +109,12 @@ WebAddress = Annotated[str, AfterValidator(_url), WithJsonSchema({"type": "strin
 Tags = Annotated[list[str], AfterValidator(checked_tags)]
 Metadata = Annotated[dict[str, Any], AfterValidator(checked_metadata)]
 ExternalId = Annotated[str, Field(min_length=1, max_length=MAX_EXTERNAL_ID), AfterValidator(_visible)]
+Password = Annotated[
+    str, Field(min_length=1, max_length=MAX_PASSWORD, json_schema_extra={"format": "password"})
+]
 Language = Annotated[str, Field(pattern="^[A-Za-z]{2}$"), AfterValidator(str.lower)]
 # Forms of web pages send fields that nobody filled in.
-MAY_BE_BLANK = frozenset({"workspace_id", "session_id", "language"})
+MAY_BE_BLANK = frozenset({"workspace_id", "session_id", "collection_id", "language", "password"})
 
 
 class NewDocuments(AskerFields):
@@ -117,6 +122,7 @@ class NewDocuments(AskerFields):
 
     workspace_id: UUID | None = None
     session_id: UUID | None = Field(None, description="Attach them to it.")
+    collection_id: UUID | None = Field(None, description="Put them into this collection of the workspace.")
     external_id: ExternalId | None = Field(
         None,
         description="Your own id for the one file or URL; no other document of its place may have it.",
@@ -126,9 +132,16 @@ class NewDocuments(AskerFields):
     language: Language | None = Field(None, description="ISO 639-1")
 
     def details(self, principal: Principal) -> Details:
-        """Return what is said of the documents."""
+        """Return what is said of the documents; raise `NotFound`, `Forbidden` or `Conflict`."""
+        workspace_id, collection = self.workspace_id or principal.default_workspace_id(), None
+        if self.collection_id is not None:
+            collection = collection_to_fill(principal, self.collection_id)
+            place = (collection.workspace_id, collection.external_user_id, collection.session_id)
+            if place != (workspace_id, principal.external_user_id, principal.session_id):
+                raise Conflict("The collection is in another workspace.", param="collection_id")
         return Details(
-            workspace_id=self.workspace_id or principal.default_workspace_id(),
+            collection=collection,
+            workspace_id=workspace_id,
             tags=self.tags or [],
             metadata=self.metadata or {},
             language=self.language,
@@ -143,6 +156,14 @@ class NewFiles(NewDocuments):
 
     files: list[SentFile] = Field(default_factory=list)
     urls: list[WebAddress] = Field(default_factory=list)
+    unpack: bool = Field(
+        False,
+        description="Make each file of a .zip a document of its own, tagged with its folder there.",
+    )
+    password: Password | None = Field(
+        None,
+        description="Opens the files, or the archive, that are protected by it; it is stored nowhere.",
+    )
     metadata: Annotated[
         Metadata,
         BeforeValidator(lambda text: json_param("metadata", text)),
@@ -162,7 +183,7 @@ class NewFiles(NewDocuments):
         refuse_too_many(self.files, self.urls)
         if not self.files and not self.urls:
             raise ValidationError("Send at least one file or URL.", param="files")
-        if self.external_id is not None and len(self.files) + len(self.urls) > 1:
+        if self.external_id is not None and (self.unpack or len(self.files) + len(self.urls) > 1):
             raise ValidationError(
                 "An external_id names one document: send one file or URL.", param="external_id"
             )
@@ -173,6 +194,8 @@ class NewText(NewDocuments):
     """A document without a file: `text`, or any `json`."""
 
     urls: ClassVar[Sequence[str]] = ()
+    unpack: ClassVar[bool] = False
+    password: ClassVar[str | None] = None
 
     text: str | None = Field(None, description="Plain text or Markdown.")
     json_: Any = Field(None, alias="json", description="Any JSON value; stored as a JSON file.")
@@ -205,5 +228,5 @@ class Replacement(ApiModel):
 
 def fingerprint(body: NewFiles | NewText) -> JsonValue:
     """Return what makes it the same upload: the fields, and the names and digests of the files."""
-    fields = body.model_dump(mode="json", exclude={"files"}, exclude_unset=True)
+    fields = body.model_dump(mode="json", exclude={"files", "password"}, exclude_unset=True)
     return [fields, [[file.name, sha256_of(file)] for file in body.files]]

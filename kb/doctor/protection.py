@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from accounts import row_security
 from core.confinement import available_confinement
 
 
@@ -20,8 +21,8 @@ class Protection:
 
 
 def protections() -> list[Protection]:
-    """Check the kernel, the database's role and our own account."""
-    return [_confinement(), _role(), _account()]
+    """Check the kernel, the database's roles and our own account."""
+    return [_confinement(), _role(), _rows(), _account()]
 
 
 def _confinement() -> Protection:
@@ -36,6 +37,12 @@ def _role() -> Protection:
     advice = f'Run ALTER ROLE "{name}" NOSUPERUSER, once it owns its database and pgvector is installed.'
     state = f"The database's role is {name}, {'a superuser' if is_superuser else 'no superuser'}."
     return Protection("database_role", state, [advice] if is_superuser else [])
+
+
+def _rows() -> Protection:
+    gaps = row_security.missing()
+    state = "PostgreSQL itself keeps tenants apart" + (", with gaps." if gaps else ".")
+    return Protection("row_security", state, gaps)
 
 
 def _account() -> Protection:

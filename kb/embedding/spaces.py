@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import transaction
 
+from core.row_access import as_system
 from kb.embedding import queue
 from kb.embedding.base import EmbeddingModel
 from kb.embedding.hashing import NAME as HASHING_NAME
@@ -113,6 +114,7 @@ def _transition(active: EmbeddingSpace, wanted: EmbeddingSpace) -> str:
     return f"{now} while the documents are embedded again for {wanted}."
 
 
+@as_system("a space is filled if anybody's chunks have vectors in it")
 def _first_active_space() -> EmbeddingSpace:
     """Choose an active space if there is none: the wanted one, unless only another one holds vectors."""
     space = wanted_space()

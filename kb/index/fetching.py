@@ -18,6 +18,10 @@ def fetch_rows(query: str, parameters: Sequence[object]) -> list[tuple[Any, ...]
 
     Runs on Django's connection, in its transaction if there is one. Raises Django's database errors.
     """
-    connection.ensure_connection()
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+    # Django's cursor is opened first, because the connection then shows this context's rows only.
+    with (
+        connection.cursor() as opened,
+        connection.wrap_database_errors,
+        psycopg.Cursor(opened.connection) as cursor,
+    ):
         return cursor.execute(cast("Any", query), parameters, binary=True).fetchall()

@@ -5,12 +5,9 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
-from procrastinate.contrib.django import app
-from procrastinate.contrib.django.django_connector import DjangoConnector
 from procrastinate.exceptions import AlreadyEnqueued
-from procrastinate.jobs import JobDeferrer
-from procrastinate.manager import JobManager
 
+from core.jobs import defer_job
 from kb.index.segments import ScopeKey
 
 PRIORITY = -5
@@ -21,13 +18,10 @@ def defer_for_scope(task: str, kind: str, key: ScopeKey, *, after_secs: int | No
     arguments = {field: value and str(value) for field, value in key._asdict().items()}
     name = f"{kind} {tuple(arguments.values())}"
     schedule_in = {"seconds": after_secs} if after_secs else None
-    configured = app.configure_task(
-        task, lock=name, queueing_lock=name, priority=PRIORITY, schedule_in=schedule_in
-    )
+    options = {"lock": name, "queueing_lock": name, "priority": PRIORITY, "schedule_in": schedule_in}
     try:
         with transaction.atomic():
-            manager = JobManager(DjangoConnector(alias="default"))
-            JobDeferrer(job=configured.job, job_manager=manager).defer(**arguments)
+            defer_job(task, arguments, **options)
     except AlreadyEnqueued:
         pass
 

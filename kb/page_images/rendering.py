@@ -1,4 +1,4 @@
-"""Page images and crops: drawn by short-lived processes (`kb.page_images.drawing`), and cached.
+"""Page images, crops and waveforms: drawn by short-lived processes, and cached.
 
 A page may attack the renderer, or be slow on purpose. So few pages are drawn at once, users take turns, equal
 requests wait for one drawing, and a failed drawing is not tried again for a while.
@@ -14,10 +14,11 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from core.errors import LocusError, NotFound, Overloaded, Timeout, ValidationError
 from core.fair_slots import FairSlots
@@ -39,13 +40,21 @@ MOST_FAILURES = 10_000
 STEPS = (0, 480, 720, 960, 1280, 1600, 2000, 2600, 3200)
 
 
-def page_png(file: StoredFile, cache: Path, number: int, width: int, *, asker: Hashable = None) -> bytes:
+def page_png(
+    file: StoredFile,
+    cache: Path,
+    number: int,
+    width: int,
+    *,
+    asker: Hashable = None,
+    admit: Callable[[], None] = lambda: None,
+) -> bytes:
     """Return page `number` (1-based) as PNG, exactly `width` pixels wide; draw it if it is not cached.
 
-    `asker` identifies the user who takes turns. Raises `NotFound` if there is no such page, `Timeout`,
-    `ValidationError` if it can't be drawn, or `Overloaded`.
+    `asker` identifies the user who takes turns; `admit` may refuse the drawing. Raises `NotFound` if there is
+    no such page, `Timeout`, `ValidationError` if it can't be drawn, or `Overloaded`.
     """
-    return _read_image(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker)
+    return _read_image(_Drawing(file, number, width), cache / f"{number}-{width}.png", asker, admit)
 
 
 def crop_png(file: StoredFile, cache: Path, area: PageBox, longest: int, *, asker: Hashable = None) -> bytes:
@@ -60,6 +69,16 @@ def crop_png(file: StoredFile, cache: Path, area: PageBox, longest: int, *, aske
     return _read_image(_Drawing(file, area.page.number, width, box), cache / f"{name}.png", asker)
 
 
+def waveform_json(
+    file: StoredFile, cache: Path, *, asker: Hashable = None, admit: Callable[[], None] = lambda: None
+) -> bytes:
+    """Return the peaks of a recording as JSON, as `kb.page_images.sound` writes them.
+
+    Raises like `page_png`.
+    """
+    return _read_image(_Waveform(file, 1, 0), cache / "waveform.json", asker, admit)
+
+
 @dataclass(frozen=True, slots=True)
 class _Drawing:
     """What to draw: a page, or a box on it, at a width in pixels."""
@@ -69,17 +88,41 @@ class _Drawing:
     width: int
     box: Box | None = None
 
+    TOO_SLOW: ClassVar[str] = "This page takes too long to draw."
+    UNREADABLE: ClassVar[str] = "This page can't be drawn at this width."
+    PARAM: ClassVar[str | None] = "width"
 
-def _read_image(drawing: _Drawing, image: Path, asker: Hashable) -> bytes:
+    def command(self, path: Path) -> list[str]:
+        """Return the program that draws it, and its arguments."""
+        arguments = (path, self.number, self.width, *(self.box or ()))
+        return ["kb.page_images.drawing", *map(str, arguments)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Waveform(_Drawing):
+    """The waveform of a recording."""
+
+    TOO_SLOW: ClassVar[str] = "This recording takes too long to measure."
+    UNREADABLE: ClassVar[str] = "The sound of this recording can't be read."
+    PARAM: ClassVar[str | None] = None
+
+    def command(self, path: Path) -> list[str]:
+        """Return the program that draws it, and its arguments."""
+        return ["kb.page_images.sound", str(path)]
+
+
+def _read_image(
+    drawing: _Drawing, image: Path, asker: Hashable, admit: Callable[[], None] = lambda: None
+) -> bytes:
     for _ in range(2):
         try:
-            return _cached_image(drawing, image, asker).read_bytes()
+            return _cached_image(drawing, image, asker, admit).read_bytes()
         except FileNotFoundError:  # removed by the sweep at this moment
             continue
     raise NotFound
 
 
-def _cached_image(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
+def _cached_image(drawing: _Drawing, image: Path, asker: Hashable, admit: Callable[[], None]) -> Path:
     """Return the image if it is cached, else draw it; equal requests wait for one drawing."""
     if page_cache.use(image):
         return image
@@ -89,6 +132,7 @@ def _cached_image(drawing: _Drawing, image: Path, asker: Hashable) -> Path:
     with _only_one(image, PATIENCE_SECS):
         if page_cache.use(image):
             return image
+        admit()
         with _slots.slot(asker, deadline - time.monotonic()):
             # It may have failed meanwhile, at another width.
             _failures.check(drawing, version)
@@ -132,15 +176,13 @@ def _clean_up_if_deleted(cache: Path, drawing: _Drawing, version: Hashable) -> N
 
 def _run(drawing: _Drawing, output: int) -> None:
     with drawing.file.local_copy() as path:
-        arguments = (path, drawing.number, drawing.width, *(drawing.box or ()))
-        command = [sys.executable, "-m", "kb.page_images.drawing", *map(str, arguments)]
-        status = _exit_status(command, output)
+        status = _exit_status([sys.executable, "-m", *drawing.command(path)], output)
     if status in KILLED:
-        raise Timeout("This page takes too long to draw.")
+        raise Timeout(drawing.TOO_SLOW)
     if status == NO_SUCH_PAGE:
         raise NotFound("The document has no such page.")
     if status:
-        raise ValidationError("This page can't be drawn at this width.", param="width")
+        raise ValidationError(drawing.UNREADABLE, param=drawing.PARAM)
 
 
 def _exit_status(command: Sequence[str], output: int) -> int:

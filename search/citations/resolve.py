@@ -229,6 +229,8 @@ def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> 
         end_time=times[1] if times else None,
         response_start=start,
         response_end=start + statement.end - statement.start,
+        chunk_start=sentence.start,
+        chunk_end=sentence.end,
         machine_made=picture is not None and picture.is_machine_made(sentence.start),
         place=FilePlace.of(located.files(sentence.start, sentence.end)) if is_certain else None,
         header=_header(context, sentence) if is_certain else None,

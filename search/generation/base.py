@@ -28,6 +28,7 @@ class Corpus(StrEnum):
 
     DOCUMENTS = "documents"
     WEB = "web pages"
+    DOCUMENTS_AND_WEB = "documents and web pages"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""From the settings to the one generator of this process."""
+"""From the settings, or the model connected on a page, to the one generator of this process."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from django.utils.module_loading import import_string
 from core.llm.registry import PROVIDERS, usual_key
 from search.generation.base import Choice, Generator
 from search.generation.chain import Chain
+from search.generation.connection import connected_choice
 
+EXTRACTIVE = "extractive"
 GENERATORS = {
-    "extractive": "search.generation.extractive.ExtractiveGenerator",
+    EXTRACTIVE: "search.generation.extractive.ExtractiveGenerator",
     **dict.fromkeys(PROVIDERS, "search.generation.llm.LanguageModelGenerator"),
     "scripted": "search.generation.scripted.ScriptedGenerator",
 }
@@ -37,37 +39,52 @@ def load(*choices: Choice) -> Generator:
 
 
 def generator(preferred: str | None = None) -> Generator:
-    """Return the generator the settings name, loaded once per process; the choice of that name goes first."""
+    """Return the generator of `choices()`, loaded once per process; the choice of that name goes first.
+
+    It may ask the database.
+    """
     chosen = sorted(choices(), key=lambda choice: preferred is not None and choice.name != preferred)
     with _loading:
         return resident(*chosen)
 
 
 def choices() -> list[Choice]:
-    """Return what the settings name: the first choice, then its fallbacks."""
-    provider = settings.GENERATION_PROVIDER
-    first = Choice(
-        provider,
-        settings.GENERATION_MODEL,
-        settings.GENERATION_BASE_URL,
-        settings.GENERATION_API_KEY or usual_key(provider),
-    )
-    if provider == "extractive" and first.model:
+    """Return the first choice, then its fallbacks: as the settings name them, or else the page "Connect a
+    model". That is read in the database, so that a change counts at once in every process."""
+    return _with_fallbacks(environment_choice() or connected_choice() or Choice(EXTRACTIVE))
+
+
+def environment_choice() -> Choice | None:
+    """Return what the settings name; None if they leave it to the page."""
+    provider = settings.GENERATION_PROVIDER or (EXTRACTIVE if settings.GENERATION_MODEL else "")
+    if not provider:
+        return None
+    if provider == EXTRACTIVE and settings.GENERATION_MODEL:
         raise ImproperlyConfigured(
-            f"GENERATION_MODEL is “{first.model}”, but GENERATION_PROVIDER extractive has no model: "
-            f"name one of {', '.join(GENERATORS)}."
+            f"GENERATION_MODEL is “{settings.GENERATION_MODEL}”, but GENERATION_PROVIDER extractive has no "
+            f"model: name one of {', '.join(GENERATORS)}."
         )
-    return [first, *(_fallback(entry, first) for entry in settings.GENERATION_FALLBACKS)]
+    key = settings.GENERATION_API_KEY or usual_key(provider)
+    return Choice(provider, settings.GENERATION_MODEL, settings.GENERATION_BASE_URL, key)
 
 
 def start() -> str:
-    """Load the generator; return the line to report. For every process that answers, at its start.
+    """Load the generator of the settings; return the line to report. For every process that answers, at its
+    start.
 
-    Raise `ImproperlyConfigured` if the settings can't be served. No provider is asked anything.
+    Raise `ImproperlyConfigured` if the settings can't be served. No provider is asked anything, nor is the
+    database: what was connected on the page must not keep a server from starting.
     """
-    report = f"Answering with {generator().describe()}."
+    named = environment_choice()
+    with _loading:
+        report = f"Answering with {resident(*_with_fallbacks(named or Choice(EXTRACTIVE))).describe()}"
+    report += "." if named else ", or the model that was connected on a page."
     logger.info(report)
     return report
+
+
+def _with_fallbacks(first: Choice) -> list[Choice]:
+    return [first, *(_fallback(entry, first) for entry in settings.GENERATION_FALLBACKS)]
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from runs.events import EventData, Usage
+from search.events import AnswerOutcome
 from search.web.base import Outcome, Refusal
 
 
@@ -94,6 +95,7 @@ class WebAnswer(EventData):
     from_cache: bool
     ignored_filters: list[str]
     answered: bool
+    outcome: AnswerOutcome
     citations_removed: int
     usage: Usage
     timings: dict[str, float] = Field(description="seconds by stage")

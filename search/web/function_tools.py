@@ -84,7 +84,7 @@ async def _search(principal: Principal, run: Run, arguments: dict[str, Any], fix
     query = validated(_Search, arguments).query
     inputs = validated(WebSearchInput, {**fixed, "query": query})
     settings = await in_database(enabled_settings, principal, run.workspace_id)
-    payer = Payer(run.workspace_id, settings.max_cost, run.execution_id)
+    payer = Payer(run.workspace_id, settings.max_cost, run.execution_id, principal.usage_owner)
     wanted = SearchRequest.of(principal, inputs, settings, payer)
     hits = (await search(wanted)).found.hits
     shown = await asyncio.to_thread(excerpts, [PageSource(hit) for hit in hits], wanted.query)

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from accounts.ledger.base import MAX_COST, MaxCost
+from accounts.ledger.base import MAX_COST, MaxCost, within_quota
 from accounts.preferences import Layer, Section, SettingSource, resolve, settings_of
 from accounts.principal import Principal
 from core.errors import NotFound, ToolDisabled
@@ -49,8 +49,8 @@ def web_search_settings(principal: Principal, workspace_id: UUID) -> WebSearchSe
     principal.require_workspace(workspace_id)
     own = Layer(SettingSource.WORKSPACE, settings_of(workspace_id)[NAME])
     values = {field: setting.value for field, setting in resolve(NAME, [own]).items()}
-    cost = values["max_cost"]
-    return WebSearchSettings(**values | {"max_cost": None if cost is None else Decimal(str(cost))})
+    chosen = None if values["max_cost"] is None else Decimal(str(values["max_cost"]))
+    return WebSearchSettings(**values | {"max_cost": within_quota(workspace_id, chosen)})
 
 
 def enabled_settings(principal: Principal, workspace_id: UUID) -> WebSearchSettings:

@@ -41,7 +41,9 @@ def web_sources(searched: SearchOutcome) -> list[WebSource]:
     ]
 
 
-def ranked_sources(kept: Sequence[SelectedSource], resolved: Resolved | None = None) -> list[RankedSource]:
+def ranked_sources(
+    kept: Sequence[SelectedSource], resolved: Resolved | None = None, *, first_rank: int = 1
+) -> list[RankedSource]:
     """Return the pages that an answer may use, and, once it is checked, which it does use and where."""
     quotes = resolved.quotes if resolved else {}
     return [
@@ -54,7 +56,7 @@ def ranked_sources(kept: Sequence[SelectedSource], resolved: Resolved | None = N
             used_in_response=rank in quotes,
             quote=quotes[rank][0].text if rank in quotes else None,
         )
-        for rank, (source, _) in enumerate(kept, start=1)
+        for rank, (source, _) in enumerate(kept, start=first_rank)
     ]
 
 

@@ -7,10 +7,11 @@ from decimal import Decimal
 from accounts.ledger.base import Order, Payer
 from accounts.ledger.paying import paying
 from accounts.models.ledger import Purpose
+from core.last_errors import note_error_async
 from core.llm.payment import ActualCost
 from search.web import metrics
 from search.web.base import Outcome, Provider, ProviderFailed, SearchHits, WebQuery
-from search.web.breaker import BreakerOpen, ProviderBreaker
+from search.web.breaker import BreakerOpen, ProviderBreaker, name_of
 from search.web.prices import cost_of, estimate_of
 
 
@@ -26,8 +27,9 @@ async def call_provider(provider: Provider, query: WebQuery, payer: Payer) -> Se
     except BreakerOpen:
         metrics.count_call(provider.name, "unavailable")
         raise
-    except ProviderFailed:
+    except ProviderFailed as failure:
         metrics.count_call(provider.name, "error")
+        await note_error_async(name_of(provider.name), failure)
         raise
     metrics.count_call(provider.name, "ok")
     return found

@@ -76,7 +76,8 @@ def admit(principal: Principal, inputs: WebSearchInput, workspace_id: UUID) -> N
     A cached search costs nothing. Called before a stream starts.
     """
     settings = enabled_settings(principal, workspace_id)
-    wanted = SearchRequest.of(principal, inputs, settings, Payer(workspace_id, settings.max_cost))
+    payer = Payer(workspace_id, settings.max_cost, owner=principal.usage_owner)
+    wanted = SearchRequest.of(principal, inputs, settings, payer)
     estimate = estimate_of(wanted.asked[0], wanted.query)
     if estimate and wanted.payer.is_limited and not wanted.is_cached():
         require_room(wanted.payer, estimate)

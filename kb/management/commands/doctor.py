@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from kb.doctor import CHECKS, Protection, Result, examine, protections, repair
+from kb.doctor.report import as_json
 
 
 class Command(BaseCommand):
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         found = [result for result in results if result.count]
         if options["json"]:
             body = {
-                "findings": [_as_json(result) for result in found],
+                "findings": [as_json(result) for result in found],
                 "remaining": remaining,
                 "protection": [asdict(protection) for protection in protections()],
             }
@@ -47,18 +48,6 @@ class Command(BaseCommand):
             raise CommandError(
                 f"Findings that remain: {remaining}." + ("" if options["repair"] else " See --repair.")
             )
-
-
-def _as_json(result: Result) -> dict[str, Any]:
-    return {
-        "code": result.check.code,
-        "what": result.check.what,
-        "remedy": result.check.remedy,
-        "count": result.count,
-        "examples": [asdict(example) for example in result.examples],
-        "repaired": result.repaired,
-        "refused": result.refused or None,
-    }
 
 
 def _print(console: Console, found: list[Result]) -> None:

@@ -28,6 +28,20 @@ NOTHING_FOUND_ON_THE_WEB = {
     "nl": "Ik heb hierop op het web geen antwoord gevonden.",
     "pt": "Não encontrei nenhuma resposta a isto na web.",
 }
+NOTHING_FOUND_IN_EITHER = {
+    "en": "I found no answer to this in these documents or on the web.",
+    "de": "Dazu habe ich weder in diesen Dokumenten noch im Web eine Antwort gefunden.",
+    "fr": "Je n’ai trouvé aucune réponse à cela dans ces documents ni sur le web.",
+    "es": "No he encontrado ninguna respuesta a esto en estos documentos ni en la web.",
+    "it": "Non ho trovato alcuna risposta a questo in questi documenti né sul web.",
+    "nl": "Ik heb hierop in deze documenten en op het web geen antwoord gevonden.",
+    "pt": "Não encontrei nenhuma resposta a isto nestes documentos nem na web.",
+}
+NOTHING_FOUND = {
+    Corpus.DOCUMENTS: NOTHING_FOUND_IN,
+    Corpus.WEB: NOTHING_FOUND_ON_THE_WEB,
+    Corpus.DOCUMENTS_AND_WEB: NOTHING_FOUND_IN_EITHER,
+}
 LEADERS = re.compile(r"\s?(?:(?<!\.)(?<!\.\s)(?:\.\s?){4,}+|(?<!…)…{2,}+|(?<!_)_{4,}+)\s?")
 """Dots that lead the eye from a label to its figure, in text without two spaces side by side."""
 _WORDS = re.compile(r"\w++(?:-\w++)*+")
@@ -36,8 +50,7 @@ _PARTED = re.compile(r"\b([^\W\d_]+)- ([^\W\d_]+)\b")
 
 def nothing_found(asked: GenerationRequest) -> str:
     """Return, in the language of the question if we have it, that there is no answer there."""
-    words = NOTHING_FOUND_ON_THE_WEB if asked.corpus is Corpus.WEB else NOTHING_FOUND_IN
-    return words[language_of(asked.question)]
+    return NOTHING_FOUND[asked.corpus][language_of(asked.question)]
 
 
 def language_of(question: str) -> str:

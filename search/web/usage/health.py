@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.utils.timesince import timeuntil
+from django.utils.translation import gettext
 
 from search.models import Breaker
 from search.web.base import Provider
@@ -72,4 +73,8 @@ def _health(provider: Provider, row: Breaker | None, now: datetime) -> Health:
 
 
 def _in_words(until: datetime, now: datetime) -> str:
-    return timeuntil(until, now, depth=1) if until - now >= timedelta(minutes=1) else "less than a minute"
+    return (
+        timeuntil(until, now, depth=1)
+        if until - now >= timedelta(minutes=1)
+        else gettext("less than a minute")
+    )

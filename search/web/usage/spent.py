@@ -10,6 +10,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from accounts.ledger.spending import Spending, spending
 from accounts.models.ledger import Balance, Charge, Purpose
@@ -119,7 +120,7 @@ class SpendingOverview:
 
         def owner(part: Spending) -> tuple[str, str]:
             name = names.get(part.workspace_id) if part.workspace_id else None
-            return name or "deleted workspaces", ""
+            return name or gettext("deleted workspaces"), ""
 
         return rows_by(owner, self.parts)
 

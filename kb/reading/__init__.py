@@ -1,0 +1,1 @@
+"""A document as one readable text: blocks in reading order, made from its stored chunks (ADR 47)."""

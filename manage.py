@@ -22,6 +22,9 @@ def main(arguments: list[str]) -> None:
         use_embedded_server()
     from django.core.management import execute_from_command_line
 
+    from core.row_access import act_as_system_in_this_process
+
+    act_as_system_in_this_process()
     try:
         execute_from_command_line(arguments)
     except PermissionError as error:

@@ -6,6 +6,8 @@ Put documents in, ask, and get answers in which every sentence names the exact p
 **Who is asking.** Send an API key as `Authorization: Bearer KEY` or `X-API-KEY: KEY`; make one on the page
 *API keys*, or by `manage.py create_api_key`. Its scopes: `read` reads and asks, `write` changes documents,
 `admin` does the rest. In a browser the login's session cookie does, with a CSRF token for every change.
+`POST auth/token` turns a key into a short-lived token for the browsers of your own customers. It goes where
+the key goes, and as `?token=` to event streams, websockets, files and images of pages.
 
 **External users.** A program speaks for one of its own customers by the header `X-External-User-Id` (also
 `X-End-User-ID` or `external_user_id`, or a field of that name in a body). Each sees its own documents, and
@@ -33,7 +35,14 @@ TAGS = [
         "description": "Pipelines that programs and models run: `rag_search` …",
     },
     {"name": "Executions", "description": "Runs of tools: status, result, events."},
+    {"name": "Conversations", "description": "Questions that know what was said, and their answers."},
     {"name": "Workspaces", "description": "The units of sharing, and what they set."},
+    {
+        "name": "External users",
+        "description": "The customers that programs speak for: list, look at, delete.",
+    },
+    {"name": "Webhooks", "description": "Addresses that are told what happens in a workspace."},
     {"name": "API keys", "description": "Credentials of programs."},
+    {"name": "Deployment", "description": "For its administrators: the model that writes answers."},
     {"name": "Account", "description": "Who is asking, and what they prefer."},
 ]

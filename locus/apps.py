@@ -2,6 +2,7 @@
 
 from django.apps import AppConfig
 from django.contrib.admin import apps as django_admin
+from unfold import fields
 
 
 class LocusConfig(AppConfig):
@@ -11,11 +12,14 @@ class LocusConfig(AppConfig):
     default = True
 
     def ready(self) -> None:
-        """Register the tools."""
+        """Register the tools, and what the admin panel says about rows of lower apps."""
+        from locus import admin_facts, demo
         from locus.tools import TOOLS
         from runs.registry import register
 
         register(TOOLS)
+        admin_facts.register()
+        demo.connect()
 
 
 class AdminConfig(django_admin.AdminConfig):
@@ -23,3 +27,8 @@ class AdminConfig(django_admin.AdminConfig):
 
     default_site = "locus.admin_site.LocusAdminSite"
     default = False
+
+    def ready(self) -> None:
+        """Show JSON as text: the theme colours it by inline styles, which our content policy refuses."""
+        super().ready()
+        fields.prettify_json = lambda data, encoder: None

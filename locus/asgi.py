@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 import threading
+from typing import Any
 
 import django
 from django.conf import settings
@@ -23,11 +24,13 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
 from accounts.access.sockets import UnknownPath  # noqa: E402
+from assistants.websocket import SessionConsumer  # noqa: E402
 from kb.embedding import start  # noqa: E402
+from kb.notifications.websocket import NotificationsConsumer  # noqa: E402
 from kb.websocket import DocumentsConsumer  # noqa: E402
 from locus.door.handler import Handler  # noqa: E402
 from locus.door.middleware import Door  # noqa: E402
-from runs.stopping import lifespan  # noqa: E402
+from runs.stopping import Receive, Send, lifespan  # noqa: E402
 from runs.transports.websocket import ToolConsumer  # noqa: E402
 from search.generation import start as start_answering  # noqa: E402
 from search.rerank import start as start_reranking  # noqa: E402
@@ -38,13 +41,13 @@ websocket = AuthMiddlewareStack(
     URLRouter(
         [
             path("ws/documents", DocumentsConsumer.as_asgi()),
+            path("ws/notifications", NotificationsConsumer.as_asgi()),
+            path("ws/sessions/<uuid:id>", SessionConsumer.as_asgi()),
             path("ws/tools/<str:name>", ToolConsumer.as_asgi()),
             re_path("", UnknownPath.as_asgi()),
         ]
     )
 )
-
-application = Door(ProtocolTypeRouter({"http": Handler(), "websocket": websocket, "lifespan": lifespan}))
 
 logger = logging.getLogger(__name__)
 MAX_OPEN_FILES = 65_536
@@ -88,6 +91,12 @@ def allow_many_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-allow_many_connections()
-# No request should wait for a model to load.
-threading.Thread(target=load_models, name="load models", daemon=True).start()
+async def server(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Prepare the process for requests when its server starts, and end its runs when it stops."""
+    allow_many_connections()
+    # No request should wait for a model to load.
+    threading.Thread(target=load_models, name="load models", daemon=True).start()
+    await lifespan(scope, receive, send)
+
+
+application = Door(ProtocolTypeRouter({"http": Handler(), "websocket": websocket, "lifespan": server}))

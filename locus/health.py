@@ -13,7 +13,7 @@ from django.utils import timezone
 def health(request: HttpRequest) -> JsonResponse:
     """Return `{status, version, database, worker}`; 503 when the database can't be reached."""
     try:
-        worker = "ok" if _has_live_worker() else "absent"
+        worker = "ok" if has_live_worker() else "absent"
         database = "ok"
     except DatabaseError:
         database = worker = "unreachable"
@@ -27,7 +27,8 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse(body, status=200 if healthy else 503)
 
 
-def _has_live_worker() -> bool:
+def has_live_worker() -> bool:
+    """Return whether a worker has reported lately."""
     since = timezone.now() - timedelta(seconds=settings.WORKER_STALLED_SECS)
     with connection.cursor() as cursor:
         cursor.execute("SELECT EXISTS (SELECT FROM procrastinate_workers WHERE last_heartbeat > %s)", [since])

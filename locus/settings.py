@@ -4,9 +4,11 @@ A wrong value stops the start with one sentence that names the variable; nothing
 `docs/reference/settings.md` lists the operator's settings.
 """
 
+import os
 import re
 import secrets
 import sys
+from contextlib import suppress
 from decimal import Decimal
 from importlib.util import find_spec
 from ipaddress import ip_network
@@ -19,8 +21,12 @@ from environs import Env, EnvValidationError, ValidationError, validate
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from core.languages import LANGUAGES as PAGE_LANGUAGES
+from core.languages import SOURCE_LANGUAGE
+from core.languages.catalogs import compiled_catalogs
 from core.process.telemetry import switch_off
 from locus.api_description import INTRODUCTION, TAGS
+from locus.content_policy import DIRECTIVES, add_static_headers
 
 # Here, because every process reads this before it loads a library with telemetry.
 switch_off()
@@ -60,20 +66,35 @@ def _refuse_all_but_objects(options: Any) -> None:
 DATA_DIR = Path(env.str("DATA_DIR", "") or BASE_DIR / "var").resolve()
 
 
-def _secret_key() -> str:
-    """Return `SECRET_KEY`, or one generated on the first start and kept in `DATA_DIR/secret_key`."""
-    given = env.str("SECRET_KEY", None)
+def _secret(variable: str) -> str:
+    """Return a secret of the environment, or one generated on the first start and kept in `DATA_DIR`.
+
+    The file is complete as soon as it exists: several processes may start at once.
+    """
+    given = env.str(variable, None)
     if given:
         return given
-    path = DATA_DIR / "secret_key"
+    path = DATA_DIR / variable.lower()
     if not path.exists():
         DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(48))
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(48))
+        with suppress(FileExistsError):
+            os.link(draft, path)
+        draft.unlink()
     return path.read_text()
 
 
-SECRET_KEY = _secret_key()
+SECRET_KEY = _secret("SECRET_KEY")
+# Earlier ones: what they signed stays valid, and API keys of the first release that were not used since.
+SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
+# API keys are stored as digests made with this, so that a new SECRET_KEY voids none (ADR 38).
+KEY_PEPPER = _secret("KEY_PEPPER")
+# Keys of providers that administrators enter on a page are encrypted with this (core/encryption.py); what
+# earlier ones encrypted can still be read.
+ENCRYPTION_KEY = _secret("ENCRYPTION_KEY")
+ENCRYPTION_KEY_FALLBACKS: list[str] = env.list("ENCRYPTION_KEY_FALLBACKS", [])
 # Read by manage.py before anything else.
 ALLOW_ROOT = env.bool("ALLOW_ROOT", False)
 DEBUG = env.bool("DEBUG", False)
@@ -118,6 +139,20 @@ MAX_STREAMS_PER_USER = env.int("MAX_STREAMS_PER_USER", 200, validate=validate.Ra
 MAX_SOCKETS_PER_USER = env.int("MAX_SOCKETS_PER_USER", 200, validate=validate.Range(min=1))
 MAX_RUNS_PER_USER = env.int("MAX_RUNS_PER_USER", 100, validate=validate.Range(min=1))
 
+# So many per minute, in all processes together (accounts/quotas/request_rates.py); 0: any number.
+REQUESTS_PER_MINUTE = env.int("REQUESTS_PER_MINUTE", 3000, validate=validate.Range(min=0))
+RUNS_PER_MINUTE = env.int("RUNS_PER_MINUTE", 300, validate=validate.Range(min=0))
+PAGE_IMAGES_PER_MINUTE = env.int("PAGE_IMAGES_PER_MINUTE", 600, validate=validate.Range(min=0))
+# The part of these rates that one external user may have.
+EXTERNAL_USER_SHARE = env.float("EXTERNAL_USER_SHARE", 1.0, validate=validate.Range(min=0.001, max=1))
+
+# What a workspace may have, unless staff gave it quotas of its own (accounts/quotas/limits.py); None: any.
+_COUNT = validate.Range(min=0)
+QUOTA_DOCUMENTS: int | None = env.int("QUOTA_DOCUMENTS", None, validate=_COUNT)
+QUOTA_STORAGE_BYTES: int | None = env.int("QUOTA_STORAGE_BYTES", None, validate=_COUNT)
+QUOTA_TOKENS_PER_DAY: int | None = env.int("QUOTA_TOKENS_PER_DAY", None, validate=_COUNT)
+QUOTA_RUNS_PER_MINUTE: int | None = env.int("QUOTA_RUNS_PER_MINUTE", None, validate=_COUNT)
+
 # --- Database: rows, vectors, word index, job queue and notifications are all PostgreSQL ----------------
 
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 10, validate=validate.Range(min=4))
@@ -127,7 +162,7 @@ def _database(url: str) -> dict[str, Any]:
     """Translate a libpq URL into Django's settings with every option libpq knows (`?host=`, `sslmode=`)."""
     options: dict[str, Any] = dict(conninfo_to_dict(url))
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "core.database",
         "NAME": options.pop("dbname", "locus"),
         "USER": options.pop("user", ""),
         "PASSWORD": options.pop("password", ""),
@@ -173,25 +208,31 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.humanize",
     "servestatic.runserver_nostatic",
     "django.contrib.staticfiles",
     "django.contrib.postgres",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "channels",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "procrastinate.contrib.django",
     "accounts",
     "kb",
     "runs",
     "ingestion",
     "search",
+    "assistants",
     "locus",
 ]
 
 MIDDLEWARE = [
+    "accounts.quotas.headers.rate_limit_headers",
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -200,8 +241,9 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "locus.content_policy.ContentPolicyMiddleware",
+    "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "accounts.people.middleware.profile_middleware",
 ]
 
 ROOT_URLCONF = "locus.urls"
@@ -210,7 +252,13 @@ APPEND_SLASH = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
 TIME_ZONE = "UTC"
-LANGUAGE_CODE = "en"
+# Of pages and mails for people who have chosen none, and whose browser asks for none of these.
+DEFAULT_LANGUAGE = env.str("DEFAULT_LANGUAGE", SOURCE_LANGUAGE, validate=validate.OneOf([*PAGE_LANGUAGES]))
+LANGUAGE_CODE = DEFAULT_LANGUAGE
+LANGUAGES = [*PAGE_LANGUAGES.items()]
+_CATALOGS = compiled_catalogs(BASE_DIR / "locale", DATA_DIR / "languages")
+LOCALE_PATHS = [_CATALOGS]
+FORMAT_MODULE_PATH = ["locus.formats"]
 TEST_RUNNER = "django.test.runner.DiscoverRunner"
 
 TEMPLATES = [
@@ -219,11 +267,13 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            # Every page has texts to translate.
+            "builtins": ["django.templatetags.i18n"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-            ]
+            ],
         },
     }
 ]
@@ -232,7 +282,10 @@ TEMPLATES = [
 
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
-STATICFILES_DIRS = [path for path in [BASE_DIR / "frontend" / "dist"] if path.is_dir()]
+SERVESTATIC_ADD_HEADERS_FUNCTION = add_static_headers
+# Named by their content: by Django, or by the front end's build, whose scripts import each other.
+SERVESTATIC_IMMUTABLE_FILE_TEST = r"\.[0-9a-f]{12}\.|/[\w-]+-[A-Z0-9]{8}\.js$"
+STATICFILES_DIRS = [path for path in [BASE_DIR / "frontend" / "dist", _CATALOGS / "static"] if path.is_dir()]
 MEDIA_ROOT = DATA_DIR / "files"
 # Any class of Django's storage API that does not overwrite; paths are asked for in kb/storage.py alone.
 FILE_STORAGE = env.str(
@@ -274,6 +327,10 @@ ACCOUNT_ADAPTER = "accounts.people.adapter.AccountAdapter"
 ADMIN_EMAIL = env.str("ADMIN_EMAIL", "admin@locus.local", validate=validate.Email())
 ADMIN_PASSWORD = env.str("ADMIN_PASSWORD", "")
 SIGNUP_OPEN = env.bool("SIGNUP_OPEN", False)
+# Each new user gets a short guide to Locus as a first document (locus/demo).
+WELCOME_GUIDE = env.bool("WELCOME_GUIDE", True)
+# A deleted workspace can be restored by its owners for so many days; with 0 it is deleted at once.
+WORKSPACE_GRACE_DAYS = env.float("WORKSPACE_GRACE_DAYS", 7.0, validate=validate.Range(min=0))
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/accounts/login/"
@@ -283,9 +340,68 @@ ACCOUNT_FORMS = {
     "change_password": "accounts.people.forms.ChangePasswordForm",
     "reset_password": "accounts.people.forms.ResetPasswordForm",
     "reset_password_from_key": "accounts.people.forms.ResetPasswordKeyForm",
+    "reauthenticate": "accounts.people.forms.ReauthenticateForm",
 }
 # accounts/access/throttling.py limits these; allauth limits the e-mails that confirm an address.
-ACCOUNT_RATE_LIMITS = dict.fromkeys(("login", "login_failed", "signup", "reset_password", "change_password"))
+ACCOUNT_RATE_LIMITS = dict.fromkeys(
+    ("login", "login_failed", "signup", "reset_password", "change_password", "reauthenticate")
+)
+MFA_RATE_LIMITS = {"webauthn_login": None}
+
+REQUIRE_SECOND_FACTOR = env.str(
+    "REQUIRE_SECOND_FACTOR", "off", validate=validate.OneOf(["off", "staff", "all"])
+)
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_ADAPTER = "accounts.people.second_factors.SecondFactorAdapter"
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_ISSUER = "Locus"
+# Clocks of telephones differ: the codes before and after the current one are accepted, each only once.
+MFA_TOTP_TOLERANCE = 1
+MFA_FORMS = {
+    "authenticate": "accounts.people.second_factors.CodeForm",
+    "reauthenticate": "accounts.people.second_factors.ReauthenticationCodeForm",
+    "activate_totp": "accounts.people.second_factors.ActivationForm",
+    "add_webauthn": "accounts.people.second_factors.AddPasskeyForm",
+    "edit_webauthn": "accounts.people.second_factors.RenamePasskeyForm",
+}
+
+
+def _refuse_insecure_issuers(url: str) -> None:
+    on_this_machine = re.fullmatch(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/\S*)?", url)
+    if url and not on_this_machine and not re.fullmatch(r"https://[^\s/]+\S*", url):
+        raise ValidationError("Not an address that begins with https://.")
+
+
+# Logins by a provider of OpenID Connect, such as a company's directory. An empty issuer is none.
+OIDC_ISSUER = env.str("OIDC_ISSUER", "", validate=_refuse_insecure_issuers).rstrip("/")
+OIDC_NAME = env.str("OIDC_NAME", "single sign-on")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", "")
+# Domains of e-mail addresses; empty for all.
+OIDC_ALLOWED_DOMAINS: list[str] = env.list("OIDC_ALLOWED_DOMAINS", [])
+OIDC_SIGNUP = env.bool("OIDC_SIGNUP", False)
+if OIDC_ISSUER and not OIDC_CLIENT_ID:
+    sys.exit(
+        "Locus can't start: OIDC_ISSUER needs OIDC_CLIENT_ID, which the provider gives to this application."
+    )
+SOCIALACCOUNT_ADAPTER = "accounts.people.openid_connect.SocialAccountAdapter"
+# A form would be sent to the provider, which the content security policy forbids; a link may lead there.
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": OIDC_NAME,
+                "client_id": OIDC_CLIENT_ID,
+                "secret": OIDC_CLIENT_SECRET,
+                "settings": {"server_url": OIDC_ISSUER, "fetch_userinfo": False},
+            }
+        ],
+    }
+}
 
 EMAIL_HOST = env.str("EMAIL_HOST", "")
 EMAIL_PORT = env.int("EMAIL_PORT", 587, validate=validate.Range(min=1, max=65535))
@@ -294,12 +410,21 @@ EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", "")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", True)
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "locus@localhost")
 EMAIL_TIMEOUT = 30
+# Under which people reach Locus: for links in mails that no request has caused.
+_HOST = next((host for host in ALLOWED_HOSTS if host[0] not in ".*["), "localhost")
+PUBLIC_URL = env.str("PUBLIC_URL", f"https://{_HOST}" if BEHIND_TLS else "").rstrip("/")
+# About which ends of processing uploaders get mail, unless they or their workspace choose otherwise.
+NOTIFICATION_MAIL = env.str(
+    "NOTIFICATION_MAIL", "failures", validate=validate.OneOf(["never", "failures", "long"])
+)
 # Without a mail server no e-mail is sent, and none is written to the log.
 EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'dummy'}.EmailBackend"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if EMAIL_HOST else "none"
 # No e-mail tells strangers that they have no account.
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Locus] "
+# Mails after changes of a password or second factor.
+ACCOUNT_EMAIL_NOTIFICATIONS = True
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
@@ -315,83 +440,27 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
-CONTENT_SECURITY_POLICY = {
-    # locus/content_policy.py adds what the admin theme and the API browser need.
-    "DIRECTIVES": {
-        "default-src": ["'self'"],
-        "img-src": ["'self'", "data:", "blob:"],
-        "connect-src": ["'self'"],
-        "object-src": ["'none'"],
-        "base-uri": ["'none'"],
-        "frame-ancestors": ["'none'"],
-        "form-action": ["'self'"],
-    },
-}
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": DIRECTIVES}
 
 # --- Admin panel ---------------------------------------------------------------------------------------
-
-
-def _admin_page(title: str, icon: str, model: str) -> dict[str, Any]:
-    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{model}_changelist")}
-
 
 UNFOLD = {
     "SITE_TITLE": "Locus",
     "SITE_HEADER": "Locus",
     "SITE_SUBHEADER": "Administration",
-    "SITE_SYMBOL": "my_location",
+    "SITE_ICON": lambda _: static("favicon.svg"),
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": lambda _: static("favicon.svg")}],
     "SITE_URL": "/",
     "SHOW_HISTORY": True,
-    "COLORS": {
-        "primary": {
-            "50": "oklch(98.4% .014 180.72)",
-            "100": "oklch(95.3% .051 180.801)",
-            "200": "oklch(91% .096 180.426)",
-            "300": "oklch(85.5% .138 181.071)",
-            "400": "oklch(77.7% .152 181.912)",
-            "500": "oklch(60% .118 184.704)",
-            "600": "oklch(51.1% .096 186.391)",
-            "700": "oklch(43.7% .078 188.216)",
-            "800": "oklch(38.6% .063 188.416)",
-            "900": "oklch(33% .053 188.4)",
-            "950": "oklch(27.7% .046 192.524)",
-        }
-    },
+    # frontend/css/admin-theme.css has the colours.
+    "COLORS": {"base": {}, "primary": {}, "font": {}},
+    "STYLES": [lambda _: static("admin.css")],
+    "SCRIPTS": [lambda _: static("admin.js")],
+    "ACCOUNT": {"navigation": [{"title": "Back to Locus", "link": reverse_lazy("ask")}]},
     "SIDEBAR": {
         "show_search": True,
-        "navigation": [
-            {
-                "title": "People",
-                "items": [
-                    _admin_page("Users", "person", "accounts_user"),
-                    _admin_page("Workspaces", "workspaces", "accounts_workspace"),
-                    _admin_page("Preferences", "tune", "accounts_preferences"),
-                    _admin_page("API keys", "key", "accounts_apikey"),
-                ],
-            },
-            {
-                "title": "Knowledge base",
-                "items": [
-                    _admin_page("Documents", "description", "kb_document"),
-                    _admin_page("Embedding spaces", "scatter_plot", "kb_embeddingspace"),
-                ],
-            },
-            {
-                "title": "Work",
-                "items": [
-                    _admin_page("Jobs", "manufacturing", "procrastinate_procrastinatejob"),
-                    _admin_page("Executions", "forum", "search_execution"),
-                ],
-            },
-            {
-                "title": "Web",
-                "items": [
-                    _admin_page("Spending", "payments", "kb_charge"),
-                    _admin_page("Breakers", "electrical_services", "search_breaker"),
-                ],
-            },
-        ],
+        "command_search": True,
+        "navigation": "locus.admin_navigation.navigation",
     },
 }
 
@@ -410,34 +479,45 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Locus API",
     "DESCRIPTION": INTRODUCTION,
     "TAGS": TAGS,
+    "PATH_CONVERTER_OVERRIDES": {"opaque": str},
     "PREPROCESSING_HOOKS": ["core.api.openapi.without_aliases"],
-    "SWAGGER_UI_SETTINGS": {
-        "deepLinking": True,
-        "persistAuthorization": True,
-        "displayRequestDuration": True,
+    # Phases that several shapes have; the generator would name them by a digest.
+    "ENUM_NAME_OVERRIDES": {
+        "PhasePhaseEnum": ["SEARCH_PREPARATION", "RETRIEVAL", "RERANKING", "COMPILING_RESULTS"],
+        "WebPhasePhaseEnum": ["WEB_SEARCH", "SCRAPING_URLS", "RERANKING", "GENERATION"],
     },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "core.api.samples.with_code_samples",
+    ],
     "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SCHEMA_PATH_PREFIX": "/api/v1",
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
 }
 
 # --- Ingestion -----------------------------------------------------------------------------------------
 
 PROCRASTINATE_ON_APP_READY = None
 PROCRASTINATE_IMPORT_PATHS = [
+    "accounts.external_users.jobs",
+    "accounts.notifications.creating",
     "accounts.people.deletion_jobs",
+    "accounts.webhooks.delivering",
     "ingestion.jobs",
+    "kb.doctor.jobs",
     "kb.housekeeping",
+    "kb.notifications.mail",
+    "kb.scheduled_deletion",
     "kb.reembedding.jobs",
     "kb.index.merging",
     "kb.index.purging",
     "kb.index.renewing",
+    "runs.archives.jobs",
+    "accounts.audit.retention",
+    "accounts.quotas.sweeping",
     "accounts.ledger.balances",
     "accounts.idempotency",
     "runs.jobs",
@@ -448,10 +528,17 @@ PROCRASTINATE_IMPORT_PATHS = [
 WORKER_CONCURRENCY = env.int("WORKER_CONCURRENCY", 2, validate=validate.Range(min=1))
 # Web pages fetched at once by a worker, and for one workspace: these wait for other servers, and cost little.
 FETCH_CONCURRENCY = env.int("FETCH_CONCURRENCY", 8, validate=validate.Range(min=1))
+# How long the archive of an exported workspace can be downloaded.
+EXPORT_HOURS = env.int("EXPORT_HOURS", 24, validate=validate.Range(min=1))
 FETCHES_PER_WORKSPACE = env.int("FETCHES_PER_WORKSPACE", 3, validate=validate.Range(min=1))
 MAX_FILES_PER_REQUEST = env.int("MAX_FILES_PER_REQUEST", 100, validate=validate.Range(min=1))
 MAX_URLS_PER_REQUEST = env.int("MAX_URLS_PER_REQUEST", 100, validate=validate.Range(min=1))
+# How long the record of what was sent to webhooks is kept.
+WEBHOOK_DELIVERY_DAYS = env.int("WEBHOOK_DELIVERY_DAYS", 7, validate=validate.Range(min=1))
+# Processing that took longer, from the upload to its end, is told to the uploader.
+LONG_WORK_SECS = env.int("LONG_WORK_SECS", 60, validate=validate.Range(min=0))
 # Documents of a workspace that may wait for the worker.
+DOCUMENT_UNDO_SECS = env.int("DOCUMENT_UNDO_SECS", 20, validate=validate.Range(min=0, max=3600))
 MAX_WAITING_DOCUMENTS = env.int("MAX_WAITING_DOCUMENTS", 10_000, validate=validate.Range(min=1))
 # One more, so that our own check refuses them.
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_FILES_PER_REQUEST + 1
@@ -557,7 +644,8 @@ RERANKER_API_KEY = env.str("RERANKER_API_KEY", "")
 RERANKER_BUDGET_MS = env.int("RERANKER_BUDGET_MS", 0, validate=validate.Range(min=0))
 # Passages below this relevance (search/fusion.py) are not worth an answer; 0 always asks the model.
 RELEVANCE_FLOOR = env.float("RELEVANCE_FLOOR", 0.3, validate=validate.Range(min=0, max=1))
-GENERATION_PROVIDER = env.str("GENERATION_PROVIDER", "extractive")
+# Empty: as administrators say on the page “Connect a model”, or else extractive.
+GENERATION_PROVIDER = env.str("GENERATION_PROVIDER", "")
 GENERATION_MODEL = env.str("GENERATION_MODEL", "")
 GENERATION_BASE_URL = env.str("GENERATION_BASE_URL", "", validate=_refuse_all_but_http)
 GENERATION_API_KEY = env.str("GENERATION_API_KEY", "")
@@ -594,6 +682,11 @@ SSE_MAX_EVENT_BYTES = env.int("SSE_MAX_EVENT_BYTES", 32768, validate=validate.Ra
 RUN_LEASE_SECS = env.float("RUN_LEASE_SECS", 15.0, validate=validate.Range(min=0.5))
 EVENT_RETENTION_HOURS = env.float("EVENT_RETENTION_HOURS", 168.0, validate=validate.Range(min=0))
 
+# --- Audit log -----------------------------------------------------------------------------------------
+
+# 0: for ever.
+AUDIT_RETENTION_DAYS = env.int("AUDIT_RETENTION_DAYS", 365, validate=validate.Range(min=0))
+
 # --- Logs ----------------------------------------------------------------------------------------------
 
 LOGGING = {
@@ -603,8 +696,15 @@ LOGGING = {
     "filters": {
         "request": {"()": "core.http.request_id.RequestIdFilter"},
         "flood": {"()": "locus.door.log_flood.FloodFilter"},
+        "address_token": {"()": "core.api.address_token.AddressTokenFilter"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request"]}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["request", "address_token"],
+        }
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         name: {"level": "WARNING"}

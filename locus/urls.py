@@ -1,37 +1,109 @@
 """Every address of the product."""
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, include, path
-from drf_spectacular.views import SpectacularSwaggerSplitView
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 
-from accounts import api as accounts_api
-from accounts import settings_api
-from kb.api import chunks, document, documents, files
+from accounts import (
+    audit_api,
+    external_users_api,
+    keys_api,
+    me_api,
+    settings_api,
+    tokens_api,
+    usage_api,
+    webhooks_api,
+    workspaces_api,
+)
+from assistants.api import messages, sessions
+from core.api.opaque import OpaqueConverter
+from kb.api import (
+    bulk,
+    chunks,
+    collections,
+    document,
+    documents,
+    files,
+    notifications,
+    page_text,
+    reading,
+    summary,
+)
 from locus.health import health
 from locus.metrics import MetricsView
+from locus.model_connection import api as model_connection_api
+from locus.reference.views import reference
 from locus.schema import SchemaView
 from runs import api as search_api
+from runs.archives import api as archives_api
+from search import summary_api
 from search.api import SearchView
 
+register_converter(OpaqueConverter, "opaque")
+
 api = [
-    path("me", accounts_api.MeView.as_view()),
+    path("me", me_api.MeView.as_view()),
+    path("notifications", notifications.NotificationsView.as_view()),
+    path("notifications/read", notifications.NotificationsReadView.as_view()),
     path("preferences", settings_api.PreferencesView.as_view()),
-    path("workspaces", accounts_api.WorkspacesView.as_view()),
-    path("workspaces/<uuid:id>", accounts_api.WorkspaceView.as_view()),
+    path("workspaces", workspaces_api.WorkspacesView.as_view()),
+    path("workspaces/import", archives_api.ImportView.as_view()),
+    path("workspaces/<uuid:id>/export", archives_api.ExportView.as_view()),
+    path("workspaces/<uuid:id>/exports", archives_api.ExportsView.as_view()),
+    path("workspaces/<uuid:id>/exports/<uuid:transfer_id>", archives_api.ExportStateView.as_view()),
+    path("workspaces/<uuid:id>/exports/<uuid:transfer_id>/file", archives_api.ExportFileView.as_view()),
+    path("workspaces/<uuid:id>/imports/<uuid:transfer_id>", archives_api.ImportStateView.as_view()),
+    path("workspaces/<uuid:id>", workspaces_api.WorkspaceView.as_view()),
+    path("workspaces/<uuid:id>/restore", workspaces_api.RestoreView.as_view()),
+    path("workspaces/<uuid:id>/transfer", workspaces_api.TransferView.as_view()),
+    path("workspaces/<uuid:id>/members", workspaces_api.MembersView.as_view()),
+    path("workspaces/<uuid:id>/members/<int:user_id>", workspaces_api.MemberView.as_view()),
+    path("workspaces/<uuid:id>/invitations", workspaces_api.InvitationsView.as_view()),
+    path("invitations/accept", workspaces_api.AcceptView.as_view()),
+    path("invitations/<uuid:id>", workspaces_api.InvitationView.as_view()),
+    path("workspaces/<uuid:id>/webhooks", webhooks_api.WebhooksView.as_view()),
+    path("webhooks/<uuid:id>", webhooks_api.WebhookView.as_view()),
+    path("webhooks/<uuid:id>/rotate", webhooks_api.RotateWebhookView.as_view()),
+    path("webhooks/<uuid:id>/test", webhooks_api.WebhookTestView.as_view()),
+    path("webhooks/<uuid:id>/deliveries", webhooks_api.WebhookDeliveriesView.as_view()),
     path("workspaces/<uuid:id>/settings", settings_api.WorkspaceSettingsView.as_view()),
-    path("api-keys", accounts_api.ApiKeysView.as_view()),
-    path("api-keys/<uuid:id>", accounts_api.ApiKeyView.as_view()),
+    path("auth/token", tokens_api.TokenView.as_view()),
+    path("api-keys", keys_api.ApiKeysView.as_view()),
+    path("api-keys/<uuid:id>", keys_api.ApiKeyView.as_view()),
+    path("api-keys/<uuid:id>/rotate", keys_api.RotateApiKeyView.as_view()),
+    path("api-keys/<uuid:id>/old-secret", keys_api.OldSecretView.as_view()),
+    path("workspaces/<uuid:id>/usage", usage_api.WorkspaceUsageView.as_view()),
+    path("workspaces/<uuid:id>/quotas", usage_api.WorkspaceQuotasView.as_view()),
+    path("workspaces/<uuid:id>/audit", audit_api.WorkspaceAuditView.as_view()),
+    path("me/usage", usage_api.OwnUsageView.as_view()),
+    path("external-users", external_users_api.ExternalUsersView.as_view()),
+    path("external-users/<opaque:id>", external_users_api.ExternalUserView.as_view()),
+    path("external-user-deletions/<uuid:id>", external_users_api.ExternalUserDeletionView.as_view()),
     path("documents", documents.DocumentsView.as_view()),
+    path("documents/summary", documents.DocumentSummaryView.as_view()),
+    path("collections", collections.CollectionsView.as_view()),
+    path("collections/<uuid:id>", collections.CollectionView.as_view()),
+    path("documents/bulk", bulk.DocumentsBulkView.as_view()),
     path("documents/<str:id>", document.DocumentView.as_view()),
     path("documents/<str:id>/reprocess", document.ReprocessView.as_view()),
+    path("documents/<str:id>/unlock", document.UnlockView.as_view()),
     path("documents/<str:id>/cancel", document.DocumentCancelView.as_view()),
     path("documents/<str:id>/quality", document.QualityView.as_view()),
+    path("documents/<str:id>/summary", summary.DocumentInShortView.as_view()),
+    path("documents/<str:id>/summary/written", summary_api.DocumentWrittenView.as_view()),
     path("documents/<str:id>/events", document.DocumentEventsView.as_view()),
     path("documents/<str:id>/file", files.DocumentFileView.as_view()),
     path("documents/<str:id>/pages/<str:number>", files.DocumentPageView.as_view()),
+    path("documents/<str:id>/pages/<str:number>/text", page_text.DocumentPageTextView.as_view()),
+    path("documents/<str:id>/waveform", files.DocumentWaveformView.as_view()),
     path("documents/<str:id>/chunks", chunks.DocumentChunksView.as_view()),
+    path("documents/<str:id>/outline", reading.DocumentOutlineView.as_view()),
+    path("documents/<str:id>/reading", reading.DocumentReadingView.as_view()),
     path("chunks/<str:id>", chunks.ChunkView.as_view()),
     path("search", SearchView.as_view()),
+    path("model-connection", model_connection_api.ConnectionView.as_view()),
+    path("model-connection/servers", model_connection_api.ServersView.as_view()),
+    path("model-connection/models", model_connection_api.ModelsView.as_view()),
+    path("model-connection/test", model_connection_api.TestView.as_view()),
     path("tools", search_api.ToolsView.as_view()),
     path("tools/<str:name>", search_api.ToolView.as_view()),
     path("tools/<str:name>/execute", search_api.ExecuteView.as_view()),
@@ -39,18 +111,27 @@ api = [
     path("executions/<str:id>", search_api.ExecutionView.as_view()),
     path("executions/<str:id>/events", search_api.ExecutionEventsView.as_view()),
     path("executions/<str:id>/cancel", search_api.ExecutionCancelView.as_view()),
+    path("executions/<str:id>/feedback", search_api.ExecutionFeedbackView.as_view()),
+    path("sessions", sessions.SessionsView.as_view()),
+    path("sessions/<uuid:id>", sessions.SessionView.as_view()),
+    path("sessions/<uuid:id>/export", messages.SessionExportView.as_view()),
+    path("sessions/<uuid:id>/messages", messages.MessagesView.as_view()),
+    path("sessions/<uuid:id>/messages/execute", messages.ExecuteMessageView.as_view()),
+    path("sessions/<uuid:id>/messages/<uuid:message_id>", messages.MessageView.as_view()),
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include(api)),
     path("chunks/<str:id>", chunks.ChunkView.as_view()),
     path("api/schema", SchemaView.as_view(), name="schema"),
-    path("api/docs", SpectacularSwaggerSplitView.as_view(url_name="schema")),
+    path("api/docs", reference, name="reference"),
     path("health", health),
     path("metrics", MetricsView.as_view()),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.people.login_urls")),
+    path("", include("locus.page_urls")),
     path("", include("accounts.page_urls")),
+    path("", include("assistants.page_urls")),
     path("", include("kb.page_urls")),
     path("", include("search.page_urls")),
 ]

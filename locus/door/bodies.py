@@ -38,7 +38,10 @@ from core.threads import in_database
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
-UPLOADS = {"POST": re.compile(r"/api/v1/documents"), "PUT": re.compile(r"/api/v1/documents/[^/]+/file")}
+UPLOADS = {
+    "POST": re.compile(r"/api/v1/documents|/api/v1/workspaces/import"),
+    "PUT": re.compile(r"/api/v1/documents/[^/]+/file"),
+}
 FORM_BYTES = 2**20
 """Room for the fields and boundaries of a form besides its files."""
 LOOK_EVERY_BYTES = 16 * 2**20

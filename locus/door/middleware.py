@@ -18,6 +18,7 @@ from django.conf import settings
 
 from core.errors import LocusError, RateLimited
 from core.http.client_address import (
+    begin_address,
     client_address,
     client_network,
     forwarded_header,
@@ -67,6 +68,7 @@ class Door:
         request_id = begin_request(headers.get(HEADER.lower().encode(), b"").decode("latin-1"))
         with ExitStack() as closing:
             scope = _without_proxies(scope) | {CLOSING: closing}
+            begin_address(client_address(scope))
             if scope["type"] == "http":
                 await self._http(scope, receive, _Reply(send, scope, headers, request_id))
             else:

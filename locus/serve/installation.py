@@ -1,4 +1,4 @@
-"""Prepares an installation: tables, static files, an administrator, the demo."""
+"""Prepares an installation: tables, static files, an administrator, the guide."""
 
 import hashlib
 import secrets
@@ -16,7 +16,9 @@ from django.db import transaction
 from rich.console import Console
 
 from accounts.models import User
-from locus.demo import ensure_demo
+from accounts.webhooks.managing import renew_secrets
+from locus.demo import add_guide
+from search.generation.connection import renew_encryption
 
 # Files that `collectstatic` itself leaves out.
 NOT_STATIC = ["CVS", ".*", "*~"]
@@ -35,12 +37,14 @@ def install(console: Console) -> Login | None:
     with step(console, "Preparing the database"):
         check_database(settings.DATABASE_URL)
         call_command("migrate", interactive=False, verbosity=0)
+        renew_encryption()
+        renew_secrets()
     if not static_files_are_current():
         with step(console, "Collecting static files"):
             collect_static_files()
     if User.objects.filter(is_superuser=True).exists():
         return None
-    with step(console, "Creating the administrator and the demo workspace"):
+    with step(console, "Creating the administrator"):
         login = create_admin()
     # Printed here and not at the end: a later step may fail, and no later start can show the password.
     console.print(f"Administrator {login.email}, password {login.password} (shown only now)", highlight=False)
@@ -73,10 +77,10 @@ def check_database(url: str) -> None:
 
 @transaction.atomic
 def create_admin() -> Login:
-    """Create the administrator, with the demo workspace."""
+    """Create the administrator, with the guide."""
     email, given = settings.ADMIN_EMAIL, settings.ADMIN_PASSWORD
     password = given or secrets.token_urlsafe(12)
-    ensure_demo(User.objects.create_superuser(email, password))
+    add_guide(User.objects.create_superuser(email, password))
     return Login(email, "as in ADMIN_PASSWORD" if given else password)
 
 

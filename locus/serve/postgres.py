@@ -44,6 +44,8 @@ DATABASE = "locus"
 SUPERUSER = "postgres"
 # The application's role owns its database and may do nothing else.
 ROLE = "locus"
+# What it becomes to work for a principal: row-level security applies to it (core/database).
+TENANT_ROLE = f"{ROLE}_tenant"
 # Created by the superuser, because the role may not; also in the template of other databases.
 EXTENSIONS = ("vector", "pg_trgm")
 # Recovery after a crash replays the log first, which may take long.
@@ -65,6 +67,9 @@ SETTINGS = {
 # psql runs each line that a `\gexec` query returns.
 PREPARE = f"""
 SELECT 'CREATE ROLE {ROLE} LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{ROLE}') \\gexec
+SELECT 'CREATE ROLE {TENANT_ROLE} NOLOGIN' WHERE NOT EXISTS
+    (SELECT FROM pg_roles WHERE rolname = '{TENANT_ROLE}') \\gexec
+GRANT {TENANT_ROLE} TO {ROLE};
 SELECT 'CREATE DATABASE {DATABASE}' WHERE NOT EXISTS
     (SELECT FROM pg_database WHERE datname = '{DATABASE}') \\gexec
 ALTER DATABASE {DATABASE} OWNER TO {ROLE};

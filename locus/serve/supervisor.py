@@ -102,10 +102,10 @@ class SupervisedProcess:
 
 
 class Supervisor:
-    """Runs children until a signal (or `stop`) ends them all."""
+    """Runs children until a signal ends them all."""
 
     def __init__(self, commands: Mapping[str, Sequence[str]], say: Say) -> None:
-        self._stopping = threading.Event()
+        self._is_stopping = False
         self._guard = OrphanGuard()
         self._children = [
             SupervisedProcess(name, command, say, self._guard) for name, command in commands.items()
@@ -116,20 +116,26 @@ class Supervisor:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             # `nohup` ignores this signal on purpose.
             if signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, lambda *_: self._stopping.set())
+                signal.signal(number, self._request_stop)
         try:
             self._watch(is_ready, announce)
         finally:
             self._stop()
 
+    def _request_stop(self, *_: object) -> None:
+        # A flag and no `Event`: this thread may hold the event's lock when the signal comes, and would wait
+        # for itself.
+        self._is_stopping = True
+
     def _watch(self, is_ready: Callable[[], bool], announce: Callable[[], None]) -> None:
         announced = False
-        while not self._stopping.wait(TICK_SECONDS):
+        while not self._is_stopping:
             for child in self._children:
                 child.tick()
             if not announced and is_ready():
                 announce()
                 announced = True
+            time.sleep(TICK_SECONDS)
 
     def _stop(self) -> None:
         for child in self._children:

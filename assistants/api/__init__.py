@@ -1,0 +1,1 @@
+"""`/api/v1/sessions`: conversations and their messages."""

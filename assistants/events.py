@@ -1,0 +1,170 @@
+"""What `chat` streams: its own phases, the events of the tools it calls, and its result (contract §3)."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from runs.events import EventData, Usage
+from search.events import AnswerOutcome, ContextData, Contexts, Phase, WithheldContext
+from search.web.base import Outcome
+from search.web.events import RankedSource, RerankedResults, Sources, WebPhase
+
+CalledTool = Literal["rag_search", "web_search"]
+
+
+class ChatPhase(EventData):
+    """A step of the conversation's turn; the first event names execution, session and message."""
+
+    leaves_nulls_out = True
+
+    execution_id: str | None = None
+    session_id: UUID | None = None
+    message_id: UUID | None = None
+    phase: Literal["PREPARATION", "COMPILING_RESULTS"]
+    status: Literal["started", "completed"]
+
+
+class ToolCallOfChat(EventData):
+    """A tool that this turn calls; its events carry the same `call_id`."""
+
+    tool: CalledTool
+    call_id: str
+
+
+class AskedQuestion(EventData):
+    """The question as the tools are asked it: self-contained, so that it needs no earlier turn."""
+
+    asked: str
+    carried: bool = Field(description="whether it holds more than what was typed")
+    calls: list[ToolCallOfChat]
+    output_key: Literal["asked"] = "asked"
+
+
+class _OfCall(EventData):
+    tool: CalledTool
+    call_id: str
+
+
+class CallFailed(_OfCall):
+    """A tool has failed while another one may still answer."""
+
+    code: str
+    message: str
+    output_key: Literal["failure"] = "failure"
+
+
+class CalledPhase(Phase, _OfCall):
+    """A step of `rag_search`."""
+
+
+class CalledContexts(Contexts, _OfCall):
+    """The contexts of documents."""
+
+
+class CalledWebPhase(WebPhase, _OfCall):
+    """A step of `web_search`."""
+
+
+class CalledRerankedResults(RerankedResults, _OfCall):
+    """How many pages are left after reranking."""
+
+
+class CalledSources(Sources, _OfCall):
+    """The pages that are left; their ranks go on after those of the contexts."""
+
+
+CALLED: dict[type[EventData], type[EventData]] = {
+    Phase: CalledPhase,
+    Contexts: CalledContexts,
+    WebPhase: CalledWebPhase,
+    RerankedResults: CalledRerankedResults,
+    Sources: CalledSources,
+}
+"""By the shape of a tool's event: the same with the call."""
+
+
+class SearchedWeb(EventData):
+    """How the web was searched for an answer."""
+
+    provider: str
+    providers: dict[str, Outcome] = Field(description="how each search engine did that was asked")
+    from_cache: bool
+    ignored_filters: list[str] = Field(description="filters that no page could be checked against")
+
+
+class ChatResult(EventData):
+    """The whole result of `chat`: one answer with one numbering over documents and web pages."""
+
+    message_id: UUID
+    session_id: UUID
+    asked: str = Field(description="the question as it was searched: self-contained")
+    response: str
+    contexts: list[ContextData] = Field(description="of documents: ranks 1..n")
+    sources: list[RankedSource] = Field(description="of the web: their ranks go on after the contexts'")
+    sources_used: list[int]
+    web: SearchedWeb | None = None
+    model: str
+    execution_id: str
+    answered: bool
+    outcome: AnswerOutcome
+    citations_removed: int
+    calls: list[ToolCallOfChat]
+    usage: Usage
+    timings: dict[str, float] = Field(description="seconds by stage")
+
+
+# --- What a reader is shown who no longer sees a document that the run has read (runs/withholding.py) ----
+
+
+class WithheldChatResult(EventData):
+    """A result of which the reader does not see every document that was read for it."""
+
+    message_id: UUID
+    session_id: UUID
+    asked: None
+    response: None
+    contexts: list[ContextData | WithheldContext]
+    sources: list[RankedSource]
+    sources_used: list[int]
+    web: SearchedWeb | None = None
+    model: str
+    execution_id: str
+    answered: bool
+    outcome: AnswerOutcome
+    citations_removed: int
+    calls: list[ToolCallOfChat]
+    usage: Usage
+    timings: dict[str, float]
+    unavailable: Literal[True]
+
+
+class WithheldAskedQuestion(EventData):
+    """A self-contained question that may repeat words of such documents."""
+
+    asked: None
+    carried: bool
+    calls: list[ToolCallOfChat]
+    output_key: Literal["asked"]
+    unavailable: Literal[True]
+
+
+class WithheldCalledContexts(_OfCall):
+    """Contexts of which the reader no longer sees some."""
+
+    contexts: list[ContextData | WithheldContext]
+    output_key: Literal["contexts"]
+
+
+class WithheldCalledWebPhase(_OfCall):
+    """The beginning of a web search for such a question."""
+
+    leaves_nulls_out = True
+
+    execution_id: str
+    phase: Literal["WEB_SEARCH"]
+    status: Literal["started"]
+    query: None
+    unavailable: Literal[True]

@@ -1,0 +1,74 @@
+"""`chat` as a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from uuid import UUID
+
+from accounts.principal import Principal
+from assistants.chat import chat
+from assistants.conversations import session_of
+from assistants.events import (
+    AskedQuestion,
+    CalledContexts,
+    CalledPhase,
+    CalledRerankedResults,
+    CalledSources,
+    CalledWebPhase,
+    CallFailed,
+    ChatPhase,
+    ChatResult,
+    WithheldAskedQuestion,
+    WithheldCalledContexts,
+    WithheldCalledWebPhase,
+    WithheldChatResult,
+)
+from assistants.inputs import ChatInput
+from assistants.messages import begin_answer
+from assistants.scope import searched_workspaces_of
+from core.errors import ValidationError
+from runs.models import CHAT as NAME
+from runs.registry import Tool
+from search.events import WithheldText
+from search.inputs import MOST_QUERY_CHARS
+from search.web.searching import admit as admit_web_search
+
+
+def _searched_workspaces(principal: Principal, inputs: ChatInput) -> Collection[UUID]:
+    return searched_workspaces_of(principal, session_of(principal))
+
+
+def _admit(principal: Principal, inputs: ChatInput, workspace_id: UUID) -> None:
+    """Refuse another workspace than the conversation's, and the web where that is switched off."""
+    session = session_of(principal)
+    if workspace_id != session.workspace_id:
+        raise ValidationError("A conversation has a workspace of its own.", param="workspace_id")
+    if session.searches_web:
+        # The words of the question do not matter here.
+        admit_web_search(principal, inputs.web_search(inputs.content or "?"), workspace_id)
+
+
+CHAT = Tool(
+    NAME,
+    "Answers a message of a conversation from documents, the web, or both; it knows what was said before.",
+    ChatInput,
+    chat,
+    {"content_chars": MOST_QUERY_CHARS},
+    results=(ChatResult,),
+    updates=(
+        ChatPhase,
+        AskedQuestion,
+        CalledPhase,
+        CalledContexts,
+        CalledWebPhase,
+        CalledRerankedResults,
+        CalledSources,
+        CallFailed,
+    ),
+    withheld_results=(WithheldChatResult,),
+    withheld_updates=(WithheldAskedQuestion, WithheldCalledContexts, WithheldCalledWebPhase),
+    withheld_texts=(WithheldText,),
+    searched_workspaces=_searched_workspaces,
+    admit=_admit,
+    begin=begin_answer,
+)

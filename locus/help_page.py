@@ -1,0 +1,119 @@
+"""The page Help: what can be asked, the kinds of file, the limits in force, shortcuts, the version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.defaultfilters import filesizeformat
+from django.templatetags.static import static
+from django.utils.translation import gettext, gettext_lazy
+from django.views.decorators.cache import cache_control
+from django.views.decorators.http import require_GET
+
+from accounts.access.identity import principal_of_user
+from accounts.models import User
+from accounts.scope import as_principal
+from core.languages.numbers import grouped
+from extract.kinds import KINDS
+from kb.models import Document
+from locus.demo import EXTERNAL_ID
+from search.inputs import MOST_QUERY_CHARS
+
+GROUPS = [
+    (gettext_lazy("Documents"), ("pdf", "docx", "odt", "rtf", "epub")),
+    (gettext_lazy("Slides"), ("pptx", "odp")),
+    (gettext_lazy("Sheets and data"), ("xlsx", "xlsb", "xls", "ods", "csv", "tsv", "json", "xml")),
+    (gettext_lazy("Text and web pages"), ("html", "md", "txt", "code")),
+    (gettext_lazy("E-mails, with what is attached"), ("eml", "msg")),
+    (gettext_lazy("Pictures and scans"), ("png", "jpg", "tiff", "webp", "bmp", "gif", "heic")),
+    (gettext_lazy("Recordings"), ("wav", "mp3", "m4a", "flac", "ogg", "opus", "webm", "mp4", "mkv", "mov")),
+]
+"""Kinds of file under headings for people; tests/locus/test_help.py checks that none is missing."""
+MOST_EXTENSIONS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class KindGroup:
+    """Kinds of file that belong together."""
+
+    title: str
+    extensions: str
+    more: int
+    """How many extensions are left out."""
+
+
+@require_GET
+@login_required
+def help_page(request: HttpRequest) -> HttpResponse:
+    """Show the page."""
+    assert isinstance(request.user, User)
+    principal = principal_of_user(request.user)
+    with as_principal(principal):
+        guide = Document.objects.restricted_to(principal).filter(external_id=EXTERNAL_ID).first()
+    shown = {"groups": kind_groups(), "limits": limits(), "version": settings.VERSION, "guide": guide}
+    return render(request, "locus/help.html", shown)
+
+
+def kind_groups() -> list[KindGroup]:
+    """Return the kinds that are read, by their extensions."""
+    groups = []
+    for title, names in GROUPS:
+        extensions = [each.removeprefix(".") for name in names for each in KINDS[name].extensions]
+        left_out = max(0, len(extensions) - MOST_EXTENSIONS)
+        groups.append(KindGroup(str(title), ", ".join(extensions[:MOST_EXTENSIONS]), left_out))
+    return groups
+
+
+def limits() -> list[tuple[str, str]]:
+    """Return what the settings of this deployment allow, in words."""
+    known = [
+        (gettext("A file"), filesizeformat(settings.MAX_UPLOAD_BYTES)),
+        (gettext("Pages of a document"), grouped(settings.MAX_PAGES)),
+        (gettext("Files in one upload"), grouped(settings.MAX_FILES_PER_REQUEST)),
+        (gettext("Web pages added at once"), grouped(settings.MAX_URLS_PER_REQUEST)),
+        (gettext("Documents of a workspace that wait to be read"), grouped(settings.MAX_WAITING_DOCUMENTS)),
+        (gettext("A question"), gettext("%(count)s characters") % {"count": grouped(MOST_QUERY_CHARS)}),
+    ]
+    if settings.QUOTA_DOCUMENTS is not None:
+        known.append((gettext("Documents of a workspace"), grouped(settings.QUOTA_DOCUMENTS)))
+    if settings.QUOTA_STORAGE_BYTES is not None:
+        known.append((gettext("Files of a workspace"), filesizeformat(settings.QUOTA_STORAGE_BYTES)))
+    if settings.RUNS_PER_MINUTE:
+        known.append((gettext("Questions a minute"), grouped(settings.RUNS_PER_MINUTE)))
+    return [(name, words.replace("\xa0", " ")) for name, words in known]
+
+
+@require_GET
+@cache_control(max_age=3600)
+def web_manifest(request: HttpRequest) -> HttpResponse:
+    """Return what a browser needs to install Locus as an app; it asks for this without a login."""
+    icons = [
+        {
+            "src": static(f"icon-{size}{suffix}.png"),
+            "sizes": f"{size}x{size}",
+            "type": "image/png",
+            "purpose": purpose,
+        }
+        for size, suffix, purpose in [(192, "", "any"), (512, "", "any"), (512, "-maskable", "maskable")]
+    ]
+    manifest = {
+        "id": "/",
+        "name": "Locus",
+        "short_name": "Locus",
+        "description": gettext("Answers from your documents, each with its exact place."),
+        "start_url": "/",
+        "scope": "/",
+        "display": "standalone",
+        "background_color": "#f7f4ec",
+        "theme_color": "#0f5a52",
+        "icons": icons,
+        "shortcuts": [
+            {"name": gettext("Documents"), "url": "/documents/"},
+            {"name": gettext("Search"), "url": "/search"},
+        ],
+    }
+    return JsonResponse(manifest, content_type="application/manifest+json")

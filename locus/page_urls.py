@@ -1,0 +1,12 @@
+"""The pages of this app."""
+
+from django.urls import path
+
+from locus.help_page import help_page, web_manifest
+from locus.model_connection.page import connect_model
+
+urlpatterns = [
+    path("help", help_page, name="help"),
+    path("manifest.webmanifest", web_manifest, name="web_manifest"),
+    path("connect-model", connect_model, name="connect_model"),
+]

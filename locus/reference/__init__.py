@@ -1,0 +1,1 @@
+"""`/api/docs`: the API's schema as a page of ours."""

@@ -1,7 +1,7 @@
 // Bundles src/ and css/ into dist/, which Django serves as static files. `--watch` rebuilds on change.
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, parse } from "node:path";
 import esbuild from "esbuild";
 import { ICONS } from "./icons.js";
 
@@ -10,10 +10,24 @@ const require = createRequire(import.meta.url);
 
 const shared = { bundle: true, minify: true, target: "es2022", legalComments: "linked", logLevel: "info" };
 
+/** A script for each page, so that none loads what only another needs. */
+const pages = (await readdir("src/pages")).map((file) => [`page-${parse(file).name}`, `src/pages/${file}`]);
+
 const bundles = [
-  { ...shared, entryPoints: { app: "src/app.js" }, outdir: OUT, format: "esm" },
-  // Runs before the first paint, so it can't be a (deferred) module.
-  { ...shared, entryPoints: { theme: "src/theme.js" }, outdir: OUT, format: "iife" },
+  // What scripts share, and what a page loads on demand by `import()`, are chunks of their own. Their names have a hash of
+  // their content: Django renames only what a page names, and a chunk names its siblings.
+  {
+    ...shared,
+    entryPoints: { app: "src/app.js", "admin-records": "src/admin-records.js", ...Object.fromEntries(pages) },
+    outdir: OUT,
+    format: "esm",
+    splitting: true,
+    chunkNames: "[name]-[hash]",
+    metafile: true,
+    plugins: [{ name: "shared parts", setup: (building) => building.onEnd(writeSharedParts) }],
+  },
+  // They run before the first paint, so they can't be (deferred) modules.
+  { ...shared, entryPoints: { theme: "src/theme.js", admin: "src/admin.js", "admin-alpine": "src/admin-alpine.js" }, outdir: OUT, format: "iife" },
   {
     ...shared,
     entryPoints: { app: "css/app.css", admin: "css/admin.css" },
@@ -38,11 +52,39 @@ async function sprite() {
   return `<svg xmlns="http://www.w3.org/2000/svg">${symbols.join("")}</svg>\n`;
 }
 
+/** The parts of pdf.js that it loads itself, by the version: the worker must be that of the library in the bundle. */
+async function pdfAssets() {
+  const folder = dirname(require.resolve("pdfjs-dist/package.json"));
+  const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const assets = join(OUT, `pdf-${version}`);
+  for (const name of ["cmaps", "standard_fonts", "wasm", "iccs"]) await cp(join(folder, name), join(assets, name), { recursive: true });
+  const worker = await readFile(join(folder, "legacy", "build", "pdf.worker.min.mjs"), "utf8");
+  await writeFile(join(OUT, `pdf-worker-${version}.js`), worker.replace(/^\/\/# sourceMappingURL=.*$/m, ""));
+}
+
+/** For each page's script the chunks that it imports, those of its chunks too, so that a page can ask for all at once. */
+async function writeSharedParts({ metafile }) {
+  const outputs = metafile?.outputs ?? {};
+  const partsOf = (file, parts = new Set()) => {
+    for (const { kind, path } of outputs[file].imports) {
+      if (kind === "import-statement" && !parts.has(path)) partsOf(path, parts.add(path));
+    }
+    return parts;
+  };
+  const isScript = ([, { entryPoint }]) => /^src\/(app|pages\/\w+)\.js$/.test(entryPoint ?? "");
+  const scripts = Object.entries(outputs).filter(isScript);
+  const parts = scripts.map(([file]) => [parse(file).name, [...partsOf(file)].map((part) => basename(part))]);
+  await writeFile(join(OUT, "scripts.json"), JSON.stringify(Object.fromEntries(parts)));
+}
+
 async function build() {
   await rm(OUT, { recursive: true, force: true });
   await mkdir(OUT);
   await writeFile(join(OUT, "icons.svg"), await sprite());
   await cp("static", OUT, { recursive: true });
+  await pdfAssets();
+  // In place of the admin theme's own: this build of Alpine needs no “eval”. Django finds ours first.
+  await cp(require.resolve("@alpinejs/csp/dist/cdn.min.js"), join(OUT, "unfold", "js", "alpine", "alpine.js"));
   if (!process.argv.includes("--watch")) return Promise.all(bundles.map((options) => esbuild.build(options)));
   const contexts = await Promise.all(bundles.map((options) => esbuild.context(options)));
   return Promise.all(contexts.map((context) => context.watch()));

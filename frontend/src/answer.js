@@ -1,62 +1,116 @@
-// One question with its answer: progress, text with citation chips, sources.
+// One question with its answer: progress, text with citation chips, sources, and what can be done with it.
+import { actionNodes, closeElsewhere } from "./answer-actions.js";
+import { citedBy, dressChips, listedSources, sourceNotes, sourceSections } from "./answer-sources.js";
 import { h, icon } from "./dom.js";
 import { isOver, CANCELLED, FAILED } from "./execution.js";
 import { renderInto } from "./markdown.js";
+import { CLOSEST, engineFacts, NOTHING, outcomeOf } from "./outcome.js";
 import { progressSteps } from "./progress.js";
+import { questionHead } from "./question-head.js";
 import { failureWords } from "./web-answer.js";
+import { t } from "./texts.js";
 
-/** `view` says how citations and sources are shown; `helpFor(state)` returns a link that helps after a failure, or null. */
-export function createAnswer(state, view, { onRetry, helpFor }) {
+/**
+ * `onCite(cited, button)` opens the place of a citation, `onRetry()` asks once more, `onEdit(text)` asks an edited
+ * question. `helpFor(state)` returns a link that helps after a failure, or null; `suggest(state)` returns buttons for
+ * an answer that did not find what was asked for; `feedbackFor(state)` returns `{buttons, panel}` or null.
+ */
+export function createAnswer(state, { onCite, onRetry, onEdit = null, helpFor = () => null, suggest = () => [], feedbackFor = () => null }) {
   const progress = h("p", { class: "progress" });
+  const engine = h("details", { class: "engine", hidden: true });
   const text = h("div", { class: "answer prose-answer" });
   const note = h("div", { class: "answer-note" });
-  const sources = h("section", { class: "sources", "aria-label": "Sources" });
-  const element = h(
-    "article",
-    { class: "turn" },
-    h("h2", { class: "question" }, state.query),
-    progress,
-    text,
-    note,
-    sources,
-  );
+  const sources = h("div", { class: "sources", role: "group", "aria-label": t("Sources") });
+  const actions = h("div", { class: "answer-actions", role: "group", "aria-label": t("Answer") });
+  const asked = h("p", { class: "asked-as" });
+  const feedback = h("div", { class: "feedback" });
+  const branches = { question: h("div", { class: "branches" }), answer: h("div", { class: "branches" }) };
+  const head = h("div", { class: "turn-head" }, questionHead(state.query, { onEdit }), branches.question, asked);
+  const below = h("div", { class: "below-answer" }, branches.answer, actions);
+  const element = h("article", { class: "turn" }, head, h("div", { class: "progress-row" }, progress, engine), text, note, sources, below, feedback);
   let current = state;
   let shown = null;
+  closeElsewhere(engine);
   element.addEventListener("click", ({ target }) => {
     const button = target.closest("button[data-rank]");
-    if (button) view.open(current, button);
+    if (!button) return;
+    const cited = citedBy(current, button);
+    if (cited.source) onCite(cited, button);
   });
 
   function update(next) {
     current = next;
     element.dataset.status = next.status;
+    element.dataset.outcome = outcomeOf(next) ?? "";
+    asked.textContent = askedWords(next);
     text.setAttribute("aria-busy", String(!isOver(next)));
     showProgress(progress, next);
-    showText(text, next, view);
+    showText(text, next);
     // While text streams the sources stay as they are, and whoever is about to click one finds it where it was.
-    if (shown?.listed === view.listed(next) && shown.status === next.status) return;
-    shown = { listed: view.listed(next), status: next.status };
-    note.replaceChildren(...noteFor(next, { onRetry, help: helpFor(next) }), ...view.notes(next));
-    sources.replaceChildren(...view.nodes(next));
+    const listed = listedSources(next);
+    if (shown?.status === next.status && shown.listed.every((list, at) => list === listed[at])) return;
+    shown = { listed, status: next.status };
+    showEngine(engine, next);
+    note.replaceChildren(...noteFor(next, { onRetry, help: helpFor(next) }), ...sourceNotes(next));
+    sources.replaceChildren(...sourceSections(next), ...suggestions(next, suggest));
+    showActions(next);
+  }
+
+  function showActions(next) {
+    const rated = isOver(next) && next.text ? feedbackFor(next) : null;
+    actions.replaceChildren(...actionNodes(next, { onRetry, extra: rated?.buttons }));
+    feedback.replaceChildren(...(rated ? [rated.panel] : []));
   }
 
   update(state);
-  return { element, update };
+  return {
+    element,
+    update,
+    /** Show another answer to the same question. */
+    show(next) {
+      shown = null;
+      update(next);
+    },
+    /** `nodes.question` and `nodes.answer` lead to other versions of the question and of its answer. */
+    setBranches(nodes) {
+      for (const [place, children] of Object.entries(nodes)) branches[place].replaceChildren(...children);
+    },
+    citedBy: (chip) => ({ ...citedBy(current, chip), number: chip.textContent }),
+  };
+}
+
+/** What was searched in place of the question, where that was completed from the conversation. */
+function askedWords({ asked, query }) {
+  const isSame = !asked || asked.replace(/\s+/g, " ").trim() === query.replace(/\s+/g, " ").trim();
+  return isSame ? "" : t("Asked as: {asked}", { asked });
 }
 
 function showProgress(element, state) {
   const steps = progressSteps(state);
   element.classList.toggle("is-busy", !isOver(state));
   element.replaceChildren(...steps.map((step) => h("span", {}, step)));
-  element.hidden = !steps.length;
 }
 
-function showText(element, state, view) {
+/** What the engine did, behind a sign: most readers never open it. */
+function showEngine(element, state) {
+  const facts = engineFacts(state);
+  element.hidden = !facts.length;
+  element.replaceChildren(
+    h("summary", { "aria-label": t("How this answer came about"), title: t("How this answer came about") }, icon("info")),
+    h("dl", {}, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])),
+  );
+}
+
+function showText(element, state) {
   const chipsOf = () => [...element.querySelectorAll(".cite")];
   const focused = chipsOf().indexOf(document.activeElement);
   const opened = chipsOf().findIndex((chip) => chip.matches(".is-open"));
   renderInto(element, state.text);
-  for (const chip of chipsOf()) view.dress(chip, state);
+  dressChips(element, state);
+  // What scrolls by itself must be reachable by keyboard.
+  for (const block of element.querySelectorAll("pre, table, .formula-block")) {
+    if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
+  }
   // The text was rendered anew: put the reader back where they were.
   if (focused >= 0) chipsOf()[focused]?.focus({ preventScroll: true });
   if (opened >= 0) chipsOf()[opened]?.classList.add("is-open");
@@ -64,8 +118,15 @@ function showText(element, state, view) {
 
 function noteFor(state, { onRetry, help }) {
   if (state.status !== CANCELLED && state.status !== FAILED) return [];
-  const retry = h("button", { class: "button button-small", type: "button", onclick: onRetry }, icon("refresh-cw"), "Ask again");
+  const retry = onRetry ? h("button", { class: "button button-small", type: "button", onclick: onRetry }, icon("refresh-cw"), t("Ask again")) : null;
   const actions = h("p", { class: "notice-actions" }, help, retry);
-  if (state.status === CANCELLED) return [h("div", { class: "notice" }, h("p", {}, state.text ? "Stopped. What was written so far is kept." : "Stopped before the first word."), actions)];
-  return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error ? failureWords(state.error) : "This didn’t work."), actions)];
+  if (state.status === CANCELLED) return [h("div", { class: "notice" }, h("p", {}, state.text ? t("Stopped. What was written so far is kept.") : t("Stopped before the first word.")), actions)];
+  return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error ? failureWords(state.error) : t("This didn’t work.")), actions)];
+}
+
+/** What to try where nothing answers the question. */
+function suggestions(state, suggest) {
+  if (![CLOSEST, NOTHING].includes(outcomeOf(state))) return [];
+  const buttons = suggest(state).map(({ words, name, act }) => h("button", { class: "button button-small", type: "button", onclick: act }, icon(name), words));
+  return buttons.length ? [h("div", { class: "to-try" }, h("p", {}, t("What you can try:")), h("div", { class: "notice-actions" }, buttons))] : [];
 }

@@ -1,20 +1,22 @@
+import { t, translated } from "./texts.js";
 const BASE = "/api/v1";
 
-/** What the API answers when it can't do something: `code` for programs, `message` for people. */
+/** What the API answers when it can’t do something: `code` for programs, `message` for people. */
 export class ApiError extends Error {
   constructor(status, { code, message, param } = {}) {
-    super(message ?? `The server answered with an error (${status}). Try again.`);
+    super(translated(message) ?? t("The server answered with an error ({status}). Try again.", { status }));
     this.status = status;
     this.code = code ?? "unknown";
     this.param = param ?? null;
   }
 }
 
-const OFFLINE = { code: "offline", message: "The server can't be reached. Check your connection and try again." };
+const OFFLINE = { code: "offline", message: t("The server can’t be reached. Check your connection and try again.") };
 
 export const get = (path, query) => request("GET", withQuery(path, query));
 export const post = (path, body) => request("POST", path, body);
-export const patch = (path, body) => request("PATCH", path, body);
+export const put = (path, body) => request("PUT", path, body);
+export const patch = (path, body, how) => request("PATCH", path, body, how);
 export const del = (path) => request("DELETE", path);
 
 export function withQuery(path, query = {}) {
@@ -23,8 +25,10 @@ export function withQuery(path, query = {}) {
   return search ? `${path}?${search}` : path;
 }
 
-async function request(method, path, body) {
+/** `how` is further options of fetch. */
+export async function request(method, path, body, how) {
   const response = await fetch(absolute(path), {
+    ...how,
     method,
     headers: { Accept: "application/json", ...headersFor(method, body) },
     body: body === undefined ? undefined : JSON.stringify(body),
@@ -71,7 +75,7 @@ export function leaveForLogin() {
   return new Promise(() => {});
 }
 
-/** Send a form with files; fetch can't tell how much has gone out, XMLHttpRequest can. */
+/** Send a form with files; fetch can’t tell how much has gone out, XMLHttpRequest can. */
 export function upload(path, form, onProgress, method = "POST") {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();

@@ -1,24 +1,14 @@
-import { startAsk } from "./ask.js";
+// What every page has. A page's own script is in pages/, by the name in its `data-page`.
 import { startChrome } from "./chrome.js";
-import { startDocument } from "./document.js";
-import { startDocuments } from "./documents.js";
-import { startKeys } from "./keys.js";
-import { startSearchBench } from "./search-bench.js";
-import { startSettings } from "./settings.js";
+import { startFirstSteps } from "./first-steps.js";
+import { startNotifications } from "./notifications.js";
+import { startPasskeys } from "./passkeys.js";
+import { startShortcuts } from "./shortcuts.js";
 import { startClock } from "./since.js";
-import { startWebUse } from "./web-use.js";
-
-const PAGES = {
-  ask: startAsk,
-  document: startDocument,
-  documents: startDocuments,
-  keys: startKeys,
-  searchBench: startSearchBench,
-  settings: startSettings,
-  webUse: startWebUse,
-};
 
 startChrome();
+startNotifications();
 startClock();
-const page = document.querySelector("[data-page]");
-if (page) PAGES[page.dataset.page](page);
+startShortcuts();
+startPasskeys(document.querySelectorAll("[data-passkey]"));
+for (const steps of document.querySelectorAll("[data-first-steps]")) startFirstSteps(steps);

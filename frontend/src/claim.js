@@ -1,5 +1,4 @@
 // While a citation is open, the words it supports are marked in the answer with the same highlighter as on the page.
-
 const BLOCKS = "p, li, td, th, h1, h2, h3, h4, h5, h6, blockquote";
 
 /** The words from the citations before it, or from its block's start, up to the citation. */

@@ -1,27 +1,32 @@
 // What is known about one document beside its text: how it is doing, how well it was read, and what may be changed.
 import { findableWords, remedyOf, statusOf } from "./activity.js";
-import { kindOf, progressOf, sizeOf } from "./document-row.js";
+import { isSound, kindOf, progressOf, sizeOf, unlockButton } from "./document-row.js";
 import { h, icon } from "./dom.js";
 import { language, lengthOf } from "./format.js";
+import { mayEdit as mayEditIn, readOnlyWords, targetsOf } from "./move.js";
 import { qualityNodes } from "./quality-view.js";
 import { replaceButton } from "./replace-file.js";
 import { since } from "./since.js";
 import { tagsField } from "./tags-field.js";
+import { FORMATS } from "./locale.js";
+import { t } from "./texts.js";
 
 /**
  * Nodes for `{document, quality, workspaces, attachments, renaming}`; `actions` are what the reader may do:
- * onRename(name), onRenaming(open), onTags(tags), onMove(id), onCancel, onReprocess, onReplace(file), onDelete, onOpenPage(number).
+ * onRename(name), onRenaming(open), onTags(tags), onMove, onCancel, onReprocess, onReplace(file), onUnlock, onDelete, onOpenPage(number).
  */
 export function detailsNodes(state, actions) {
   const { document, quality } = state;
-  const mayEdit = state.workspaces.get(document.workspace_id)?.role !== "viewer";
+  const workspace = state.workspaces.get(document.workspace_id);
+  const mayEdit = mayEditIn(workspace);
   return [
     section("name", null, nameNode(state, mayEdit ? actions : null)),
+    mayEdit || !workspace ? null : section("role", null, h("p", { class: "notice" }, readOnlyWords(workspace))),
     section("status", null, statusNodes(document, mayEdit ? actions : null)),
-    section("quality", "How well it was read", quality ? qualityNodes(quality, hasPages(document) ? actions.onOpenPage : null) : null),
-    section("tags", "Tags", tagsField(document.tags, mayEdit ? actions.onTags : null)),
-    section("facts", "Details", factsNode(state, mayEdit ? actions : null)),
-    state.attachments.length ? section("attachments", "Attachments", attachmentsNode(state.attachments)) : null,
+    section("quality", t("How well it was read"), quality ? qualityNodes(quality, hasPages(document) ? actions.onOpenPage : null) : null),
+    section("tags", t("Tags"), tagsField(document.tags, mayEdit ? actions.onTags : null)),
+    section("facts", t("Details"), factsNode(state, mayEdit ? actions : null)),
+    state.attachments.length ? section("attachments", t("Attachments"), attachmentsNode(state.attachments)) : null,
     mayEdit ? section("end", null, deleteNode(actions)) : null,
   ].filter(Boolean);
 }
@@ -34,17 +39,17 @@ const hasPages = ({ mime_type: mime, page_count: pages }) => Boolean(pages) && (
 
 function nameNode({ document, renaming }, actions) {
   if (!renaming) {
-    const label = "Rename";
+    const label = t("Rename");
     const pencil = actions && h("button", { class: "icon-button", type: "button", "data-action": "rename", "aria-label": label, title: label, onclick: () => actions.onRenaming(true) }, icon("pencil"));
     return h("div", { class: "details-title" }, h("h2", {}, document.name), pencil);
   }
-  const input = h("input", { type: "text", maxlength: 500, required: true, "aria-label": "Name", value: document.name, autocomplete: "off", "data-action": "name" });
+  const input = h("input", { type: "text", maxlength: 500, required: true, "aria-label": t("Name"), value: document.name, autocomplete: "off", "data-action": "name" });
   const save = (event) => {
     event.preventDefault();
     if (input.value.trim()) actions.onRename(input.value.trim());
   };
-  const cancel = h("button", { class: "button button-small button-quiet", type: "button", onclick: () => actions.onRenaming(false) }, "Cancel");
-  const form = h("form", { class: "rename", onsubmit: save }, input, h("div", { class: "form-actions" }, cancel, h("button", { class: "button button-small button-main", type: "submit" }, "Save name")));
+  const cancel = h("button", { class: "button button-small button-quiet", type: "button", onclick: () => actions.onRenaming(false) }, t("Cancel"));
+  const form = h("form", { class: "rename", onsubmit: save }, input, h("div", { class: "form-actions" }, cancel, h("button", { class: "button button-small button-main", type: "submit" }, t("Save name"))));
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -60,16 +65,18 @@ function statusNodes(document, actions) {
     h("p", { class: "status-line" }, h("span", { class: `status status-${tone}` }, words), findable ? h("span", { class: "badge" }, findable) : null),
     busy ? progressOf(document) : null,
     document.error ? h("p", { class: "details-error" }, document.error.message) : null,
-    document.status === "cancelled" && document.chunk_count ? h("p", { class: "status-note" }, "What was found before stays findable.") : null,
-    actions ? h("div", { class: "details-actions" }, busy ? action("cancel", icon("circle-stop"), "Cancel", actions.onCancel) : nextStep(document, actions)) : null,
+    document.status === "cancelled" && document.chunk_count ? h("p", { class: "status-note" }, t("What was found before stays findable.")) : null,
+    actions ? h("div", { class: "details-actions" }, busy ? action("cancel", icon("circle-stop"), t("Cancel"), actions.onCancel) : nextStep(document, actions)) : null,
   ];
 }
 
-function nextStep(document, { onReprocess, onReplace }) {
+function nextStep(document, { onReprocess, onReplace, onReplaceSound, onUnlock }) {
   const remedy = remedyOf(document);
+  if (remedy === "unlock") return [unlockButton(document, onUnlock), document.url ? null : replaceButton(document, onReplace)];
   if (remedy === "replace") return replaceButton(document, onReplace);
   if (document.status === "failed" && !remedy) return null;
-  return action("reprocess", icon("refresh-cw"), remedy === "retry" ? "Try again" : "Process again", onReprocess);
+  const again = action("reprocess", icon("refresh-cw"), remedy === "retry" ? t("Try again") : t("Process again"), onReprocess);
+  return isSound(document) ? [again, action("replace", icon("upload"), t("Replace file…"), onReplaceSound)] : again;
 }
 
 function action(name, symbol, words, onclick) {
@@ -79,26 +86,24 @@ function action(name, symbol, words, onclick) {
 function factsNode({ document, workspaces, parent }, actions) {
   const { chunk_count: chunks, url, created_at: created } = document;
   const facts = [
-    ["Kind", kindOf(document)],
-    ["Size", sizeOf(document)],
-    ["Length", lengthOf(document)],
-    ["Chunks", chunks ? chunks.toLocaleString("en") : null],
-    ["Language", document.language ? language(document.language) : null],
-    ["Added", since(created)],
-    ["Address", url ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, url) : null],
-    ["Attached to", document.attached_to ? h("a", { href: `/documents/${document.attached_to}` }, parent?.name ?? "a message") : null],
-    ["Workspace", workspaces.size > 1 ? workspaceNode(document, workspaces, actions) : null],
+    [t("Kind"), kindOf(document)],
+    [t("Size"), sizeOf(document)],
+    [t("Length"), lengthOf(document)],
+    [t("Chunks"), chunks ? chunks.toLocaleString(FORMATS) : null],
+    [t("Language"), document.language ? language(document.language) : null],
+    [t("Added"), since(created)],
+    [t("Address"), url ? h("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, url) : null],
+    [t("Attached to"), document.attached_to ? h("a", { href: `/documents/${document.attached_to}` }, parent?.name ?? t("a message")) : null],
+    [t("Workspace"), workspaces.size > 1 ? workspaceNode(document, workspaces, actions) : null],
   ];
   const rows = facts.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
   return h("dl", { class: "facts" }, rows);
 }
 
-function workspaceNode({ workspace_id: current }, workspaces, actions) {
-  const here = workspaces.get(current);
-  const targets = [...workspaces.values()].filter(({ role }) => role !== "viewer");
-  if (!actions || targets.length < 2) return here?.name ?? "";
-  const choices = targets.map(({ id, name }) => h("option", { value: id, selected: id === current }, name));
-  return h("select", { "aria-label": "Workspace", "data-action": "move", onchange: ({ target }) => actions.onMove(target.value) }, choices);
+function workspaceNode(document, workspaces, actions) {
+  const here = workspaces.get(document.workspace_id)?.name ?? "";
+  if (!actions || !targetsOf(document, workspaces).length) return here;
+  return [here, h("button", { class: "button button-small button-quiet move-button", type: "button", "data-action": "move", onclick: actions.onMove }, t("Move to…"))];
 }
 
 function attachmentsNode(attachments) {
@@ -107,5 +112,5 @@ function attachmentsNode(attachments) {
 }
 
 function deleteNode({ onDelete }) {
-  return h("button", { class: "button button-small button-quiet details-delete", type: "button", "data-action": "delete", onclick: onDelete }, icon("trash-2"), "Delete document");
+  return h("button", { class: "button button-small button-quiet details-delete", type: "button", "data-action": "delete", onclick: onDelete }, icon("trash-2"), t("Delete document"));
 }

@@ -5,8 +5,12 @@ import { confirm } from "./confirm.js";
 import { detailsNodes } from "./document-details.js";
 import { followDocument } from "./document-events.js";
 import { announce, parts, toast } from "./dom.js";
-import { replaceFile } from "./replace-file.js";
+import { chooseWorkspace, targetsOf } from "./move.js";
+import { chooseReplacement, replaceFile } from "./replace-file.js";
+import { askPassword } from "./unlock.js";
+import { startSummary } from "./summary.js";
 import { Viewer } from "./viewer.js";
+import { t } from "./texts.js";
 
 const NARROW = "(max-width: 60rem)";
 
@@ -21,6 +25,7 @@ class DocumentPage {
   #id;
   #state = { document: null, quality: null, workspaces: new Map(), attachments: [], parent: null, renaming: false };
   #stopFollowing = () => {};
+  #placed = Promise.resolve();
 
   constructor(page) {
     this.#page = page;
@@ -34,8 +39,10 @@ class DocumentPage {
     toggleDetails.addEventListener("click", () => this.#setOpen(details.hidden));
     closeDetails.addEventListener("click", () => this.#setOpen(false));
     details.addEventListener("keydown", (event) => event.key === "Escape" && matchMedia(NARROW).matches && this.#setOpen(false));
+    startSummary(this.#page, { onOpen: (place, citations) => this.#openPlace(place, citations) });
     this.#setOpen(!matchMedia(NARROW).matches, { focus: false });
-    await Promise.all([this.#showPlace(), this.#loadDetails()]);
+    this.#placed = this.#showPlace();
+    await Promise.all([this.#placed, this.#loadDetails()]);
   }
 
   async #showPlace() {
@@ -59,7 +66,7 @@ class DocumentPage {
     try {
       return await get(`/chunks/${encodeURIComponent(id)}`);
     } catch (error) {
-      this.#notify(`The chunk of this link can’t be shown: ${error.message}`);
+      this.#notify(t("The chunk of this link can’t be shown: {message}", { message: error.message }));
       return null;
     }
   }
@@ -88,7 +95,7 @@ class DocumentPage {
     this.#stopFollowing();
     this.#stopFollowing = followDocument(this.#id, {
       onUpdate: (document) => this.#changed(document),
-      onGone: () => this.#notify("This document was deleted, or you can no longer see it."),
+      onGone: () => this.#notify(t("This document was deleted, or you can no longer see it.")),
     });
   }
 
@@ -122,15 +129,23 @@ class DocumentPage {
   #actions() {
     return {
       onRenaming: (open) => this.#setRenaming(open),
-      onRename: (name) => this.#patch({ title: name }, "name", "The document is renamed."),
+      onRename: (name) => this.#patch({ title: name }, "name", t("The document is renamed.")),
       onTags: (tags) => this.#patch({ tags }, "tags"),
-      onMove: (workspace) => this.#patch({ workspace_id: workspace }, null, "The document is moved."),
+      onMove: () => this.#move(),
       onCancel: () => this.#attempt(async () => this.#changed(await post(`/documents/${this.#id}/cancel`, {}))),
       onReprocess: () => this.#attempt(() => this.#reprocess()),
+      onUnlock: () => this.#unlock(),
+      onReplaceSound: () => this.#replaceSound(),
       onReplace: (file) => this.#attempt(() => this.#replace(file)),
       onDelete: () => this.#delete(),
       onOpenPage: (number) => this.#openPage(number),
     };
+  }
+
+  async #move() {
+    const { document, workspaces } = this.#state;
+    const id = await chooseWorkspace(`“${document.name}”`, targetsOf(document, workspaces));
+    if (id) await this.#patch({ workspace_id: id }, null, t("The document is in {workspace} now.", { workspace: workspaces.get(id).name }));
   }
 
   #setRenaming(open) {
@@ -173,6 +188,19 @@ class DocumentPage {
     this.#follow();
   }
 
+  async #replaceSound() {
+    const file = await chooseReplacement(this.#state.document);
+    if (file) await this.#attempt(() => this.#replace(file));
+  }
+
+  async #unlock() {
+    const unlocked = await askPassword(this.#state.document.name, (password) => post(`/documents/${this.#id}/unlock`, { password }));
+    if (!unlocked) return;
+    this.#state.document = unlocked;
+    this.#show();
+    this.#follow();
+  }
+
   async #reprocess() {
     this.#state.document = await post(`/documents/${this.#id}/reprocess`, {});
     this.#show();
@@ -181,9 +209,9 @@ class DocumentPage {
 
   async #delete() {
     const agreed = await confirm({
-      title: `Delete “${this.#state.document.name}”?`,
-      text: "The file, its chunks and everything found in it go for good. Earlier answers that used it lose its words.",
-      action: "Delete document",
+      title: t("Delete “{name}”?", { name: this.#state.document.name }),
+      text: t("The file, its chunks and everything found in it go for good. Earlier answers that used it lose its words."),
+      action: t("Delete document"),
     });
     if (!agreed) return;
     await this.#attempt(async () => {
@@ -196,6 +224,13 @@ class DocumentPage {
   #openPage(number) {
     if (matchMedia(NARROW).matches) this.#setOpen(false);
     this.#viewer.goTo(number);
+  }
+
+  async #openPlace(place, citations) {
+    if (matchMedia(NARROW).matches) this.#setOpen(false);
+    // What the address names is still being shown, perhaps; it must not come after this.
+    await this.#placed;
+    await this.#viewer.showPlace(place, citations);
   }
 
   #setOpen(open, { focus = true } = {}) {

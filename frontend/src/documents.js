@@ -1,14 +1,29 @@
-// The list of documents: kept up to date by a feed, filtered by the API.
+// The list of documents: filtered and sorted by the API, kept up to date by a feed, changed one by one or many at once.
 import { statusOf } from "./activity.js";
-import { del, get, post } from "./api.js";
-import { confirm } from "./confirm.js";
-import { announce, parts, toast } from "./dom.js";
-import { startFeed } from "./feed.js";
+import { get, patch, post } from "./api.js";
 import { arranged } from "./arrange.js";
+import { startBulkBar } from "./bulk-bar.js";
+import { startCollections } from "./collections.js";
+import { startColumns } from "./columns.js";
+import { cardOf } from "./document-card.js";
 import { rowOf } from "./document-row.js";
-import { replaceFile } from "./replace-file.js";
+import { conditionsOf, FIELDS, fromAddress, nextSort, toAddress } from "./documents-query.js";
+import { announce, h, parts, toast } from "./dom.js";
+import { startFeed } from "./feed.js";
+import { bytes, counted, language } from "./format.js";
+import { chooseWorkspace, mayEdit, readOnlyWords, targetsOf } from "./move.js";
+import { PagedRows } from "./paged-rows.js";
+import { chooseReplacement, replaceFile } from "./replace-file.js";
 import { debounced } from "./scope.js";
+import { ChosenDocuments } from "./chosen.js";
+import { askPassword } from "./unlock.js";
 import { startUploads } from "./uploads.js";
+import { FORMATS } from "./locale.js";
+import { t } from "./texts.js";
+
+// Rows are made a block at a time: this many take a tenth of a second at most, on a slow machine too.
+const BLOCK = 25;
+const PAGE = 100;
 
 export async function startDocuments(page) {
   const list = new DocumentList(page);
@@ -16,33 +31,71 @@ export async function startDocuments(page) {
 }
 
 class DocumentList {
+  #page;
   #parts;
+  #state = fromAddress(location.search);
   #workspaces = new Map();
-  #documents = new Map();
+  #selection = new ChosenDocuments(() => this.#chosen());
+  #depths = new Map();
+  #rows = null;
   #next = null;
   #feed = null;
   #loading = 0;
+  #isLoadingMore = false;
+  #bulk;
+  #collections;
 
   constructor(page) {
+    this.#page = page;
     this.#parts = parts(page);
     startUploads(page, this.#parts, {
       workspace: () => this.#uploadWorkspace(),
+      collection: () => this.#collections.chosen(),
       onAdded: (documents) => this.#added(documents),
+      onRefused: () => toast(readOnlyWords(this.#workspaces.get(this.#state.filters.workspace))),
+    });
+    this.#collections = this.#startCollections();
+    this.#bulk = startBulkBar(page, this.#parts, {
+      selection: this.#selection,
+      filter: () => conditionsOf(this.#state.filters),
+      loaded: () => this.#choosable(),
+      matching: () => this.#parts.bulkBar.dataset.matching,
+      targets: () => [...this.#workspaces.values()].filter(mayEdit),
+      onGone: (ids) => ids.forEach((id) => this.#deleted(id)),
+      onChanged: () => this.#reload().then(() => this.#collections.load()),
+    });
+  }
+
+  #startCollections() {
+    return startCollections(this.#page, this.#parts, {
+      filters: () => this.#state.filters,
+      workspaces: () => this.#workspaces,
+      target: () => this.#uploadWorkspace(),
+      choose: (collection) => this.#filter({ ...this.#state.filters, collection }),
+      act: (action, done) => this.#bulk.run(action, done),
     });
   }
 
   async start() {
-    const { filters, more, clearFilters } = this.#parts;
-    const reload = () => this.#reload();
-    filters.addEventListener("input", debounced(reload));
+    const { filters, more, clearFilters, sort, showFailed, columns, table, viewTable, viewGrid, chooseAll } = this.#parts;
+    const changed = debounced(() => this.#filtersChanged());
+    filters.addEventListener("input", (event) => (event.target === sort ? this.#sortBy(sort.value) : changed()));
     filters.addEventListener("submit", (event) => event.preventDefault());
+    filters.addEventListener("input", () => this.#suitRole());
     more.addEventListener("click", () => this.#loadMore());
-    clearFilters.addEventListener("click", () => {
-      filters.reset();
-      reload();
-    });
+    new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), { rootMargin: "1500px" }).observe(more);
+    clearFilters.addEventListener("click", () => this.#filter(Object.fromEntries(FIELDS.map((name) => [name, ""]))));
+    showFailed.addEventListener("click", () => this.#filter({ ...this.#state.filters, status: this.#state.filters.status === "failed" ? "" : "failed" }));
+    for (const button of table.querySelectorAll("[data-sort]")) button.addEventListener("click", () => this.#sortBy(nextSort(this.#state.sort, button.dataset.sort)));
+    for (const [button, view] of [[viewTable, "table"], [viewGrid, "grid"]]) button.addEventListener("click", () => this.#show(view));
+    chooseAll.addEventListener("click", () => (chooseAll.checked ? this.#selection.choose(this.#choosable()) : this.#selection.clear()));
+    window.addEventListener("popstate", () => this.#go(fromAddress(location.search)));
+    startColumns(columns, table);
+    this.#fillForm();
+    this.#arrange();
     try {
       await this.#loadWorkspaces();
+      await this.#collections.load();
     } catch (error) {
       toast(error.message, { error: true });
     }
@@ -57,108 +110,268 @@ class DocumentList {
 
   async #loadWorkspaces() {
     const { results } = await get("/workspaces", { limit: 200 });
-    const { workspace, workspaceField } = this.#parts;
+    const { workspace, workspaceField, uploadWorkspace } = this.#parts;
     this.#workspaces = new Map(results.map((one) => [one.id, one]));
     workspace.append(...results.map(({ id, name }) => new Option(name, id)));
+    workspace.value = this.#workspaces.has(this.#state.filters.workspace) ? this.#state.filters.workspace : "";
+    const writable = results.filter(mayEdit);
+    uploadWorkspace.append(...writable.map(({ id, name }) => new Option(name, id)));
+    uploadWorkspace.value = (writable.find((one) => one.personal) ?? writable[0])?.id ?? "";
+    this.#suitRole();
     workspaceField.hidden = results.length < 2;
-    workspaceField.closest("[data-page]").classList.toggle("one-workspace", results.length < 2);
+    this.#page.classList.toggle("one-workspace", results.length < 2);
   }
 
-  #query() {
-    return Object.fromEntries(new FormData(this.#parts.filters));
+  // --- What is shown ---------------------------------------------------------------------------------------
+
+  #fillForm() {
+    const { filters, sort, moreFilters } = this.#parts;
+    for (const name of FIELDS) {
+      const control = filters.elements[name];
+      if (!control) continue;
+      const value = this.#state.filters[name];
+      // Options come with the summary; a link may name one before.
+      if (control.tagName === "SELECT" && value && ![...control.options].some((one) => one.value === value)) control.append(new Option(value, value));
+      control.value = value;
+    }
+    sort.value = this.#state.sort;
+    if (["type", "tag", "language", "from", "to"].some((name) => this.#state.filters[name])) moreFilters.open = true;
   }
 
-  /** An upload goes where the list is looking, else to the reader's personal workspace. */
-  #uploadWorkspace() {
-    return this.#workspaces.get(this.#query().workspace) ?? [...this.#workspaces.values()].find((one) => one.personal);
+  #filtersChanged() {
+    const given = Object.fromEntries(new FormData(this.#parts.filters));
+    this.#go({ ...this.#state, filters: { ...this.#state.filters, ...Object.fromEntries(FIELDS.filter((name) => name in given).map((name) => [name, given[name]])) } }, { replace: true });
   }
 
-  #watched() {
-    const { workspace } = this.#query();
-    return workspace ? [workspace] : [...this.#workspaces.keys()];
+  #filter(filters) {
+    this.#go({ ...this.#state, filters });
+    this.#suitRole();
+  }
+
+  #sortBy(sort) {
+    this.#go({ ...this.#state, sort });
+  }
+
+  #show(view) {
+    this.#state = { ...this.#state, view };
+    history.replaceState(null, "", location.pathname + toAddress(this.#state));
+    const items = this.#rows.items;
+    this.#arrange();
+    for (let start = 0; start < items.length; start += BLOCK) this.#rows.add(items.slice(start, start + BLOCK));
+    this.#suit();
+  }
+
+  #go(state, { replace = false } = {}) {
+    this.#state = state;
+    const address = location.pathname + toAddress(state);
+    this.#collections.show();
+    if (address !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", address);
+    this.#fillForm();
+    this.#arrange();
+    this.#selection.clear();
+    return this.#reload();
+  }
+
+  /** Make the table or the grid the list, empty; say in the heads of columns how it is sorted. */
+  #arrange() {
+    const { table, grid, tableWrap, viewTable, viewGrid } = this.#parts;
+    const isGrid = this.#state.view === "grid";
+    this.#rows?.clear();
+    this.#rows = isGrid
+      ? new PagedRows(grid, { newBlock: () => h("div", { class: "cards" }), row: (document) => this.#card(document), space: (height) => sized(h("div", { class: "cards-space" }), height) })
+      : new PagedRows(table, { newBlock: () => h("tbody"), row: (document) => this.#row(document), space: (height) => h("tr", { "aria-hidden": "true" }, sized(h("td", { class: "row-space" }), height)) });
+    tableWrap.classList.toggle("is-grid", isGrid);
+    viewTable.setAttribute("aria-pressed", String(!isGrid));
+    viewGrid.setAttribute("aria-pressed", String(isGrid));
+    for (const button of table.querySelectorAll("[data-sort]")) {
+      const is = this.#state.sort.replace(/^-/, "") === button.dataset.sort;
+      button.closest("th").setAttribute("aria-sort", is ? (this.#state.sort.startsWith("-") ? "descending" : "ascending") : "none");
+    }
   }
 
   async #reload() {
     const loading = (this.#loading += 1);
+    this.#next = null;
+    const conditions = conditionsOf(this.#state.filters);
+    const { workspace_id } = conditions;
+    const isNarrow = Object.keys(conditions).length > (workspace_id ? 1 : 0);
     try {
-      const list = await get("/documents", this.#query());
+      const [list, whole, matching] = await Promise.all([
+        get("/documents", { ...conditions, ordering: this.#state.sort, limit: PAGE }),
+        get("/documents/summary", { workspace_id }),
+        isNarrow ? get("/documents/summary", conditions) : null,
+      ]);
       if (loading !== this.#loading) return;
-      this.#documents = new Map();
+      this.#rows.clear();
+      this.#depths.clear();
       this.#take(list);
+      this.#summarise(whole, matching ?? whole);
       this.#feed.watch();
     } catch (error) {
-      toast(error.message, { error: true });
+      if (loading === this.#loading) toast(error.message, { error: true });
     }
   }
 
+  /** Say how many there are and what they use; offer what there is to filter by. */
+  #summarise(whole, matching) {
+    const { filters, usage, failedBar, failedWords, showFailed, bulkBar } = this.#parts;
+    usage.textContent = whole.documents ? `${counted(whole.documents, "document")}, ${bytes(whole.bytes)}${matching.documents === whole.documents ? "" : ` · ${t("{number} shown", { number: matching.documents.toLocaleString(FORMATS) })}`}` : "";
+    bulkBar.dataset.matching = matching.documents;
+    const failed = whole.statuses.failed ?? 0;
+    const shows = this.#state.filters.status === "failed";
+    failedBar.hidden = !failed && !shows;
+    failedWords.textContent = t("{failed} of {documents} failed.", { failed: failed.toLocaleString(FORMATS), documents: counted(whole.documents, "document") });
+    showFailed.textContent = shows ? t("Show all") : t("Show them");
+    fill(filters.elements.type, whole.types, (type) => type.toUpperCase());
+    fill(filters.elements.language, whole.languages, language);
+    fill(filters.elements.tag, whole.tags, (tag) => tag);
+    this.#parts.tagNames.replaceChildren(...Object.keys(whole.tags).map((tag) => new Option(tag, tag)));
+  }
+
   async #loadMore() {
+    if (!this.#next || this.#isLoadingMore) return;
+    this.#isLoadingMore = true;
+    // It is pushed down by what comes: hidden meanwhile, nothing that is seen jumps.
+    this.#parts.more.classList.add("is-loading");
+    const loading = this.#loading;
     try {
-      this.#take(await get(this.#next));
+      const list = await get(this.#next);
+      if (loading === this.#loading) this.#take(list);
     } catch (error) {
       toast(error.message, { error: true });
     }
+    this.#isLoadingMore = false;
+    requestAnimationFrame(() => this.#parts.more.classList.remove("is-loading"));
   }
 
   #take({ results, next }) {
     this.#next = next;
-    for (const document of results) this.#documents.set(document.id, document);
-    this.#show();
+    const known = new Set(this.#rows.items.map(({ id }) => id));
+    const inOrder = arranged(results.filter(({ id }) => !known.has(id)));
+    for (const { document, depth } of inOrder) this.#depths.set(document.id, depth);
+    const documents = inOrder.map(({ document }) => document);
+    for (let start = 0; start < documents.length; start += BLOCK) this.#rows.add(documents.slice(start, start + BLOCK));
+    this.#suit();
   }
 
-  #show() {
-    const { rows, tableWrap, empty, noMatch, more } = this.#parts;
-    const { search, status } = this.#query();
-    const none = this.#documents.size === 0;
-    rows.replaceChildren(...arranged([...this.#documents.values()]).map(({ document, depth }) => this.#row(document, depth)));
+  /** Show the list, or why it is empty. */
+  #suit() {
+    const { tableWrap, empty, noMatch, noMatchTitle, noMatchHelp, more } = this.#parts;
+    const none = this.#rows.items.length === 0;
     tableWrap.hidden = none;
-    noMatch.hidden = !(none && (search || status));
+    const inCollection = this.#collections.chosen();
+    noMatch.hidden = !(none && this.#isFiltered());
+    noMatchTitle.textContent = inCollection ? t("No document of “{name}” matches", { name: inCollection.name }) : t("No document matches");
+    noMatchHelp.textContent = inCollection ? t("Choose documents in the list and put them in by “Collection…”, or upload here.") : t("Try fewer words or other filters.");
     empty.hidden = !(none && noMatch.hidden);
     more.hidden = !this.#next;
+    this.#chosen();
   }
 
-  #row(document, depth) {
-    return rowOf(document, this.#workspaces.get(document.workspace_id), depth, {
-      onDelete: () => this.#delete(document),
-      onCancel: () => this.#cancel(document),
-      onReprocess: () => this.#reprocess(document),
-      onReplace: (file) => this.#replace(document, file),
-    });
+  #row(document) {
+    const workspace = this.#workspaces.get(document.workspace_id);
+    return rowOf(document, { workspace, depth: this.#depths.get(document.id) ?? 0 }, this.#actions(document));
+  }
+
+  #card(document) {
+    return cardOf(document, this.#workspaces.get(document.workspace_id), this.#actions(document));
+  }
+
+  #actions(document) {
+    return {
+      isChosen: (id) => this.#selection.has(id),
+      onChoose: (id, chosen, range) => this.#selection.set(id, chosen, { range, ids: this.#choosable() }),
+      onTag: (tag) => this.#filter({ ...this.#state.filters, tag }),
+      onDelete: () => this.#bulk.remove([document]),
+      onCancel: () => this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/cancel`, {}))),
+      onMove: targetsOf(document, this.#workspaces).length ? () => this.#move(document) : null,
+      onReprocess: () => this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/reprocess`, {}))),
+      onUnlock: () => this.#unlock(document),
+      onReplaceSound: () => this.#replace(document),
+      onReplace: (file) => this.#attempt(async () => this.#updated(await replaceFile(document, file))),
+    };
+  }
+
+  // --- What is chosen --------------------------------------------------------------------------------------
+
+  #choosable() {
+    return this.#rows.items.filter(({ workspace_id: id }) => mayEdit(this.#workspaces.get(id))).map(({ id }) => id);
+  }
+
+  #chosen() {
+    const ids = this.#choosable();
+    const { chooseAll, tableWrap } = this.#parts;
+    for (const box of tableWrap.querySelectorAll("[data-action=choose]")) box.checked = this.#selection.has(box.closest("[data-document]").dataset.document);
+    chooseAll.disabled = ids.length === 0;
+    chooseAll.checked = ids.length > 0 && (this.#selection.isAll || this.#selection.size >= ids.length);
+    chooseAll.indeterminate = !chooseAll.checked && this.#selection.size > 0;
+    this.#bulk?.show();
+  }
+
+  // --- What changes ----------------------------------------------------------------------------------------
+
+  /** An upload goes where the list is looking, else where the reader says; nowhere without the role. */
+  #uploadWorkspace() {
+    const within = this.#collections.chosen()?.workspace_id;
+    const shown = this.#workspaces.get(within ?? this.#state.filters.workspace);
+    return shown ? (mayEdit(shown) ? shown : null) : this.#workspaces.get(this.#parts.uploadWorkspace.value);
+  }
+
+  /** Offer only what the role in the chosen workspace allows, and say where an upload goes. */
+  #suitRole() {
+    const { adding, emptyHelp, filters, readOnly, uploadTarget, uploadWorkspace } = this.#parts;
+    const shown = this.#workspaces.get(filters.elements.workspace.value);
+    const refused = Boolean(shown) && !mayEdit(shown);
+    adding.hidden = refused;
+    readOnly.hidden = !refused;
+    emptyHelp.hidden = refused;
+    if (refused) readOnly.textContent = readOnlyWords(shown);
+    if (shown && !refused) uploadWorkspace.value = shown.id;
+    uploadWorkspace.disabled = Boolean(shown);
+    uploadTarget.hidden = this.#workspaces.size < 2;
+  }
+
+  #watched() {
+    const { workspace } = this.#state.filters;
+    return workspace ? [workspace] : [...this.#workspaces.keys()];
   }
 
   #added(documents) {
-    const known = [...this.#documents.entries()];
-    this.#documents = new Map([...documents.map((document) => [document.id, document]), ...known.filter(([id]) => !documents.some((one) => one.id === id))]);
-    this.#show();
+    for (const { id } of documents) this.#rows.remove(id);
+    for (const { id } of documents) this.#depths.delete(id);
+    this.#rows.add(documents, { first: true });
+    if (this.#collections.chosen()) this.#collections.load();
+    this.#suit();
     this.#feed.watch();
   }
 
   #updated(document) {
-    const known = this.#documents.get(document.id);
+    const known = this.#rows.items.find(({ id }) => id === document.id);
     if (!this.#watched().includes(document.workspace_id)) return this.#deleted(document.id);
-    if (!known) return this.#filtered() || this.#added([document]);
-    this.#documents.set(document.id, document);
-    if (known.attached_to !== document.attached_to) return this.#show();
-    const row = this.#parts.rows.querySelector(`[data-document="${document.id}"]`);
-    // A row is replaced with what changes in it; the reader's focus in it must survive.
-    const focused = row.contains(window.document.activeElement) ? window.document.activeElement.dataset.action : null;
-    const fresh = this.#row(document, row.matches(".is-attachment") ? 1 : 0);
-    row.replaceWith(fresh);
+    if (!known) return this.#isFiltered() || this.#added([document]);
+    const row = this.#rows.rowOf(document.id);
+    // A row is replaced with what changes in it; the reader's focus in it must survive, and what is unfolded.
+    const focused = row?.contains(window.document.activeElement) ? window.document.activeElement.dataset.action : null;
+    const unfolded = row?.querySelector("details[open]");
+    this.#rows.update(document);
+    const fresh = this.#rows.rowOf(document.id);
     if (focused) fresh.querySelector(`[data-action="${focused}"]`)?.focus();
+    if (unfolded) fresh.querySelector("details")?.setAttribute("open", "");
     if (known.status !== document.status && !statusOf(document).busy) announce(`${document.name}: ${statusOf(document).words}`);
     return undefined;
   }
 
-  #filtered() {
-    const { search, status } = this.#query();
-    return Boolean(search || status);
+  #isFiltered() {
+    return Object.keys(conditionsOf({ ...this.#state.filters, workspace: "" })).length > 0;
   }
 
   #deleted(id) {
-    if (this.#documents.delete(id)) this.#show();
+    this.#selection.forget(id);
+    if (this.#rows.remove(id)) this.#suit();
   }
 
   async #poll() {
-    const busy = [...this.#documents.values()].filter((document) => statusOf(document).busy);
+    const busy = this.#rows.items.filter((document) => statusOf(document).busy);
     await Promise.all(
       busy.map(({ id }) =>
         get(`/documents/${id}`).then(
@@ -169,30 +382,23 @@ class DocumentList {
     );
   }
 
-  async #delete(document) {
-    const agreed = await confirm({
-      title: `Delete “${document.name}”?`,
-      text: "The file, its chunks and everything found in it go for good. Earlier answers that used it lose its words.",
-      action: "Delete document",
-    });
-    if (!agreed) return;
+  async #move(document) {
+    const id = await chooseWorkspace(`“${document.name}”`, targetsOf(document, this.#workspaces));
+    if (!id) return;
     await this.#attempt(async () => {
-      await del(`/documents/${document.id}`);
-      this.#deleted(document.id);
-      toast(`“${document.name}” is deleted.`);
+      this.#updated(await patch(`/documents/${document.id}`, { workspace_id: id }));
+      toast(t("“{name}” is in {workspace} now.", { name: document.name, workspace: this.#workspaces.get(id).name }));
     });
   }
 
-  async #reprocess(document) {
-    await this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/reprocess`, {})));
+  async #replace(document) {
+    const file = await chooseReplacement(document);
+    if (file) await this.#attempt(async () => this.#updated(await replaceFile(document, file)));
   }
 
-  async #replace(document, file) {
-    await this.#attempt(async () => this.#updated(await replaceFile(document, file)));
-  }
-
-  async #cancel(document) {
-    await this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/cancel`, {})));
+  async #unlock(document) {
+    const unlocked = await askPassword(document.name, (password) => post(`/documents/${document.id}/unlock`, { password }));
+    if (unlocked) this.#updated(unlocked);
   }
 
   async #attempt(action) {
@@ -202,4 +408,19 @@ class DocumentList {
       toast(error.message, { error: true });
     }
   }
+}
+
+function sized(element, height) {
+  element.style.height = `${height}px`;
+  return element;
+}
+
+/** Offer the values that there are, the most frequent first, and keep what is chosen. */
+function fill(select, counts, wordsOf) {
+  const chosen = select.value;
+  const values = Object.keys(counts);
+  if (chosen && !values.includes(chosen)) values.push(chosen);
+  const options = values.map((value) => new Option(counts[value] ? `${wordsOf(value)} (${counts[value].toLocaleString(FORMATS)})` : wordsOf(value), value));
+  select.replaceChildren(select.options[0], ...options);
+  select.value = chosen;
 }

@@ -1,3 +1,4 @@
+import { t } from "./texts.js";
 /** Make an element: `h("button", {class: "button", onclick: save}, icon("check"), "Save")`. Text is always text. */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -37,12 +38,21 @@ export function announce(message) {
   if (region) region.textContent = message;
 }
 
-/** A short note at the edge of the screen that goes by itself; errors stay until they are closed. */
-export function toast(message, { error = false } = {}) {
+/**
+ * A short note at the edge of the screen that goes by itself after `ms`; errors stay until they are closed. `action` is
+ * a button in it: `{label, onclick}`. Returns the note.
+ */
+export function toast(message, { error = false, action = null, ms = 5000 } = {}) {
   const region = document.getElementById("toasts");
-  const close = h("button", { class: "icon-button", type: "button", "aria-label": "Close this message" }, icon("x"));
-  const note = h("div", { class: error ? "toast toast-error" : "toast", role: error ? "alert" : null }, h("p", {}, message), close);
+  const close = h("button", { class: "icon-button", type: "button", "aria-label": t("Close this message") }, icon("x"));
+  const act = action && h("button", { class: "toast-action", type: "button" }, action.label);
+  const note = h("div", { class: error ? "toast toast-error" : "toast", role: error ? "alert" : null }, h("p", {}, message), act, close);
   close.addEventListener("click", () => note.remove());
+  act?.addEventListener("click", () => {
+    note.remove();
+    action.onclick();
+  });
   region.append(note);
-  if (!error) setTimeout(() => note.remove(), 5000);
+  if (!error) setTimeout(() => note.remove(), ms);
+  return note;
 }

@@ -7,6 +7,11 @@ export const CANCELLED = "cancelled";
 
 export const DOCUMENTS = "rag_search";
 export const WEB = "web_search";
+export const CHAT = "chat";
+
+/** What a citation may stand for: a place in a document, or a page of the web. */
+export const DOCUMENT = "document";
+export const PAGE = "page";
 
 export function newExecution(tool, inputs) {
   return {
@@ -18,10 +23,15 @@ export function newExecution(tool, inputs) {
     status: RUNNING,
     phases: {},
     text: "",
+    // The message of the conversation that is answered, the question as it was searched, and tools that failed.
+    messageId: null,
+    asked: null,
+    failures: [],
     // What the ranks in the text mean: chunks of documents, or pages of the web.
     contexts: [],
     sources: [],
     result: null,
+    trace: null,
     error: null,
   };
 }
@@ -39,8 +49,10 @@ const REDUCERS = {
   tool_update(state, data) {
     if (data.contexts) return { ...state, contexts: data.contexts };
     if (data.sources) return { ...state, sources: data.sources };
+    if (data.output_key === "asked") return { ...state, asked: data.asked };
+    if (data.output_key === "failure") return { ...state, failures: [...state.failures, data] };
     if (!data.phase) return state;
-    return { ...state, phases: { ...state.phases, [data.phase]: { status: data.status, ...data.data } } };
+    return { ...state, messageId: data.message_id ?? state.messageId, phases: { ...state.phases, [data.phase]: { status: data.status, ...data.data } } };
   },
   tool_partial_update(state, data) {
     return data.output_key === "response" ? { ...state, text: state.text + (data.content ?? "") } : state;
@@ -56,18 +68,20 @@ const REDUCERS = {
 /** What a result shows; that of a web search in mode `results` has no text. */
 function shownOf(result) {
   const listed = result?.results?.map((page, index) => ({ ...page, rank: index + 1 }));
-  return { text: result?.response ?? "", contexts: result?.contexts ?? [], sources: result?.sources ?? listed ?? [] };
+  const asked = result?.asked ? { asked: result.asked } : {};
+  return { ...asked, text: result?.response ?? "", contexts: result?.contexts ?? [], sources: result?.sources ?? listed ?? [] };
 }
 
 /** The state of an execution as the API stores it. */
 export function fromStored(execution) {
-  const { id, tool, inputs, workspace_id: workspace, status, result, error } = execution;
+  const { id, tool, inputs, workspace_id: workspace, status, result, error, trace } = execution;
   return {
     ...newExecution(tool, { ...inputs, workspace_id: workspace }),
     id,
     status: [COMPLETED, FAILED, CANCELLED].includes(status) ? status : RUNNING,
     ...shownOf(result),
     result: status === COMPLETED ? result : null,
+    trace: trace ?? null,
     error: error ?? null,
   };
 }
@@ -76,11 +90,6 @@ export const contextOf = (state, rank) => withRank(state.contexts, rank);
 export const sourceOf = (state, rank) => withRank(state.sources, rank);
 
 const withRank = (all, rank) => all.find((one) => one.rank === rank) ?? null;
-
-/** Whether the finished answer cites a source; only the result knows for documents that became invisible. */
-export function isCited(state, source) {
-  return state.result?.sources_used?.includes(source.rank) ?? Boolean(source.used_in_response);
-}
 
 /** What the `nth` citation of a context (from 0) quotes: there is one quote for each citation of it. */
 export function quoteOf(context, nth = 0) {

@@ -1,12 +1,14 @@
 // Numbers, times and statuses in words.
+import { FORMATS, LANGUAGE, TIME_ZONE } from "./locale.js";
+import { t, tPlural } from "./texts.js";
 
-const UNITS = ["bytes", "kB", "MB", "GB", "TB"];
+const UNITS = ["kB", "MB", "GB", "TB"];
 
 export function bytes(size) {
-  if (!size) return "0 bytes";
-  const power = Math.min(Math.floor(Math.log10(size) / 3), UNITS.length - 1);
+  if (size < 1000 || !size) return tPlural("{count} byte", "{count} bytes", { count: size || 0 });
+  const power = Math.min(Math.floor(Math.log10(size) / 3), UNITS.length);
   const value = size / 1000 ** power;
-  return `${value.toLocaleString("en", { maximumFractionDigits: power && value < 10 ? 1 : 0 })} ${UNITS[power]}`;
+  return `${value.toLocaleString(FORMATS, { maximumFractionDigits: value < 10 ? 1 : 0 })} ${UNITS[power - 1]}`;
 }
 
 const STEPS = [
@@ -15,18 +17,24 @@ const STEPS = [
   [86400, "hour", 3600],
   [7 * 86400, "day", 86400],
 ];
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const calendar = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", year: "numeric" });
+const DAY = { day: "numeric", month: "short", year: "numeric" };
+const MINUTE = { ...DAY, hour: "2-digit", minute: "2-digit" };
+const relative = new Intl.RelativeTimeFormat(LANGUAGE, { numeric: "auto" });
+const calendar = new Intl.DateTimeFormat(FORMATS, { ...DAY, timeZone: TIME_ZONE });
 
 /** "2 hours ago"; after a week, the date. */
 export function ago(iso, now = Date.now()) {
   const seconds = Math.round((now - Date.parse(iso)) / 1000);
-  if (seconds < 10) return "just now";
+  if (seconds < 10) return t("just now");
   const step = STEPS.find(([limit]) => seconds < limit);
   return step ? relative.format(-Math.floor(seconds / step[2]), step[1]) : day(iso);
 }
 
 export const day = (iso) => calendar.format(new Date(iso));
+
+/** Day and time: "Nov 23, 2026, 09:30 AM". */
+export const moment = (iso) => exact.format(new Date(iso));
+const exact = new Intl.DateTimeFormat(FORMATS, { ...MINUTE, timeZone: TIME_ZONE });
 
 /** How long a document is to hear or to read: "0:42", "3 pages", "12 slides", or "" where nobody counts. */
 export function lengthOf({ duration, page_count: pages, file_type: type }) {
@@ -35,13 +43,52 @@ export function lengthOf({ duration, page_count: pages, file_type: type }) {
 }
 const SLIDES = new Set(["pptx", "odp"]);
 
-/** "1 page", "1,200 pages". */
-export const counted = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+/** "1 page", "1,200 pages". A noun that is not in `NOUNS` stays as it is. */
+export const counted = (count, noun) => NOUNS[noun]?.({ count }) ?? `${count.toLocaleString(FORMATS)} ${noun}`;
+const NOUNS = {
+  attempt: (v) => tPlural("{count} attempt", "{count} attempts", v),
+  answer: (v) => tPlural("{count} answer", "{count} answers", v),
+  attached_file: (v) => tPlural("{count} attached file", "{count} attached files", v),
+  candidate: (v) => tPlural("{count} candidate", "{count} candidates", v),
+  character: (v) => tPlural("{count} character", "{count} characters", v),
+  chunk: (v) => tPlural("{count} chunk", "{count} chunks", v),
+  collection: (v) => tPlural("{count} collection", "{count} collections", v),
+  conversation: (v) => tPlural("{count} conversation", "{count} conversations", v),
+  document: (v) => tPlural("{count} document", "{count} documents", v),
+  file: (v) => tPlural("{count} file", "{count} files", v),
+  filter: (v) => tPlural("{count} filter", "{count} filters", v),
+  frame: (v) => tPlural("{count} frame", "{count} frames", v),
+  image: (v) => tPlural("{count} image", "{count} images", v),
+  line: (v) => tPlural("{count} line", "{count} lines", v),
+  minute: (v) => tPlural("{count} minute", "{count} minutes", v),
+  model: (v) => tPlural("{count} model", "{count} models", v),
+  question: (v) => tPlural("{count} question", "{count} questions", v),
+  tag: (v) => tPlural("{count} tag", "{count} tags", v),
+  more_passage: (v) => tPlural("{count} more passage", "{count} more passages", v),
+  more_web_result: (v) => tPlural("{count} more web result", "{count} more web results", v),
+  page: (v) => tPlural("{count} page", "{count} pages", v),
+  part: (v) => tPlural("{count} part", "{count} parts", v),
+  passage: (v) => tPlural("{count} passage", "{count} passages", v),
+  picture: (v) => tPlural("{count} picture", "{count} pictures", v),
+  result: (v) => tPlural("{count} result", "{count} results", v),
+  sheet: (v) => tPlural("{count} sheet", "{count} sheets", v),
+  site: (v) => tPlural("{count} site", "{count} sites", v),
+  slide: (v) => tPlural("{count} slide", "{count} slides", v),
+  source: (v) => tPlural("{count} source", "{count} sources", v),
+  table: (v) => tPlural("{count} table", "{count} tables", v),
+  token: (v) => tPlural("{count} token", "{count} tokens", v),
+  web_result: (v) => tPlural("{count} web result", "{count} web results", v),
+  workspace: (v) => tPlural("{count} workspace", "{count} workspaces", v),
+};
+
+/** "page": the name of a part of a document that the server counts. */
+export const nounOf = (unit) => UNIT_NOUNS[unit] ?? unit;
+const UNIT_NOUNS = { page: t("page"), slide: t("slide"), sheet: t("sheet"), part: t("part"), minute: t("minute"), image: t("image"), frame: t("frame") };
 
 /** Where a context stands, or better its quote: "page 3", "0:42", or "" for a place without either. */
 export function placeOf(context, quote = null) {
   const page = quote?.bbox?.[0]?.page_number ?? context.page_number;
-  if (page) return `page ${page}`;
+  if (page) return t("page {page}", { page });
   const start = quote?.start_time ?? context.start_time;
   return start === null || start === undefined ? placeInFile(quote?.place ?? context.place) : clock(start);
 }
@@ -55,11 +102,11 @@ export function clock(seconds) {
 
 /** "A, B and C". */
 export const listed = (words) => lists.format(words);
-const lists = new Intl.ListFormat("en", { type: "conjunction" });
+const lists = new Intl.ListFormat(LANGUAGE, { type: "conjunction" });
 
 /** "English" for "en". */
 export const language = (code) => languages.of(code) ?? code;
-const languages = new Intl.DisplayNames(["en"], { type: "language" });
+const languages = new Intl.DisplayNames([LANGUAGE], { type: "language" });
 
 const through = ([first, last]) => (first === last ? `${first}` : `${first}–${last}`);
 
@@ -69,8 +116,8 @@ export function placeInWords({ metadata, start_time: start, end_time: end }) {
 }
 
 function placeInFile({ lines, slides, sheet, cells } = {}) {
-  if (sheet) return [`Sheet “${sheet}”`, cells].filter(Boolean).join(", ");
-  if (slides) return `${slides.length > 1 ? "Slides" : "Slide"} ${through([slides[0], slides.at(-1)])}`;
-  if (lines) return `${lines[0] === lines[1] ? "Line" : "Lines"} ${through(lines)}`;
-  return cells ? `Cells ${cells}` : "";
+  if (sheet) return [t("Sheet “{sheet}”", { sheet }), cells].filter(Boolean).join(", ");
+  if (slides) return `${slides.length > 1 ? t("Slides") : t("Slide")} ${through([slides[0], slides.at(-1)])}`;
+  if (lines) return `${lines[0] === lines[1] ? t("Line") : t("Lines")} ${through(lines)}`;
+  return cells ? t("Cells {cells}", { cells }) : "";
 }

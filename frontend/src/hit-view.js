@@ -4,8 +4,9 @@ import { placeInWords, placeOf } from "./format.js";
 import { cropNode, machineNote } from "./picture.js";
 import { figure, piecesOf } from "./stages.js";
 import { rankNode } from "./stages-view.js";
+import { t } from "./texts.js";
 
-const STAGES = { words: "Words", vector: "Meaning", fused: "Fused", rerank: "Reranked" };
+const STAGES = { words: t("Words"), vector: t("Meaning"), fused: t("Fused"), rerank: t("Reranked") };
 /** What is longer, in characters, is folded. */
 const LONG = 600;
 
@@ -42,24 +43,24 @@ function wordsOf(text, matches, ranges) {
 function scoresNode({ ranks, scores, relevance }) {
   const ran = Object.keys(STAGES).filter((stage) => scores[stage] !== null);
   const stages = ran.map((stage) => fact(STAGES[stage], standing(ranks[stage], scores[stage])));
-  return h("dl", { class: "hit-scores" }, stages, fact("Relevance", `${Math.round(100 * relevance)} %`));
+  return h("dl", { class: "hit-scores" }, stages, fact(t("Relevance"), `${Math.round(100 * relevance)} %`));
 }
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
 
 /** A chunk in which no word stands has no rank among those found by words. */
-const standing = (rank, score) => (rank ? [h("b", {}, `#${rank}`), " ", h("span", {}, figure(score))] : "not found");
+const standing = (rank, score) => (rank ? [h("b", {}, `#${rank}`), " ", h("span", {}, figure(score))] : t("not found"));
 
 function textNode({ text, matches, metadata: { machine_made: ranges, described_by: model } }) {
   const [own, machine] = wordsOf(text, matches, ranges);
   const pieces = machine.length ? [...own, machineNote(model), " ", ...machine] : own;
   if (text.length <= LONG) return h("p", { class: "hit-text" }, pieces);
   const folded = h("p", { class: "hit-text is-folded" }, pieces);
-  const unfold = h("button", { class: "button button-small button-quiet", type: "button", "aria-expanded": "false" }, "Show all of it");
+  const unfold = h("button", { class: "button button-small button-quiet", type: "button", "aria-expanded": "false" }, t("Show all of it"));
   unfold.addEventListener("click", () => {
     const isFolded = folded.classList.toggle("is-folded");
     unfold.setAttribute("aria-expanded", String(!isFolded));
-    unfold.textContent = isFolded ? "Show all of it" : "Show less";
+    unfold.textContent = isFolded ? t("Show all of it") : t("Show less");
   });
   return [folded, unfold];
 }

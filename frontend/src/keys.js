@@ -1,8 +1,10 @@
 // API keys: a list, a form, and the secret that is shown once.
 import { del, get, post } from "./api.js";
 import { confirm } from "./confirm.js";
+import { startCopy } from "./copy.js";
 import { h, icon, parts, toast } from "./dom.js";
-import { ago, day } from "./format.js";
+import { ago, day, moment } from "./format.js";
+import { t } from "./texts.js";
 
 export async function startKeys(page) {
   const all = parts(page);
@@ -32,24 +34,65 @@ export async function startKeys(page) {
     }
   }
 
+  let rotated = null;
+  all.rotationCancel.addEventListener("click", () => all.rotation.close());
+  all.rotationForm.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    all.rotationError.hidden = true;
+    try {
+      const overlap = Number(new FormData(all.rotationForm).get("overlap_secs"));
+      const key = await post(`/api-keys/${rotated.id}/rotate`, { overlap_secs: overlap });
+      all.rotation.close();
+      await list();
+      showSecret(all, key);
+    } catch (error) {
+      all.rotationError.textContent = error.message;
+      all.rotationError.hidden = false;
+    }
+  });
+
+  function rotate(key) {
+    rotated = key;
+    all.rotationForm.reset();
+    all.rotationError.hidden = true;
+    all.rotation.querySelector("h2").textContent = t("Rotate the key “{name}”?", { name: key.name });
+    all.rotation.showModal();
+  }
+
+  async function endOldSecret(key) {
+    const agreed = await confirm({
+      title: t("End the old secret of “{name}”?", { name: key.name }),
+      text: `${t("Programs that still use it lose access at once.")} ${lastUse(key.old_secret)}`,
+      action: t("End it now"),
+    });
+    if (!agreed) return;
+    try {
+      await del(`/api-keys/${key.id}/old-secret`);
+      await list();
+      toast(t("The old secret of “{name}” has ended.", { name: key.name }));
+    } catch (error) {
+      toast(error.message, { error: true });
+    }
+  }
+
   async function list() {
     const { results } = await get("/api-keys", { limit: 200 });
-    all.rows.replaceChildren(...results.map((key) => rowOf(key, workspaces, () => remove(key))));
+    all.rows.replaceChildren(...results.map((key) => rowOf(key, workspaces, { rotate, endOldSecret, remove })));
     all.tableWrap.hidden = !results.length;
     all.empty.hidden = results.length > 0;
   }
 
   async function remove(key) {
     const agreed = await confirm({
-      title: `Delete the key “${key.name}”?`,
-      text: "Programs that use it lose access at once.",
-      action: "Delete key",
+      title: t("Delete the key “{name}”?", { name: key.name }),
+      text: t("Programs that use it lose access at once."),
+      action: t("Delete key"),
     });
     if (!agreed) return;
     try {
       await del(`/api-keys/${key.id}`);
       await list();
-      toast(`The key “${key.name}” is deleted.`);
+      toast(t("The key “{name}” is deleted.", { name: key.name }));
     } catch (error) {
       toast(error.message, { error: true });
     }
@@ -75,7 +118,7 @@ function openForm({ dialog, form, error }) {
 }
 
 const workspaceChoice = ({ id, name }) =>
-  h("label", {}, h("input", { type: "checkbox", name: "workspace_ids", value: id }), ` only ${name}`);
+  h("label", {}, h("input", { type: "checkbox", name: "workspace_ids", value: id }), " ", t("only {name}", { name }));
 
 /** Single workspaces can be chosen once "all" is off. */
 function allowWorkspaces(form) {
@@ -112,34 +155,46 @@ const exampleFor = (origin, key) =>
     `  -d '{"query": "What do my documents say about …?"}'`,
   ].join("\n");
 
-function rowOf(key, workspaces, onDelete) {
-  const expired = key.expires_at && Date.parse(key.expires_at) < Date.now();
-  const where = key.workspace_ids ? key.workspace_ids.map((id) => workspaces.get(id) ?? "a former workspace").join(", ") : "everywhere";
-  const label = `Delete the key ${key.name}`;
+const SOON = 7 * 86_400_000;
+
+const lastUse = ({ last_used_at: used }) => (used ? t("It was last used {ago}.", { ago: ago(used) }) : t("It was not used since the rotation."));
+
+function expiryOf({ expires_at: expires }) {
+  if (!expires) return h("td", { "data-label": t("Expires") }, t("never"));
+  const left = Date.parse(expires) - Date.now();
+  const words = left < 0 ? t("expired {day}", { day: day(expires) }) : left < SOON ? t("soon: {moment}", { moment: moment(expires) }) : day(expires);
+  return h("td", { "data-label": t("Expires"), class: left < 0 ? "is-expired" : left < SOON ? "is-ending" : null }, words);
+}
+
+function oldSecretOf(key, onEnd) {
+  if (!key.old_secret) return null;
+  const { works_until: until } = key.old_secret;
   return h(
-    "tr",
-    {},
-    h("td", { class: "cell-name" }, key.name),
-    h("td", { "data-label": "Key" }, h("code", {}, `${key.prefix}…`)),
-    h("td", { "data-label": "May" }, key.scopes.join(", ")),
-    h("td", { "data-label": "Where" }, where || "nowhere"),
-    h("td", { "data-label": "Last used" }, key.last_used_at ? ago(key.last_used_at) : "never"),
-    h("td", { "data-label": "Expires", class: expired ? "is-expired" : null }, key.expires_at ? `${expired ? "expired " : ""}${day(key.expires_at)}` : "never"),
-    h("td", { class: "cell-actions" }, h("button", { class: "icon-button", type: "button", "aria-label": label, title: label, onclick: onDelete }, icon("trash-2"))),
+    "p",
+    { class: "old-secret" },
+    `${t("Old secret works until {moment}.", { moment: moment(until) })} ${lastUse(key.old_secret)} `,
+    h("button", { class: "link-button", type: "button", onclick: onEnd, "aria-label": t("End it now: the old secret of {name}", { name: key.name }) }, t("End it now")),
   );
 }
 
-function startCopy(button, source) {
-  const words = button.querySelector("span");
-  button.addEventListener("click", async () => {
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      words.textContent = "Copied";
-      setTimeout(() => (words.textContent = "Copy"), 2000);
-    } catch {
-      // Browsers give the clipboard to secure pages only: select it, so that the reader can copy.
-      getSelection().selectAllChildren(source);
-      words.textContent = "Press Ctrl+C";
-    }
-  });
+function rowOf(key, workspaces, { rotate, endOldSecret, remove }) {
+  const expired = key.expires_at && Date.parse(key.expires_at) < Date.now();
+  const where = key.workspace_ids ? key.workspace_ids.map((id) => workspaces.get(id) ?? t("a former workspace")).join(", ") : t("everywhere");
+  const action = (words, name, onclick) => h("button", { class: "icon-button", type: "button", "aria-label": words, title: words, onclick }, icon(name));
+  return h(
+    "tr",
+    {},
+    h("td", { class: "cell-name" }, key.name, oldSecretOf(key, () => endOldSecret(key))),
+    h("td", { "data-label": t("Key") }, h("code", {}, `${key.prefix}…`)),
+    h("td", { "data-label": t("Rights") }, key.scopes.join(", ")),
+    h("td", { "data-label": t("Where") }, where || t("nowhere")),
+    h("td", { "data-label": t("Last used") }, key.last_used_at ? ago(key.last_used_at) : t("never")),
+    expiryOf(key),
+    h(
+      "td",
+      { class: "cell-actions" },
+      expired ? null : action(t("Rotate the key {name}", { name: key.name }), "refresh-cw", () => rotate(key)),
+      action(t("Delete the key {name}", { name: key.name }), "trash-2", () => remove(key)),
+    ),
+  );
 }

@@ -3,26 +3,21 @@
 // once more.
 import createDOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
-
-// What a marker becomes at the end (contract §5, §6). The titles and addresses of web pages in it would be read as
-// Markdown, "|" as the end of a table's cell: only the rank is of use here, who shows the answer knows its source.
-const CITATION = /<citation id="[^"]*">\[(\d+)\]<\/citation>|<web_citation url="[^"<>]*" title="[^"<>]*">\[(\d+)\]<\/web_citation>/g;
-const MARKER = /<source_(\d+)>/y;
-
-const withMarkers = (text) => text.replace(CITATION, (_, ofChunk, ofPage) => `<source_${ofChunk ?? ofPage}>`);
+import { MARKER, withMarkers } from "./citations.js";
+import { formulas, renderFormulas } from "./maths.js";
 
 function citations(md) {
   md.inline.ruler.before("autolink", "citation", (state, silent) => {
     MARKER.lastIndex = state.pos;
     const match = MARKER.exec(state.src);
     if (!match || MARKER.lastIndex > state.posMax) return false;
-    if (!silent) state.push("citation", "", 0).meta = { rank: match[1] };
+    if (!silent) state.push("citation", "", 0).meta = { letter: match[1], rank: match[2] };
     state.pos = MARKER.lastIndex;
     return true;
   });
   md.renderer.rules.citation = (tokens, index) => {
-    const { rank } = tokens[index].meta;
-    return `<button type="button" class="cite" data-rank="${rank}">${rank}</button>`;
+    const { letter, rank } = tokens[index].meta;
+    return `<button type="button" class="cite" data-letter="${letter}" data-rank="${rank}"></button>`;
   };
 }
 
@@ -51,6 +46,7 @@ function addressesAsText(md) {
 const openingOf = (tokens, index) => tokens.slice(0, index).findLast(({ type }) => type === "link_open");
 
 const markdown = new MarkdownIt({ html: false, linkify: false })
+  .use(formulas)
   .use(citations)
   .use(alignByClass)
   .use(addressesAsText);
@@ -60,18 +56,74 @@ const ALLOWED = {
     "blockquote", "br", "button", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
     "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["class", "data-rank", "start", "type"],
+  ALLOWED_ATTR: ["class", "data-letter", "data-rank", "start", "type"],
   // None of them holds an address, and none is to be checked as one.
-  ADD_URI_SAFE_ATTR: ["data-rank", "start", "type"],
+  ADD_URI_SAFE_ATTR: ["data-letter", "data-rank", "start", "type"],
   ALLOW_DATA_ATTR: false,
 };
 
 export const toHtml = (text) => markdown.render(withMarkers(text));
 
+/** Show an answer's text; its citations are empty buttons, which whoever knows the sources dresses. */
 export function renderInto(element, text) {
   const fragment = createDOMPurify(window).sanitize(toHtml(text), { ...ALLOWED, RETURN_DOM_FRAGMENT: true });
   element.replaceChildren(fragment);
+  renderFormulas(element);
 }
 
-/** The text without citation markup, for reading aloud. */
-export const withoutCitations = (text) => withMarkers(text).replace(new RegExp(MARKER.source, "g"), "");
+/** The text as one reads it, without Markdown; `cite({letter, rank})` returns what stands for a citation. */
+export function toPlain(text, cite) {
+  const lines = new PlainText(cite);
+  for (const token of markdown.parse(withMarkers(text), {})) lines.add(token);
+  return lines.text;
+}
+
+/** Collects the blocks of a Markdown text as plain text. */
+class PlainText {
+  #cite;
+  #written = "";
+  #lists = [];
+  #cells = 0;
+
+  constructor(cite) {
+    this.#cite = cite;
+  }
+
+  get text() {
+    return this.#written.replace(/\n{3,}/g, "\n\n").trim();
+  }
+
+  add(token) {
+    if (token.type === "inline") this.#written += token.children.map((child) => this.#inline(child)).join("");
+    else if (token.type === "fence" || token.type === "code_block" || token.type === "formula_block") this.#written += `${token.content.trimEnd()}\n\n`;
+    else this.#structure(token);
+  }
+
+  #inline({ type, content, meta }) {
+    if (type === "citation") return this.#cite(meta);
+    return type === "softbreak" || type === "hardbreak" ? "\n" : content;
+  }
+
+  #structure({ type, attrs }) {
+    const start = Number(attrs?.find(([name]) => name === "start")?.[1] ?? 1);
+    if (type === "bullet_list_open") this.#lists.push(null);
+    else if (type === "ordered_list_open") this.#lists.push(start);
+    else if (type === "list_item_open") this.#item();
+    else if (type === "tr_open") this.#cells = 0;
+    else if (type === "th_open" || type === "td_open") this.#written += this.#cells++ ? "\t" : "";
+    else if (type === "tr_close" || type === "list_item_close") this.#written = `${this.#written.trimEnd()}\n`;
+    else if (type.endsWith("_list_close")) this.#closeList();
+    else if (type === "paragraph_close" || type === "heading_close" || type === "table_close") this.#written += "\n\n";
+  }
+
+  #item() {
+    const number = this.#lists.at(-1);
+    this.#written += `${"  ".repeat(this.#lists.length - 1)}${number === null ? "-" : `${number}.`} `;
+    if (number !== null) this.#lists[this.#lists.length - 1] += 1;
+  }
+
+  #closeList() {
+    this.#lists.pop();
+    this.#written += "\n";
+  }
+}

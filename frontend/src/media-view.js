@@ -1,19 +1,24 @@
-// A recording: the browser's own player above the transcript, which follows what is heard.
+// A recording: our own player with its waveform, above a transcript that follows what is heard.
 import { statusOf } from "./activity.js";
-import { get, withQuery } from "./api.js";
+import { get } from "./api.js";
 import { h, icon } from "./dom.js";
 import { clock, placeInWords } from "./format.js";
-import { passageNodes } from "./passage-view.js";
+import { Player } from "./media/player.js";
+import { Transcript } from "./media/transcript.js";
+import { quotedRange } from "./reading/stretches.js";
 import { isVideo } from "./view-mode.js";
+import { t } from "./texts.js";
 
 export class MediaView {
+  static words = { stage: t("Recording"), previous: t("Previous sentence"), next: t("Next sentence") };
+  static tools = [];
+
   #parts;
   #document;
   #place;
   #player;
-  #segments = [];
-  #now = -1;
-  #left = false;
+  #transcript = null;
+  #stop = new AbortController();
 
   constructor({ parts, document, place }) {
     this.#parts = parts;
@@ -23,109 +28,139 @@ export class MediaView {
 
   async show() {
     const { stage, tools, where } = this.#parts;
+    const { id, name, duration } = this.#document;
     tools.hidden = true;
-    where.textContent = this.#document.duration ? `${clock(this.#document.duration)} long` : "";
-    this.#player = this.#makePlayer();
-    const list = h("ol", { class: "transcript", "aria-label": "Transcript" });
-    stage.replaceChildren(h("div", { class: "recording" }, this.#player, list));
-    const chunks = await allChunks(this.#document.id);
-    if (this.#left) return;
-    this.#segments = chunks.map((chunk, at) => this.#segment(chunk, at));
-    list.append(...this.#segments.map(({ element }) => element));
-    if (!chunks.length) list.replaceWith(h("p", { class: "recording-empty" }, noTranscript(this.#document)));
-    tools.hidden = chunks.length < 2;
-    const cited = this.#citedAt();
-    this.#mark(cited < 0 ? 0 : cited, { scroll: cited >= 0 });
-    if (cited >= 0) this.#seek(this.#startOfPlace());
+    where.textContent = duration ? t("{time} long", { time: clock(duration) }) : "";
+    const media = h(isVideo(this.#document) ? "video" : "audio", { preload: "metadata", playsinline: true, src: `/api/v1/documents/${id}/file`, "aria-label": name });
+    this.#player = new Player(media, { duration: duration ?? 0, onTime: (time) => this.#heard(time) });
+    media.addEventListener("error", () => this.#player.element.replaceWith(unplayable()));
+    const list = h("div", { class: "transcript-holder" });
+    stage.replaceChildren(h("div", { class: isVideo(this.#document) ? "recording is-video" : "recording" }, this.#player.element, list));
+    stage.addEventListener("keydown", (event) => this.#key(event), { signal: this.#stop.signal });
+    this.#showWaveform();
+    await this.#showTranscript(list);
+  }
+
+  /** Another place in the same recording. */
+  async showPlace(place) {
+    this.#place = place;
+    this.#player.pause();
+    if (this.#transcript) await this.#cite();
   }
 
   step(by) {
-    const next = this.#segments[this.#now + by];
-    if (!next) return;
-    this.#seek(next.chunk.start_time);
-    this.#mark(this.#now + by, { scroll: true });
+    const sentence = this.#transcript?.near(this.#player.time, by);
+    if (sentence) this.#goTo(sentence);
   }
 
-  goTo() {}
-
-  zoom() {}
+  link() {
+    return this.#isAtPlace() ? {} : { chunk: null, t: Math.floor(this.#player.time) };
+  }
 
   leave() {
-    this.#left = true;
-    this.#player?.pause();
+    this.#stop.abort();
+    this.#player?.leave();
   }
 
-  #makePlayer() {
-    const { id, name } = this.#document;
-    const src = `/api/v1/documents/${id}/file`;
-    const player = h(isVideo(this.#document) ? "video" : "audio", { class: "player", controls: true, preload: "metadata", src, "aria-label": name });
-    player.addEventListener("timeupdate", () => this.#heard());
-    player.addEventListener("error", () => player.replaceWith(unplayable()));
-    return player;
+  async #showWaveform() {
+    // Without it the bar is plain; the recording can be heard all the same.
+    const waveform = await get(`/documents/${this.#document.id}/waveform`).catch(() => null);
+    if (waveform && !this.#stop.signal.aborted) this.#player.showPeaks(waveform.peaks);
   }
 
-  #segment(chunk, at) {
-    const quote = chunk.id === this.#place.chunkId ? this.#place.quoteText : null;
-    const play = () => {
-      this.#seek(chunk.start_time);
-      this.#mark(at, { scroll: false });
-      this.#player.play().catch(() => {}); // What can't be played has said so already.
+  async #showTranscript(holder) {
+    const blocks = await allBlocks(this.#document.id);
+    if (this.#stop.signal.aborted) return;
+    if (!blocks.length) {
+      holder.replaceChildren(h("p", { class: "recording-empty" }, noTranscript(this.#document)));
+      if (this.#place.startTime) this.#player.seek(this.#place.startTime);
+      return;
+    }
+    this.#transcript = new Transcript(blocks, { onChoose: (sentence) => this.#play(sentence) });
+    holder.replaceChildren(this.#transcript.element);
+    this.#parts.tools.hidden = false;
+    await this.#cite();
+  }
+
+  /** Mark the quote in the transcript and on the waveform, and go there. */
+  async #cite() {
+    const chunk = this.#place.chunkId ? await get(`/chunks/${this.#place.chunkId}`).catch(() => null) : null;
+    if (this.#stop.signal.aborted) return;
+    const range = chunk && (quotedRange(chunk.text, this.#place) ?? [0, Array.from(chunk.text).length]);
+    const cited = chunk ? this.#transcript.cite(chunk.id, range) : [];
+    // The whole chunk is pale, the quote strong.
+    this.#player.showMarks(chunk ? { chunk: [chunk.start_time, chunk.end_time], quote: timesOf(cited, this.#place, chunk) } : null);
+    const start = this.#place.startTime ?? cited[0]?.start_time;
+    if (chunk && start !== undefined && start !== null) this.#player.seek(start);
+    else if (this.#place.startTime) this.#player.seek(this.#place.startTime);
+    this.#follow(start ?? 0, { scroll: Boolean(chunk), where: chunk && placeInWords(chunk) });
+  }
+
+  #goTo(sentence) {
+    this.#player.seek(sentence.start_time);
+    this.#follow(sentence.start_time, { scroll: true });
+  }
+
+  #play(sentence) {
+    this.#player.seek(sentence.start_time);
+    this.#follow(sentence.start_time, { scroll: false });
+    this.#player.play();
+  }
+
+  #heard(time) {
+    this.#follow(time, { scroll: !this.#player.isPaused });
+  }
+
+  #follow(time, { scroll, where = null }) {
+    const { previous, next, back } = this.#parts;
+    const sentence = this.#transcript?.mark(time, { scroll });
+    if (where) this.#parts.where.textContent = where;
+    else if (sentence) this.#parts.where.textContent = `${clock(sentence.start_time)} – ${clock(sentence.end_time)}`;
+    previous.disabled = !this.#transcript?.near(time, -1);
+    next.disabled = !this.#transcript?.near(time, 1);
+    back.hidden = this.#isAtPlace() || !this.#transcript?.hasCited;
+  }
+
+  #isAtPlace() {
+    return this.#transcript?.isCitedNow ?? true;
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+    const isButton = event.target.closest("button, a");
+    const actions = {
+      " ": isButton ? null : () => this.#player.toggle(),
+      k: () => this.#player.toggle(),
+      ArrowLeft: () => this.#player.skip(-5),
+      ArrowRight: () => this.#player.skip(5),
+      j: () => this.#player.skip(-10),
+      l: () => this.#player.skip(10),
     };
-    const label = `Play from ${clock(chunk.start_time)}`;
-    const button = h("button", { class: "segment-time", type: "button", onclick: play, "aria-label": label, title: label }, clock(chunk.start_time));
-    const element = h("li", { class: "segment", "data-chunk": chunk.id }, button, h("div", { class: "segment-text" }, passageNodes(chunk, quote)));
-    element.classList.toggle("is-cited", chunk.id === this.#place.chunkId);
-    return { chunk, element };
-  }
-
-  #citedAt() {
-    return this.#segments.findIndex(({ chunk }) => chunk.id === this.#place.chunkId);
-  }
-
-  #startOfPlace() {
-    return this.#place.startTime ?? this.#segments[this.#citedAt()].chunk.start_time;
-  }
-
-  #seek(time) {
-    const go = () => (this.#player.currentTime = time);
-    if (this.#player.readyState >= HTMLMediaElement.HAVE_METADATA) go();
-    else this.#player.addEventListener("loadedmetadata", go, { once: true });
-  }
-
-  #heard() {
-    const time = this.#player.currentTime;
-    const at = this.#segments.findLastIndex(({ chunk }) => chunk.start_time <= time + 0.05);
-    if (at >= 0 && at !== this.#now) this.#mark(at, { scroll: !this.#player.paused });
-  }
-
-  #mark(at, { scroll }) {
-    if (!this.#segments[at]) return;
-    this.#segments[this.#now]?.element.removeAttribute("aria-current");
-    this.#now = at;
-    const { chunk, element } = this.#segments[at];
-    element.setAttribute("aria-current", "true");
-    const { where, previous, next, back } = this.#parts;
-    where.textContent = placeInWords(chunk);
-    previous.disabled = at === 0;
-    next.disabled = at === this.#segments.length - 1;
-    const cited = this.#citedAt();
-    back.hidden = cited < 0 || cited === at;
-    if (scroll) element.scrollIntoView({ block: "nearest" });
+    const action = actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
   }
 }
 
-async function allChunks(id) {
-  const chunks = [];
-  let page = { next: withQuery(`/documents/${id}/chunks`, { limit: 200 }) };
-  while (page.next) {
-    page = await get(page.next);
-    chunks.push(...page.results);
-  }
-  return chunks.filter((chunk) => chunk.start_time !== null);
+function timesOf(cited, place, chunk) {
+  if (cited.length) return [cited[0].start_time, cited.at(-1).end_time];
+  return [place.startTime ?? chunk.start_time, chunk.end_time];
 }
 
-const noTranscript = (document) => (statusOf(document).busy ? "There is no transcript yet." : "There is no transcript.");
+async function allBlocks(id) {
+  const blocks = [];
+  let part = { next: `/documents/${id}/reading?limit=200` };
+  while (part.next) {
+    part = await get(part.next);
+    blocks.push(...part.blocks);
+  }
+  return blocks.filter((block) => block.sentences?.length);
+}
+
+const noTranscript = (document) => (statusOf(document).busy ? t("There is no transcript yet.") : t("There is no transcript."));
 
 function unplayable() {
-  return h("p", { class: "notice viewer-notice" }, icon("triangle-alert"), "This recording can’t be played here. Open the original file instead.");
+  return h("p", { class: "notice viewer-notice" }, icon("triangle-alert"), t("This recording can’t be played here. Open the original file instead."));
 }
+

@@ -1,13 +1,19 @@
 // The image of a page with the cited place drawn on it.
 import { h } from "./dom.js";
-import { boxesOnPage, firstPage, fittingZoom, imageWidth, inPercent, isSameBox, scrollLeftFor, scrollTopFor } from "./geometry.js";
+import { boxesOnPage, firstPage, fittingZoom, imageWidth, scrollLeftFor, scrollTopFor } from "./geometry.js";
+import { FORMATS } from "./locale.js";
 import { MACHINE_MADE } from "./picture.js";
+import { placesNode } from "./places.js";
+import { t } from "./texts.js";
 
 const ZOOMS = [0.5, 0.75, 1, 1.25, 1.5, 2, 3];
 /** On a stage narrower than this, a whole page is too small to read: the marked place fills it instead. */
 const READABLE = 600;
 
 export class PageView {
+  static words = { stage: t("Page"), previous: t("Previous page"), next: t("Next page") };
+  static tools = ["pages", "zoom"];
+
   #parts;
   #document;
   #place;
@@ -54,20 +60,24 @@ export class PageView {
 
   leave() {}
 
+  link() {
+    const { chunkId, quoteBoxes, chunkBoxes } = this.#place;
+    const isAtPlace = chunkId && [...quoteBoxes, ...chunkBoxes].some((box) => box.page_number === this.#page);
+    return isAtPlace ? { chunk: chunkId } : { page: this.#page };
+  }
+
   #showPage(number) {
     this.#page = number;
     this.#updateTools();
-    const { chunkBoxes, quoteBoxes, quoteText, headerBoxes } = this.#place;
+    const { chunkBoxes, quoteBoxes, quoteText } = this.#place;
     const chunk = boxesOnPage(chunkBoxes, number);
     const quote = boxesOnPage(quoteBoxes, number);
-    const drawn = { chunk, header: boxesOnPage(headerBoxes, number), quote };
     const image = h("img", { class: "sheet-image", alt: this.#altText(quote.length ? quoteText : null) });
-    const places = h("div", { class: "places" }, Object.entries(drawn).flatMap(([kind, boxes]) => boxes.map((box) => this.#drawn(kind, box))));
-    const sheet = h("div", { class: "sheet is-loading" }, image, places);
+    const sheet = h("div", { class: "sheet is-loading" }, image, placesNode(this.#place, number));
     const layout = quote[0] ?? chunk[0];
     if (layout) sheet.style.aspectRatio = `${layout.layout_width} / ${layout.layout_height}`;
-    image.addEventListener("load", () => loaded(sheet, image));
-    image.addEventListener("error", () => this.#say("This page can’t be shown here. Open the original file instead."));
+    image.addEventListener("load", () => loaded(sheet, image, number));
+    image.addEventListener("error", () => this.#say(t("This page can’t be shown here. Open the original file instead.")));
     this.#parts.stage.replaceChildren(sheet);
     const marked = quote.length ? quote : chunk;
     if (this.#parts.stage.clientWidth < READABLE) this.#zoom = fittingZoom(marked);
@@ -76,17 +86,9 @@ export class PageView {
   }
 
   #altText(quoteText) {
-    const page = `Page ${this.#page} of ${this.#document.name}`;
+    const page = t("Page {page} of {name}", { page: this.#page, name: this.#document.name });
     const words = this.#place.isMachineMade ? `a picture. ${MACHINE_MADE}: ${quoteText}` : quoteText;
-    return quoteText ? `${page}. Marked: ${words}` : page;
-  }
-
-  /** A picture is framed, where words are marked. */
-  #drawn(kind, box) {
-    const shape = isSameBox(box, this.#place.picture) ? "place-picture" : `place-${kind}`;
-    const place = h("div", { class: `place ${shape}`, "data-place": kind });
-    for (const [side, percent] of Object.entries(inPercent(box))) place.style[side] = `${percent}%`;
-    return place;
+    return quoteText ? t("{page}. Marked: {words}", { page, words }) : page;
   }
 
   #resize(sheet, image) {
@@ -98,7 +100,7 @@ export class PageView {
   }
 
   #where(total) {
-    const page = total ? `Page ${this.#page} of ${total}` : `Page ${this.#page}`;
+    const page = total ? t("Page {page} of {total}", { page: this.#page, total }) : t("Page {page}", { page: this.#page });
     const isCited = this.#place.isMachineMade && this.#page === this.#place.quoteBoxes[0]?.page_number;
     return isCited ? `${page} · ${MACHINE_MADE}` : page;
   }
@@ -114,7 +116,7 @@ export class PageView {
     tools.hidden = false;
     const total = this.#document.page_count;
     number.value = this.#page;
-    count.textContent = total ? `of ${total.toLocaleString("en")}` : "";
+    count.textContent = total ? t("of {number}", { number: total.toLocaleString(FORMATS) }) : "";
     where.textContent = this.#where(total);
     previous.disabled = this.#page <= 1;
     next.disabled = Boolean(total) && this.#page >= total;
@@ -126,7 +128,8 @@ export class PageView {
   }
 }
 
-function loaded(sheet, image) {
+function loaded(sheet, image, number) {
   sheet.classList.remove("is-loading");
+  sheet.dataset.drawn = number;
   if (!sheet.style.aspectRatio) sheet.style.aspectRatio = `${image.naturalWidth} / ${image.naturalHeight}`;
 }

@@ -1,6 +1,7 @@
 // A chunk's text on the screen, its quote marked, its tables as tables.
 import { h } from "./dom.js";
 import { blocksOf, locate, pieces } from "./passage.js";
+import { t } from "./texts.js";
 
 /** Kinds whose lines must stay as they are. */
 const CODE = new Set(["code", "json", "xml"]);
@@ -25,7 +26,7 @@ function tableNode(text, { head, rows }, range) {
   const cell = (tag, place) => h(tag, tag === "th" ? { scope: "col" } : {}, marked(text, place, range));
   return h(
     "div",
-    { class: "passage-table", tabindex: "0", role: "region", "aria-label": "Table" },
+    { class: "passage-table", tabindex: "0", role: "region", "aria-label": t("Table") },
     h(
       "table",
       {},

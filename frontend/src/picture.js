@@ -2,11 +2,15 @@
 import { h } from "./dom.js";
 import { imageWidth, inCrop } from "./geometry.js";
 import { rowOf } from "./passage.js";
+import { t } from "./texts.js";
 
 /** How wide a crop is at most, in CSS pixels. */
 const CROP_WIDTH = 160;
 
-export const MACHINE_MADE = "Described by a machine";
+/** So long the API lets a preview be. */
+const PREVIEW_CHARS = 300;
+
+export const MACHINE_MADE = t("Described by a machine");
 
 /** The picture as an image; `box` is an entry of `bbox`. The words beside it say what it is of. */
 export function cropNode(documentId, box) {
@@ -26,9 +30,12 @@ export function cropNode(documentId, box) {
 export function previewNodes({ quotes, text_preview: preview, machine_made: ranges }) {
   const quote = quotes?.[0];
   if (quote) return quote.machine_made ? [machineNote(), " ", quote.text] : quoteNodes(quote);
-  const { own, machine } = toldApart(preview, ranges);
+  const { own, machine } = toldApart(shortened(preview), ranges);
   return machine ? [own, own ? " " : null, machineNote(), " ", machine] : [own];
 }
+
+/** The API cuts a preview anywhere; a reader is shown whole words. */
+const shortened = (preview) => ([...(preview ?? "")].length < PREVIEW_CHARS ? preview : preview.replace(/\s+\S*$/, "…"));
 
 /** The words of a quote; a row of a table cell by cell, each with the name of its column. */
 function quoteNodes(quote) {

@@ -1,41 +1,21 @@
-// How far an execution has come, in a few words for each step.
-import { DOCUMENTS, isOver, WEB } from "./execution.js";
+// How far an execution has come, in a few plain words.
+import { isOver } from "./execution.js";
 import { counted } from "./format.js";
+import { answererWords, readingWords } from "./outcome.js";
+import { t, tPlural } from "./texts.js";
 
-const TOOLS = { [DOCUMENTS]: ofDocuments, [WEB]: ofWeb };
-
-/** What is done, in the order it happens, and last what is being done. */
+/** What is done, and last what is being done. */
 export function progressSteps(state) {
-  const { done, now } = TOOLS[state.tool](state);
-  const steps = done.filter(Boolean);
-  return isOver(state) ? [...steps, ...closingSteps(state)] : [...steps, now];
+  const reading = readingWords(state);
+  if (isOver(state)) return [reading, answererWords(state.result?.model)].filter(Boolean);
+  const { RETRIEVAL: retrieval, COMPILING_RESULTS: compiling, GENERATION: generation } = state.phases;
+  if (compiling || generation) return [reading, t("Writing the answer")].filter(Boolean);
+  if (reading) return [reading];
+  return [retrieval ? tPlural("Choosing from {count} passage", "Choosing from {count} passages", { count: retrieval.retrieved_count }) : webStep(state.phases) ?? t("Searching")];
 }
 
-function ofDocuments({ phases: { RETRIEVAL: retrieval, RERANKING: reranking, COMPILING_RESULTS: compiling } }) {
-  const done = [retrieval && `${counted(retrieval.retrieved_count, "chunk")} found`, reranking && `${reranking.kept_count} kept`];
-  if (compiling) return { done, now: "writing the answer" };
-  if (reranking) return { done, now: "reading" };
-  return { done, now: retrieval ? "ranking" : "searching" };
-}
-
-const isDone = (phase) => phase?.status === "completed";
-
-/** What was found is known from the result, too, of an execution that nobody watched. */
-function ofWeb({ phases, sources, result }) {
-  const { WEB_SEARCH: search, SCRAPING_URLS: pages, GENERATION: writing } = phases;
-  const found = isDone(search) ? search.results_count : (result?.total_results ?? result?.results?.length);
-  const kept = sources.length || result?.reranked_results;
-  const done = [
-    found === undefined ? null : found ? `${counted(found, "page")} found` : "nothing found",
-    isDone(pages) && `${pages.scraped_count} read`,
-    found && !result?.results && kept ? `${kept} kept` : null,
-  ];
-  if (writing) return { done, now: "writing the answer" };
-  if (pages && !isDone(pages)) return { done, now: `reading ${counted(pages.url_count, "page")}` };
-  return { done, now: isDone(search) ? "ranking" : "searching the web" };
-}
-
-function closingSteps({ result }) {
-  const cited = result?.sources_used?.length;
-  return [cited ? `${cited} cited` : null, result?.model ? `answered by ${result.model}` : null].filter(Boolean);
+function webStep({ WEB_SEARCH: search, SCRAPING_URLS: pages }) {
+  if (pages && pages.status !== "completed") return tPlural("Reading {count} page", "Reading {count} pages", { count: pages.url_count });
+  if (search?.status === "completed") return search.results_count ? tPlural("Choosing from {count} page", "Choosing from {count} pages", { count: search.results_count }) : t("Nothing found");
+  return search ? t("Searching the web") : null;
 }

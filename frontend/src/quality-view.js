@@ -1,23 +1,24 @@
 // The quality report on the screen: a strip with a mark for each page or part, its legend, and what to check.
 import { h, icon } from "./dom.js";
-import { counted, language } from "./format.js";
+import { counted, language, nounOf } from "./format.js";
 import { doubtsOf, hiddenIn, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
+import { t, tPlural } from "./texts.js";
 
 /** More units than this are drawn as runs: single ones would be too thin to see. */
 const DRAWN_ONE_BY_ONE = 160;
 const NAMED = 12;
 
 const NONE = {
-  failed: "Nothing could be read.",
-  cancelled: "Reading was cancelled before its end.",
-  ready: "There is no report yet: process the document again to get one.",
-  partial: "There is no report yet: process the document again to get one.",
+  failed: t("Nothing could be read."),
+  cancelled: t("Reading was cancelled before its end."),
+  ready: t("There is no report yet: process the document again to get one."),
+  partial: t("There is no report yet: process the document again to get one."),
 };
 
 /** Nodes that show the report; `onOpen(number)` is called when a page is chosen, and null where pages can't be shown. */
 export function qualityNodes(report, onOpen) {
   const found = unitsOf(report);
-  if (!found) return [h("p", { class: "details-none" }, NONE[report.status] ?? "The report comes when the whole document has been read.")];
+  if (!found) return [h("p", { class: "details-none" }, NONE[report.status] ?? t("The report comes when the whole document has been read."))];
   // Of a file without parts, or a short recording, the strip and its legend would say nothing.
   const hasUnits = found.length > 1 || report.unit !== "part";
   return [
@@ -58,7 +59,7 @@ function runMark({ source, poor, first, last }) {
   return mark;
 }
 
-const TITLES = { text: "text", ocr: "recognised", speech: "speech", blank: "nothing", unreadable: "unreadable" };
+const TITLES = { text: t("text"), ocr: t("recognised"), speech: t("speech"), blank: t("nothing"), unreadable: t("unreadable") };
 
 function speechBar(report) {
   const { share, words } = speechOf(report);
@@ -84,7 +85,7 @@ function facts({ tables, pictures, characters, language: code }) {
 
 function doubtNode({ title, runs }, { unit }, onOpen) {
   const shown = runs.slice(0, NAMED).map((run) => (onOpen ? runButton(run, unit, onOpen) : h("span", { class: "run" }, runWords(run))));
-  const more = runs.length > NAMED ? h("span", { class: "run" }, `and ${runs.length - NAMED} more`) : null;
+  const more = runs.length > NAMED ? h("span", { class: "run" }, tPlural("and {count} more", "and {count} more", { count: runs.length - NAMED })) : null;
   return h("div", { class: "doubt" }, h("h4", {}, title), h("p", { class: "runs" }, shown, more));
 }
 
@@ -92,9 +93,9 @@ function doubtNode({ title, runs }, { unit }, onOpen) {
 function hiddenNode(report, onOpen) {
   const found = hiddenIn(report);
   if (!found.length) return null;
-  const more = found.length > NAMED ? h("li", {}, `and in ${found.length - NAMED} more ${report.unit}s`) : null;
+  const more = found.length > NAMED ? h("li", {}, tPlural("and in {count} more place", "and in {count} more places", { count: found.length - NAMED })) : null;
   const items = found.slice(0, NAMED).map((one) => hiddenItem(one, report.unit, onOpen));
-  return h("div", { class: "doubt" }, h("h4", {}, "Text that readers can’t see, left out"), h("ul", { class: "hidden-texts" }, items, more));
+  return h("div", { class: "doubt" }, h("h4", {}, t("Text that readers can’t see, left out")), h("ul", { class: "hidden-texts" }, items, more));
 }
 
 function hiddenItem({ number, size, excerpt }, unit, onOpen) {
@@ -105,5 +106,5 @@ function hiddenItem({ number, size, excerpt }, unit, onOpen) {
 const runWords = ({ first, last }) => (first === last ? `${first}` : `${first}–${last}`);
 
 function runButton(run, unit, onOpen) {
-  return h("button", { class: "run run-button", type: "button", "aria-label": `Show ${unit} ${runWords(run)}`, onclick: () => onOpen(run.first) }, runWords(run));
+  return h("button", { class: "run run-button", type: "button", "aria-label": t("Show {unit} {numbers}", { unit: nounOf(unit), numbers: runWords(run) }), onclick: () => onOpen(run.first) }, runWords(run));
 }

@@ -1,19 +1,19 @@
 // The quality report as something to look at: what became of each page or part, and the sentences that say so.
 import { clock, counted, listed } from "./format.js";
+import { t } from "./texts.js";
 
 /** Below this, a recognised page likely has wrong words in every line. */
 export const POOR = 0.7;
 
 const WHAT = {
-  text: (n, unit) => `${counted(n, unit)} with text`,
-  ocr: (n, unit, confidence) => `${counted(n, unit)} recognised${confidence}`,
-  speech: (n, unit, confidence) => `${counted(n, unit)} with speech${confidence}`,
-  blank: (n, unit) => `${counted(n, unit)} without text`,
-  unreadable: (n, unit) => `${counted(n, unit)} unreadable`,
+  text: (n, unit) => t("{count} with text", { count: counted(n, unit) }),
+  ocr: (n, unit, confidence) => t("{count} recognised", { count: counted(n, unit) }) + confidence,
+  speech: (n, unit, confidence) => t("{count} with speech", { count: counted(n, unit) }) + confidence,
+  blank: (n, unit) => t("{count} without text", { count: counted(n, unit) }),
+  unreadable: (n, unit) => t("{count} unreadable", { count: counted(n, unit) }),
 };
 export const SOURCES = Object.keys(WHAT);
 
-const capital = (word) => word[0].toUpperCase() + word.slice(1);
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 /** Each unit in order, as `{number, source, confidence}`; `null` before there is a report. */
@@ -34,7 +34,7 @@ export function legendOf(report) {
   return SOURCES.map((source) => {
     const own = found.filter((unit) => unit.source === source);
     const sure = own.map(({ confidence }) => confidence).filter((confidence) => confidence !== null);
-    const mean = sure.length ? `, ${percent(sure.reduce((sum, one) => sum + one, 0) / sure.length)} sure` : "";
+    const mean = sure.length ? `, ${t("{percent} sure", { percent: percent(sure.reduce((sum, one) => sum + one, 0) / sure.length) })}` : "";
     return { source, count: own.length, words: own.length ? WHAT[source](own.length, report.unit, mean) : "" };
   }).filter(({ count }) => count);
 }
@@ -43,7 +43,7 @@ export function legendOf(report) {
 export function summaryOf(report) {
   const total = report.units?.total ?? 0;
   const words = legendOf(report).map((one) => one.words);
-  return total ? `Of ${counted(total, report.unit)}: ${listed(words)}.` : "";
+  return total ? t("Of {count}: {listed}.", { count: counted(total, report.unit), listed: listed(words) }) : "";
 }
 
 /** Neighbours of one kind in one run, for more units than can be drawn one by one: `[{source, poor, first, last}]`. */
@@ -61,18 +61,17 @@ export function runsOf(found) {
 /** What a reader may want to check: runs that are blank, unreadable or hard to recognise, by kind. */
 export function doubtsOf(report) {
   const runs = runsOf(unitsOf(report) ?? []);
-  const units = capital(`${report.unit}s`);
   return [
-    { title: `${units} that are unreadable`, runs: runs.filter(({ source }) => source === "unreadable") },
-    { title: `${units} that are hard to recognise`, runs: runs.filter(({ poor }) => poor) },
-    { title: `${units} without ${report.seconds ? "speech" : "text"}`, runs: runs.filter(({ source }) => source === "blank") },
+    { title: t("Unreadable"), runs: runs.filter(({ source }) => source === "unreadable") },
+    { title: t("Hard to recognise"), runs: runs.filter(({ poor }) => poor) },
+    { title: report.seconds ? t("Without speech") : t("Without text"), runs: runs.filter(({ source }) => source === "blank") },
   ].filter(({ runs: found }) => found.length);
 }
 
 /** "Speech in 1:42 of 2:10 min", or null for what is no recording. */
 export function speechOf({ seconds }) {
   if (!seconds) return null;
-  return { share: seconds.total ? seconds.speech / seconds.total : 0, words: `Speech in ${clock(seconds.speech)} of ${clock(seconds.total)} minutes` };
+  return { share: seconds.total ? seconds.speech / seconds.total : 0, words: t("Speech in {speech} of {total} minutes", { speech: clock(seconds.speech), total: clock(seconds.total) }) };
 }
 
 /** What readers of the document can't see, as `[{number, size, excerpt}]`; `number` is null in a file without parts. */

@@ -2,8 +2,9 @@
 import { announce } from "./dom.js";
 import { COMPLETED, isOver } from "./execution.js";
 import { counted } from "./format.js";
-import { withoutCitations } from "./markdown.js";
+import { withoutCitations } from "./citations.js";
 import { progressSteps } from "./progress.js";
+import { t, tPlural } from "./texts.js";
 
 export class Reader {
   #said = "";
@@ -27,5 +28,5 @@ export class Reader {
 }
 
 function closing({ sources_used: used = [] }) {
-  return used.length ? `Answer complete, ${counted(used.length, "source")} cited.` : "Answer complete, no source cited.";
+  return used.length ? tPlural("Answer complete, {count} source cited.", "Answer complete, {count} sources cited.", { count: used.length }) : t("Answer complete, no source cited.");
 }

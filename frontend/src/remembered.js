@@ -15,3 +15,11 @@ export function remember(key, value) {
     // Nothing depends on it.
   }
 }
+
+export function forget(key) {
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // Nothing depends on it.
+  }
+}

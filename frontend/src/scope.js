@@ -1,50 +1,61 @@
-// Where to look: all documents, some workspaces, or single documents.
+// Where to look: all documents, some workspaces or collections, single documents, or documents with a tag.
 import { get } from "./api.js";
 import { h, icon } from "./dom.js";
 import { counted } from "./format.js";
+import { t } from "./texts.js";
 
-export function startScope(parts) {
-  const { scope, scopeDialog, scopeSearch, scopeChosen, scopeDocuments, scopeWorkspaces, scopeWorkspacesField, scopeLabel } = parts;
+/** So many documents of a scope are shown by their names. */
+const NAMED = 20;
+
+/** `onChange()` is called when the reader has chosen. */
+export function startScope(parts, { onChange }) {
+  const { scope, scopeDialog, scopeSearch, scopeChosen, scopeDocuments, scopeTags, scopeLabel } = parts;
   const documents = new Map();
-  const workspaces = new Map();
+  /** Where documents are kept: each is chosen from a list of all, which shows from `fewest` on. */
+  const workspaces = { key: "workspace_ids", path: "/workspaces", noun: "workspace", chosen: new Map(), fewest: 2, field: parts.scopeWorkspacesField, list: parts.scopeWorkspaces };
+  const collections = { key: "collection_ids", path: "/collections", noun: "collection", chosen: new Map(), fewest: 1, field: parts.scopeCollectionsField, list: parts.scopeCollections };
+  const places = [workspaces, collections];
+  let tags = [];
 
-  startWith(new URLSearchParams(location.search).get("document"));
+  startWith(new URLSearchParams(location.search));
 
   scope.addEventListener("click", async () => {
+    scopeDialog.returnValue = "";
     scopeDialog.showModal();
     scopeSearch.value = "";
-    await Promise.all([listWorkspaces(), listDocuments()]);
+    scopeTags.value = tags.join(", ");
+    await Promise.all([...places.map(listPlaces), listDocuments()]);
   });
   scopeDocuments.addEventListener("change", listChosen);
   scopeSearch.addEventListener("input", debounced(() => listDocuments(scopeSearch.value)));
   scopeSearch.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
   scopeDialog.addEventListener("close", () => {
-    if (scopeDialog.returnValue === "all") {
-      documents.clear();
-      workspaces.clear();
-    }
+    if (scopeDialog.returnValue === "all") clear();
+    else tags = [...new Set(scopeTags.value.split(",").map((tag) => tag.trim()).filter(Boolean))];
     scopeLabel.textContent = label();
+    onChange();
   });
 
-  /** `/?document=ID` asks about one document. */
-  async function startWith(id) {
-    if (!id) return;
-    const document = await get(`/documents/${encodeURIComponent(id)}`).catch(() => null);
-    if (document) documents.set(document.id, document);
+  /** `/?document=ID` asks about one document, `/?collection=ID` about the documents of a collection. */
+  async function startWith(query) {
+    const [name, path, chosen] = query.has("document") ? ["document", "/documents", documents] : ["collection", collections.path, collections.chosen];
+    if (!query.get(name)) return;
+    const item = await get(`${path}/${encodeURIComponent(query.get(name))}`).catch(() => null);
+    if (item) chosen.set(item.id, item);
     scopeLabel.textContent = label();
   }
 
-  async function listWorkspaces() {
-    const { results } = await get("/workspaces", { limit: 200 });
-    scopeWorkspacesField.hidden = results.length < 2;
-    scopeWorkspaces.replaceChildren(...results.map((workspace) => choice(workspace, workspaces)));
+  async function listPlaces({ path, chosen, fewest, field, list }) {
+    const { results } = await get(path, { limit: 200 });
+    field.hidden = results.length < fewest;
+    list.replaceChildren(...results.map((place) => choice(place, chosen)));
   }
 
   async function listDocuments(search = "") {
     const { results: all } = await get("/documents", { search, limit: 50 });
     const results = all.filter(({ searchable }) => searchable !== "none");
     const found = results.map((document) => choice(document, documents));
-    const empty = h("p", { class: "choices-empty" }, search ? "No document has these words in its name." : "There is no document to search yet.");
+    const empty = h("p", { class: "choices-empty" }, search ? t("No document has these words in its name.") : t("There is no document to search yet."));
     scopeDocuments.replaceChildren(...(found.length ? found : [empty]));
     listChosen();
   }
@@ -60,22 +71,68 @@ export function startScope(parts) {
       listDocuments(scopeSearch.value);
       scopeSearch.focus();
     };
-    return h("li", { class: "tag" }, h("span", {}, name), h("button", { class: "tag-remove", type: "button", "aria-label": `Leave out ${name}`, onclick: remove }, icon("x")));
+    return h("li", { class: "tag" }, h("span", {}, name), h("button", { class: "tag-remove", type: "button", "aria-label": t("Leave out {name}", { name }), onclick: remove }, icon("x")));
   }
 
   function label() {
-    if (documents.size === 1) return [...documents.values()][0].name;
-    if (documents.size) return counted(documents.size, "document");
-    if (workspaces.size === 1) return [...workspaces.values()][0].name;
-    return workspaces.size ? counted(workspaces.size, "workspace") : "All documents";
+    const tagged = tags.length === 1 ? t("Tag “{tag}”", { tag: tags[0] }) : tags.length ? counted(tags.length, "tag") : null;
+    const where = places.map(({ chosen, noun }) => nameOrCount(chosen, noun));
+    return [nameOrCount(documents, "document"), ...where, tagged].filter(Boolean).join(" · ") || t("All documents");
+  }
+
+  function clear() {
+    documents.clear();
+    for (const { chosen } of places) chosen.clear();
+    tags = [];
+    scopeLabel.textContent = label();
+  }
+
+  /** Show the scope of a conversation; names are asked for, and of many documents only their number is shown. */
+  async function show(saved) {
+    clear();
+    tags = saved.tags ?? [];
+    fill(documents, saved.document_ids);
+    for (const { chosen, key } of places) fill(chosen, saved[key]);
+    scopeLabel.textContent = label();
+    if (documents.size && documents.size <= NAMED) await Promise.all([...documents.keys()].map((id) => name(documents, id, get(`/documents/${id}`))));
+    for (const { chosen, path } of places.filter(({ chosen }) => chosen.size)) {
+      for (const place of (await get(path, { limit: 200 })).results) if (chosen.has(place.id)) chosen.set(place.id, place);
+    }
+    scopeLabel.textContent = label();
+  }
+
+  const fill = (chosen, ids) => (ids ?? []).forEach((id) => chosen.set(id, { id, name: t("1 chosen") }));
+
+  async function name(chosen, id, asked) {
+    const item = await asked.catch(() => ({ id, name: t("A deleted document") }));
+    if (chosen.has(id)) chosen.set(id, item);
   }
 
   return {
-    inputs: () => ({
-      ...(documents.size && { document_ids: [...documents.keys()] }),
-      ...(workspaces.size && { workspace_ids: [...workspaces.keys()] }),
+    clear,
+    show,
+    /** Ask only about this document. */
+    chooseDocument(document) {
+      clear();
+      documents.set(document.id, document);
+      scopeLabel.textContent = label();
+      onChange();
+    },
+    isNarrow: () => tags.length > 0 || [documents, ...places.map(({ chosen }) => chosen)].some(({ size }) => size),
+    /** As the API has it: null narrows nothing. */
+    value: () => ({
+      document_ids: ids(documents),
+      ...Object.fromEntries(places.map(({ key, chosen }) => [key, ids(chosen)])),
+      tags: tags.length ? tags : null,
     }),
   };
+}
+
+const ids = (chosen) => (chosen.size ? [...chosen.keys()] : null);
+
+function nameOrCount(chosen, noun) {
+  if (chosen.size > 1) return counted(chosen.size, noun);
+  return chosen.values().next().value?.name ?? null;
 }
 
 function choice(item, chosen) {

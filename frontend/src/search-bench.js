@@ -5,9 +5,11 @@ import { counted } from "./format.js";
 import { hitNode } from "./hit-view.js";
 import { chunksOf, columnsOf, milliseconds, readingOf, timesOf } from "./stages.js";
 import { stagesNode } from "./stages-view.js";
+import { t } from "./texts.js";
 
 const LIMIT = 100;
 const AT_ONCE = 10;
+const FILTERS = ["tags", "kinds", "languages", "metadata", "created_after", "created_before"];
 
 export function startSearchBench(page) {
   new SearchBench(page).start();
@@ -34,10 +36,23 @@ class SearchBench {
     more.addEventListener("click", () => this.#showMore());
     for (const event of ["pointerover", "focusin"]) found.addEventListener(event, ({ target }) => this.#follow(target.closest("[data-chunk]")));
     for (const event of ["pointerleave", "focusout"]) found.addEventListener(event, () => this.#follow(null));
-    const query = new URLSearchParams(location.search).get("q");
-    if (!query) return;
-    form.elements.query.value = query;
-    this.#search();
+    this.#fill();
+    if (form.elements.q.value.trim()) this.#search();
+  }
+
+  /** Fill the form from the address: a link, or what the form sent before this script was there. */
+  #fill() {
+    const { elements } = this.#parts.form;
+    const given = new URLSearchParams(location.search);
+    for (const name of ["q", ...FILTERS]) if (given.has(name)) elements[name].value = given.get(name);
+    if (given.get("rerank") === "off") elements.rerank.checked = false;
+  }
+
+  /** The address of the search that the form says. */
+  #address() {
+    const data = new FormData(this.#parts.form);
+    const given = ["q", ...FILTERS].map((name) => [name, data.get(name).trim()]).filter(([, value]) => value);
+    return `?${new URLSearchParams(data.has("rerank") ? given : [...given, ["rerank", "off"]])}`;
   }
 
   async #search() {
@@ -47,7 +62,7 @@ class SearchBench {
     submit.setAttribute("aria-busy", "true");
     try {
       const request = requestOf(form, this.#page.dataset.workspace);
-      history.replaceState(null, "", `?${new URLSearchParams({ q: request.query })}`);
+      history.replaceState(null, "", this.#address());
       const answer = await post("/search", request);
       if (asked === this.#asked) this.#show(answer);
     } catch (problem) {
@@ -114,7 +129,7 @@ function requestOf(form, workspace) {
   };
   const given = Object.entries(filters).filter(([, value]) => (typeof value === "string" ? value : Object.keys(value).length));
   return {
-    query: data.get("query").trim(),
+    query: data.get("q").trim(),
     workspace_ids: [workspace],
     filters: Object.fromEntries(given),
     rerank: data.has("rerank"),
@@ -135,9 +150,9 @@ function readings(value) {
 }
 
 function summaryOf({ results, total_candidates: total, reranked, timings }) {
-  const order = { true: "reranked", false: "not reranked", partial: "reranked in part, as the time ran out" }[reranked];
-  const chosen = `${counted(results.length, "result")} of ${counted(total, "candidate")}`;
-  return `${chosen}, ${order}, in ${milliseconds(timings.total)}.`;
+  const order = { true: t("reranked"), false: t("not reranked"), partial: t("reranked in part, as the time ran out") }[reranked];
+  const chosen = t("{results} of {candidates}", { results: counted(results.length, "result"), candidates: counted(total, "candidate") });
+  return t("{chosen}, {order}, in {time}.", { chosen, order, time: milliseconds(timings.total) });
 }
 
 function timesNodes(timings) {
@@ -158,4 +173,4 @@ function wordNode(word) {
 }
 
 const phraseNode = (phrase) =>
-  h("li", { class: "read-word is-phrase" }, h("span", { class: "read-as" }, `“${phrase}”`), h("span", { class: "read-how" }, "must stand so, if it stands anywhere"));
+  h("li", { class: "read-word is-phrase" }, h("span", { class: "read-as" }, `“${phrase}”`), h("span", { class: "read-how" }, t("must stand so, if it stands anywhere")));

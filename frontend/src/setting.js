@@ -1,7 +1,8 @@
 // One setting: what may be chosen, what it is called, and who gave the value that counts.
 import { NAMES } from "./web-providers.js";
+import { t } from "./texts.js";
 
-const LABELS = { true: "On", false: "Off", auto: "Automatic", none: "None", null: "None", ...NAMES };
+const LABELS = { true: t("On"), false: t("Off"), auto: t("Automatic"), none: t("None"), null: t("None"), never: t("Never"), failures: t("When one fails"), long: t("When one fails, or long work ends"), ...NAMES };
 
 export const labelOf = (value) => LABELS[value] ?? String(value);
 
@@ -20,10 +21,10 @@ export function chosenIn(kind, text) {
 
 /** Say where the value comes from that counts if `chosen` is chosen; null inherits. */
 export function sourceOf(chosen, { inherited, level, workspace }) {
-  const from = inherited.source === "workspace" ? `the workspace ${workspace}` : "this deployment";
-  if (chosen === null) return `From ${from}.`;
-  const whose = level === "user" ? "Your choice." : "Set here.";
-  return `${whose} Without it: ${labelOf(inherited.value)}, from ${from}.`;
+  const from = inherited.source === "workspace" ? t("the workspace {workspace}", { workspace }) : t("this deployment");
+  if (chosen === null) return t("From {from}.", { from });
+  const whose = level === "user" ? t("Your choice.") : t("Set here.");
+  return `${whose} ${t("Without it: {value}, from {from}.", { value: labelOf(inherited.value), from })}`;
 }
 
 /** The change that makes `chosen` of what is stored; both are `{"section.field": value}`. */

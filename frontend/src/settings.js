@@ -2,6 +2,7 @@
 import { get, patch, withQuery } from "./api.js";
 import { announce, h, parts, toast } from "./dom.js";
 import { changeOf, chosenIn, labelOf, sourceOf, valuesOf } from "./setting.js";
+import { t } from "./texts.js";
 
 export function startSettings(page) {
   new SettingsPage(page).start();
@@ -38,8 +39,6 @@ class SettingsPage {
   }
 
   async #changeWorkspace() {
-    const { workspace } = this.#parts;
-    if (this.#page.dataset.level === "workspace") return location.assign(workspace.value);
     const chosen = this.#chosen();
     await this.#load();
     this.#show(chosen);
@@ -59,8 +58,8 @@ class SettingsPage {
     try {
       this.#told = await patch(this.#address, changeOf(this.#stored(), this.#chosen()));
       this.#show();
-      toast("Saved.");
-      announce("Saved.");
+      toast(t("Saved."));
+      announce(t("Saved."));
     } catch (error) {
       this.#showError(error);
     }
@@ -111,7 +110,7 @@ class Setting {
   }
 
   show(told, chosen) {
-    const inherited = `Inherited: ${labelOf(at(told.inherited, this.name).value)}`;
+    const inherited = t("Inherited: {value}", { value: labelOf(at(told.inherited, this.name).value) });
     if (this.#node.dataset.kind === "amount") {
       this.#control.placeholder = inherited;
       this.#control.value = chosen ?? "";

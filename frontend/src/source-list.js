@@ -1,32 +1,51 @@
-// The sources below an answer: those it cites, and folded away those it does not.
+// The sources below an answer: those it cites by their numbers, and folded away those it does not.
+import { allSources } from "./citations.js";
+import { placeItem } from "./document-source.js";
 import { h, icon } from "./dom.js";
-import { COMPLETED, isCited } from "./execution.js";
-import { counted } from "./format.js";
+import { COMPLETED, DOCUMENT, PAGE } from "./execution.js";
+import { counted, listed } from "./format.js";
+import { CLOSEST, NOTHING, outcomeOf, RESULTS } from "./outcome.js";
+import { pageItem } from "./web-source.js";
+import { t } from "./texts.js";
 
-/** Nodes for all of `sources`; `item` makes the `<li>` of one, `noun` is what one is called. */
-export function sourceSections(state, sources, { noun, item }) {
+/** So many of the closest passages are shown where nothing answers the question. */
+const CLOSEST_SHOWN = 3;
+
+/** Nodes for everything an execution has read. */
+export function sourceSections(state) {
+  const all = allSources(state);
   // Nobody knows what an answer cites before it is written and checked.
-  if (state.status !== COMPLETED) return sources.length ? [folded(`${counted(sources.length, noun)} read`, sources.map(item))] : [];
-  const used = sources.filter((source) => isCited(state, source));
-  const unused = sources.filter((source) => !isCited(state, source));
-  const sections = [];
-  if (used.length) sections.push(h("h3", {}, "Sources"), listOf(used.map(item)));
-  if (unused.length) {
-    const title = used.length ? `${counted(unused.length, `more ${noun}`)} read, not cited` : `${counted(unused.length, noun)} read, none cited`;
-    sections.push(folded(title, unused.map(item)));
-  }
-  return sections;
+  if (state.status !== COMPLETED) return unwritten(state, all);
+  const outcome = outcomeOf(state);
+  if (outcome === RESULTS) return [h("h3", {}, t("Found")), listOf(all)];
+  if (outcome === CLOSEST) return closest(all);
+  if (outcome === NOTHING) return all.length ? [folded(t("The closest passages all the same"), all)] : [];
+  const [used, unused] = [all.filter(({ number }) => number), all.filter(({ number }) => !number)];
+  const cited = used.length ? [h("h3", {}, t("Sources")), listOf(used)] : [];
+  return unused.length ? [...cited, folded(t("{what} read, not cited", { what: namesOf(unused, true) }), unused)] : cited;
 }
 
-const folded = (title, items) => h("details", { class: "disclosure" }, h("summary", {}, icon("chevron-right"), title), listOf(items));
-
-/** A note for readers who saw a citation come and go; none where all citations held. */
-export function removedNote({ citations_removed: removed } = {}) {
-  if (!removed) return null;
-  const words = removed === 1 ? "1 citation was taken out: its source does not say that." : `${counted(removed, "citation")} were taken out: their sources do not say that.`;
-  return h("p", { class: "notice" }, words);
+/** Pages of the web are worth a look while an answer is written; passages are not without their document. */
+function unwritten({ contexts }, all) {
+  if (!all.length) return [];
+  return contexts.length ? [folded(t("{what} read", { what: namesOf(all) }), all)] : [h("h3", {}, t("Found")), listOf(all)];
 }
 
-export const listOf = (items) => h("ol", { class: "source-list" }, items);
+function closest(all) {
+  const [shown, rest] = [all.slice(0, CLOSEST_SHOWN), all.slice(CLOSEST_SHOWN)];
+  const title = h("h3", { class: "closest-title" }, shown.length === 1 ? t("The closest passage, it may not answer this") : t("Closest passages, none may answer this"));
+  return [title, listOf(shown, { isOpened: true }), ...(rest.length ? [folded(t("{what} read", { what: namesOf(rest, true) }), rest)] : [])];
+}
 
-export const rankOf = (source) => h("span", { class: source.used_in_response ? "rank" : "rank rank-unused" }, String(source.rank));
+/** "3 more passages and 2 web results". */
+function namesOf(sources, areMore = false) {
+  const count = (kind) => sources.filter((each) => each.kind === kind).length;
+  const words = [[count(DOCUMENT), "passage"], [count(PAGE), "web_result"]].filter(([number]) => number);
+  return listed(words.map(([number, noun], at) => counted(number, areMore && !at ? `more_${noun}` : noun)));
+}
+
+const folded = (title, sources) => h("details", { class: "disclosure" }, h("summary", {}, icon("chevron-right"), title), listOf(sources));
+
+const listOf = (sources, options) => h("ol", { class: "source-list" }, sources.map((each) => (each.kind === PAGE ? pageItem : placeItem)(each, badge(each), options)));
+
+const badge = ({ number }) => (number ? h("span", { class: "rank" }, String(number)) : h("span", { class: "rank rank-unused", "aria-hidden": "true" }, "–"));

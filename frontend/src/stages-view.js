@@ -1,6 +1,7 @@
 // Ranks stage by stage: a column for each, lines between them that follow every chunk.
 import { h } from "./dom.js";
 import { figure, linesBetween, SHOWN } from "./stages.js";
+import { t } from "./texts.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 10;
@@ -21,7 +22,7 @@ function columnNode({ key, name, chunks }, onChoose) {
     "div",
     { class: "stage" },
     h("h3", { class: "stage-name" }, name),
-    h("ol", { class: "stage-ranks", "aria-label": `Ranks: ${name}` }, chunks.map((chunk) => h("li", {}, rankButton(chunk, key, onChoose)))),
+    h("ol", { class: "stage-ranks", "aria-label": t("Ranks: {name}", { name }) }, chunks.map((chunk) => h("li", {}, rankButton(chunk, key, onChoose)))),
   );
 }
 
@@ -38,7 +39,7 @@ function rankButton(chunk, key, onChoose) {
 }
 
 /** A chunk's place among the results. */
-export const rankNode = (rank) => h("span", { class: rank <= SHOWN ? "rank" : "rank rank-unused" }, h("span", { class: "visually-hidden" }, "Result "), String(rank));
+export const rankNode = (rank) => h("span", { class: rank <= SHOWN ? "rank" : "rank rank-unused" }, h("span", { class: "visually-hidden" }, `${t("Result")} `), String(rank));
 
 function linesNode(lines, rows) {
   const picture = svg("svg", { class: "stage-lines", viewBox: `0 0 100 ${rows * ROW}`, preserveAspectRatio: "none", "aria-hidden": "true" });

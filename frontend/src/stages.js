@@ -1,13 +1,15 @@
 // What an explained search says of its stages, as columns and the lines between them.
 import { counted } from "./format.js";
+import { FORMATS } from "./locale.js";
+import { t } from "./texts.js";
 
 const STAGES = [
-  { key: "words", name: "Words" },
-  { key: "vector", name: "Meaning" },
-  { key: "fused", name: "Fused" },
-  { key: "rerank", name: "Reranked" },
+  { key: "words", name: t("Words") },
+  { key: "vector", name: t("Meaning") },
+  { key: "fused", name: t("Fused") },
+  { key: "rerank", name: t("Reranked") },
 ];
-const RESULT = { key: "result", name: "Result" };
+const RESULT = { key: "result", name: t("Result") };
 
 /** How many chunks a column shows; what a stage ranks lower stands below. */
 export const SHOWN = 10;
@@ -62,18 +64,18 @@ export function piecesOf(text, matches) {
 
 /** How a word of the question was read: `{word, kind, words}`; `kind` is found, similar, missing or silent. */
 export function readingOf({ word, terms }) {
-  if (!terms.length) return { word, kind: "silent", words: "too common to count" };
+  if (!terms.length) return { word, kind: "silent", words: t("too common to count") };
   const [best] = terms.toSorted((one, other) => rankOf(other) - rankOf(one) || other.weight - one.weight);
-  if (!best.candidates) return { word, kind: "missing", words: "stands nowhere" };
-  const held = `in ${counted(best.candidates, "candidate")}, weight ${best.weight.toFixed(1)}`;
-  if (best.read_as) return { word, kind: "similar", words: `read as “${best.read_as}”, ${held}` };
+  if (!best.candidates) return { word, kind: "missing", words: t("stands nowhere") };
+  const held = t("in {candidates}, weight {weight}", { candidates: counted(best.candidates, "candidate"), weight: best.weight.toLocaleString(FORMATS, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) });
+  if (best.read_as) return { word, kind: "similar", words: t("read as “{read_as}”, {held}", { read_as: best.read_as, held }) };
   return { word, kind: "found", words: held };
 }
 
 /** Of a compound, what was found as it is tells more than what was found as something similar. */
 const rankOf = ({ candidates, read_as: readAs }) => (candidates ? (readAs ? 1 : 2) : 0);
 
-const TIMED = { vector: "meaning", rerank: "reranking", read: "reading" };
+const TIMED = { words: t("words"), vector: t("meaning"), fuse: t("fusing"), rerank: t("reranking"), read: t("reading"), prepare: t("preparation") };
 
 /** Where the time went: `[{name, seconds}]` in order, without the total. */
 export function timesOf(timings) {
@@ -82,9 +84,9 @@ export function timesOf(timings) {
     .map(([stage, seconds]) => ({ name: TIMED[stage] ?? stage, seconds }));
 }
 
-const figures = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "negative" });
+const figures = new Intl.NumberFormat(FORMATS, { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "negative" });
 
 /** A score: "0.63", and never "-0.00". */
 export const figure = (score) => figures.format(score);
 
-export const milliseconds = (seconds) => `${(1000 * seconds).toLocaleString("en", { maximumFractionDigits: seconds < 0.01 ? 1 : 0 })} ms`;
+export const milliseconds = (seconds) => `${(1000 * seconds).toLocaleString(FORMATS, { maximumFractionDigits: seconds < 0.01 ? 1 : 0 })} ms`;

@@ -1,9 +1,10 @@
-import { recall, remember } from "./remembered.js";
+import { forget, recall, remember } from "./remembered.js";
 
 const KEY = "theme";
+const OF_ACCOUNT = "themeOfAccount";
 const THEMES = ["light", "dark"];
 
-/** The reader's choice, or null. */
+/** The choice that this browser keeps, or null. */
 export function storedTheme() {
   const theme = recall(KEY);
   return THEMES.includes(theme) ? theme : null;
@@ -14,7 +15,25 @@ export function currentTheme() {
   return document.documentElement.dataset.theme ?? system;
 }
 
+/** Show a theme and keep it in this browser; "system" forgets the choice. */
 export function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
-  remember(KEY, theme);
+  if (THEMES.includes(theme)) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  if (isKeptByAccount() || theme === "system") adoptTheme(theme);
+  else remember(KEY, theme);
 }
+
+/** Keep the account's theme in this browser, for pages without a login and the admin panel. "system" takes back
+ * only what came from an account. */
+export function adoptTheme(theme) {
+  if (THEMES.includes(theme)) {
+    remember(KEY, theme);
+    remember(OF_ACCOUNT, "yes");
+  } else if (recall(OF_ACCOUNT)) {
+    forget(KEY);
+    forget(OF_ACCOUNT);
+  }
+}
+
+/** Whether somebody is logged in, whose account keeps the theme. */
+export const isKeptByAccount = () => document.documentElement.dataset.userTheme !== undefined;

@@ -1,5 +1,6 @@
-// Sets a theme the reader chose earlier before anything is painted; without one, the system decides.
-import { storedTheme } from "./theme-choice.js";
+// Sets a chosen theme before anything is painted; without one, the system decides.
+import { adoptTheme, isKeptByAccount, storedTheme } from "./theme-choice.js";
 
+if (isKeptByAccount()) adoptTheme(document.documentElement.dataset.userTheme);
 const theme = storedTheme();
 if (theme) document.documentElement.dataset.theme = theme;

@@ -1,18 +1,21 @@
 // One run of a tool over its websocket. A dropped connection is taken up where it broke.
+import { t } from "./texts.js";
 
 const WAITS = [300, 1000, 2000, 4000, 8000, 8000, 8000];
 const CLOSED_FOR_GOOD = {
-  4401: { code: "unauthenticated", message: "You are logged out. Log in again, then ask once more." },
-  4403: { code: "forbidden", message: "This page's address is not one the server accepts connections from." },
-  4404: { code: "not_found", message: "This execution doesn't exist any more." },
+  4401: { code: "unauthenticated", message: t("You are logged out. Log in again, then ask once more.") },
+  4403: { code: "forbidden", message: t("This page’s address is not one the server accepts connections from.") },
+  4404: { code: "not_found", message: t("This execution doesn’t exist any more.") },
 };
-const LOST = { code: "connection_lost", message: "The connection to the server was lost. Try again in a moment." };
+const LOST = { code: "connection_lost", message: t("The connection to the server was lost. Try again in a moment.") };
 
 export const backoff = (attempt) => WAITS[Math.min(attempt, WAITS.length - 1)];
 
 export function toolUrl(name) {
   return `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/tools/${name}`;
 }
+
+export const sessionUrl = (id) => toolUrl("").replace(/tools\/$/, `sessions/${id}`);
 
 export class ToolStream {
   #url;
@@ -23,6 +26,7 @@ export class ToolStream {
   #executionId = null;
   #seq = 0;
   #attempt = 0;
+  #waiting = null;
   #sent = false;
   #over = false;
   #cancelled = false;
@@ -35,7 +39,12 @@ export class ToolStream {
   }
 
   run(inputs) {
-    this.#first = { type: "run", inputs };
+    this.start({ type: "run", inputs });
+  }
+
+  /** Begin with a message of the reader's. */
+  start(message) {
+    this.#first = message;
     this.#connect();
   }
 
@@ -48,6 +57,13 @@ export class ToolStream {
   cancel() {
     this.#cancelled = true;
     this.#send(this.#cancelMessage());
+  }
+
+  /** The network is back: don't wait any longer. */
+  wake() {
+    if (this.#waiting === null) return;
+    clearTimeout(this.#waiting);
+    this.#reconnect();
   }
 
   close() {
@@ -95,8 +111,13 @@ export class ToolStream {
     const unknown = this.#sent && !this.#executionId;
     if (unknown || this.#attempt >= WAITS.length) return this.#fail(LOST);
     this.#handlers.onInterrupted?.();
-    setTimeout(() => this.#over || this.#connect(), backoff(this.#attempt));
+    this.#waiting = setTimeout(() => this.#reconnect(), backoff(this.#attempt));
     this.#attempt += 1;
+  }
+
+  #reconnect() {
+    this.#waiting = null;
+    if (!this.#over) this.#connect();
   }
 
   #fail(data) {

@@ -1,12 +1,15 @@
 // Files into the workspace, by button or by dropping them anywhere on the page, and web pages by their addresses.
 import { upload } from "./api.js";
+import { filesOf, sendFile } from "./dropped-files.js";
 import { h, icon, toast } from "./dom.js";
 import { bytes, counted } from "./format.js";
+import { askPassword } from "./unlock.js";
 import { addressesIn } from "./web-pages.js";
+import { t, tPlural } from "./texts.js";
 
-export function startUploads(page, { files, uploads, webPages, addresses, addressError, dropHint, dropTarget }, { workspace, onAdded }) {
+export function startUploads(page, { files, uploads, webPages, addresses, addressError, dropHint, dropTarget }, { workspace, collection, onAdded, onRefused }) {
   files.addEventListener("change", () => {
-    sendFiles([...files.files]);
+    sendFiles([...files.files].map((file) => ({ file, folder: "" })));
     files.value = "";
   });
   webPages.addEventListener("submit", (event) => {
@@ -15,7 +18,7 @@ export function startUploads(page, { files, uploads, webPages, addresses, addres
     showRefused(refused);
     if (refused.length) return addresses.focus();
     addresses.value = "";
-    sendAll(given.map((url) => ["urls", url, uploadLine(url, "Adding")]));
+    sendAll(given.map((url) => [() => sendPage(url), uploadLine(url, t("Adding"))]));
   });
   addresses.addEventListener("input", () => showRefused([]));
   addresses.addEventListener("keydown", (event) => {
@@ -24,57 +27,80 @@ export function startUploads(page, { files, uploads, webPages, addresses, addres
     webPages.requestSubmit();
   });
   onDrop(page, dropHint, {
-    onEnter: () => (dropTarget.textContent = workspace() ? ` to “${workspace().name}”` : ""),
+    onEnter: () => (dropTarget.textContent = workspace() ? ` ${t("to “{workspace}”", { workspace: (collection() ?? workspace()).name })}` : ""),
+    mayDrop: () => workspace() !== null,
     onFiles: sendFiles,
+    onRefused,
   });
 
   function showRefused(refused) {
     addressError.hidden = !refused.length;
-    addressError.textContent = refused.length ? `“${refused[0]}” is not the address of a web page. Write one address on each line, such as https://example.org/page.` : "";
+    addressError.textContent = refused.length ? t("“{text}” is not the address of a web page. Write one address on each line, such as https://example.org/page.", { text: refused[0] }) : "";
     addresses.setAttribute("aria-invalid", String(refused.length > 0));
   }
 
+  /** Where what is added goes: the fields of an upload. */
+  function place() {
+    return { ...(workspace() ? { workspace_id: workspace().id } : {}), ...(collection() ? { collection_id: collection().id } : {}) };
+  }
+
   function sendFiles(chosen) {
-    sendAll(chosen.map((file) => ["files", file, uploadLine(file.name, `Uploading, ${bytes(file.size)}`)]));
+    sendAll(
+      chosen.map((one) => {
+        const line = uploadLine(one.file.name, t("Uploading, {bytes}", { bytes: bytes(one.file.size) }));
+        return [(password) => sendFile(one, place(), line.progress, password), line];
+      }),
+    );
+  }
+
+  /** Send a protected archive once more, with its password. */
+  async function retryWith(send, line) {
+    const documents = await askPassword(line.name, send);
+    if (!documents) return;
+    line.element.remove();
+    onAdded(documents);
+  }
+
+  async function sendPage(url) {
+    const form = new FormData();
+    for (const [name, id] of Object.entries(place())) form.append(name, id);
+    form.append("urls", url);
+    return (await upload("/documents", form, () => {})).documents;
   }
 
   /** One request for each: one that is refused doesn't take the others with it. */
   async function sendAll(chosen) {
-    uploads.append(...chosen.map(([, , line]) => line.element));
-    const results = [];
-    for (const one of chosen) results.push(await sendOne(...one));
-    const known = results.filter((document) => document?.duplicate);
-    if (known.length) toast(known.length === 1 ? `“${known[0].name}” was here already.` : `${counted(known.length, "document")} were here already.`);
-  }
-
-  async function sendOne(field, value, line) {
-    const form = new FormData();
-    if (workspace()) form.append("workspace_id", workspace().id);
-    form.append(field, value);
-    try {
-      const { documents } = await upload("/documents", form, line.progress);
-      line.element.remove();
-      onAdded(documents);
-      return documents[0];
-    } catch (error) {
-      line.fail(error.message);
-      return null;
+    uploads.append(...chosen.map(([, line]) => line.element));
+    const known = [];
+    for (const [send, line] of chosen) {
+      try {
+        const documents = await send();
+        line.element.remove();
+        onAdded(documents);
+        known.push(...documents.filter(({ duplicate }) => duplicate));
+      } catch (error) {
+        line.fail(error.message);
+        if (error.code === "password_required") line.offer(t("Enter password…"), () => retryWith(send, line));
+      }
     }
+    if (known.length) toast(known.length === 1 ? t("“{name}” was here already.", { name: known[0].name }) : tPlural("{count} document was here already.", "{count} documents were here already.", { count: known.length }));
   }
 }
 
 function uploadLine(name, doing) {
-  const bar = h("progress", { max: 1, value: 0, "aria-label": `Upload of ${name}` });
+  const bar = h("progress", { max: 1, value: 0, "aria-label": t("Upload of {name}", { name }) });
   const words = h("span", { class: "upload-words" }, doing);
   const element = h("div", { class: "upload" }, h("span", { class: "upload-name" }, name), words, bar);
   return {
     element,
+    name,
+    offer: (label, onclick) => words.append(" ", h("button", { class: "button button-small", type: "button", onclick }, icon("lock-keyhole-open"), label)),
     progress: (share) => {
       bar.value = share;
-      if (share === 1) words.textContent = "Storing";
+      if (share === 1) words.textContent = t("Storing");
     },
     fail: (message) => {
-      const close = h("button", { class: "icon-button", type: "button", "aria-label": `Dismiss ${name}`, onclick: () => element.remove() }, icon("x"));
+      const close = h("button", { class: "icon-button", type: "button", "aria-label": t("Dismiss {name}", { name }), onclick: () => element.remove() }, icon("x"));
       element.classList.add("is-failed");
       element.setAttribute("role", "alert");
       words.textContent = message;
@@ -83,7 +109,7 @@ function uploadLine(name, doing) {
   };
 }
 
-function onDrop(page, hint, { onEnter, onFiles }) {
+function onDrop(page, hint, { mayDrop, onEnter, onFiles, onRefused }) {
   let depth = 0;
   const show = (visible) => {
     if (visible) onEnter();
@@ -93,7 +119,7 @@ function onDrop(page, hint, { onEnter, onFiles }) {
   document.addEventListener("dragenter", (event) => {
     if (!hasFiles(event)) return;
     depth += 1;
-    show(true);
+    show(mayDrop());
   });
   document.addEventListener("dragleave", (event) => {
     if (!hasFiles(event)) return;
@@ -106,6 +132,13 @@ function onDrop(page, hint, { onEnter, onFiles }) {
     event.preventDefault();
     depth = 0;
     show(false);
-    onFiles([...event.dataTransfer.files]);
+    if (!mayDrop()) return onRefused();
+    filesOf(event.dataTransfer).then(onFiles);
+  });
+  document.addEventListener("paste", (event) => {
+    if (!event.clipboardData?.files.length || event.target.closest("input, textarea")) return;
+    event.preventDefault();
+    if (!mayDrop()) return onRefused();
+    filesOf(event.clipboardData).then(onFiles);
   });
 }

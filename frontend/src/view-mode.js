@@ -1,8 +1,9 @@
-// How a place is shown: on the image of its page, in a recording, or in the text of its chunk.
+// How a place is shown: in its PDF, on the image of its page, in a recording, or in the text of its chunk.
 
-/** "page", "media" or "text". */
+/** "pdf", "page", "media" or "text". */
 export function modeOf(document, { chunkBoxes, quoteBoxes }) {
   if (isRecording(document)) return "media";
+  if (document.mime_type === "application/pdf" && (document.page_count || chunkBoxes.length || quoteBoxes.length)) return "pdf";
   if (chunkBoxes.length || quoteBoxes.length || hasPageImages(document)) return "page";
   return "text";
 }
@@ -15,5 +16,5 @@ export const isVideo = ({ mime_type: mime }) => Boolean(mime?.startsWith("video/
 
 /** Slides have pages too, but nobody draws them. */
 function hasPageImages({ mime_type: mime, page_count: pages }) {
-  return Boolean(pages) && (mime === "application/pdf" || Boolean(mime?.startsWith("image/")));
+  return Boolean(pages) && Boolean(mime?.startsWith("image/"));
 }

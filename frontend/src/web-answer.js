@@ -2,22 +2,23 @@
 import { listed } from "./format.js";
 import { locate, pieces } from "./passage.js";
 import { nameOf } from "./web-providers.js";
+import { t } from "./texts.js";
 
 const FAILURES = {
-  invalid_request: "would not take this question",
-  rate_limited: "was rate limited",
-  bot_challenge: "took us for a robot",
-  auth: "refused our key",
-  quota: "has no quota left",
-  timeout: "took too long",
-  unavailable: "was not available",
-  bad_response: "gave no usable reply",
+  invalid_request: (name) => t("{name} would not take this question", { name }),
+  rate_limited: (name) => t("{name} was rate limited", { name }),
+  bot_challenge: (name) => t("{name} took us for a robot", { name }),
+  auth: (name) => t("{name} refused our key", { name }),
+  quota: (name) => t("{name} has no quota left", { name }),
+  timeout: (name) => t("{name} took too long", { name }),
+  unavailable: (name) => t("{name} was not available", { name }),
+  bad_response: (name) => t("{name} gave no usable reply", { name }),
 };
 
 /** "Searched with Tavily; Brave was rate limited." */
 export function searchedWith({ provider, providers, from_cache: isCached }) {
-  if (isCached) return `${nameOf(provider)} found this lately and was not asked again.`;
-  const answered = providers[provider] === "empty" ? `${nameOf(provider)} found nothing` : `Searched with ${nameOf(provider)}`;
+  if (isCached) return t("{name} found this lately and was not asked again.", { name: nameOf(provider) });
+  const answered = providers[provider] === "empty" ? t("{name} found nothing", { name: nameOf(provider) }) : t("Searched with {name}", { name: nameOf(provider) });
   return `${[answered, ...failed(Object.entries(providers))].join("; ")}.`;
 }
 
@@ -26,7 +27,7 @@ export function failureWords({ message, details }) {
   if (!details?.providers) return message;
   const asked = outcomesOf(details.providers);
   const lasts = asked.every(([, outcome]) => LASTING.includes(outcome));
-  return `${["No search engine answered", ...failed(asked)].join(": ")}. ${lasts ? "Ask your administrator." : "Try again in a while."}`;
+  return `${[t("No search engine answered"), ...failed(asked)].join(": ")}. ${lasts ? t("Ask your administrator.") : t("Try again in a while.")}`;
 }
 
 /** What stays wrong until somebody sees to it. */
@@ -39,23 +40,23 @@ function outcomesOf(providers) {
 
 /** A list of one phrase about all that failed, or an empty one. */
 function failed(outcomes) {
-  const told = outcomes.filter(([, outcome]) => FAILURES[outcome]).map(([name, outcome]) => `${nameOf(name)} ${FAILURES[outcome]}`);
+  const told = outcomes.filter(([, outcome]) => FAILURES[outcome]).map(([name, outcome]) => FAILURES[outcome](nameOf(name)));
   return told.length ? [listed(told)] : [];
 }
 
 const FILTERS = [
-  [/^(time_range|freshness|search_recency_filter)$/, "how old a page may be"],
-  [/^search_(after|before)_date_filter$/, "when a page was published"],
-  [/^last_updated_/, "when a page was changed"],
-  [/domain/, "the choice of sites"],
-  [/^user_location$/, "the place"],
+  [/^(time_range|freshness|search_recency_filter)$/, t("how old a page may be")],
+  [/^search_(after|before)_date_filter$/, t("when a page was published")],
+  [/^last_updated_/, t("when a page was changed")],
+  [/domain/, t("the choice of sites")],
+  [/^user_location$/, t("the place")],
 ];
 
 /** A sentence about filters that were not applied, by the names of the request; "" if there is none. */
 export function ignoredWords(names) {
   if (!names.length) return "";
-  const words = new Set(names.map((name) => FILTERS.find(([shape]) => shape.test(name))?.[1] ?? `the ${name}`));
-  return `Nobody could check ${listed([...words])}: pages that should have been left out may be among these.`;
+  const words = new Set(names.map((name) => FILTERS.find(([shape]) => shape.test(name))?.[1] ?? t("the {name}", { name })));
+  return t("Nobody could check {what}: pages that should have been left out may be among these.", { what: listed([...words]) });
 }
 
 /** The address as a link may have it, or null: other people wrote it. */

@@ -1,8 +1,10 @@
 // What a question to the web asks for besides its words. Pure.
 import { counted } from "./format.js";
+import { t } from "./texts.js";
 
-export const TIMES = { day: "Past day", week: "Past week", month: "Past month", year: "Past year" };
+export const TIMES = { day: t("Past day"), week: t("Past week"), month: t("Past month"), year: t("Past year") };
 
+const siteWords = (site) => (site?.startsWith("-") ? t("not {site}", { site: site.slice(1) }) : site);
 const words = (text) => [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 
 /** The inputs of `web_search` for a workspace, a time of `TIMES` or "", and sites as they were typed. */
@@ -21,6 +23,6 @@ export function inputsOf({ workspace, time, sites }) {
 /** "Team · Past week · 2 sites"; the workspace is named where there are several. */
 export function labelOf({ workspaceName, time, sites }) {
   const named = words(sites);
-  const where = named.length > 1 ? counted(named.length, "site") : named[0]?.replace(/^-/, "not ");
-  return [workspaceName, TIMES[time] ?? "Any time", where].filter(Boolean).join(" · ");
+  const where = named.length > 1 ? counted(named.length, "site") : siteWords(named[0]);
+  return [workspaceName, TIMES[time] ?? t("Any time"), where].filter(Boolean).join(" · ");
 }

@@ -1,4 +1,5 @@
 // What people call the search engines.
+import {  } from "./texts.js";
 export const NAMES = {
   brave: "Brave",
   tavily: "Tavily",

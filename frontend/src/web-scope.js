@@ -3,6 +3,7 @@ import { get } from "./api.js";
 import { h } from "./dom.js";
 import { recall, remember } from "./remembered.js";
 import { inputsOf, labelOf } from "./web-inputs.js";
+import { t } from "./texts.js";
 
 const KEY = "ask.workspace";
 
@@ -39,11 +40,11 @@ export function startWebScope(parts, onChange) {
 
   function offNodes() {
     const { settings } = chosen().dataset;
-    const choose = settings ? "choose another workspace" : "Choose another workspace";
+    const choose = settings ? t("choose another workspace") : t("Choose another workspace");
     const elsewhere = optionsOf(workspace).some(isOn) ? h("button", { class: "link", type: "button", onclick: () => webDialog.showModal() }, choose) : null;
-    const help = settings ? h("a", { href: settings }, "Switch it on in the settings") : "An admin of the workspace can switch it on.";
-    const words = `Web search is off in ${chosen().text}. `;
-    return [words, help, ...(elsewhere ? [settings ? ", or " : " ", elsewhere] : [])];
+    const help = settings ? h("a", { href: settings }, t("Switch it on in the settings")) : t("An admin of the workspace can switch it on.");
+    const words = `${t("Web search is off in {workspace}.", { workspace: chosen().text })} `;
+    return [words, help, ...(elsewhere ? [settings ? ` ${t("or")} ` : " ", elsewhere] : [])];
   }
 
   /** Who has just switched it on in the settings comes back to this page. */
@@ -60,6 +61,12 @@ export function startWebScope(parts, onChange) {
   return {
     isOn: () => isOn(chosen()),
     inputs: () => inputsOf({ workspace: workspace.value, time: time.value, sites: sites.value }),
+    /** A conversation has begun: it stays in its workspace. */
+    fix(id) {
+      if (optionOf(id)) workspace.value = id;
+      workspace.disabled = true;
+      changed();
+    },
     settingsOf: (id) => optionOf(id)?.dataset.settings ?? null,
   };
 }

@@ -1,38 +1,104 @@
-// What a question is put to: the documents, or the web where the deployment has web tools.
+// What the questions of a conversation are put to: documents, the web, or both, and where among them.
+import { patch } from "./api.js";
+import { toast } from "./dom.js";
 import { DOCUMENTS, WEB } from "./execution.js";
 import { recall, remember } from "./remembered.js";
 import { startScope } from "./scope.js";
 import { startWebScope } from "./web-scope.js";
+import { t } from "./texts.js";
 
 const KEY = "ask.where";
 
-export function startWhere(page, parts) {
-  const documents = startScope(parts);
-  const radios = [...page.querySelectorAll("[name=where]")];
-  const web = radios.length ? startWebScope(parts, show) : null;
-  const isWeb = () => radios.some(({ value, checked }) => checked && value === WEB);
+/** `session()` is the conversation, or null before it begins; `onSession(session)` is called when it has changed. */
+export function startWhere(page, parts, { session, onSession }) {
+  const switches = [...page.querySelectorAll("[name=where]")];
+  const scope = startScope(parts, { onChange: () => save({ scope: scope.value() }) });
+  const web = switches.length ? startWebScope(parts, draw) : null;
+  const isOn = (tool) => (switches.length ? switches.some(({ value, checked }) => checked && value === tool) : tool === DOCUMENTS);
 
   // Who comes to ask about a document means the documents.
   const start = new URLSearchParams(location.search).has("document") ? DOCUMENTS : recall(KEY);
-  for (const radio of radios) {
-    if (radio.value === start) radio.checked = true;
-    radio.addEventListener("change", () => {
-      remember(KEY, radio.value);
-      show();
-    });
+  if (start) setTools({ documents: start.includes(DOCUMENTS), web: start.includes(WEB) });
+  for (const each of switches) each.addEventListener("change", () => switched(each));
+
+  function setTools({ documents, web: isWeb }) {
+    for (const each of switches) each.checked = each.value === WEB ? isWeb : documents || !isWeb;
+    draw();
   }
 
-  function show() {
-    page.classList.toggle("asks-web", isWeb());
-    parts.ask.disabled = isWeb() && !web.isOn();
+  /** One of the two is always on. */
+  function switched(changed) {
+    if (!switches.some(({ checked }) => checked)) switches.find((each) => each !== changed).checked = true;
+    remember(KEY, switches.filter(({ checked }) => checked).map(({ value }) => value).join(" "));
+    draw();
+    save({ tools: tools() });
   }
 
-  show();
+  function tools() {
+    return { documents: isOn(DOCUMENTS), web: isOn(WEB) };
+  }
+
+  function draw() {
+    page.classList.toggle("asks-web", isOn(WEB));
+    page.classList.toggle("asks-documents", isOn(DOCUMENTS));
+    parts.ask.disabled = !canAsk();
+  }
+
+  function canAsk() {
+    return !isOn(WEB) || web.isOn();
+  }
+
+  /** Change the conversation, if it has begun; returns whether that went well. */
+  async function save(values) {
+    if (!session()?.is_own) return !session();
+    try {
+      onSession(await patch(`/sessions/${session().id}`, values));
+      return true;
+    } catch (error) {
+      toast(error.message, { error: true });
+      show(session());
+      return false;
+    }
+  }
+
+  function show({ tools: saved, scope: narrowed, workspace_id: workspace }) {
+    setTools(saved);
+    scope.show(narrowed);
+    web?.fix(workspace);
+  }
+
+  draw();
   return {
-    /** The tool and inputs of a question; null where it can't be asked. */
-    of(query) {
-      if (!isWeb()) return { tool: DOCUMENTS, inputs: { query, ...documents.inputs() } };
-      return web.isOn() ? { tool: WEB, inputs: { query, ...web.inputs() } } : null;
+    canAsk,
+    show,
+    /** What a new conversation begins with. */
+    ofSession: () => ({ tools: tools(), scope: scope.value(), ...(web && isOn(WEB) && { workspace_id: web.inputs().workspace_id }) }),
+    /** What a question says besides its words. */
+    ofMessage() {
+      if (!isOn(WEB)) return {};
+      const { workspace_id: _, ...filters } = web.inputs();
+      return Object.keys(filters).length ? { web: filters } : {};
+    },
+    chooseDocument(document) {
+      if (!isOn(DOCUMENTS)) {
+        setTools({ documents: true, web: isOn(WEB) });
+        save({ tools: tools() });
+      }
+      scope.chooseDocument(document);
+    },
+    /** What else a question can be put to: `[{words, name (of an icon), choose}]`; `choose` resolves to whether it worked. */
+    otherWays() {
+      const ways = [];
+      const turnOn = (tool) => () => {
+        setTools({ ...tools(), [tool]: true });
+        return save({ tools: tools() });
+      };
+      if (!isOn(DOCUMENTS)) ways.push({ words: t("Search your documents too"), name: "files", choose: turnOn("documents") });
+      if (isOn(DOCUMENTS) && scope.isNarrow()) {
+        ways.push({ words: t("Search all documents"), name: "files", choose: () => (scope.clear(), save({ scope: scope.value() })) });
+      }
+      if (!isOn(WEB) && web?.isOn()) ways.push({ words: t("Search the web too"), name: "globe", choose: turnOn("web") });
+      return ways;
     },
     settingsOf: (id) => web?.settingsOf(id) ?? null,
   };

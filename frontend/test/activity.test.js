@@ -49,7 +49,8 @@ test("what can be found before a document is ready is said, and only then", () =
 test("another try is offered only where it may help", () => {
   assert.equal(remedyOf({ status: "failed", error: { code: "timeout" } }), "retry");
   assert.equal(remedyOf({ status: "cancelled", error: null }), "retry");
-  assert.equal(remedyOf({ status: "failed", error: { code: "encrypted" } }), "replace");
+  assert.equal(remedyOf({ status: "failed", error: { code: "encrypted" } }), "unlock");
+  assert.equal(remedyOf({ status: "failed", error: { code: "corrupted" } }), "replace");
   assert.equal(remedyOf({ status: "failed", error: { code: "blocked_url" }, url: "http://a.example/" }), null);
   assert.equal(remedyOf({ status: "ready", error: null }), null);
 });

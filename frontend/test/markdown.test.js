@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHtml, withoutCitations } from "../src/markdown.js";
+import { withoutCitations } from "../src/citations.js";
+import { toHtml, toPlain } from "../src/markdown.js";
 
-const CHIP = '<button type="button" class="cite" data-rank="2">2</button>';
+const chip = (letter) => `<button type="button" class="cite" data-letter="${letter}" data-rank="2"></button>`;
+const CHIP = chip("");
 
 test("markers become chips while streaming and after", () => {
   assert.equal(toHtml("Sales grew <source_2>."), `<p>Sales grew ${CHIP}.</p>\n`);
-  assert.equal(toHtml('Sales grew <citation id="9b-de">[2]</citation>.'), `<p>Sales grew ${CHIP}.</p>\n`);
+  assert.equal(toHtml('Sales grew <citation id="9b-de">[2]</citation>.'), `<p>Sales grew ${chip("d")}.</p>\n`);
 });
 
 test("citations work in lists, tables and bold text", () => {
@@ -16,8 +18,8 @@ test("citations work in lists, tables and bold text", () => {
 
 test("a page of the web becomes the same chip, without its address", () => {
   const cited = '<web_citation url="https://a.example/?x=1&amp;y=2" title="Sales | A &amp; B `s`, [1](//evil.example) *news*">[2]</web_citation>';
-  assert.equal(toHtml(`Sales grew ${cited}.`), `<p>Sales grew ${CHIP}.</p>\n`);
-  assert.match(toHtml(`|a|b|\n|-|-|\n|x ${cited}|y|`), new RegExp(`<td>x ${CHIP}</td>\\s*<td>y</td>`));
+  assert.equal(toHtml(`Sales grew ${cited}.`), `<p>Sales grew ${chip("w")}.</p>\n`);
+  assert.match(toHtml(`|a|b|\n|-|-|\n|x ${cited}|y|`), new RegExp(`<td>x ${chip("w")}</td>\\s*<td>y</td>`));
   assert.equal(withoutCitations(`One ${cited} two`), "One  two");
 });
 
@@ -55,4 +57,33 @@ test("table alignment needs no style attribute", () => {
 
 test("reading aloud skips the markers", () => {
   assert.equal(withoutCitations('One <source_1> two <citation id="a">[2]</citation>.'), "One  two .");
+});
+
+test("plain text has no Markdown", () => {
+  const cite = ({ rank }) => `[${rank}]`;
+  assert.equal(toPlain("# Title\n\n**One** thing <source_1>.\n\n- a\n- `b`\n\n2. c\n3. d", cite), "Title\n\nOne thing [1].\n\n- a\n- b\n\n2. c\n3. d");
+  assert.equal(toPlain("|a|b|\n|-|-|\n|1|2|", cite), "a\tb\n1\t2");
+  assert.equal(toPlain("```\ncode  x\n```\n\nand [text](https://a.example)", cite), "code  x\n\nand text");
+});
+
+test("formulas are told from prices", () => {
+  assert.equal(toHtml("So $x^2$ and \\(\\alpha\\)."), '<p>So <code class="maths">x^2</code> and <code class="maths">\\alpha</code>.</p>\n');
+  for (const text of ["from $5 to $6", "$5, or $10", "US$ 5 = A$ 7", "$1 <source_1> and $2 <source_2>"]) assert.doesNotMatch(toHtml(text), /maths/, text);
+});
+
+test("a formula may have lines of its own", () => {
+  const html = '<pre class="maths-block"><code class="maths is-block">a = b</code></pre>';
+  assert.equal(toHtml("$$\na = b\n$$"), html);
+  assert.equal(toHtml("\\[ a = b \\]"), html);
+  assert.match(toHtml("Text:\n$$a = b$$\nmore"), /<p>Text:<\/p>\n<pre class="maths-block">/);
+  // A note in brackets, as documents have it, is none; nor is one that sets inline styles.
+  assert.doesNotMatch(toHtml("\\[1\\]"), /maths/);
+  assert.doesNotMatch(toHtml("$\\pmb{x}$"), /maths/);
+});
+
+test("many signs of formulas take no time", () => {
+  const start = performance.now();
+  toHtml("$a ".repeat(20_000));
+  toHtml("\\( ".repeat(20_000));
+  assert.ok(performance.now() - start < 5000);
 });

@@ -9,19 +9,20 @@ const stepsOf = (tool, updates) =>
 const eventOf = (data, index) => ({ event: data.sources_used ? "tool_end" : "tool_update", data, execution_id: "call_1", seq: index + 1 });
 
 test("a search in documents says how far it is", () => {
+  const contexts = [{ rank: 1, document_id: "a" }, { rank: 2, document_id: "b" }, { rank: 3, document_id: "a" }];
   const steps = stepsOf(DOCUMENTS, [
     { phase: "SEARCH_PREPARATION", status: "started" },
     { phase: "RETRIEVAL", status: "completed", data: { retrieved_count: 40 } },
-    { phase: "RERANKING", status: "completed", data: { initial_count: 40, reranked_count: 20, kept_count: 2 } },
+    { contexts, output_key: "contexts" },
     { phase: "COMPILING_RESULTS", status: "started" },
-    { response: "Yes", contexts: [], sources_used: [1], model: "extractive" },
+    { response: "Yes", contexts, sources_used: [1], model: "extractive" },
   ]);
   assert.deepEqual(steps, [
-    ["searching"],
-    ["40 chunks found", "ranking"],
-    ["40 chunks found", "2 kept", "reading"],
-    ["40 chunks found", "2 kept", "writing the answer"],
-    ["40 chunks found", "2 kept", "1 cited", "answered by extractive"],
+    ["Searching"],
+    ["Choosing from 40 passages"],
+    ["Reading 3 passages in 2 documents"],
+    ["Reading 3 passages in 2 documents", "Writing the answer"],
+    ["Read 3 passages in 2 documents", "Quoted, no model"],
   ]);
 });
 
@@ -32,29 +33,24 @@ test("a search of the web says how far it is", () => {
     { phase: "WEB_SEARCH", status: "completed", data: { results_count: 5, sources: [] } },
     { phase: "SCRAPING_URLS", status: "started", data: { url_count: 5 } },
     { phase: "SCRAPING_URLS", status: "completed", data: { scraped_count: 4 } },
-    { phase: "RERANKING", status: "started" },
-    { phase: "RERANKING", status: "completed", data: { reranked_count: 5 } },
     { sources, output_key: "sources" },
     { phase: "GENERATION", status: "started" },
-    { response: "Yes", sources, sources_used: [], model: "extractive", total_results: 5, reranked_results: 2 },
+    { response: "Yes", sources, sources_used: [], model: "some-model", total_results: 5, reranked_results: 2 },
   ]);
   assert.deepEqual(steps, [
-    ["searching the web"],
-    ["5 pages found", "ranking"],
-    ["5 pages found", "reading 5 pages"],
-    ["5 pages found", "4 read", "ranking"],
-    ["5 pages found", "4 read", "ranking"],
-    ["5 pages found", "4 read", "ranking"],
-    ["5 pages found", "4 read", "2 kept", "ranking"],
-    ["5 pages found", "4 read", "2 kept", "writing the answer"],
-    ["5 pages found", "4 read", "2 kept", "answered by extractive"],
+    ["Searching the web"],
+    ["Choosing from 5 pages"],
+    ["Reading 5 pages"],
+    ["Choosing from 5 pages"],
+    ["Reading 2 web results"],
+    ["Reading 2 web results", "Writing the answer"],
+    ["Read 2 web results", "Written by some-model"],
   ]);
 });
 
-test("a stored search of the web says what was found, or that nothing was", () => {
+test("a stored search of the web says what was found, or nothing", () => {
   const steps = (result) => progressSteps(fromStored({ id: "x", tool: WEB, inputs: { query: "q" }, status: "completed", result }));
-  const answer = { response: "Yes", sources: [], sources_used: [1], model: "extractive" };
-  assert.deepEqual(steps({ ...answer, total_results: 5, reranked_results: 2 }), ["5 pages found", "2 kept", "1 cited", "answered by extractive"]);
-  assert.deepEqual(steps({ ...answer, sources_used: [], total_results: 0, reranked_results: 0 }), ["nothing found", "answered by extractive"]);
-  assert.deepEqual(steps({ results: [{ url: "https://a.example/" }] }), ["1 page found"]);
+  const answer = { response: "Yes", sources: [], sources_used: [], model: "extractive" };
+  assert.deepEqual(steps({ ...answer, total_results: 0, reranked_results: 0 }), ["Quoted, no model"]);
+  assert.deepEqual(steps({ results: [{ url: "https://a.example/" }] }), ["Found 1 web result"]);
 });

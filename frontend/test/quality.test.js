@@ -51,9 +51,9 @@ test("what to check is named", () => {
   assert.deepEqual(
     doubtsOf(report).map(({ title, runs }) => [title, runs.map(({ first }) => first)]),
     [
-      ["Pages that are unreadable", [8]],
-      ["Pages that are hard to recognise", [6]],
-      ["Pages without text", [4]],
+      ["Unreadable", [8]],
+      ["Hard to recognise", [6]],
+      ["Without text", [4]],
     ],
   );
 });

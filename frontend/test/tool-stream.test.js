@@ -86,6 +86,16 @@ test("a server that is not there yet is tried again, each time later, and given 
   assert.equal(events[0].data.code, "connection_lost");
 });
 
+test("a network that is back is used at once, and only once", () => {
+  stream.run({ query: "Why?" });
+  socket().close(1006);
+  stream.wake();
+  assert.equal(FakeSocket.all.length, 2);
+  stream.wake();
+  mock.timers.tick(60_000);
+  assert.equal(FakeSocket.all.length, 2);
+});
+
 test("a refusal is told in words and not tried again", () => {
   stream.resume("call_1");
   socket().open();

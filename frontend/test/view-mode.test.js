@@ -7,7 +7,8 @@ const boxed = { chunkBoxes: [{}], quoteBoxes: [] };
 const kind = (mime, more) => ({ mime_type: mime, page_count: null, duration: null, ...more });
 
 test("pages are shown as pages", () => {
-  assert.equal(modeOf(kind("application/pdf", { page_count: 3 }), nowhere), "page");
+  assert.equal(modeOf(kind("application/pdf", { page_count: 3 }), nowhere), "pdf");
+  assert.equal(modeOf(kind("application/pdf"), boxed), "pdf");
   assert.equal(modeOf(kind("image/tiff", { page_count: 2 }), boxed), "page");
 });
 

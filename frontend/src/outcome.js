@@ -1,0 +1,74 @@
+// How an answer came out, and the plain words under its question. Pure.
+import { allSources } from "./citations.js";
+import { COMPLETED, isOver, DOCUMENT, PAGE } from "./execution.js";
+import { counted, listed } from "./format.js";
+import { FORMATS } from "./locale.js";
+import { t } from "./texts.js";
+
+export const ANSWERED = "answered";
+export const CLOSEST = "closest";
+export const NOTHING = "nothing";
+export const WITHHELD = "withheld";
+export const RESULTS = "results";
+
+/** What an answer turned out to be; null while it is written, and if it was stopped or failed. */
+export function outcomeOf(state) {
+  if (state.status !== COMPLETED) return null;
+  const { result } = state;
+  if (result.unavailable) return WITHHELD;
+  if (result.results) return result.results.length ? RESULTS : NOTHING;
+  if (result.outcome) return result.outcome;
+  // Answers stored before 2026-11-23 don't say it.
+  if (result.sources_used?.length) return ANSWERED;
+  return allSources(state).length ? CLOSEST : NOTHING;
+}
+
+/** "Read 5 passages in 3 documents and 2 web results"; "" before anything was read. */
+export function readingWords(state) {
+  const read = allSources(state);
+  const places = read.filter(({ kind }) => kind === DOCUMENT).map(({ source }) => source);
+  const pages = read.filter(({ kind }) => kind === PAGE).length;
+  const documents = new Set(places.map((context) => context.document_id)).size;
+  const words = [
+    places.length ? t("{passages} in {documents}", { passages: counted(places.length, "passage"), documents: counted(documents, "document") }) : null,
+    pages ? counted(pages, "web_result") : null,
+  ].filter(Boolean);
+  if (!words.length) return "";
+  const what = listed(words);
+  if (state.result?.results) return t("Found {what}", { what });
+  return isOver(state) ? t("Read {what}", { what }) : t("Reading {what}", { what });
+}
+
+/** Who wrote: "Quoted, no model" where the answer is made of sentences of its sources. */
+export function answererWords(model) {
+  if (!model) return "";
+  return model === "extractive" ? t("Quoted, no model") : t("Written by {model}", { model });
+}
+
+/** What the engine did, for those who want to know: `[[name, value], …]`. */
+export function engineFacts(state) {
+  const { phases, result, trace } = state;
+  if (!result) return [];
+  const { steps = {} } = trace ?? {};
+  const cited = allSources(state).filter(({ number }) => number);
+  const facts = [
+    [t("Found"), phases.RETRIEVAL?.retrieved_count ?? steps.retrieved ?? phases.WEB_SEARCH?.results_count ?? result.total_results],
+    [t("Ranked again"), phases.RERANKING?.reranked_count ?? steps.reranked ?? null],
+    [t("Read"), allSources(state).length],
+    [t("Cited"), result.sources_used?.length ?? null],
+    [t("Ranks of the citations"), cited.length ? cited.map(({ number, rank }) => t("{number} is rank {rank}", { number, rank })).join(", ") : null],
+    [t("Citations taken out"), result.citations_removed || null],
+    [t("Answered by"), result.model ?? null],
+    [t("Tokens"), tokensOf(result.usage)],
+    [t("Time"), secondsOf(result.timings)],
+    [t("Execution"), state.id],
+  ];
+  return facts.filter(([, value]) => value !== null && value !== undefined);
+}
+
+const tokensOf = (usage) => (usage?.output_tokens ? t("{tokens} read, {number} written", { tokens: counted(usage.input_tokens, "token"), number: usage.output_tokens.toLocaleString(FORMATS) }) : null);
+
+function secondsOf(timings) {
+  const stages = Object.entries(timings ?? {}).filter(([name]) => !name.includes("."));
+  return stages.length ? stages.map(([name, secs]) => `${name} ${secs.toLocaleString(FORMATS, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`).join(", ") : null;
+}

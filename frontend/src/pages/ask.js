@@ -1,0 +1,2 @@
+import { startAsk } from "../ask.js";
+startAsk(document.querySelector("[data-page=ask]"));

@@ -1,0 +1,2 @@
+import { startConnectModel } from "../connect-model.js";
+startConnectModel(document.querySelector("[data-page=connectModel]"));

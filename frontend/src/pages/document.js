@@ -1,0 +1,2 @@
+import { startDocument } from "../document.js";
+startDocument(document.querySelector("[data-page=document]"));

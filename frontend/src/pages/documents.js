@@ -1,0 +1,2 @@
+import { startDocuments } from "../documents.js";
+startDocuments(document.querySelector("[data-page=documents]"));

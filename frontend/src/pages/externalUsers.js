@@ -1,0 +1,2 @@
+import { startExternalUsers } from "../external-users.js";
+startExternalUsers(document.querySelector("[data-page=externalUsers]"));

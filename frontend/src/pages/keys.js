@@ -1,0 +1,2 @@
+import { startKeys } from "../keys.js";
+startKeys(document.querySelector("[data-page=keys]"));

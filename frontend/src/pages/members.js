@@ -1,0 +1,2 @@
+import { startMembers } from "../members.js";
+startMembers(document.querySelector("[data-page=members]"));

@@ -1,0 +1,2 @@
+import { startProfile } from "../account.js";
+startProfile(document.querySelector("[data-page=profile]"));

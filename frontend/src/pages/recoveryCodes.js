@@ -1,0 +1,2 @@
+import { startRecoveryCodes } from "../account.js";
+startRecoveryCodes(document.querySelector("[data-page=recoveryCodes]"));

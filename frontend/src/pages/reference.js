@@ -1,0 +1,2 @@
+import { startReference } from "../reference.js";
+startReference(document.querySelector("[data-page=reference]"));

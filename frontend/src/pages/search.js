@@ -1,0 +1,2 @@
+import { startSearchPage } from "../search-page.js";
+startSearchPage(document.querySelector("[data-page=search]"));

@@ -1,0 +1,2 @@
+import { startSearchBench } from "../search-bench.js";
+startSearchBench(document.querySelector("[data-page=searchBench]"));

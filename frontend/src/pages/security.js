@@ -1,0 +1,2 @@
+import { startSecurity } from "../account.js";
+startSecurity(document.querySelector("[data-page=security]"));

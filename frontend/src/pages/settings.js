@@ -1,0 +1,2 @@
+import { startSettings } from "../settings.js";
+startSettings(document.querySelector("[data-page=settings]"));

@@ -1,0 +1,2 @@
+import { startWebhooks } from "../webhooks.js";
+startWebhooks(document.querySelector("[data-page=webhooks]"));

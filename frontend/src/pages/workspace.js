@@ -1,0 +1,2 @@
+import { startWorkspace } from "../workspace.js";
+startWorkspace(document.querySelector("[data-page=workspace]"));

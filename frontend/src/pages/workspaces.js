@@ -1,0 +1,2 @@
+import { startWorkspaces } from "../workspaces.js";
+startWorkspaces(document.querySelector("[data-page=workspaces]"));

@@ -32,6 +32,8 @@ def main() -> None:
     parser.add_argument("--within", type=float, default=15.0, help="seconds in which all of them ask")
     arguments = parser.parse_args()
     # All of them are one user's, and each is cut off and comes again before the server has noticed.
+    for name in ("REQUESTS_PER_MINUTE", "RUNS_PER_MINUTE"):
+        os.environ.setdefault(name, str(60 * arguments.streams))
     for name in ("MAX_STREAMS_PER_USER", "MAX_SOCKETS_PER_USER", "MAX_RUNS_PER_USER"):
         os.environ.setdefault(name, str(4 * arguments.streams))
     os.environ.setdefault("MAX_CONNECTIONS_PER_ADDRESS", str(4 * arguments.streams))

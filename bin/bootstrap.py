@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "requirements.lock"
-OUR_PACKAGES = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
+OUR_PACKAGES = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "assistants", "locus")
 FRONTEND = ROOT / "frontend"
 # Not in `var`, which belongs to the account that Locus runs as: a link there could lead root anywhere.
 OWN = ROOT / ".bootstrap"

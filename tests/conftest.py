@@ -5,6 +5,8 @@ alice owns a workspace, bob is a viewer in it, charlie is a stranger.
 
 from __future__ import annotations
 
+import asyncio
+import contextvars
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,17 +16,24 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.test import AsyncClient, Client, TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis
 from pytest_django import Settings
+from pytest_django.plugin import blocking_manager_key
 from pytest_socket import socket_allow_hosts
 
+from accounts.access.hashers import PatientPBKDF2PasswordHasher
 from accounts.access.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import KeyScope, Role
+from core.database.base import DatabaseWrapper
+from core.row_access import NOTHING, act_as_system_in_this_process, set_access
 from search.rerank import registry as reranking
 from tests.slow import PATHS
+from tests.testing.database import empty_database, renew_tables
 from tests.testing.paths import SHARED_DATA
+from tests.testing.static_files import remember_static_files
 from tests.testing.web import Web, serving
 
 # No property is about time. Who runs the tests by hand looks at other examples each time; in CI a change must
@@ -38,9 +47,43 @@ hypothesis.register_profile(
 )
 hypothesis.load_profile("locus")
 
+# Tests look at everybody's rows; what they request from the product sees those of its principal, as in the
+# web server's process (ADR 39).
+act_as_system_in_this_process()
+if os.environ.get("LOCUS_MUTATE") == "scopes":
+    # A scope that is taken out has to be missed, and not made up for by PostgreSQL.
+    DatabaseWrapper._may_restrict = lambda self, connection: False  # type: ignore[method-assign]
+# A million rounds for each password would cost most of a second.
+PatientPBKDF2PasswordHasher.iterations = 100
+_request, _request_async = Client.request, AsyncClient.request
+
+
+def _request_for_nobody(self: Client, **request: Any) -> Any:
+    def send() -> Any:
+        set_access(NOTHING)
+        return _request(self, **request)
+
+    return contextvars.copy_context().run(send)
+
+
+async def _request_async_for_nobody(self: AsyncClient, **request: Any) -> Any:
+    async def send() -> Any:
+        set_access(NOTHING)
+        return await _request_async(self, **request)
+
+    return await asyncio.create_task(send())
+
+
+Client.request = _request_for_nobody  # type: ignore[method-assign]
+AsyncClient.request = _request_async_for_nobody  # type: ignore[method-assign]
+remember_static_files()
+TransactionTestCase._fixture_teardown = lambda self: empty_database()  # type: ignore[attr-defined]
+
 
 # Groups that take long, in this order: the last to begin decides when all are done.
 FIRST = ["browser", "faults", "locus", "extract"]
+# Seconds after which a slow test is taken to hang; for others see `timeout` in pyproject.toml.
+SLOW_TIMEOUT = 3 * 3600
 # Folders whose tests share a server, and therefore a process.
 ONE_GROUP = ("browser/", "locus/door/")
 
@@ -60,11 +103,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if slow_groups(item) <= due]
     config.hook.pytest_deselected(items=left_out)
     for item in items:
+        if slow_groups(item):
+            item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT))
         if not item.get_closest_marker("xdist_group"):
             file = item.nodeid.partition("::")[0].removeprefix("tests/").removesuffix(".py")
             group = next((folder for folder in ONE_GROUP if file.startswith(folder)), file)
             item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=place_in_line)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Fail where pytest-xdist does not see the groups: it says nothing, and files are shared by processes."""
+    if session.config.getoption("loadgroup", False) and not all("@" in item.nodeid for item in session.items):
+        raise pytest.UsageError("This pytest-xdist can't group the tests of this pytest.")
 
 
 def slow_groups(item: pytest.Item) -> set[str]:
@@ -97,16 +148,20 @@ def _no_reranker_of_an_earlier_test() -> None:
     reranking.resident.cache_clear()
 
 
-@pytest.fixture(autouse=True)
-def _no_job_and_no_cache_outlives_a_test(
-    request: pytest.FixtureRequest, django_db_blocker: Any
-) -> Iterator[None]:
-    """Empty queue and cache after tests that commit: Django flushes only the tables of its own models."""
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """Empty the database when a module's servers have ended: they write until then, after its last test."""
     yield
-    marker = request.node.get_closest_marker("django_db")
-    if (marker and marker.kwargs.get("transaction")) or "transactional_db" in request.fixturenames:
-        with django_db_blocker.unblock(), connection.cursor() as cursor:
-            cursor.execute("DELETE FROM procrastinate_jobs; DELETE FROM locus_cache")
+    if nextitem is not None and nextitem.path != item.path and commits(item):
+        with item.config.stash[blocking_manager_key].unblock():
+            renew_tables()
+
+
+def commits(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    return bool(marker and marker.kwargs.get("transaction")) or "transactional_db" in getattr(
+        item, "fixturenames", ()
+    )
 
 
 @pytest.fixture(scope="session")
@@ -146,7 +201,6 @@ class Cast:
 
 def make_cast() -> Cast:
     """Create the cast in the current database."""
-    # Without passwords: hashing three of them would cost each test a second.
     people = {name: User.objects.create_user(f"{name}@example.org") for name in ("alice", "bob", "charlie")}
     team = Workspace.create_for(people["alice"], name="Team")
     Membership.objects.create(workspace=team, user=people["bob"], role=Role.VIEWER)
@@ -180,3 +234,5 @@ def plain_static_files(settings: Settings) -> None:
     """Name static files without collecting and compressing them first, which takes longer than most tests."""
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = settings.STORAGES | {"staticfiles": plain}
+    # Otherwise each client would look at every file of the folder: nobody asks for one.
+    settings.SERVESTATIC_USE_STATIC_ROOT = False

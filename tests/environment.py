@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
+from core.confinement.limits import lower_priority
 from tests.testing.models import keep_models
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
@@ -75,14 +76,22 @@ if WORKER:
     # It begins with Ctrl-C ignored, and what tests start would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 os.umask(0o077)
+# The product's workers give way to its web server. Beside tests of usual priority they would starve.
+lower_priority()
 # What root's tests write, the processes that they start have to read.
 os.environ["ALLOW_ROOT"] = "true"
 # What a developer keeps in `.env` must not decide how a test ends.
 os.environ["ENV_FILE"] = ""
 os.environ.setdefault("SECRET_KEY", "a key that only tests use")
+# One person of the tests asks more in a minute than people do.
+os.environ["REQUESTS_PER_MINUTE"] = os.environ["RUNS_PER_MINUTE"] = "100000"
+# Tests of documents count their own; those of the guide switch it on.
+os.environ["WELCOME_GUIDE"] = "false"
 # An answer to "did this reach a model hub?": never.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+# Who waits longer for a row waits for somebody that has forgotten its transaction: that is an error to see.
+os.environ["PGOPTIONS"] = "-c lock_timeout=100s"
 os.environ["DATA_DIR"] = str(new_data_dir())
 if "DATABASE_URL" not in os.environ:
     os.environ["DATABASE_URL"] = start_postgres()

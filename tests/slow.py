@@ -18,6 +18,8 @@ ALL = ("requirements.lock", "pyproject.toml", "tests/slow.py", "tests/conftest.p
 STARTS = ("locus/serve/", "locus/management/", "locus/settings.py", "core/process/", "manage.py")
 INGESTION = ("extract/", "ingestion/", "core/text/", "core/locations.py")
 PATHS: dict[str, tuple[str, ...]] = {
+    # More of the people who try to reach what is not theirs.
+    "adversary": ("accounts/", "kb/", "locus/", "runs/", "search/", "tests/adversary/"),
     # Real documents and recordings, and every kind and language of recognition.
     "corpora": (*INGESTION, "search/evaluation/", "tests/extract/", "tests/samples/"),
     # Ten kills at random moments.
@@ -28,10 +30,44 @@ PATHS: dict[str, tuple[str, ...]] = {
     "bootstrap": ("bin/", "frontend/package", "tests/locus/test_bootstrap.py"),
     # Answers of a real language model, and each part of a page that is as long as a book.
     "model": ("core/", "search/", "kb/embedding/", "tests/search/", "tests/samples/"),
+    # Follow-ups asked of the real index, with and without what was said before.
+    "followups": (
+        "assistants/followups/",
+        "core/text/",
+        "kb/index/",
+        "search/",
+        "tests/assistants/followups/",
+    ),
     # The services of the compose file as processes.
     "compose": (*STARTS, "Dockerfile", "docker-compose.yml", "tests/locus/test_compose.py"),
+    # A workspace of ten thousand documents.
+    "deletions": (
+        "accounts/people/",
+        "kb/deletion.py",
+        "kb/index/",
+        "runs/scrubbing.py",
+        "tests/accounts/test_large_deletion.py",
+    ),
+    # Each check of a scope and each policy taken out in turn: minutes, in two processes.
+    "mutations": (
+        "accounts/principal.py",
+        "accounts/row_policies.py",
+        "accounts/row_security.py",
+        "accounts/scope.py",
+        "tests/accounts/test_row_security.py",
+        "tests/adversary/",
+    ),
     # The same pages in the other theme and size.
     "pages": ("frontend/", "templates/", "tests/browser/"),
+    # Any request that the API's schema allows, and many that it does not.
+    "requests": (
+        "accounts/",
+        "core/api/",
+        "kb/",
+        "runs/",
+        "search/",
+        "tests/conformance/test_any_request.py",
+    ),
     # Crowds that ask at once.
     "storms": ("accounts/ledger/", "core/", "runs/", "search/web/", "tests/faults/", "tests/testing/"),
 }

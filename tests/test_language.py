@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.testing.paths import ROOT
 
-ROOMS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
+ROOMS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "assistants", "locus")
 OF_THE_FRAMEWORK = {"Command", "Meta", "Media"}
 SHARED = {
     "Document": "the table, and its shape in the API's schema",

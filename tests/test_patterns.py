@@ -23,7 +23,7 @@ from search.generation.extractive import expected
 from tests import pattern_times
 from tests.testing.paths import ROOT
 
-APPS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
+APPS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "assistants", "locus")
 PROCESSES = 2
 DEADLINE_SECS = 300
 """Twenty times what it takes; a pattern that can't be broken off fails the test by it."""

@@ -19,7 +19,6 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.access import hashers
 from accounts.access.throttling import AttemptLimit, limit_attempts
 from accounts.models import User
 from accounts.people import login_urls
@@ -28,9 +27,10 @@ PASSWORD = "a long enough password"
 NEW_PASSWORD = "another fine password"
 RESET = "/accounts/password/reset/"
 NOT_OFFERED = [
-    *("/accounts/", "/accounts/email/", "/accounts/inactive/", "/accounts/reauthenticate/"),
+    *("/accounts/", "/accounts/email/", "/accounts/inactive/", "/accounts/3rdparty/", "/accounts/2fa/"),
     *("/accounts/password/set/", "/accounts/login/code/", "/accounts/login/code/confirm/"),
-    *("/accounts/2fa/", "/accounts/3rdparty/", "/accounts/sessions/"),
+    *("/accounts/social/signup/", "/accounts/social/connections/", "/accounts/oidc/login/"),
+    *("/accounts/oidc/callback/", "/accounts/signup/passkey/", "/accounts/2fa/recovery-codes/download/"),
 ]
 WITH_MAIL = [
     *(RESET, f"{RESET}done/", f"{RESET}key/done/", f"{RESET}key/1-abc/"),
@@ -38,11 +38,6 @@ WITH_MAIL = [
 ]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_static_files")]
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hashers.PatientPBKDF2PasswordHasher, "iterations", 100)
 
 
 @pytest.fixture
@@ -136,7 +131,8 @@ def test_forms_of_accounts_are_limited_by_address(
 ) -> None:
     settings.SIGNUP_OPEN = True
     few = limit_attempts(AttemptLimit("few sign-ups", 2, 60))(allauth.signup)
-    monkeypatch.setattr(login_urls.urlpatterns[3], "callback", few)
+    [sign_up_page] = [each for each in login_urls.entrance if each.name == "account_signup"]
+    monkeypatch.setattr(sign_up_page, "callback", few)
     replies = [sign_up(f"user{number}@example.org") for number in range(3)]
     assert [reply.status_code for reply in replies] == [302, 302, 429]
     assert int(replies[2]["Retry-After"]) > 0

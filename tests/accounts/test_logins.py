@@ -22,13 +22,7 @@ from tests.conftest import Cast
 PASSWORD = "a long enough password"
 LOGIN = "/accounts/login/"
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_static_files", "quick_hashes")]
-
-
-@pytest.fixture
-def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A million rounds for each of these tries would cost a second."""
-    monkeypatch.setattr(hashers.PatientPBKDF2PasswordHasher, "iterations", 100)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_static_files")]
 
 
 @pytest.fixture

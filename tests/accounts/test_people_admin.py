@@ -16,12 +16,11 @@ from django.urls import reverse
 from procrastinate.contrib.django.models import ProcrastinateJob
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from accounts import admin_deletion
-from accounts.admin import NewUserForm
-from accounts.admin_deletion import in_words
-from accounts.models import Membership, User, Workspace
-from accounts.people import deletion_jobs
+from accounts.models import AuditAction, AuditEntry, Membership, User, Workspace
+from accounts.people import deletion, deletion_jobs
+from accounts.people.deletion import in_words
 from accounts.roles import Role
+from accounts.user_admin import NewUserForm
 from core.errors import Conflict
 from kb.documents import page_cache
 from kb.models import Chunk, Document
@@ -47,6 +46,7 @@ def inline(
 ) -> dict[str, Any]:
     """Return the form data of the members of a workspace."""
     form: dict[str, Any] = {"memberships-TOTAL_FORMS": len(rows), "memberships-INITIAL_FORMS": existing}
+    form |= {"quota-TOTAL_FORMS": 0, "quota-INITIAL_FORMS": 0}
     for index, (membership, user, role) in enumerate(rows):
         form |= {
             f"memberships-{index}-id": membership.pk if membership else "",
@@ -164,6 +164,10 @@ def test_deleting_leaves_no_file_and_says_what_went(
         reply = staff.post(address, {"name": f" {name} "}, follow=True)
     assert "Deleted with it: 1 document, 1 chunk, 1 vector, 1 file," in reply.content.decode()
     assert set(files_left()) <= before
+    recorded = AuditEntry.unscoped.filter(action=AuditAction.WORKSPACE_DELETED).values("target_id", "details")
+    counts = {"documents": 1, "chunks": 1, "bytes": document.size, "name": name}
+    expected = [{"target_id": str(workspace.pk), "details": counts}] if kind == "workspace" else []
+    assert list(recorded) == expected
     assert not Document.unscoped.exists() and not Chunk.unscoped.exists()
     assert not Workspace.objects.filter(pk=workspace.pk).exists()
     assert User.objects.filter(pk=cast.charlie.pk).exists() is (kind == "workspace")
@@ -219,7 +223,7 @@ def test_much_is_deleted_by_the_worker_and_seen_by_nobody_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    monkeypatch.setattr(admin_deletion, "MAX_DOCUMENTS", 1)
+    monkeypatch.setattr(deletion, "MAX_DOCUMENTS", 1)
     workspace = cast.team if kind == "workspace" else cast.charlie.personal_workspace
     document = indexed_document(workspace)
     indexed_document(workspace)
@@ -232,7 +236,7 @@ def test_much_is_deleted_by_the_worker_and_seen_by_nobody_meanwhile(
     assert "2 documents, 2 chunks" in reply.content.decode()
     seen = Client().get(f"/api/v1/documents/{document.pk}", headers=cast.headers(who))
     assert seen.status_code == (404 if kind == "workspace" else 401)
-    [job] = ProcrastinateJob.objects.filter(task_name=deletion_jobs.TASK)
+    [job] = ProcrastinateJob.objects.filter(task_name=deletion_jobs.DELETE)
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             deletion_jobs.delete_workspaces_and_people(**job.args)

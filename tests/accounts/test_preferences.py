@@ -55,7 +55,10 @@ def test_without_preferences_the_deployment_counts(cast: Cast) -> None:
         "multimodal": (False, "deployment"),
     }
     assert answer["inherited"] == answer["effective"]
-    assert answer["choices"] == {"rag": {"generation_model": ["extractive"], "reranker": ["auto", "none"]}}
+    assert answer["choices"] == {
+        "notifications": {"mail": ["never", "failures", "long"]},
+        "rag": {"generation_model": ["extractive"], "reranker": ["auto", "none"]},
+    }
 
 
 def test_a_value_replaces_and_null_inherits_again(cast: Cast) -> None:

@@ -1,7 +1,7 @@
 """A headless Chromium in front of the running product.
 
-One Chromium, one worker and two web servers serve all modules: one server searches the web with doubles, the
-other has no search engine.
+One worker and two web servers serve all modules: one server searches the web with doubles, the other has no
+search engine. Each module has a Chromium of its own, so that one that hangs takes no other module along.
 """
 
 from __future__ import annotations
@@ -27,7 +27,13 @@ PHONE: ViewportSize = {"width": 390, "height": 800}
 PATIENCE_MS = 20_000
 NAMES = ["brave", "tavily", "duckduckgo"]
 Engines = dict[str, ProviderDouble]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    # Some containers give it 64 MB: tabs hang there, without an error.
+    "--disable-dev-shm-usage",
+]
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -38,9 +44,9 @@ def _orm_beside_playwright() -> Iterator[None]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The browser of all tests."""
+    """The browser of a module."""
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         # CI must not be green because its browser is missing.
@@ -100,13 +106,18 @@ def reader(transactional_db: None) -> User:
 
 
 @pytest.fixture
-def page(chromium: Browser, live: LiveServer) -> Iterator[Page]:
+def problems() -> list[str]:
+    """The errors that the page meets; a test that expects some looks at them, and clears the list."""
+    return []
+
+
+@pytest.fixture
+def page(chromium: Browser, live: LiveServer, problems: list[str]) -> Iterator[Page]:
     """A tab of its own; the test fails if its page met an error or broke the content security policy."""
     context = chromium.new_context(base_url=live.url, viewport=DESKTOP, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     expect.set_options(timeout=PATIENCE_MS)
     tab = context.new_page()
-    problems: list[str] = []
     # A violation of the policy is reported as a console error, too.
     tab.on("console", lambda m: problems.append(m.text) if m.type in ("error", "warning") else None)
     tab.on("pageerror", lambda error: problems.append(str(error)))

@@ -9,6 +9,7 @@ import wave
 from typing import Any
 
 import pymupdf
+from django.core.files.base import ContentFile
 
 from accounts.models import Workspace
 from core.locations import Box, InFile, InTime, LocatedText, OnPage, Page, Span
@@ -109,8 +110,13 @@ def _tone(secs: float) -> bytes:
 def scanned(workspace: Workspace, pages: int = 40) -> Document:
     """A long report that is partly scanned, with every kind of page in its quality report."""
     document = indexed_document(workspace, name="town archive 1868–1902.pdf")
-    Document.unscoped.filter(pk=document.pk).update(page_count=pages)
-    document.refresh_from_db()
+    with document.file.open("rb") as file:
+        content = file.read()
+    with pymupdf.open(stream=content, filetype="pdf") as pdf:
+        for _ in range(pages - 1):
+            pdf.new_page()
+        document.file.save("original", ContentFile(pdf.tobytes(use_objstms=1)), save=False)
+    document.page_count, document.size = pages, document.file.size
     warning = {"code": "pages_unreadable", "message": f"1 of {pages} pages could not be read: {pages}."}
     document.status, document.warnings = Status.PARTIAL, [warning]
     recognised = [{"number": n, "confidence": 0.97 - (n % 7) * 0.03} for n in range(13, 31)]

@@ -8,6 +8,9 @@ from pathlib import Path
 import pymupdf
 from playwright.sync_api import Page
 
+RIM = 2
+"""A mark is drawn with a rim of so many pixels around its box."""
+
 
 @dataclass(frozen=True)
 class Rect:
@@ -55,7 +58,8 @@ def words_on_screen(image: Rect, pdf: Path, number: int, words: str) -> list[Rec
 
 def assert_marked(page: Page, pdf: Path, number: int, words: str) -> None:
     """Assert that the strong marks lie on `words`, and on little else."""
-    image, *marks = drawn(page, ".sheet-image, [data-place=quote]")
+    image, *boxes = drawn(page, f"[data-drawn='{number}'], [data-place=quote]")
+    marks = [Rect(box.x1 - RIM, box.y1 - RIM, box.x2 + RIM, box.y2 + RIM) for box in boxes]
     expected = words_on_screen(image, pdf, number, words)
     assert expected, f"PyMuPDF does not find “{words}” on page {number}"
     for place in expected:

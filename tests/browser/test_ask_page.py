@@ -17,6 +17,7 @@ from tests.factories import indexed_document
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+ACKNOWLEDGED = ("tool_update", {"phase": "PREPARATION", "status": "started", "message_id": "m1"})
 STARTED = ("tool_update", {"phase": "SEARCH_PREPARATION", "status": "started"})
 RANKED = {"initial_count": 9, "reranked_count": 9, "kept_count": 2}
 WIDE = f"""Some words before.
@@ -59,6 +60,7 @@ def result(response: str, *used: int, removed: int = 0) -> dict[str, Any]:
 def read_until_text(text: str) -> list[tuple[str, dict[str, Any]]]:
     """Return the events of an answer up to its text."""
     return [
+        ACKNOWLEDGED,
         STARTED,
         ("tool_update", {"phase": "RETRIEVAL", "status": "completed", "data": {"retrieved_count": 9}}),
         ("tool_update", {"phase": "RERANKING", "status": "completed", "data": RANKED}),
@@ -75,7 +77,7 @@ class Script:
         self._socket: WebSocketRoute | None = None
         self._seq = 0
         self.received: list[str] = []
-        page.route_web_socket("**/ws/tools/rag_search", self._opened)
+        page.route_web_socket("**/ws/sessions/*", self._opened)
 
     def _opened(self, socket: WebSocketRoute) -> None:
         self._socket = socket
@@ -137,7 +139,7 @@ def test_the_sources_tell_the_truth_while_and_after_writing(
     script = asked("What do the reports say?")
     script.send(*read_until_text("One thing. <source_1> Another. <source_2>"))
     expect(page.locator(".answer .cite")).to_have_count(2)
-    expect(page.locator(".sources summary")).to_have_text("2 chunks read")
+    expect(page.locator(".sources summary")).to_have_text("2 passages read")
     page.locator(".sources summary").click()
     script.send(("tool_partial_update", {"content": " More.", "output_key": "response"}))
     expect(page.locator(".answer")).to_contain_text("More.")
@@ -147,7 +149,7 @@ def test_the_sources_tell_the_truth_while_and_after_writing(
         ("tool_end", result('One thing. <citation id="c1">[1]</citation> Another. More.', 1, removed=1))
     )
     expect(page.locator(".answer .cite")).to_have_count(1)
-    expect(page.locator(".sources summary")).to_have_text("1 more chunk read, not cited")
+    expect(page.locator(".sources summary")).to_have_text("1 more passage read, not cited")
     expect(page.locator(".answer-note")).to_have_text(
         "1 citation was taken out: its source does not say that."
     )
@@ -157,7 +159,7 @@ def test_stopping_before_the_first_word(logged_in: Page, asked: Callable[[str], 
     """Nothing was written, and the page says so; the next question can be typed at once."""
     page = logged_in
     script = asked("What is written?")
-    script.send(STARTED)
+    script.send(ACKNOWLEDGED, STARTED)
     page.get_by_role("button", name="Stop answering").click()
     while not any('"cancel"' in message for message in script.received):
         page.wait_for_timeout(20)
@@ -165,7 +167,8 @@ def test_stopping_before_the_first_word(logged_in: Page, asked: Callable[[str], 
     expect(page.locator(".answer-note")).to_contain_text("Stopped before the first word.")
     expect(page.get_by_label("Your question")).to_be_focused()
     page.get_by_role("button", name="Ask again").click()
-    expect(page.locator(".turn")).to_have_count(2)
+    expect(page.locator(".turn")).to_have_attribute("data-status", "running")
+    expect(page.locator(".branch-number")).to_have_text("2/2")
 
 
 def test_a_question_that_is_too_long_is_refused_in_words(logged_in: Page) -> None:
@@ -184,7 +187,9 @@ def test_a_question_that_is_too_long_is_refused_in_words(logged_in: Page) -> Non
     assert len(question.input_value()) == 2500
 
 
-def test_who_was_logged_out_learns_it_and_keeps_the_question(page: Page, live: Any, reader: User) -> None:
+def test_who_was_logged_out_learns_it_and_keeps_the_question(
+    page: Page, live: Any, reader: User, problems: list[str]
+) -> None:
     """A session that has ended leads to the login, which says why; the typed question is kept."""
     client = Client()
     client.force_login(reader)
@@ -198,8 +203,11 @@ def test_who_was_logged_out_learns_it_and_keeps_the_question(page: Page, live: A
     expect(page.get_by_text("You were logged out.")).to_be_visible()
     page.get_by_label("Email").fill(reader.email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Log in", exact=True).click()
     expect(page.get_by_label("Your question")).to_have_value("What was I about to ask?")
+    assert problems
+    assert all("401" in problem for problem in problems)
+    problems.clear()
 
 
 def test_the_page_does_not_move_when_earlier_questions_come(logged_in: Page, reader: User) -> None:
@@ -213,7 +221,7 @@ def test_the_page_does_not_move_when_earlier_questions_come(logged_in: Page, rea
     )
     indexed_document(reader.personal_workspace, "The lighthouse was lit in 1868.")
     page.goto("/")
-    expect(page.get_by_text("What you ask is listed here.")).to_be_visible()
+    expect(page.get_by_text("Your conversations are listed here.")).to_be_visible()
     before = page.locator(".conversation").bounding_box()
     page.get_by_label("Your question").fill("When was the lighthouse lit?")
     page.keyboard.press("Enter")
@@ -230,8 +238,8 @@ def test_a_new_question_can_be_begun_on_a_phone(logged_in: Page) -> None:
     page = logged_in
     page.set_viewport_size(PHONE)
     page.goto("/")
-    page.get_by_role("button", name="Earlier questions", exact=True).click()
-    expect(page.get_by_role("link", name="New question")).to_be_visible()
+    page.get_by_role("button", name="Conversations", exact=True).click()
+    expect(page.get_by_role("link", name="New conversation")).to_be_visible()
 
 
 def test_times_stay_true(logged_in: Page, reader: User) -> None:
@@ -266,8 +274,8 @@ def test_chosen_documents_stay_in_sight(logged_in: Page, reader: User) -> None:
     expect(page.locator("[data-part=scopeLabel]")).to_have_text("market.txt")
 
 
-def test_a_file_that_is_dropped_does_not_replace_the_page(logged_in: Page) -> None:
-    """The page says where files go; its note covers no button that is pressed next."""
+def test_a_file_that_is_dropped_is_attached(logged_in: Page) -> None:
+    """It belongs to this conversation, which it begins; it never replaces the page."""
     page = logged_in
     for viewport in (DESKTOP, PHONE):
         page.set_viewport_size(viewport)
@@ -281,8 +289,5 @@ def test_a_file_that_is_dropped_does_not_replace_the_page(logged_in: Page) -> No
             }"""
         )
         assert left is False
-        note = page.locator(".toast", has_text="Documents page").bounding_box()
-        composer = page.locator(".composer").bounding_box()
-        assert note is not None
-        assert composer is not None
-        assert note["y"] + note["height"] < composer["y"]
+        expect(page.locator(".attached-file", has_text="notes.txt")).to_be_visible()
+        page.wait_for_url("**/c/*")

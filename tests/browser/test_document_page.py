@@ -78,17 +78,17 @@ def test_a_text_shows_its_lines_headings_and_quote(logged_in: Page, reader: User
     open_document(page, kinds.notes(reader.personal_workspace), ordinal=1)
     expect(page.locator("mark.place-text")).to_have_text("The ferry leaves at noon. It is blue.")
     expect(page.locator("[data-part=where]")).to_have_text("Lines 10–34")
-    expect(page.locator(".passage-headings")).to_have_text("Harbour › Ferries")
-    page.get_by_role("region", name="Text").press("ArrowLeft")
-    expect(page.locator("[data-part=where]")).to_have_text("Lines 1–9")
-    expect(page.locator("mark")).to_have_count(0)
-    page.get_by_role("button", name="Back to the place").click()
-    expect(page.locator("mark.place-text")).to_be_visible()
+    # The whole document is there, not only the cited chunk.
+    expect(page.locator(".reading p")).to_have_text(
+        ["The harbour master keeps a book of arrivals.", "The ferry leaves at noon. It is blue."]
+    )
+    page.get_by_role("button", name="Outline").click()
+    expect(page.locator(".contents button")).to_have_text(["Harbour", "Ferries"])
 
 
 def test_a_sheet_is_shown_as_a_table_with_its_cells(logged_in: Page, reader: User) -> None:
     page = logged_in
-    open_document(page, kinds.workbook(reader.personal_workspace))
+    open_document(page, kinds.workbook(reader.personal_workspace), ordinal=0)
     expect(page.locator("[data-part=where]")).to_have_text("Sheet “Sales”, A1:C7")
     expect(page.get_by_role("columnheader")).to_have_text(["Town", "Ships"])
     expect(page.get_by_role("cell")).to_have_text(["Almería", "42", "Punta Brava", "17"])
@@ -97,7 +97,7 @@ def test_a_sheet_is_shown_as_a_table_with_its_cells(logged_in: Page, reader: Use
 def test_a_picture_shows_the_box_of_its_words(logged_in: Page, reader: User) -> None:
     page = logged_in
     open_document(page, kinds.photo(reader.personal_workspace), ordinal=0)
-    expect(page.locator(".sheet:not(.is-loading)")).to_be_visible()
+    expect(page.locator("[data-drawn]").first).to_be_visible()
     [image, mark] = drawn(page, ".sheet-image, [data-place=quote]")
     scale = (image.x2 - image.x1) / 640
     assert [round((mark.x1 - image.x1) / scale), round((mark.y1 - image.y1) / scale)] == [80, 150]
@@ -113,7 +113,7 @@ def test_a_recording_is_played_from_the_cited_second(logged_in: Page, reader: Us
     expect(current.locator("mark")).to_have_text(kinds.SPOKEN[1])
     expect(player).to_have_js_property("currentTime", 4)
     expect(page.locator("[data-part=where]")).to_have_text("0:04 – 0:08")
-    page.get_by_role("button", name="Next part").click()
+    page.get_by_role("button", name="Next sentence").click()
     expect(player).to_have_js_property("currentTime", 8)
     expect(current).to_contain_text(kinds.SPOKEN[2])
     page.get_by_role("button", name="Back to the place").click()
@@ -207,8 +207,10 @@ def test_a_document_is_moved(logged_in: Page, reader: User) -> None:
     Workspace.create_for(reader, name="Council")
     document = indexed_document(reader.personal_workspace)
     open_document(page, document)
-    page.get_by_label("Workspace").select_option("Council")
-    expect(page.get_by_text("The document is moved.")).to_be_visible()
+    page.get_by_role("button", name="Move to…").click()
+    expect(page.get_by_label("To the workspace").locator("option")).to_have_text(["Council"])
+    page.get_by_role("button", name="Move", exact=True).click()
+    expect(page.get_by_text("The document is in Council now.")).to_be_visible()
     document.refresh_from_db()
     assert document.workspace.name == "Council"
 
@@ -218,7 +220,8 @@ def test_a_viewer_sees_all_and_changes_nothing(logged_in: Page, reader: User) ->
     Membership.objects.create(workspace=team, user=reader, role=Role.VIEWER)
     open_document(logged_in, kinds.scanned(team))
     expect(logged_in.locator(".strip")).to_be_visible()
-    changing = re.compile("Rename|Process again|Delete|Add$")
+    changing = re.compile("Rename|Process again|Delete|Move|Add$")
+    expect(logged_in.get_by_text("ask an admin of it for the role editor")).to_be_visible()
     expect(logged_in.get_by_role("button", name=changing)).to_have_count(0)
 
 

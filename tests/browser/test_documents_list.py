@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -21,6 +23,7 @@ def test_the_row_of_a_running_document_says_what_is_done_and_left(logged_in: Pag
     page.goto("/documents/")
     row = page.get_by_role("row", name="minutes.pdf")
     expect(row.locator(".status")).to_have_text("Recognising text")
+    expect(row.get_by_role("progressbar")).to_be_visible()
     expect(row.locator(".status-count")).to_have_text("12 of 40 pages, about 1 min left")
     expect(row.locator(".badge")).to_have_text("Findable by words")
     page.wait_for_load_state("networkidle")
@@ -98,13 +101,13 @@ def test_warnings_and_failures_say_what_they_mean(logged_in: Page, reader: User)
     kinds.scanned(reader.personal_workspace)
     failed = indexed_document(reader.personal_workspace, name="locked.pdf")
     failed.status, failed.error_code = Status.FAILED, "encrypted"
-    failed.error_message = "The file is protected by a password. Remove the password and upload it again."
+    failed.error_message = "The file is protected by a password. Enter it, or upload another file."
     failed.save()
     page.goto("/documents/")
     expect(page.get_by_role("row", name="town archive")).to_contain_text(
         "1 of 40 pages could not be read: 40."
     )
-    expect(page.get_by_role("row", name="locked.pdf")).to_contain_text("Remove the password")
+    expect(page.get_by_role("row", name="locked.pdf")).to_contain_text("Enter it")
     expect(page.get_by_role("row", name="locked.pdf").get_by_label("Replace the file")).to_be_attached()
     expect(page.get_by_role("row", name="locked.pdf").get_by_text("Try again")).to_have_count(0)
 
@@ -119,3 +122,79 @@ def test_the_file_of_a_failed_document_is_replaced(logged_in: Page, reader: User
     replacement.set_input_files(SAMPLES / "report.pdf")
     expect(page.get_by_role("row", name="report.pdf").locator(".status")).to_have_text("Ready")
     assert Document.unscoped.count() == 1
+
+
+def _five(reader: User) -> None:
+    for number in range(5):
+        indexed_document(reader.personal_workspace, f"Text {number}.", name=f"note {number}.pdf")
+
+
+def test_a_range_is_tagged_and_deleted_and_comes_back(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    _five(reader)
+    page.goto("/documents/?sort=name")
+    page.get_by_label("Choose note 1.pdf").click()
+    page.get_by_label("Choose note 3.pdf").click(modifiers=["Shift"])
+    bar = page.get_by_role("region", name="Chosen documents")
+    expect(bar).to_contain_text("3 documents chosen")
+    bar.get_by_role("button", name="Tag…").click()
+    page.get_by_role("combobox", name="Tags").fill("minutes, 2026")
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.get_by_role("row", name="note 2.pdf").locator(".tag")).to_have_text(["minutes", "2026"])
+    expect(bar).to_be_hidden()
+    page.get_by_label("Choose all that are shown").click()
+    expect(bar).to_contain_text("5 documents chosen")
+    bar.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="No documents yet")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("[data-document]")).to_have_count(5)
+    assert Document.unscoped.filter(delete_at=None).count() == 5
+
+
+def test_a_link_leads_to_the_same_view(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    _five(reader)
+    Document.unscoped.filter(name="note 2.pdf").update(tags=["minutes"])
+    page.goto("/documents/")
+    page.get_by_role("button", name="Only documents tagged minutes").click()
+    page.get_by_role("button", name="Name", exact=True).click()
+    expect(page.locator("[data-document]")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"/documents/\?tag=minutes&sort=name$"))
+    page.reload()
+    expect(page.locator("[data-document]")).to_have_count(1)
+    expect(page.get_by_label("Tag", exact=True)).to_have_value("minutes")
+    expect(page.get_by_role("columnheader", name="Name")).to_have_attribute("aria-sort", "ascending")
+    page.go_back()
+    page.go_back()
+    expect(page.locator("[data-document]")).to_have_count(5)
+
+
+def test_failures_are_counted_and_shown(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    _five(reader)
+    Document.unscoped.filter(name__in=["note 1.pdf", "note 4.pdf"]).update(
+        status=Status.FAILED, error_code="corrupted", error_message="The file is damaged. Get it again."
+    )
+    page.goto("/documents/")
+    expect(page.get_by_text("2 of 5 documents failed.")).to_be_visible()
+    page.get_by_role("button", name="Show them").click()
+    expect(page.locator("[data-document]")).to_have_count(2)
+    note = page.get_by_role("row", name="note 1.pdf").locator("details.notes")
+    note.locator("summary").click()
+    expect(note).to_have_attribute("open", "")
+
+
+def test_cards_and_columns_are_a_readers_choice(logged_in: Page, reader: User) -> None:
+    page = logged_in
+    indexed_document(reader.personal_workspace)
+    page.goto("/documents/")
+    page.get_by_label("Columns").click()
+    page.get_by_role("checkbox", name="Size").uncheck()
+    expect(page.get_by_role("columnheader", name="Size")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("columnheader", name="Added")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Size")).to_have_count(0)
+    page.get_by_role("button", name="As pictures").click()
+    card = page.get_by_role("article", name="solar.pdf")
+    expect(card.locator("img")).to_have_js_property("complete", True)
+    expect(page).to_have_url(re.compile("view=grid"))

@@ -14,7 +14,7 @@ from extract.base import Element, Limits, Pictured, Request
 from extract.registry import extract
 from ingestion.chunking import chunk_elements
 from ingestion.pictures import Description, with_pictures
-from ingestion.structure import structure_elements
+from ingestion.structure.elements import structure_elements
 from ingestion.vectors import MissingVectors
 from kb.chunks import swap_chunks
 from kb.embedding import embedding_model
@@ -79,7 +79,7 @@ def is_on(inner: Rect, outer: Rect, within: float = 4) -> bool:
 
 def on_screen(page: Page, box: Any) -> Rect:
     """Return where a box of the only page of the report must be seen."""
-    [image] = drawn(page, ".sheet-image")
+    [image] = drawn(page, "[data-drawn]")
     scale = (image.x2 - image.x1) / 400
     x1, y1, x2, y2 = (scale * edge for edge in box)
     return Rect(image.x1 + x1, image.y1 + y1, image.x1 + x2, image.y1 + y2)
@@ -127,8 +127,8 @@ def test_what_a_machine_has_written_is_never_shown_as_the_documents(
     citation.click()
     wait_for_page_image(page)
     expect(page.get_by_text("Page 1 of 1 · Described by a machine")).to_be_visible()
-    expect(page.locator(".sheet-image")).to_have_attribute(
-        "alt", re.compile(r"Marked: a picture\. Described by a machine: A bar chart")
+    expect(page.locator("[data-drawn]")).to_have_attribute(
+        "aria-label", re.compile(r"Marked: a picture\. Described by a machine: A bar chart")
     )
     shown = chunk_of(report, DESCRIPTION).shown
     assert shown and shown.area

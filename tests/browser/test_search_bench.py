@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from accounts.models import User, Workspace
 from kb.models import Document
@@ -91,7 +91,7 @@ def test_a_result_leads_to_its_place(logged_in: Page, library: dict[str, Documen
     page = logged_in
     open_bench(page, "E-505")
     page.locator(".hit").first.get_by_role("link", name="printer.pdf").click()
-    page.locator(".sheet:not(.is-loading)").wait_for()
+    page.locator("[data-drawn]").first.wait_for()
     expect(page.locator("[data-place=quote]").first).to_be_visible()
 
 
@@ -116,6 +116,23 @@ def test_filters_narrow_and_mistakes_in_them_are_told(logged_in: Page, library: 
 
 
 WRONG: dict[str, Any] = {}
+
+
+def test_it_answers_what_was_sent_before_its_script_was_there(
+    logged_in: Page, library: dict[str, Document]
+) -> None:
+    page = logged_in
+    open_bench(page)
+    page.get_by_text("Filters and reranking").click()
+    page.get_by_label("Any of these kinds").fill("pdf")
+    page.get_by_label("Question", exact=True).fill("E-505")
+    # `submit()` asks no listener: it sends the form as a browser does while the script is still on its way.
+    page.locator("form[role=search]").evaluate("(form) => form.submit()")
+    page.wait_for_url(re.compile(r"q=E-505"))
+    expect(page.locator("[data-part=summary]")).to_contain_text("candidate")
+    expect(page.locator(".hit").first).to_contain_text("printer.pdf")
+    expect(page.get_by_label("Any of these kinds")).to_have_value("pdf")
+    assert page.url.endswith("/search-bench?q=E-505&kinds=pdf")
 
 
 def test_a_question_can_be_linked_to(logged_in: Page, reader: User, library: dict[str, Document]) -> None:
@@ -143,3 +160,22 @@ def test_it_suits_every_screen(
     page.get_by_text("Filters and reranking").click()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+@pytest.mark.parametrize("address", ["/search", "/workspaces/{}/search-bench"])
+def test_what_was_typed_before_the_script_was_there_stays(
+    logged_in: Page, reader: User, library: dict[str, Document], address: str
+) -> None:
+    page = logged_in
+    held: list[Route] = []
+    page.route(re.compile(r"/page-search\w*\."), lambda route: held.append(route))
+    page.goto(address.format(reader.personal_workspace.pk), wait_until="commit")
+    field = page.locator("input[name=q]")
+    field.fill("E-505")
+    assert held
+    for route in held:
+        route.continue_()
+    page.wait_for_load_state()
+    expect(field).to_have_value("E-505")
+    field.press("Enter")
+    expect(page.locator(".hit").first).to_contain_text("printer.pdf")

@@ -42,7 +42,7 @@ def test_what_a_search_has_cost_is_on_the_page(logged_in: Page, reader: User) ->
     page.get_by_label("Account").click()
     page.get_by_role("link", name="Workspace settings").click()
     page.get_by_role("link", name="What was spent, and how the search engines do").click()
-    expect(page.get_by_role("heading", name="Web", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Web", exact=True)).to_have_attribute("aria-current", "page")
     expect(page.get_by_text("$0.005 for 1 call in 30 days")).to_be_visible()
     expect(page.get_by_role("row", name="Brave search 1 $0.005 100.0%")).to_be_visible()
     expect(page.locator(".plot-searches[height]")).to_have_count(1)

@@ -54,9 +54,13 @@ def choose_web(page: Page) -> None:
 
 
 def choose(page: Page, where: str) -> None:
-    """Choose what to ask as a mouse does: by its words, for the radio button itself is not drawn."""
-    page.locator(".where").get_by_text(where).click()
-    expect(page.get_by_role("radio", name=where)).to_be_checked()
+    """Choose what alone to ask as a mouse does: by its words, for the switches themselves are not drawn."""
+    other = {"Web": "Documents", "Documents": "Web"}[where]
+    for name, is_on in ((where, True), (other, False)):
+        if page.get_by_role("checkbox", name=name).is_checked() != is_on:
+            page.locator(".where").get_by_text(name).click()
+    expect(page.get_by_role("checkbox", name=where)).to_be_checked()
+    expect(page.get_by_role("checkbox", name=other)).not_to_be_checked()
 
 
 def ask_web(page: Page, question: str = QUESTION, status: str = "completed") -> Locator:

@@ -304,6 +304,7 @@ def test_captions_go_through_it(named: str, provider: ScriptedProvider) -> None:
     assert " picture =====" in shown_in(provider)
 
 
+@pytest.mark.django_db
 def test_marks_go_through_it(named: str, provider: ScriptedProvider, settings: Settings) -> None:
     if named != "openai-compatible":
         pytest.skip("a judge is asked by `POST /chat/completions`")

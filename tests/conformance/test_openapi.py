@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient
 from drf_spectacular.drainage import GENERATOR_STATS
@@ -13,9 +16,24 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from jsonschema import Draft202012Validator, FormatChecker
 
+from accounts.access.identity import principal_of_user
+from accounts.models import User
+from kb.models import Chunk, Document, Status
+from kb.summaries.making import PlacedSentence
+from kb.summaries.written import WrittenStatement, WrittenSummary, store_written_summary
+from runs.archives.transfers import run_transfer
+from runs.models import WorkspaceTransfer
 from tests.conftest import Cast, make_cast
-from tests.factories import chunk_id, indexed_document
+from tests.factories import chunk_id, indexed_document, stored_document
+from tests.testing.chat_models import OpenAiProvider
+from tests.testing.paths import SAMPLES
 
+WITH_ADDRESS_TOKEN = {
+    "GET /api/v1/documents/{id}/events",
+    "GET /api/v1/documents/{id}/file",
+    "GET /api/v1/documents/{id}/pages/{number}",
+    "GET /api/v1/executions/{id}/events",
+}
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -54,7 +72,8 @@ def test_every_operation_is_whole(schema: Any) -> None:
     for name, operation in operations(schema):
         assert operation["summary"], name
         assert set(operation["tags"]) <= tags, name
-        assert {scheme for one in operation["security"] for scheme in one} == set(schemes), name
+        taken = {scheme for one in operation["security"] for scheme in one}
+        assert taken == set(schemes) - (set() if name in WITH_ADDRESS_TOKEN else {"addressToken"}), name
         assert {"400", "401", "403", "404", "429"} <= set(operation["responses"]), name
         good = {status: one for status, one in operation["responses"].items() if status.startswith("2")}
         assert good, name
@@ -87,9 +106,11 @@ def test_numbers_have_their_bounds(schema: Any) -> None:
     assert bounds == {
         ("limit", 1, 200),
         ("width", 1, 4000),
+        ("start", 0, 10**9 - 1),
         ("sse_max_bytes", 512, 32768),
         ("after", 0, None),
         ("Last-Event-ID", 0, None),
+        ("user_id", None, None),
     }
 
 
@@ -97,6 +118,25 @@ def test_what_has_a_default_may_be_left_out_of_a_request(schema: Any) -> None:
     shapes = schema["components"]["schemas"]
     assert shapes["SearchInput"]["required"] == ["query"]
     assert "required" not in shapes["NewText"]
+
+
+def lock(document: Document) -> None:
+    """Make a document one that failed because of its password, “secret”."""
+    document.file.save("original", ContentFile((SAMPLES / "encrypted.pdf").read_bytes()), save=False)
+    document.status, document.error_code = Status.FAILED, "encrypted"
+    document.save()
+
+
+def keep_written_summary(document: Document) -> None:
+    """Make it one of which a model has written a summary already."""
+    Document.unscoped.filter(pk=document.pk).update(indexed_at=document.created_at)
+    document.refresh_from_db()
+    statement = WrittenStatement("Solar.", [PlacedSentence(Chunk.unscoped.get(document=document), 0, 9)])
+    store_written_summary(
+        principal_of_user(User.objects.get(email="alice@example.org")),
+        document,
+        WrittenSummary("a model", [statement], []),
+    )
 
 
 @pytest.mark.django_db(transaction=True)
@@ -107,21 +147,43 @@ async def test_replies_have_the_shapes_of_the_schema(schema: Any) -> None:
     document = await sync_to_async(indexed_document)(cast.team)
     documents, chunk = "/api/v1/documents", await sync_to_async(chunk_id)(document)
     one = {"{id}": str(document.pk)}
+    spoken = (SAMPLES / "speech.opus").read_bytes()
+    sound = await sync_to_async(stored_document)(cast.team, "a.opus", spoken, duration=1.0)
 
     added = await called("POST", documents, form={"files": SimpleUploadedFile("a.txt", b"One."), "tags": "a"})
     await called("POST", documents, {"text": "Two.", "external_id": "two", "metadata": {"k": 1}}, status=202)
     await called("GET", documents, query={"limit": 1})
+    await called("GET", documents + "/summary", query={"tag": "a"})
+    await called("POST", documents + "/bulk", {"filter": {"tag": "a"}, "action": "add_tags", "tags": ["b"]})
+    collections = "/api/v1/collections"
+    made = await called("POST", collections, {"name": "Sun", "workspace_id": str(cast.team.pk)}, status=201)
+    collection = {"{id}": made["id"]}
+    await called("GET", collections, query={"workspace_id": str(cast.team.pk)})
+    await called("GET", collections + "/{id}", ids=collection)
+    await called("PATCH", collections + "/{id}", {"name": "Wind"}, ids=collection)
+    collecting = {"action": "add_to_collection", "collection_id": made["id"], "ids": [str(document.pk)]}
+    await called("POST", documents + "/bulk", collecting)
+    await called("DELETE", collections + "/{id}", ids=collection, status=204)
     await called("GET", documents + "/{id}", ids=one)
     await called("PATCH", documents + "/{id}", {"title": "New", "tags": ["a"]}, ids=one)
     await called("GET", documents + "/{id}/quality", ids=one)
+    await called("GET", documents + "/{id}/summary", ids=one)
+    await sync_to_async(keep_written_summary)(document)
+    await called("POST", documents + "/{id}/summary/written", ids=one)
     await called("GET", documents + "/{id}/chunks", ids=one)
+    await called("GET", documents + "/{id}/waveform", ids={"{id}": str(sound.pk)})
+    await called("GET", documents + "/{id}/outline", ids=one, query={"chunk_id": str(chunk)})
+    await called("GET", documents + "/{id}/reading", ids=one, query={"start": 0})
     await called("GET", documents + "/{id}/file", ids=one, status=206, headers={"Range": "bytes=0-3"})
     await called("GET", documents + "/{id}/pages/{number}", ids=one | {"{number}": "1"}, query={"width": 90})
+    await called("GET", documents + "/{id}/pages/{number}/text", ids=one | {"{number}": "1"})
     await called("GET", "/api/v1/chunks/{id}", ids={"{id}": str(chunk)}, query={"neighbors": 1})
     await called("GET", documents + "/{id}/events", ids=one)
     await called("POST", "/api/v1/search", {"query": "solar farm", "min_score": -9.0, "per_document": 1})
     await called("POST", documents + "/{id}/reprocess", ids=one, status=202)
     await called("POST", documents + "/{id}/cancel", ids=one)
+    await sync_to_async(lock)(document)
+    await called("POST", documents + "/{id}/unlock", {"password": "secret"}, ids=one, status=202)
     file = {"file": SimpleUploadedFile("b.txt", b"Three.")}
     await called("PUT", documents + "/{id}/file", form=file, ids=one, status=202)
     fresh = {"{id}": added["documents"][0]["id"]}
@@ -138,21 +200,115 @@ async def test_replies_have_the_shapes_of_the_schema(schema: Any) -> None:
     await called("GET", "/api/v1/executions/{id}", ids=execution)
     await called("GET", "/api/v1/executions/{id}/events", ids=execution)
     await called("POST", "/api/v1/executions/{id}/cancel", ids=execution)
+    await called("PUT", "/api/v1/executions/{id}/feedback", {"rating": "up"}, ids=execution)
+    await called("DELETE", "/api/v1/executions/{id}/feedback", ids=execution, status=204)
+    sessions, tools = "/api/v1/sessions", {"tools": {"web": False}, "scope": {"tags": ["a"]}}
+    begun = await called("POST", sessions, {"workspace_id": str(cast.team.pk)} | tools, status=201)
+    conversation = {"{id}": begun["id"]}
+    await called("GET", sessions, query={"limit": 1, "q": "solar"})
+    await called("GET", sessions + "/{id}", ids=conversation)
+    await called("PATCH", sessions + "/{id}", {"title": "Sun", "scope": {}, "shared": True}, ids=conversation)
+    said = await called(
+        "POST", sessions + "/{id}/messages", {"content": "Whose is the farm?"}, ids=conversation
+    )
+    inputs = {"inputs": {"content": "How much did it produce?"}}
+    await called("POST", sessions + "/{id}/messages/execute", inputs, ids=conversation, status=202)
+    await called("GET", sessions + "/{id}/messages", ids=conversation)
+    await called("GET", sessions + "/{id}/export", ids=conversation, query={"format": "md"})
+    message = conversation | {"{message_id}": said["message_id"]}
+    await called("DELETE", sessions + "/{id}/messages/{message_id}", ids=message)
+    await called("DELETE", sessions + "/{id}", ids=conversation)
     if "DELETE /api/v1/executions/{id}" in called.left:
         await called("DELETE", "/api/v1/executions/{id}", ids=execution)
 
     team = {"{id}": str(cast.team.pk)}
     await called("GET", "/api/v1/me")
+    await called("PATCH", "/api/v1/me", {"name": "Ada", "time_zone": "Europe/Berlin", "formats": None})
     await called("GET", "/api/v1/preferences")
     await called("PATCH", "/api/v1/preferences", {"rag": {"contexts": 3}})
+    await called("GET", "/api/v1/notifications", query={"unread": "true"})
+    await called("POST", "/api/v1/notifications/read", {})
     await called("GET", "/api/v1/workspaces")
     await called("GET", "/api/v1/workspaces/{id}", ids=team)
+    await called("GET", "/api/v1/workspaces/{id}/usage", ids=team, query={"by": "user"})
+    await called("GET", "/api/v1/me/usage", query={"by": "key"})
+    await called("GET", "/api/v1/workspaces/{id}/audit", ids=team, query={"limit": 3})
+    await called("GET", "/api/v1/workspaces/{id}/quotas", ids=team)
+    await called("PATCH", "/api/v1/workspaces/{id}/quotas", {"documents": None}, ids=team, status=403)
     await called("GET", "/api/v1/workspaces/{id}/settings", ids=team)
     await called("PATCH", "/api/v1/workspaces/{id}/settings", {"rag": {"contexts": 4}}, ids=team)
+    own = await called("POST", "/api/v1/workspaces", {"name": "Harbour"}, status=201)
+    harbour = {"{id}": own["id"]}
+    await called("PATCH", "/api/v1/workspaces/{id}", {"name": "Quay"}, ids=harbour)
+    body: dict[str, Any] = {"email": cast.bob.email}
+    bob = await called("POST", "/api/v1/workspaces/{id}/members", body, ids=harbour, status=201)
+    await called("GET", "/api/v1/workspaces/{id}/members", ids=harbour)
+    member = harbour | {"{user_id}": str(bob["user_id"])}
+    await called("PATCH", "/api/v1/workspaces/{id}/members/{user_id}", {"role": "owner"}, ids=member)
+    await called("DELETE", "/api/v1/workspaces/{id}/members/{user_id}", ids=member, status=204)
+    offers = "/api/v1/workspaces/{id}/invitations"
+    await called("POST", offers, {"email": "new@example.org"}, ids=harbour, status=201)
+    offer = await called("POST", offers, {"role": "editor"}, ids=harbour, status=201)
+    await called("GET", offers, ids=harbour)
+    await called("POST", "/api/v1/invitations/accept", {"secret": offer["secret"]})
+    await called("DELETE", "/api/v1/invitations/{id}", ids={"{id}": offer["id"]}, status=204)
+    hook = {"url": "https://example.org/hook", "events": ["document.indexed"]}
+    made = await called("POST", "/api/v1/workspaces/{id}/webhooks", hook, ids=harbour, status=201)
+    await called("GET", "/api/v1/workspaces/{id}/webhooks", ids=harbour)
+    webhook = {"{id}": made["id"]}
+    await called("GET", "/api/v1/webhooks/{id}", ids=webhook)
+    await called("PATCH", "/api/v1/webhooks/{id}", {"is_enabled": False}, ids=webhook)
+    await called("POST", "/api/v1/webhooks/{id}/rotate", {}, ids=webhook)
+    await called("POST", "/api/v1/webhooks/{id}/test", ids=webhook, status=202)
+    await called("GET", "/api/v1/webhooks/{id}/deliveries", ids=webhook)
+    await called("DELETE", "/api/v1/webhooks/{id}", ids=webhook, status=204)
+    address = "/api/v1/workspaces/{id}/export"
+    export = await called("POST", address, ids=harbour, status=202)
+    await sync_to_async(run_transfer)(UUID(export["id"]))
+    transfer = harbour | {"{transfer_id}": export["id"]}
+    await called("GET", f"{address}s", ids=harbour, query={"limit": 1})
+    await called("GET", f"{address}s/{{transfer_id}}", ids=transfer)
+    await called("GET", f"{address}s/{{transfer_id}}/file", ids=transfer)
+    stored = await sync_to_async(WorkspaceTransfer.unscoped.get)(pk=export["id"])
+    archive = await sync_to_async(default_storage.open)(stored.file)
+    form = {"file": SimpleUploadedFile("harbour.zip", archive.read())}
+    archive.close()
+    landed = await called("POST", "/api/v1/workspaces/import", form=form)
+    transfer = {"{id}": landed["workspace_id"], "{transfer_id}": landed["id"]}
+    await called("GET", "/api/v1/workspaces/{id}/imports/{transfer_id}", ids=transfer)
+    await called("DELETE", "/api/v1/workspaces/{id}", ids=harbour)
+    await called("POST", "/api/v1/workspaces/{id}/restore", ids=harbour)
+    body = {"user_id": cast.bob.pk}
+    await called("POST", "/api/v1/workspaces/{id}/transfer", body, ids=team)
     key = await called("POST", "/api/v1/api-keys", {"name": "new"}, status=201)
     await called("GET", "/api/v1/api-keys")
+    await called("POST", "/api/v1/auth/token", {"external_user_id": "x", "ttl_secs": 60})
+    await called("POST", "/api/v1/api-keys/{id}/rotate", {}, ids={"{id}": key["id"]})
+    await called("GET", "/api/v1/api-keys")
+    await called("DELETE", "/api/v1/api-keys/{id}/old-secret", ids={"{id}": key["id"]}, status=204)
     await called("DELETE", "/api/v1/api-keys/{id}", ids={"{id}": key["id"]}, status=204)
+    for id in ("one", "two"):
+        await sync_to_async(indexed_document)(cast.team, f"Of {id}.", external_user_id=id)
+    await called("GET", "/api/v1/external-users", query={"workspace_id": str(cast.team.pk), "q": "o"})
+    await called("GET", "/api/v1/external-users/{id}", ids={"{id}": "one"})
+    receipt = await called("DELETE", "/api/v1/external-users/{id}", ids={"{id}": "one"})
+    await called("GET", "/api/v1/external-user-deletions/{id}", ids={"{id}": receipt["id"]})
+    await of_administrators(called, cast)
     assert not called.left
+
+
+async def of_administrators(called: Calls, cast: Cast) -> None:
+    cast.alice.is_staff = cast.alice.is_superuser = True
+    await cast.alice.asave()
+    model = "/api/v1/model-connection"
+    with OpenAiProvider() as provider:
+        server = {"provider": "openai-compatible", "address": provider.url}
+        await called("GET", model + "/servers")
+        await called("POST", model + "/models", server)
+        await called("POST", model + "/test", server | {"model": "qwen3:8b"})
+        await called("PUT", model, server | {"model": "qwen3:8b"})
+    await called("GET", model)
+    await called("DELETE", model)
 
 
 class Calls:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -29,7 +30,12 @@ UNDERSTAND_NOTHING = {"cross-encoder"}
 
 
 @pytest.fixture(scope="module", params=sorted(RERANKERS))
-def reranker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reranker]:
+def reranker(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    django_db_setup: None,
+    django_db_blocker: Any,
+) -> Iterator[Reranker]:
     """Each reranker with what it needs, offline."""
     with ExitStack() as stack:
         model, url = "", ""
@@ -40,6 +46,8 @@ def reranker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         elif request.param == "llm":
             model, url = "judge", stack.enter_context(JudgeEndpoint()).url
         stack.enter_context(override_settings(RERANKER_BASE_URL=url))
+        # The model that judges may be one that is connected, which the database knows.
+        stack.enter_context(django_db_blocker.unblock())
         loaded = load(request.param, model)
         assert loaded is not None
         yield loaded

@@ -52,7 +52,7 @@ def _addressed(example: dict[str, Any]) -> set[str]:
 
 def test_every_path_is_told(schema: Any) -> None:
     paths = [path for path in schema["paths"] if re.match(r"/api/v1/(tools|executions)", path)]
-    assert len(paths) == 7
+    assert len(paths) == 8
     assert [path for path in paths if f"{path}`" not in TEXT] == []
 
 

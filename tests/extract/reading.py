@@ -87,9 +87,9 @@ def simply(request: Request = REQUEST) -> Request:
 
 
 def zipped(members: dict[str, bytes | str], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip of these members."""
+    """Return a zip of these members; it is always the same, since tests are named by it in each process."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in members.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, compression)
     return buffer.getvalue()

@@ -173,7 +173,7 @@ def test_what_is_refused_says_what_to_do(
     [
         ("unstructured/simple.doc", UnsupportedType, "save it as .docx"),
         ("tika/testPPT.ppt", UnsupportedType, "save it as .pptx"),
-        ("unstructured/password_protected.xlsx", Encrypted, "Remove the password"),
+        ("unstructured/password_protected.xlsx", Encrypted, "Enter it"),
     ],
 )
 def test_old_and_locked_office_files(

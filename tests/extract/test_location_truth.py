@@ -15,7 +15,7 @@ from core.locations import LocatedText, PageBox
 from extract.base import Element
 from extract.sandbox.parent import SandboxLimits, extract
 from ingestion.chunking import chunk_elements
-from ingestion.structure import structure_elements
+from ingestion.structure.elements import structure_elements
 from kb.chunks import ChunkDraft
 from kb.embedding import embedding_model
 from tests.extract.truth import folded, holds, text_clipped, text_inside, words_of

@@ -47,6 +47,20 @@ def test_a_page(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<html><title>Lamps</title><article><h1>Oil</h1><p>Of whales.</p></article></html>",
+        "<html><head><title>Lamps</title><main><section><h1>Oil</h1></section></main><p>Of whales.</p>",
+        "<title>Lamps</title><header></header><section><h1>Oil</h1></section>Of whales.",
+    ],
+)
+def test_a_head_without_an_end(tmp_path: Path, page: str) -> None:
+    found = read_bytes(tmp_path, page)
+    assert found.opened.title == "Lamps"
+    assert kinds(found.elements) == [("heading", "Oil"), ("paragraph", "Of whales.")]
+
+
 def test_tables_that_lay_out_a_page_are_read_as_text(tmp_path: Path) -> None:
     page = "<html><table><tr><td><h1>Lamps</h1></td><td><p>Brass.</p></td></tr><tr><td>x<td>y</table>"
     assert [element.text for element in read_bytes(tmp_path, page).elements] == ["Lamps", "Brass.", "x", "y"]

@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from core.confinement.limits import NICENESS
 from core.errors import DocumentError
 from core.locations import Box, InFile, InTime, LocatedText, OnPage, Page, PageBox
 from extract.base import (
@@ -35,7 +36,7 @@ from extract.sandbox.child import Child
 from extract.sandbox.lines import dump_error, dump_finding
 from extract.sandbox.parent import SandboxLimits
 from extract.sandbox.wire import ProtocolError, read_line
-from tests.testing.paths import SAMPLES
+from tests.testing.paths import ROOT, SAMPLES
 
 PAGE = Page(1, 200.0, 100.0)
 ELEMENT = Element(
@@ -340,3 +341,15 @@ def test_a_child_that_is_killed_from_outside_is_replaced(
     assert texts_and_sources(read_five_pages(monkeypatch, {3: "once"})) == [
         text for number in range(1, 6) for text in (f"page {number}", f"{number} text")
     ]
+
+
+def test_a_lower_priority_is_not_lowered_again() -> None:
+    """A child of a worker has the worker's priority; twice as low it would starve beside it."""
+    twice = "import os; from core.confinement.limits import lower_priority as lower; lower(); lower()"
+    told = subprocess.run(
+        [sys.executable, "-c", f"{twice}; print(os.getpriority(os.PRIO_PROCESS, 0))"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    assert int(told.stdout) == max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0))

@@ -11,14 +11,15 @@ import pymupdf
 from core.locations import LocatedText, PageBox
 
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
+HYPHENS = dict.fromkeys(map(ord, "-‐‑\u00ad"))
 SHRUNK = 0.15
 """The share of a box's height that is taken off above and below."""
 Character = tuple[float, float, str]
 
 
 def folded(text: str) -> str:
-    """Return text without white space: line ends and gaps between cells are no part of the comparison."""
-    return "".join(text.split())
+    """Return text without white space and hyphens: line ends, and how they part words, are not compared."""
+    return "".join(text.split()).translate(HYPHENS)
 
 
 def text_inside(path: Path, boxes: list[PageBox]) -> str:

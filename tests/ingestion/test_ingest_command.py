@@ -34,6 +34,13 @@ def _fast_model_and_wide_terminal(settings: Any, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "300")
 
 
+@pytest.fixture(autouse=True)
+def _no_worker_of_an_earlier_test(db: None) -> None:
+    """One that was killed a moment ago counts as running, and would be waited for."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM procrastinate_workers")
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Three files in two folders, and what is not to be taken."""

@@ -15,7 +15,7 @@ from extract.base import Element, Kind, Limits, Pictured, Request, TextOrigin, U
 from extract.labels import is_caption
 from extract.registry import extract
 from ingestion.pictures import Description, pictures_in, with_pictures
-from ingestion.structure import structure_elements
+from ingestion.structure.elements import structure_elements
 from tests.ingestion import pictured as sample
 from tests.testing.paths import SAMPLES
 

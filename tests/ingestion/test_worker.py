@@ -15,8 +15,10 @@ import pymupdf
 import pytest
 from django.conf import settings
 from django.db import connection
+from django.db.models import Sum
 from psycopg.conninfo import make_conninfo
 
+from accounts.models import DailyUsage
 from kb.documents import reprocess
 from kb.models import Chunk, ChunkVector, Document, Status
 from tests.conftest import make_cast
@@ -101,6 +103,10 @@ def test_a_killed_worker_loses_and_doubles_nothing(many_pages: bytes, moment: St
     interrupted = contents(document)
     assert len({id for id, _, _ in interrupted}) == len(interrupted) == now(document).chunk_count
     assert ChunkVector.objects.count() == len(interrupted)
+    assert DailyUsage.unscoped.aggregate(pages=Sum("pages"), documents=Sum("documents")) == {
+        "pages": 150,
+        "documents": 1,
+    }
 
     Chunk.unscoped.all().delete()
     reprocess(now(document))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pymupdf
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -49,6 +50,22 @@ def hits(cast: Cast, query: str, **body: Any) -> list[dict[str, Any]]:
     assert reply.status_code == 200, reply.content
     results: list[dict[str, Any]] = reply.json()["results"]
     return results
+
+
+def test_what_both_versions_say_is_of_the_new_one(
+    cast: Cast, django_capture_on_commit_callbacks: Callable[..., Any]
+) -> None:
+    document = indexed_document(cast.team)
+    Document.unscoped.update(status=Status.QUEUED)
+    ingest(document.pk)
+    [same] = Chunk.unscoped.filter(replaced_by=None).values_list("pk", flat=True)
+    with pymupdf.open(stream=pdf_of(TEXT), filetype="pdf") as pdf, django_capture_on_commit_callbacks():
+        pdf.set_metadata({"title": "Another file with the same words"})
+        assert put(cast, document, pdf.tobytes()).status_code == 202
+    assert Chunk.unscoped.get(pk=same).file_replaced_at is not None
+    ingest(document.pk)
+    chunk = Chunk.unscoped.get(pk=same)
+    assert (chunk.replaced_by, chunk.file_replaced_at) == (None, None)
 
 
 class TestText:
@@ -227,6 +244,8 @@ class TestReplace:
         assert "Tarifa" in found.pop()
         stale = Client().get(f"/chunks/{old_chunk}", headers=cast.headers("alice")).json()
         assert (stale["text"], "replaced_by" in stale) == (TEXT, True)
+        assert stale["file_replaced_at"]
+        assert list(Chunk.unscoped.filter(replaced_by=None).values_list("file_replaced_at")) == [(None,)]
         stored = Document.unscoped.get()
         assert Path(stored.file.path).read_bytes() == content
         assert {path.name for path in Path(stored.file.path).parent.iterdir()} == {

@@ -25,7 +25,8 @@ DOCUMENT_KEYS = {
     *("id", "name", "workspace_id", "external_user_id", "session_id", "status", "stage", "progress"),
     *("searchable", "error", "warnings", "file_type", "mime_type", "size", "sha256", "page_count"),
     *("duration", "chunk_count", "language", "tags", "metadata", "created_at", "updated_at"),
-    *("text_ready_at", "indexed_at", "activity", "url", "attached_to", "external_id"),
+    *("text_ready_at", "indexed_at", "activity", "url", "attached_to", "external_id", "delete_at"),
+    "collection_ids",
 }
 
 

@@ -45,7 +45,7 @@ def test_lists_and_forms_open(staff: Client, model: type) -> None:
 
 def test_what_the_issue_names_is_there() -> None:
     names = {model.__name__ for model in MODELS}
-    assert {"User", "Workspace", "Document", "ApiKey", "ProcrastinateJob"} <= names
+    assert {"User", "Workspace", "Document", "ApiKey", "QueuedJob"} <= names
 
 
 def test_settings_and_preferences_can_be_looked_at_but_not_changed(staff: Client, cast: Cast) -> None:

@@ -25,7 +25,10 @@ ENTRANCES = [
     *("/accounts/password/reset/", "/accounts/password/reset/done/", "/accounts/password/reset/key/done/"),
     *("/accounts/password/reset/key/1-nothing/", "/accounts/confirm-email/nothing/"),
 ]
-ACCOUNT_PAGES = ["/accounts/password/change/", "/accounts/logout/"]
+ACCOUNT_PAGES = [
+    *("/accounts/password/change/", "/accounts/logout/", "/accounts/profile/", "/accounts/security/"),
+    *("/accounts/sessions/", "/accounts/reauthenticate/", "/accounts/data/"),
+]
 PASSWORD = "a long enough password"
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("static_files")]
@@ -49,6 +52,14 @@ def inline_code(html: str) -> list[str]:
     parser = InlineCode()
     parser.feed(html)
     return parser.found
+
+
+def test_no_form_puts_its_content_into_the_address() -> None:
+    """A form sent before its script is there goes where its markup says: by default, into the address."""
+    templates = sorted((ROOT / "templates").rglob("*.html"))
+    forms = [form for path in templates for form in re.findall(r"<form\b[^>]*>", path.read_text())]
+    assert len(forms) > 20
+    assert [form for form in forms if "method=" not in form and 'role="search"' not in form] == []
 
 
 @pytest.fixture
@@ -175,15 +186,16 @@ def test_the_web_can_be_chosen_where_the_operator_has_left_it_in(
     settings.WEB_TOOLS = is_offered
     page = client.get("/").content.decode()
     assert ('value="web_search"' in page) is is_offered
-    assert f'data-tools="rag_search{" web_search" if is_offered else ""}"' in page
+    assert ('value="rag_search"' in page) is is_offered, "there is nothing to choose from otherwise"
 
 
 def test_every_icon_in_use_is_in_the_sprite() -> None:
     sprite = set(re.findall(r'"([a-z0-9-]+)"', (ROOT / "frontend" / "icons.js").read_text()))
     templates = "".join(path.read_text() for path in (ROOT / "templates").rglob("*.html"))
-    modules = "".join(path.read_text() for path in (ROOT / "frontend" / "src").glob("*.js"))
+    modules = "".join(path.read_text() for path in (ROOT / "frontend" / "src").rglob("*.js"))
     used = set(re.findall(r'icon\.html" with name="([a-z0-9-]+)"', templates))
     used |= set(re.findall(r'\bicon\("([a-z0-9-]+)"\)', modules))
+    used |= set(re.findall(r'\biconButton\("[a-z]+", "([a-z0-9-]+)"', modules))
     assert used == sprite
 
 

@@ -262,7 +262,7 @@ def roots_installation() -> Iterator[Installation]:
     installation = Installation(Path(tempfile.mkdtemp(prefix="locus-")))
     command = installation.command(ALLOW_ROOT="true")
     setup = [*command["args"][:2], "setup"]
-    subprocess.run(**command | {"args": setup}, check=True, capture_output=True, timeout=120)
+    subprocess.run(**command | {"args": setup}, check=True, capture_output=True, timeout=20)
     yield installation
     if installation.is_running:
         installation.end(signal.SIGTERM)
@@ -370,6 +370,33 @@ def test_a_child_that_ignores_the_request_to_stop_is_killed(heard: list[tuple[st
     supervise(heard, stubborn, until="here")
     assert time.monotonic() - started < 10
     assert ("child", "did not stop in time and was killed") in heard
+
+
+MANY_STOPS = """
+import os, random, signal, time
+from unittest.mock import Mock
+from locus.serve import supervisor
+
+supervisor.TICK_SECONDS = 1e-6
+# It starts a process, and here there is nothing to guard.
+supervisor.OrphanGuard = Mock()
+
+def stop_soon():
+    # From another process: a thread of this one would only run where this thread waits.
+    if not os.fork():
+        time.sleep(random.random() / 500)
+        os.kill(os.getppid(), signal.SIGTERM)
+        os._exit(0)
+
+for _ in range(1000):
+    supervisor.Supervisor({}, lambda name, line: None).run(is_ready=lambda: True, announce=stop_soon)
+    os.wait()
+"""
+
+
+def test_a_signal_stops_it_whenever_it_comes() -> None:
+    """One that came while the supervisor looked for it made it wait for itself, for ever."""
+    subprocess.run([sys.executable, "-c", MANY_STOPS], cwd=ROOT, check=True, timeout=120)
 
 
 def test_what_a_child_started_ends_with_it(heard: list[tuple[str, str]]) -> None:

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.contrib.sessions.models import Session as Login
@@ -17,9 +18,12 @@ from django.test import AsyncClient
 from django.utils import timezone
 
 from accounts.access import right_watch as rights
-from accounts.access.identity import principal_of_user
+from accounts.access.identity import principal_of_key, principal_of_user
+from accounts.access.keys import end_old_secret, rotate
 from accounts.access.rights import still_hold
-from accounts.models import ApiKey, Membership, Session, User
+from accounts.access.tokens import make_token
+from accounts.models import ApiKey, Membership, Session, User, Workspace
+from accounts.people import workspaces
 from kb.models import Document, Stage, Status
 from runs.events import Yielded
 from runs.lifecycle import begin
@@ -60,17 +64,21 @@ class Opened:
     client: AsyncClient = field(default_factory=AsyncClient)
     headers: dict[str, str] = field(default_factory=dict)
     socket_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    address_token: str = ""
+    external_user_id: str | None = None
 
     @classmethod
-    def of(cls) -> Opened:
+    def of(cls, external_user_id: str | None = None) -> Opened:
         cast = make_cast()
+        # The document belongs to no external user.
+        Workspace.objects.update(share_with_external_users=external_user_id is not None)
         document = indexed_document(cast.team)
         Document.unscoped.update(status=Status.EXTRACTING, stage=Stage.EXTRACTING)
         tool = TOOLS["rag_search"]
-        principal = principal_of_user(cast.bob)
+        principal = principal_of_user(cast.bob, external_user_id)
         execution = begin(principal, tool, tool.parse(principal, {"query": "Who kept the light?"}), None)
         Execution.unscoped.update(lease_until=timezone.now() + timedelta(hours=1))
-        return cls(cast, document, execution)
+        return cls(cast, document, execution, external_user_id=external_user_id)
 
     async def log_in(self) -> None:
         await sync_to_async(self.client.force_login)(self.cast.bob)
@@ -80,11 +88,43 @@ class Opened:
     def use_key(self) -> None:
         self.headers = self.cast.headers("bob")
         self.socket_headers = [(b"authorization", self.headers["Authorization"].encode()), HOST[0]]
+        if self.external_user_id is not None:
+            self.headers["X-External-User-Id"] = self.external_user_id
+            self.socket_headers.append((b"x-external-user-id", self.external_user_id.encode()))
+
+    def use_token(self, how: str) -> None:
+        """Have a token of bob's key: in the header, or in the address."""
+        key = ApiKey.objects.get(user=self.cast.bob)
+        token = make_token(principal_of_key(key), timezone.now() + timedelta(minutes=10))
+        self.socket_headers = [HOST[0]]
+        if how == "token":
+            self.headers = {"Authorization": f"Bearer {token}"}
+            self.socket_headers.append((b"authorization", f"Bearer {token}".encode()))
+        else:
+            self.address_token = token
+
+    async def open_by(self, by: str) -> tuple[list[AsyncIterator[bytes]], list[Socket]]:
+        """Open all by the login, the key, or a token."""
+        match by:
+            case "login":
+                await self.log_in()
+            case "key":
+                self.use_key()
+            case _:
+                await sync_to_async(self.use_token)(by)
+        return await self.streams(), await self.sockets()
+
+    def _address(self, path: str) -> str:
+        if not self.address_token:
+            return path
+        return f"{path}{'&' if '?' in path else '?'}token={self.address_token}"
 
     async def streams(self) -> list[AsyncIterator[bytes]]:
         paths = (f"executions/{self.execution.pk}/events", f"documents/{self.document.pk}/events")
         replies: list[Any] = [
-            await self.client.get(f"/api/v1/{path}", headers={**self.headers, "Accept": "text/event-stream"})
+            await self.client.get(
+                self._address(f"/api/v1/{path}"), headers={**self.headers, "Accept": "text/event-stream"}
+            )
             for path in paths
         ]
         assert [reply.status_code for reply in replies] == [200, 200]
@@ -92,7 +132,7 @@ class Opened:
 
     async def sockets(self) -> list[Socket]:
         paths = (f"/ws/documents?workspace={self.cast.team.pk}", "/ws/tools/rag_search")
-        opened = [socket(path, self.socket_headers) for path in paths]
+        opened = [socket(self._address(path), self.socket_headers) for path in paths]
         for each in opened:
             assert (await each.connect(timeout=PATIENCE_SECS))[0]
         await opened[1].send_json_to({"query": "Who kept the light?"})
@@ -124,12 +164,21 @@ def remove_member(opened: Opened) -> None:
     Membership.objects.filter(user=opened.cast.bob, workspace=opened.cast.team).delete()
 
 
+def delete_workspace(opened: Opened) -> None:
+    workspaces.delete_workspace(principal_of_user(opened.cast.alice), opened.cast.team.pk)
+
+
 def deactivate(opened: Opened) -> None:
     User.objects.filter(pk=opened.cast.bob.pk).update(is_active=False)
 
 
 def log_out(opened: Opened) -> None:
     opened.client.logout()
+
+
+def end_session(opened: Opened) -> None:
+    """As somebody does on the page Sessions, in another browser."""
+    UserSession.objects.get(user=opened.cast.bob).end()
 
 
 def change_password(opened: Opened) -> None:
@@ -141,19 +190,71 @@ def let_login_expire(opened: Opened) -> None:
     Login.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
 
 
+def rotate_key(opened: Opened) -> None:
+    rotate(ApiKey.objects.get(user=opened.cast.bob), timedelta(0))
+
+
+def let_overlap_end(opened: Opened) -> None:
+    key = ApiKey.objects.get(user=opened.cast.bob)
+    rotate(key, timedelta(hours=1))
+    ApiKey.objects.filter(pk=key.pk).update(old_secret_until=timezone.now())
+
+
 Happening = Callable[[Opened], None]
-BY_KEY: list[Happening] = [revoke_key, let_key_expire, narrow_key, take_scope_away, remove_member, deactivate]
-BY_LOGIN: list[Happening] = [log_out, change_password, let_login_expire, remove_member, deactivate]
-WAYS = [("key", each) for each in BY_KEY] + [("login", each) for each in BY_LOGIN]
+BY_KEY: list[Happening] = [
+    *(revoke_key, let_key_expire, narrow_key, take_scope_away, remove_member, delete_workspace, deactivate),
+    *(rotate_key, let_overlap_end),
+]
+BY_LOGIN: list[Happening] = [
+    *(log_out, end_session, change_password, let_login_expire, remove_member, deactivate, delete_workspace),
+]
+BY_TOKEN: list[Happening] = [revoke_key, narrow_key, let_overlap_end]
+WAYS = [
+    (by, each)
+    for by, endings in (("key", BY_KEY), ("login", BY_LOGIN), ("token", BY_KEY), ("address", BY_TOKEN))
+    for each in endings
+]
 
 
 @pytest.mark.parametrize(("by", "happening"), WAYS)
 async def test_a_right_that_ends_ends_streams_and_sockets(by: str, happening: Happening) -> None:
     """Streams of executions went on to their end, and sockets for ever, after the right to them was gone."""
     opened = await sync_to_async(Opened.of)()
-    await opened.log_in() if by == "login" else opened.use_key()
-    streams, sockets = await opened.streams(), await opened.sockets()
+    streams, sockets = await opened.open_by(by)
     await database_sync_to_async(happening)(opened)
+    await all_end(streams, sockets)
+
+
+@pytest.mark.parametrize("how", ["token", "address"])
+async def test_a_token_that_expires_ends_what_it_opened(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = await sync_to_async(Opened.of)()
+    streams, sockets = await opened.open_by(how)
+    later = timezone.now() + timedelta(hours=1)
+    monkeypatch.setattr("accounts.access.rights.timezone.now", lambda: later)
+    await all_end(streams, sockets)
+
+
+async def test_sharing_that_ends_ends_what_external_users_have_open() -> None:
+    opened = await sync_to_async(Opened.of)("x")
+    streams, sockets = await opened.open_by("key")
+    await database_sync_to_async(Workspace.objects.update)(share_with_external_users=False)
+    await all_end(streams, sockets)
+
+
+async def test_the_new_secret_of_a_key_is_a_right_of_its_own() -> None:
+    """The overlap that ends ends what the old secret opened, and nothing else."""
+    opened = await sync_to_async(Opened.of)()
+    key = await sync_to_async(ApiKey.objects.get)(user=opened.cast.bob)
+    opened.cast.keys["bob"] = await sync_to_async(rotate)(key, timedelta(hours=1))
+    opened.use_key()
+    streams, sockets = await opened.streams(), await opened.sockets()
+    await sync_to_async(end_old_secret)(key)
+    await asyncio.sleep(0.5)
+    await all_are_open(streams, sockets)
+
+
+async def all_end(streams: list[AsyncIterator[bytes]], sockets: list[Socket]) -> None:
+    """Expect that every stream and socket ends as one without a right does."""
     async with asyncio.timeout(PATIENCE_SECS):
         for stream in streams:
             frames = [frame async for frame in stream]
@@ -173,6 +274,11 @@ async def test_what_leaves_a_right_as_it_is_ends_nothing() -> None:
     streams, sockets = await opened.streams(), await opened.sockets()
     await database_sync_to_async(_change_other_things)(opened)
     await asyncio.sleep(0.5)
+    await all_are_open(streams, sockets)
+
+
+async def all_are_open(streams: list[AsyncIterator[bytes]], sockets: list[Socket]) -> None:
+    """Expect that no stream and no socket has ended, and close them."""
     for each in sockets:
         assert await each.receive_nothing(timeout=0.05)
         await each.disconnect()

@@ -57,6 +57,7 @@ def end(execution_id: str) -> ToolEnd:
             model="scripted",
             execution_id=execution_id,
             answered=True,
+            outcome="answered",
             citations_removed=0,
             usage=Usage(),
             timings={},

@@ -1,7 +1,8 @@
 """Make the sample files beside this script: `python -m tests.samples.make`.
 
 They are committed, so that tests do not depend on the PDF library that wrote them. The spoken one needs
-Debian's `espeak-ng`, the photo `pillow-heif`, which is no dependency of Locus.
+Debian's `espeak-ng`, the photo `pillow-heif`, which is no dependency of Locus. `locked.docx` is made of two
+paragraphs by `msoffcrypto-tool`, which is none either; its password is “pass word €”.
 """
 
 from __future__ import annotations

@@ -28,6 +28,9 @@ from tests.factories import indexed_document
 from tests.testing.payments import UNRECORDED
 from tests.testing.rerankers import JudgeEndpoint, RerankEndpoint
 
+# A judge gives its connection back, which fails without a database if an earlier test has left one open.
+pytestmark = pytest.mark.django_db
+
 JSON = "application/json"
 QUESTION = "Who keeps the light?"
 PASSAGES = ["Bread and salt.", "The keeper keeps the light.", "A light."]

@@ -127,6 +127,7 @@ def test_the_schema_says_what_it_takes_and_answers() -> None:
         "metadata",
         "created_after",
         "created_before",
+        "collection_ids",
         "kinds",
         "languages",
     }

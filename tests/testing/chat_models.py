@@ -43,6 +43,11 @@ class ScriptedProvider(LoopbackServer):
     requests: list[dict[str, Any]] = field(default_factory=list)
     left: threading.Event = field(default_factory=threading.Event)
     """Set when a client has closed its connection before the end."""
+    models: list[str] = field(default_factory=lambda: ["llama3.2:3b", "nomic-embed-text", "qwen3:8b"])
+    """What `GET /v1/models` lists: to everybody, or to who sends `key`."""
+    key: str = ""
+    listing: bytes | None = None
+    """Listed instead, whatever it is."""
     path: ClassVar[str]
 
     def handler(self) -> type[Handler]:
@@ -50,6 +55,15 @@ class ScriptedProvider(LoopbackServer):
 
         class Streaming(Handler):
             protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                self.close_connection = True
+                if self.path.partition("?")[0] != "/v1/models":
+                    self.send_error(404)
+                elif provider.key not in f"{self.headers['Authorization']} {self.headers['x-api-key']}":
+                    self.send_error(401)
+                else:
+                    provider._send_list(self)
 
             def do_POST(self) -> None:
                 body = self.sent_json()
@@ -118,6 +132,14 @@ class ScriptedProvider(LoopbackServer):
         # Some servers tell what they were sent.
         sent = {name: value for name, value in handler.headers.items() if KEY in value}
         self._send_json(handler, turn.status, turn.headers, self.failure(turn.error) | {"sent": sent})
+
+    def _send_list(self, handler: BaseHTTPRequestHandler) -> None:
+        listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]}
+        content = json.dumps(listed).encode() if self.listing is None else self.listing
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
 
     def _send_json(
         self, handler: BaseHTTPRequestHandler, status: int, headers: dict[str, str], body: dict[str, Any]

@@ -104,10 +104,20 @@ def _start(name: str, *arguments: str, **more: str) -> subprocess.Popen[bytes]:
 
 def environment() -> dict[str, str]:
     """Return the environment of a process that works on the test database."""
+    # A transaction that is left open would hold up the tests that follow.
+    limits = f"{os.environ.get('PGOPTIONS', '')} -c idle_in_transaction_session_timeout=60s"
+    return os.environ | {
+        "DATABASE_URL": database_address(),
+        "DJANGO_SETTINGS_MODULE": "locus.settings",
+        "PGOPTIONS": limits,
+    }
+
+
+def database_address() -> str:
+    """Return the connection parameters of the test database."""
     database = connection.settings_dict
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
-    conninfo = make_conninfo(**{key: str(database[name]) for key, name in names.items() if database[name]})
-    return os.environ | {"DATABASE_URL": conninfo, "DJANGO_SETTINGS_MODULE": "locus.settings"}
+    return make_conninfo(**{key: str(database[name]) for key, name in names.items() if database[name]})
 
 
 def _log(name: str) -> Path:

@@ -43,6 +43,10 @@ def scratch_database() -> Iterator[None]:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     django.setup()
     from django.db import connection
+
+    from core.row_access import act_as_system_in_this_process
+
+    act_as_system_in_this_process()
     from django.test.utils import setup_databases, teardown_databases
 
     connection.settings_dict["TEST"]["NAME"] = f"bench_{os.getpid()}"

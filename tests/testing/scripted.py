@@ -70,6 +70,7 @@ async def scripted(principal: Principal, inputs: RagInput, run: Run) -> AsyncIte
         model="scripted",
         execution_id=run.execution_id,
         answered=True,
+        outcome="answered",
         citations_removed=0,
         usage=usage,
         timings={},

@@ -13,7 +13,7 @@ from search.rerank.base import Reranker
 from search.retrieval import rank
 
 ROOT = Path(__file__).parents[3]
-ROOMS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "locus")
+ROOMS = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "assistants", "locus")
 LIBRARIES = {"pydantic_ai", "anthropic", "openai"}
 # The web search that is built into Anthropic's API: docs/adr/0033-one-gateway-to-chat-models.md.
 SPEAKS_ITSELF = {"search/web/providers/anthropic.py"}

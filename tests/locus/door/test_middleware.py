@@ -6,6 +6,7 @@ import asyncio
 import logging
 import shutil
 from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -259,9 +260,11 @@ async def test_an_upload_that_would_fill_the_disk_is_refused(
         return cast.alice.pk
 
     monkeypatch.setattr("locus.door.bodies.in_database", alice)
-    free = shutil.disk_usage(settings.DATA_DIR).free
-    for room, status in [(2**20, 200), (free, 503)]:
-        settings.MIN_FREE_DISK_BYTES = room
+    settings.MIN_FREE_DISK_BYTES = 2**20
+    # Twice its bytes must fit.
+    for free, status in [(2**20 + 2000, 200), (2**20 + 1999, 503)]:
+        disk = SimpleNamespace(free=free)
+        monkeypatch.setattr(shutil, "disk_usage", lambda path, disk=disk: disk)
         reply = await ask("POST", "/api/v1/documents", Reader(), Content_Length="1000")
         assert reply.status_code == status
     assert reply.json()["error"]["code"] == "overloaded"

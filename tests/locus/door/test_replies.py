@@ -80,6 +80,7 @@ def test_the_schema_is_made_once_and_prints_nothing(
 ) -> None:
     """It took a third of a second for each request of anybody, and printed warnings each time."""
     schema._render_schema.cache_clear()
+    schema.built_schema.cache_clear()
     made: list[object] = []
     make = SchemaGenerator.get_schema
 
@@ -94,7 +95,7 @@ def test_the_schema_is_made_once_and_prints_nothing(
     assert len(made) == 1
     for _ in range(2):
         assert client.get("/api/schema").content.startswith(b"openapi: 3.1.0")
-    assert len(made) == 2
+    assert len(made) == 1
     printed = capfd.readouterr()
     assert "Warning" not in printed.err + printed.out
 
@@ -105,19 +106,18 @@ def test_the_admin_panel_runs_no_script_of_a_document(client: Client, cast: Cast
     for path in ("/admin/", "/admin/kb/document/"):
         policy = client.get(path)["Content-Security-Policy"]
         directives = dict(part.split(" ", 1) for part in policy.split("; "))
-        assert directives["script-src"] == "'self' 'unsafe-eval'"
         assert directives["default-src"] == "'self'"
+        assert not {"script-src", "style-src"} & set(directives)
         assert directives["object-src"] == directives["frame-ancestors"] == "'none'"
-    docs = client.get("/api/docs")["Content-Security-Policy"]
-    assert "script-src" not in docs
-    assert "default-src 'self'" in docs
-    assert "unsafe" not in client.get("/")["Content-Security-Policy"]
+        assert "unsafe" not in policy
+    for path in ("/", "/api/docs"):
+        assert "unsafe" not in client.get(path)["Content-Security-Policy"]
 
 
 def test_behind_tls_browsers_are_told_to_stay_there() -> None:
     """With TLS on, `check --deploy` named HSTS and the redirect as missing."""
     environment = os.environ | {"BEHIND_TLS": "true", "SECRET_KEY": secrets.token_urlsafe(48)}
-    command = [sys.executable, "manage.py", "check", "--deploy", "--tag=security", "--fail-level=WARNING"]
+    command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level=WARNING"]
     checked = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
 

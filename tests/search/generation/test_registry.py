@@ -21,9 +21,10 @@ def _no_keys(settings: Settings) -> None:
     settings.ANTHROPIC_API_KEY = settings.OPENAI_API_KEY = ""
 
 
+@pytest.mark.django_db
 def test_nothing_needs_to_be_set(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    assert start() == "Answering with extractive."
+    assert start() == "Answering with extractive, or the model that was connected on a page."
     assert start() in caplog.messages
     assert generator() is generator()
 

@@ -79,6 +79,9 @@ async def _patch(people: Cast, path: str, body: dict[str, Any]) -> None:
 def kept_rows() -> list[tuple[str, str, datetime]]:
     """Return key, pickled value and end of what the cache of searches keeps."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT cache_key, value, expires FROM locus_cache")
+        # The last error of each engine is kept there as well (core/last_errors.py).
+        cursor.execute(
+            "SELECT cache_key, value, expires FROM locus_cache WHERE cache_key NOT LIKE '%:last_error:%'"
+        )
         rows: list[tuple[str, str, datetime]] = cursor.fetchall()
         return rows

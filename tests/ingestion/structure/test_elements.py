@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from core.locations import Box, LocatedText, OnPage, Page
+from core.locations import LocatedText
 from extract.base import Element, Kind
-from ingestion.structure import structure_elements
-
-BODY = "The keepers wrote down the wind and the water every four hours, by day and by night."
-
-
-def typed(
-    text: str, *, y: float, page: int = 1, size: float = 10, bold: bool = False, x: float = 72
-) -> Element:
-    """Return a line of type; words are as wide as they have letters."""
-    words = []
-    for word in text.split():
-        width = 0.5 * size * len(word)
-        words.append((word, OnPage(Page(page, 595, 842), int(y), Box(x, y, x + width, y + size))))
-        x += width + 3
-    return Element(Kind.PARAGRAPH, LocatedText.of_words(words), font_size=size, bold=bold)
-
-
-def body(page: int = 1) -> list[Element]:
-    return [typed(BODY, y=y, page=page) for y in range(200, 600, 20)]
+from ingestion.structure.elements import structure_elements
+from tests.ingestion.structure.lines_of_type import body, typed
 
 
 def kinds(*elements: Element) -> list[tuple[Kind, int | None]]:
@@ -66,6 +49,18 @@ def test_lines_at_the_same_place_of_many_pages_are_running_heads_and_feet() -> N
     found = structure_elements([element for page in pages for element in page])
     assert [e.text for e in found if e.kind is Kind.PAGE_HEADER] == ["Annual report"] * 5
     assert [e.text for e in found if e.kind is Kind.PAGE_FOOTER] == [f"Page {n} of 9" for n in range(1, 6)]
+
+
+def test_lines_that_count_pages_wherever_they_stand() -> None:
+    """The last line of a page that holds little stands far from the margin."""
+    pages = [
+        [typed("Towers of the coast", y=100, page=n), typed(f"Form 10-K {n - 2}", y=450 + 30 * n, page=n)]
+        for n in range(3, 8)
+    ]
+    found = structure_elements([element for page in pages for element in page])
+    assert [e.text for e in found if e.kind is Kind.PAGE_FOOTER] == [f"Form 10-K {n}" for n in range(1, 6)]
+    years = [typed(f"In {2000 + n} nothing happened", y=400, page=n) for n in (3, 5, 6)]
+    assert not [e for e in structure_elements(years) if e.kind is Kind.PAGE_FOOTER]
 
 
 def test_lines_that_come_back_in_the_middle_of_pages_stay() -> None:

@@ -1,0 +1,1 @@
+"""How well documents are read: figures on files of which the truth is known."""

@@ -1,0 +1,143 @@
+"""Without any one check of a scope, and with any one policy of PostgreSQL open, some test turns red.
+
+`mutating.py` says how they are taken out in turn.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import models
+
+from accounts.scope import ScopedManager
+from core.database.base import DatabaseWrapper
+from kb.models import Document
+from tests.adversary import mutants
+from tests.adversary.requests import Answer, ask, own_ids
+from tests.adversary.test_api import PLACES
+from tests.adversary.world import World
+from tests.testing.paths import ROOT
+
+SUITES = {
+    "scopes": [
+        "tests/accounts",
+        "tests/adversary",
+        "tests/kb/test_documents_api.py",
+        "tests/kb/test_external_users.py",
+        "tests/runs",
+        "tests/search/test_continuations.py",
+        "tests/search/test_search_api.py",
+        "tests/search/test_web_use.py",
+        "tests/search/web/test_web_settings.py",
+    ],
+    "policies": ["tests/accounts/test_row_security.py"],
+}
+"""What may turn red."""
+LEFT_OUT = [
+    # They would notice, but take long, and others notice, too.
+    *("test_large_deletion", "test_ledger", "test_rates", "test_openid_connect", "test_journal"),
+    *("test_each_place_is_one", "test_what_has_ended", "the_admin_panel", "has_a_case"),
+    # They repair policies, or compare them with what they should be.
+    *("TestInstallation", "TestConnections"),
+]
+OF_WORKSPACE = "`require_workspace` with the role admin stands before it"
+OF_DOCUMENT = "`visible_document` or `visible_chunk` has found the document"
+REDUNDANT = {
+    "accounts/people/invitations.py:invitations_of:restricted_to": OF_WORKSPACE,
+    "accounts/people/invitations.py:revoke_invitation:restricted_to:2": OF_WORKSPACE,
+    "kb/api/chunks.py:DocumentChunksView.get:addressable_by": OF_DOCUMENT,
+    "kb/api/chunks.py:_neighbors:addressable_by": OF_DOCUMENT,
+    "kb/api/reading.py:_live_chunks:addressable_by": OF_DOCUMENT,
+    "kb/api/documents.py:_reply:addressable_by": "it reads the documents that the request has just added",
+}
+"""By check, why nobody can notice its absence: another stands before it, and a query must have a scope."""
+
+
+def test_the_checks_are_found() -> None:
+    found = mutants.sites()
+    assert len(found) > 130
+    for rule in ("_in_workspaces", "owned_by", "document_rule"):
+        assert f"accounts/scope.py:{rule}:Q" in found
+    assert "kb/api/finding.py:visible_document:addressable_by" in found
+    assert "kb/index/view.py:open_view:restricted_to" in found
+    assert REDUNDANT.keys() <= found.keys()
+    assert mutants.FILTERS.isdisjoint(mutants.CHECKS)
+
+
+EXAMPLE = """
+class Reader:
+    def rows(self, principal):
+        principal.require_scope("read")
+        if self.is_closed:
+            raise Forbidden("closed")
+        return Row.objects.restricted_to(principal), rank(Row.objects.restricted_to(principal))
+"""
+CHECKS_OF_EXAMPLE = {
+    "example.py:Reader.rows:require_scope": "principal.require_scope",
+    "example.py:Reader.rows:Forbidden": "raise Forbidden",
+    "example.py:Reader.rows:restricted_to": "Row.unscoped.all()",
+    "example.py:Reader.rows:restricted_to:2": "rank(Row.unscoped.all()",
+}
+
+
+def test_each_check_has_a_switch_of_its_own() -> None:
+    tree, found = mutants.with_switches(EXAMPLE, "example.py")
+    assert list(found) == list(CHECKS_OF_EXAMPLE)
+    code = ast.unparse(tree)
+    for site, mutation in CHECKS_OF_EXAMPLE.items():
+        assert f"__is_removed__('{site}')" in code
+        assert mutation in code
+
+
+@pytest.mark.django_db
+def test_the_adversary_sees_a_scope_that_lets_all_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The quick proof that the walk can turn red: ids that hide nothing any more are answered with 200."""
+    from asgiref.sync import async_to_sync
+
+    def everything(self: ScopedManager[Document], principal: object) -> models.QuerySet[Document]:
+        return self.model.unscoped.all()
+
+    world = World()
+    charlie = world.attacker("charlie")
+    thing = next(thing for thing in world.things if thing.kind == "document")
+    place = next(p for p in PLACES if p.kind == "document" and p.where == "path" and p.method == "GET")
+
+    async def status() -> int:
+        own = own_ids(charlie, world.things)
+        return (await Answer.of(await ask(charlie, place, thing.id, own), thing.id)).status
+
+    assert async_to_sync(status)() == 404
+    monkeypatch.setattr(ScopedManager, "addressable_by", everything)
+    # PostgreSQL makes up for it: the second wall.
+    assert async_to_sync(status)() == 404
+    monkeypatch.setattr(DatabaseWrapper, "_may_restrict", lambda self, connection: False)
+    assert async_to_sync(status)() == 200
+
+
+@pytest.mark.slow("mutations")
+@pytest.mark.parametrize("kind", SUITES)
+def test_whatever_is_taken_out_turns_some_test_red(kind: str, tmp_path: Path) -> None:
+    outcome = take_out_in_turn(kind, tmp_path / "report.json")
+    assert outcome["red"] == {}
+    survivors = {name for name, test in outcome["outcome"].items() if test is None}
+    assert survivors == (REDUNDANT.keys() if kind == "scopes" else set())
+
+
+def take_out_in_turn(kind: str, report: Path) -> dict[str, Any]:
+    """Run the tests in a process of its own, with a database and a data folder of its own."""
+    environment = os.environ | {"LOCUS_MUTATE": kind, "CI": "1"}
+    for name in ("DATABASE_URL", "DATA_DIR", "PYTEST_PLUGINS", "PYTEST_XDIST_WORKER"):
+        environment.pop(name, None)
+    options = ["-q", "-p", "no:cacheprovider", "-p", "tests.adversary.mutating", "--slow", "none"]
+    chosen = " and ".join(f"not {name}" for name in ["test_mutations", *LEFT_OUT])
+    command = [sys.executable, "-m", "pytest", *options, "-k", chosen, "--report", str(report), *SUITES[kind]]
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert report.exists(), run.stdout[-3000:] + run.stderr[-3000:]
+    return dict(json.loads(report.read_text()))

@@ -1,0 +1,155 @@
+"""Each step by itself, given the ids of others.
+
+Where several steps follow each other, an earlier one hides what a later one lets through, so that no request
+shows the gap.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from accounts.access.identity import principal_of_user
+from accounts.principal import Principal
+from core.locations import LocatedText
+from ingestion.bulk import FollowedDocuments
+from kb.embedding.spaces import active_space
+from kb.index.view import open_view
+from kb.models import Chunk, Document, Status
+from kb.personal_export import export_documents
+from kb.websocket import DocumentsConsumer
+from runs.archives.exporting import _executions
+from runs.models import Execution, ExecutionStatus
+from search import crops, retrieval
+from search.continuations import _neighbours
+from search.evaluation.collection import _Texts, collect, count_unfinished
+from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
+from search.inputs import QuestionInput, searched_workspaces
+from search.passages import read_passages
+from search.phrases import narrow_to_phrases
+from tests.conftest import Cast
+from tests.factories import stored_document
+
+pytestmark = pytest.mark.django_db
+TEXTS = ("The lighthouse keeper saw the ship.", "Nobody heard the keeper of the light.")
+
+
+@pytest.fixture
+def document(cast: Cast) -> Document:
+    return stored_document(cast.team, "log.txt", b"log", map(LocatedText, TEXTS), tags=["sea"])
+
+
+@pytest.fixture
+def chunks(document: Document) -> list[Chunk]:
+    return list(Chunk.unscoped.filter(document=document).order_by("ordinal"))
+
+
+@pytest.fixture
+def alice(cast: Cast) -> Principal:
+    return principal_of_user(cast.alice)
+
+
+@pytest.fixture
+def charlie(cast: Cast) -> Principal:
+    return principal_of_user(cast.charlie)
+
+
+class TestSearch:
+    def test_passages(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        ids = [chunk.pk for chunk in chunks]
+        assert [passage.chunk_id for passage in read_passages(alice, ids)] == ids
+        assert read_passages(charlie, ids) == []
+
+    def test_results(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        ids = [chunk.pk for chunk in chunks]
+        assert retrieval._read_chunks(alice, ids) == chunks
+        assert retrieval._read_chunks(charlie, ids) == []
+
+    def test_the_index(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        assert len(open_view(alice, active_space()).chunk_ids(np.arange(2))) == 2
+        assert open_view(charlie, active_space()).segments == []
+
+    def test_filters(self, alice: Principal, charlie: Principal, document: Document) -> None:
+        question = retrieval.Question("keeper", filters=retrieval.Filters(tags=("sea",)))
+        assert retrieval._documents(alice, question) == frozenset({document.pk})
+        assert retrieval._documents(charlie, question) == frozenset()
+
+    def test_phrases(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        view, question = open_view(alice, active_space()), '"lighthouse keeper"'
+        assert narrow_to_phrases(alice, view, question) is not view
+        # As if the phrase stood nowhere.
+        assert narrow_to_phrases(charlie, view, question) is view
+
+    def test_neighbours(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        assert len(_neighbours(alice, chunks)) == 2
+        assert _neighbours(charlie, chunks) == {}
+
+    def test_pictures(
+        self, alice: Principal, charlie: Principal, document: Document, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(crops, "is_multimodal", lambda workspace: True)
+        picture: Any = SimpleNamespace(area="a box")
+        contexts: list[Any] = [SimpleNamespace(document_id=document.pk, rank=1, picture=picture)]
+        monkeypatch.setattr(crops, "_scanned_contexts", lambda eligible: [])
+        assert crops._crops_wanted(alice, contexts) == [(1, document, picture.area)]
+        assert crops._crops_wanted(charlie, contexts) == []
+
+    def test_whose_settings_count(self, cast: Cast, charlie: Principal, document: Document) -> None:
+        inputs = QuestionInput(query="keeper", document_ids=[document.pk])
+        assert searched_workspaces(principal_of_user(cast.bob), inputs) == {cast.team.pk}
+        assert searched_workspaces(charlie, inputs) == set()
+
+
+class TestEvaluation:
+    def test_texts(self, alice: Principal, charlie: Principal, document: Document) -> None:
+        assert len(_Texts(alice).of(document.pk)) == 2
+        assert _Texts(charlie).of(document.pk) == []
+
+    def test_unfinished_documents(self, cast: Cast, alice: Principal, charlie: Principal) -> None:
+        waiting = stored_document(cast.team, "later.txt", b"later", status=Status.QUEUED)
+        assert count_unfinished(alice, [waiting.pk]) == 1
+        assert count_unfinished(charlie, [waiting.pk]) == 0
+
+    def test_judgements(self, cast: Cast, alice: Principal, charlie: Principal, document: Document) -> None:
+        dataset = Dataset("sea", (Query("keeper", (Judgement(document.name),), "line 1"),))
+        assert collect(alice, cast.team.pk, dataset, {}).cases
+        with pytest.raises(BadDataset):
+            collect(charlie, cast.team.pk, dataset, {})
+
+
+def test_documents_that_a_command_follows(alice: Principal, charlie: Principal, document: Document) -> None:
+    for principal, expected in ((alice, {document.pk: document}), (charlie, {})):
+        with closing(FollowedDocuments(principal)) as followed:
+            assert followed._documents([document.pk]) == expected
+
+
+def test_news_of_documents(cast: Cast, alice: Principal, charlie: Principal, document: Document) -> None:
+    def seen(principal: Principal) -> tuple[set[str], bool]:
+        consumer: Any = SimpleNamespace(principal=principal)
+        news = DocumentsConsumer._read(consumer, str(document.pk))
+        return DocumentsConsumer._visible_ids(consumer, cast.team.pk), news is not None
+
+    assert seen(alice) == ({str(document.pk)}, True)
+    assert seen(charlie) == (set(), False)
+
+
+def test_ones_own_documents(cast: Cast) -> None:
+    """Of the customers of one's programs, nothing."""
+    own = cast.alice.personal_workspace
+    stored_document(own, "mine.txt", b"mine")
+    stored_document(own, "theirs.txt", b"theirs", external_user_id="x")
+    exported = repr(list(export_documents(cast.alice)))
+    assert "mine.txt" in exported
+    assert "theirs.txt" not in exported
+
+
+def test_executions_in_an_archive(cast: Cast) -> None:
+    done = {"tool": "rag_search", "inputs": {}, "status": ExecutionStatus.COMPLETED, "workspace": cast.team}
+    mine = Execution.unscoped.create(user=cast.alice, **done)
+    Execution.unscoped.create(user=cast.bob, **done)
+    Execution.unscoped.create(user=cast.alice, external_user_id="x", **done)
+    assert [line.id for line in _executions(cast.team, cast.alice)] == [mine.pk]

@@ -1,0 +1,180 @@
+"""Headings are found by their type, by numbers that the document counts, and by what stands below."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+
+import pytest
+from pytest import Subtests
+
+from core.locations import Box, LocatedText, OnPage, Page
+from extract.base import Element, Kind
+from ingestion.structure.elements import structure_elements
+from tests.ingestion.structure.lines_of_type import BODY, body, headings, section, typed
+
+
+def titles(*sections: list[Element]) -> list[str]:
+    return [text for _, text in headings(*chain(*sections))]
+
+
+# --- Numbers -----------------------------------------------------------------------------------------------
+
+COUNTED = {
+    "capitals": ({}, ["1 INTRODUCTION", "2 RELATED WORK", "2.1 TOWERS", "3 REFERENCES"]),
+    "roman": ({}, ["I. INTRODUCTION", "II. THE TOWER", "III. THE LAMP"]),
+    "italics": ({"italic": True}, ["A. Dataset extraction", "B. Generated data", "C. Tests"]),
+    "bold": ({"bold": True}, ["1. Basis of presentation", "2. Restructuring.", "3. Debt"]),
+    "named": ({"bold": True}, ["Item 1. Business.", "Item 1A. Risk factors", "Note 3 – Leases"]),
+    "lettered": ({"bold": True}, ["A.1 First proof", "A.2 Second proof"]),
+    "plain": ({}, ["3.1 Scope", "3.2 Terms", "3.3 Notices"]),
+}
+
+
+def test_numbered_headings(subtests: Subtests) -> None:
+    for name, (look, expected) in COUNTED.items():
+        with subtests.test(name):
+            assert titles(*(section(title, **look) for title in expected)) == expected
+
+
+def test_a_number_in_a_line_of_its_own() -> None:
+    """Readers take “1” and “INTRODUCTION” for two lines, and a lone “1” is higher than wide."""
+
+    def numbered(number: str, title: str) -> Element:
+        page = Page(1, 595, 842)
+        words = [
+            (number, OnPage(page, 0, Box(72, 120, 77, 132))),
+            (title, OnPage(page, 1, Box(90, 120, 180, 132))),
+        ]
+        return Element(Kind.PARAGRAPH, LocatedText.of_words(words), font_size=12)
+
+    found = headings(numbered("1", "INTRODUCTION"), *body(), numbered("2", "METHODS"))
+    assert [text for _, text in found] == ["1 INTRODUCTION", "2 METHODS"]
+
+
+def test_numbered_items_of_a_list_are_none() -> None:
+    items = "1. Flour and water", "2. Salt", "3. Time"
+    assert titles(*([typed(item)] for item in items)) == []
+
+
+def test_long_named_headings() -> None:
+    title = (
+        "Item 5. Market for the registrant’s common equity, related stockholder matters and issuer "
+        "purchases of equity securities during the last three fiscal years of the company"
+    )
+    assert titles(section(title, bold=True)) == [title]
+
+
+# --- Type --------------------------------------------------------------------------------------------------
+
+
+def test_a_page_in_small_type_has_its_own_measure() -> None:
+    """Exhibits set larger than the report hid all of its headings."""
+    report = [typed("Our towers", size=8, bold=True), *body(size=8)]
+    exhibit = list(chain(*(body(page, size=12) for page in range(2, 9))))
+    found = structure_elements([*report, *exhibit])
+    assert [element.text for element in found if element.kind is Kind.HEADING] == ["Our towers"]
+
+
+def test_left_of_indented_paragraphs() -> None:
+    elements = [typed("Opportunity", bold=True, x=50), *body(x=76)]
+    assert structure_elements(elements)[0].kind is Kind.HEADING
+
+
+@pytest.mark.parametrize("look", [{"italic": True}, {}])
+def test_titles_that_are_only_slanted_or_in_capitals(look: dict[str, bool]) -> None:
+    words = ["The tower", "The lamp"] if look else ["THE TOWER", "THE LAMP"]
+    assert titles(*(section(title, **look) for title in words)) == words
+    # One alone may be a stressed line.
+    assert titles(section(words[0], **look)) == []
+
+
+def test_lines_of_one_centred_title_are_joined() -> None:
+    upper, lower = "Datasets and Baselines for Armenian", "Named Entities"
+    found = headings(
+        typed(upper, y=80, size=20, x=297.5 - (10 * 31 + 12) / 2),
+        typed(lower, y=104, size=20, x=297.5 - (10 * 13 + 3) / 2),
+        typed("Abstract", y=150, size=12, x=297.5 - 24),
+    )
+    assert found == [(1, f"{upper} {lower}"), (2, "Abstract")]
+
+
+def test_headings_one_below_the_other_stay_apart() -> None:
+    stacked = [typed("Revenue", y=120, bold=True), typed("Revenue by segment", y=135, bold=True)]
+    assert [text for _, text in headings(*stacked)] == ["Revenue", "Revenue by segment"]
+
+
+# --- What is none ------------------------------------------------------------------------------------------
+
+NONE = {
+    "a caption": typed("Figure 3: The lamp at night", bold=True),
+    "a caption with a roman number": typed("TABLE II: Lamps and their keepers"),
+    "authors": typed("Baijun Ji‡, Zhirui Zhang§, Min Zhang†", bold=True, size=12),
+    "a sentence": typed("This bold statement ends like a sentence.", bold=True),
+    "figures": typed("2022 2021", size=18),
+}
+
+
+def test_what_looks_like_a_heading_and_is_none(subtests: Subtests) -> None:
+    for name, element in NONE.items():
+        with subtests.test(name):
+            assert headings(element) == []
+
+
+def test_cells_of_a_table_of_words() -> None:
+    row = [typed("Product", bold=True, x=72), typed("Global revenue", bold=True, x=200)]
+    assert headings(*row) == []
+    approved = [typed("Approved", bold=True, y=y) for y in (20, 60, 100)]
+    assert headings(*approved) == []
+
+
+def test_a_stamp_along_the_margin() -> None:
+    page = Page(1, 595, 842)
+    stamp = LocatedText.of_words([("arXiv:1705.07830v3", OnPage(page, 0, Box(11, 200, 31, 500)))])
+    assert headings(Element(Kind.PARAGRAPH, stamp, font_size=20)) == []
+
+
+# --- Levels ------------------------------------------------------------------------------------------------
+
+
+def levels(*sections: list[Element]) -> list[int | None]:
+    return [level for level, _ in headings(*chain(*sections))]
+
+
+def test_numbers_decide_the_level_of_numbered_headings() -> None:
+    numbered = "1 ONE", "1.1 INNER", "1.1.1 INNERMOST", "1.2 INNER", "2 TWO", "2.1 INNER"
+    assert levels([typed("The title", size=18)], *map(section, numbered)) == [1, 2, 3, 4, 3, 2, 3]
+
+
+def test_letters_stand_below_roman_numbers() -> None:
+    numbered = "I. FIRST", "A. INNER", "B. INNER", "II. SECOND", "A. INNER", "B. INNER"
+    assert levels(*map(section, numbered)) == [1, 2, 2, 1, 2, 2]
+
+
+def test_parts_hold_items_and_items_hold_notes() -> None:
+    titles = (
+        "PART I",
+        "ITEM 1. BUSINESS",
+        "OVERVIEW",
+        "Digital media",
+        "ITEM 8. STATEMENTS",
+        "NOTE 1. BASIS",
+        "PART II",
+    )
+    assert levels(*(section(title, bold=True) for title in titles)) == [1, 2, 3, 4, 2, 3, 1]
+
+
+def test_what_follows_the_last_number_is_its_equal() -> None:
+    named = "1 ONE", "2 TWO", "REFERENCES"
+    assert levels(*(section(title, bold=True) for title in named)) == [1, 1, 1]
+
+
+def test_levels_that_the_file_states_count_for_headings_that_look_alike() -> None:
+    stated = replace(typed("Named by the outline", bold=True), kind=Kind.HEADING, level=3)
+    found = headings(typed("Title", size=18), stated, typed("Not in the outline", y=150, bold=True))
+    assert found == [(1, "Title"), (3, "Named by the outline"), (3, "Not in the outline")]
+
+
+def test_a_section_never_holds_one_of_its_own_rank() -> None:
+    found = headings(typed(BODY), *section("First", size=14), *section("Second", size=14))
+    assert found == [(1, "First"), (1, "Second")]

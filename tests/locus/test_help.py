@@ -1,0 +1,51 @@
+"""The page Help, the app that browsers can install, and addresses as people type them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from extract.kinds import KINDS
+from locus.help_page import GROUPS, kind_groups, limits
+from tests.conftest import Cast
+from tests.testing.paths import ROOT
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_static_files")]
+
+
+@pytest.fixture
+def alice(cast: Cast) -> Client:
+    client = Client()
+    client.force_login(cast.alice)
+    return client
+
+
+def test_it_names_every_kind_of_file() -> None:
+    named = [name for _, names in GROUPS for name in names]
+    assert sorted(named) == sorted(KINDS)
+    assert kind_groups()[0].extensions.startswith("pdf, docx")
+
+
+def test_its_limits_are_those_in_force(alice: Client, settings: Settings) -> None:
+    settings.MAX_UPLOAD_BYTES, settings.MAX_PAGES, settings.QUOTA_DOCUMENTS = 7 * 2**20, 1234, 55
+    assert {
+        ("A file", "7.0 MB"),
+        ("Pages of a document", "1,234"),
+        ("Documents of a workspace", "55"),
+    } <= set(limits())
+    page = alice.get("/help").content.decode()
+    assert "1,234" in page
+    assert settings.VERSION in page
+
+
+def test_a_browser_can_install_it(settings: Settings) -> None:
+    answer = Client().get("/manifest.webmanifest")
+    assert answer["Content-Type"] == "application/manifest+json"
+    manifest = json.loads(answer.content)
+    assert (manifest["start_url"], manifest["display"]) == ("/", "standalone")
+    for icon in manifest["icons"]:
+        assert (ROOT / "frontend" / "static" / Path(icon["src"]).name).is_file()

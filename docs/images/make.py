@@ -1,8 +1,8 @@
 """Make the pictures of the README from the product itself: `python docs/images/make.py`.
 
-A fresh installation with its demo workspace is served on loopback, a headless Chromium asks it, and what the
-window shows is written: one PNG, and an animated WebP. It needs the development packages, a Chromium and a
-built front end (`bin/test` sees to the first and the last).
+A fresh installation, whose only document is the guide, is served on loopback. A headless Chromium asks it,
+and what the window shows is written: one PNG, and an animated WebP. It needs the development packages, a
+Chromium and a built front end (`bin/test` sees to the first and the last).
 """
 
 from __future__ import annotations

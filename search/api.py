@@ -158,7 +158,7 @@ def _chosen(results: Sequence[RankedChunk], inputs: SearchInput) -> list[RankedC
     chosen = []
     for found in results:
         seen[found.chunk.document_id] += 1
-        is_good = inputs.min_score is None or found.score >= inputs.min_score
+        is_good = inputs.min_score is None or _rounded(found.score) >= inputs.min_score
         if is_good and seen[found.chunk.document_id] <= (inputs.per_document or len(results)):
             chosen.append(found)
     return chosen[: inputs.limit]
@@ -172,6 +172,11 @@ def _paying(principal: Principal) -> UUID:
         return min(principal.workspace_ids)
 
 
+def _rounded(score: float) -> float:
+    """Round a score as replies tell it: who limits a search by a score from a reply means that one."""
+    return round(score, 4)
+
+
 def _hits(results: Sequence[RankedChunk]) -> list[SearchHit]:
     return [_hit(found, rank) for rank, found in enumerate(results, start=1)]
 
@@ -179,13 +184,13 @@ def _hits(results: Sequence[RankedChunk]) -> list[SearchHit]:
 def _hit(found: RankedChunk, rank: int) -> SearchHit:
     chunk = Chunk.of(found.chunk, found.chunk.document.name)
     scores = {
-        stage: None if score is None else round(score, 4) for stage, score in asdict(found.scores).items()
+        stage: None if score is None else _rounded(score) for stage, score in asdict(found.scores).items()
     }
     return SearchHit(
         rank=rank,
         chunk_id=chunk.id,
         document_name=found.chunk.document.name,
-        score=round(found.score, 4),
+        score=_rounded(found.score),
         scores=StageScores(**scores),
         **{name: value for name, value in chunk if name in SearchHit.model_fields},
     )

@@ -18,8 +18,7 @@ from tests.browser.conftest import DESKTOP, PASSWORD, PHONE
 from tests.browser.test_accessibility import AXE, RULES
 from tests.factories import indexed_document
 
-# The running server remembers the ids of content types: sequences are reset, so that each test has the same.
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, reset_sequences=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

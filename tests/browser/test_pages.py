@@ -14,8 +14,7 @@ from tests.testing.pages.catalogue import PAGES, PageCase
 from tests.testing.pages.content import make_content
 from tests.testing.pages.visiting import LOOKS, Look, PageFigures, Visitors, visitors
 
-# The running server remembers the ids of content types: sequences are reset, so that each test has the same.
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, reset_sequences=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 OF_TABLE = re.compile(r"admin/\w+/\w+/")
 CONTRAST = {"runOnly": ["color-contrast"]}
@@ -25,10 +24,6 @@ MOST_SCRIPT = 150_000
 MORE_SCRIPT = {"document-", "ask-citation", "conversation-citation", "admin-"}
 # One test with all pages of a size came near the time that a test may take.
 PARTS = 6
-# The theme of the admin panel lets colours fade, also where the visitor wants no motion.
-COLOURS_SETTLE = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
-  .then(() => document.getAnimations().filter((one) => one instanceof CSSTransition))
-  .then((all) => Promise.allSettled(all.map((one) => one.finished))).then(() => {})"""
 SETTINGS = {"EMAIL_HOST": "127.0.0.1", "SIGNUP_OPEN": "true"}
 """With these, every page exists."""
 
@@ -81,7 +76,9 @@ def test_each_page_in_every_look(
             found += problems_of(opened, case, light)
             tab = opened.tabs[case.visitor]
             tab.emulate_media(color_scheme="dark")
-            tab.evaluate(COLOURS_SETTLE)
+            if case.is_admin:
+                # Its theme lets colours fade, also where the visitor wants no motion.
+                opened.open(case)
             found += [f"{case.name}, {dark.name}: {one}" for one in axe_findings(case, tab, CONTRAST)]
             tab.emulate_media(color_scheme="light")
     assert not found, "\n".join(found)
@@ -102,7 +99,8 @@ def axe_findings(case: PageCase, tab: Page, rules: dict[str, list[str]]) -> list
     """Return what axe-core finds. The side bar of the admin panel, and its select boxes, are the theme's."""
     if not tab.evaluate("typeof axe === 'object'"):
         tab.evaluate(AXE.read_text())
-    is_admin = case.ready == "#content"
-    where = {"include": [["#content"]], "exclude": [[".select2"]]} if is_admin else {"include": [["html"]]}
+    where = (
+        {"include": [["#content"]], "exclude": [[".select2"]]} if case.is_admin else {"include": [["html"]]}
+    )
     found = tab.evaluate("([where, rules]) => axe.run(where, rules)", [where, rules])["violations"]
     return [f"{one['help']} {[node['target'] for node in one['nodes']]}" for one in found]

@@ -16,7 +16,9 @@ def locked(page: Page) -> None:
     """Upload a protected PDF, and wait until it has failed."""
     page.goto("/documents/")
     page.get_by_label("Upload", exact=True).set_input_files(SAMPLES / "encrypted.pdf")
-    expect(page.get_by_role("row", name="encrypted.pdf").locator(".status")).to_have_text("Failed")
+    expect(page.get_by_role("row", name="encrypted.pdf").locator(".status")).to_have_text(
+        "Failed", timeout=60_000
+    )
 
 
 def test_the_password_is_asked_for_at_the_row(logged_in: Page) -> None:

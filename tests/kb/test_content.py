@@ -207,6 +207,7 @@ class TestSearch:
             ["second.pdf", "first.pdf"],
         )
         assert [hit["rank"] for hit in best] == [1, 2]
+        # A score of a reply is rounded, and yet keeps its own chunk.
         bar = whole[2]["score"]
         assert [hit["chunk_id"] for hit in hits(cast, "solar farm Almería", min_score=bar)] == [
             hit["chunk_id"] for hit in whole if hit["score"] >= bar

@@ -12,6 +12,8 @@ from django.test import Client
 
 from accounts.models import Session
 from kb.models import Chunk, Document
+from search.api import SearchInput, _chosen
+from search.retrieval import RankedChunk, Scores
 from tests.conftest import Cast
 from tests.factories import chunk_id, indexed_document
 
@@ -452,3 +454,10 @@ def test_reranking_is_done_unless_it_is_not_wanted(cast: Cast, library: dict[str
     # A slow machine may not have had the time for all.
     assert reranked["reranked"] in (True, "partial")
     assert reranked["results"][0]["scores"]["rerank"] is not None
+
+
+def test_a_score_as_it_is_told_keeps_its_chunk() -> None:
+    """0.12345 is told as 0.1235, which is more."""
+    found = RankedChunk(Chunk(id=uuid4(), document_id=uuid4()), 0.12345678, 1.0, Scores())
+    assert _chosen([found], SearchInput(query="a", min_score=0.1235)) == [found]
+    assert _chosen([found], SearchInput(query="a", min_score=0.1236)) == []

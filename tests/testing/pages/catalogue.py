@@ -45,6 +45,11 @@ class PageCase:
     status: int = 200
     """The answer's HTTP status."""
 
+    @property
+    def is_admin(self) -> bool:
+        """Whether it is a page of the admin panel, whose frame is that of a theme."""
+        return self.pattern.startswith("admin/") and self.status == 200
+
     def path(self, ids: dict[str, str]) -> str:
         """Return the address with ids in it."""
         return "/" + (self.address or self.pattern).format(**ids)

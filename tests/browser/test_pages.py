@@ -79,7 +79,8 @@ def test_each_page_in_every_look(
             if case.is_admin:
                 # Its theme lets colours fade, also where the visitor wants no motion.
                 opened.open(case)
-            found += [f"{case.name}, {dark.name}: {one}" for one in axe_findings(case, tab, CONTRAST)]
+            wrong = [*axe_findings(case, tab, CONTRAST), *opened.take_problems()]
+            found += [f"{case.name}, {dark.name}: {one}" for one in wrong]
             tab.emulate_media(color_scheme="light")
     assert not found, "\n".join(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -199,17 +200,18 @@ class TestSearch:
         for number in range(1, 4):
             add_chunk(first, located_words(pdf_of(f"{TEXT} Part {number}.")), number)
         indexed_document(cast.team, f"{TEXT} It shines.", name="second.pdf")
-        whole = hits(cast, "solar farm Almería")
+        # What is reranked depends on the time there is, and so do the scores.
+        search = partial(hits, cast, "solar farm Almería", rerank=False)
+        whole = search()
         assert len(whole) == 5
-        best = hits(cast, "solar farm Almería", per_document=1)
+        best = search(per_document=1)
         assert [hit["document_name"] for hit in best] in (
             ["first.pdf", "second.pdf"],
             ["second.pdf", "first.pdf"],
         )
         assert [hit["rank"] for hit in best] == [1, 2]
-        # A score of a reply is rounded, and yet keeps its own chunk.
         bar = whole[2]["score"]
-        assert [hit["chunk_id"] for hit in hits(cast, "solar farm Almería", min_score=bar)] == [
+        assert [hit["chunk_id"] for hit in search(min_score=bar)] == [
             hit["chunk_id"] for hit in whole if hit["score"] >= bar
         ]
         for bad in ({"min_score": "high"}, {"per_document": 0}, {"per_document": 1.5}):

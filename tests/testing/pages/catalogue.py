@@ -47,7 +47,7 @@ class PageCase:
 
     @property
     def is_admin(self) -> bool:
-        """Whether it is a page of the admin panel, whose frame is that of a theme."""
+        """Whether it has the frame of the admin panel's theme: who is refused there sees Locus's own page."""
         return self.pattern.startswith("admin/") and self.status == 200
 
     def path(self, ids: dict[str, str]) -> str:

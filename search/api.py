@@ -55,6 +55,7 @@ class StageScores(ApiModel):
 
     words: float | None = Field(description="BM25: 0 if none of the question's words stands in it.")
     vector: float | None = Field(description="Cosine similarity of the chunk and the question, -1 to 1.")
+    sentence: float | None = Field(description="Null: no stage compares single sentences (ADR 14).")
     fused: float | None
     rerank: float | None
 
@@ -191,6 +192,6 @@ def _hit(found: RankedChunk, rank: int) -> SearchHit:
         chunk_id=chunk.id,
         document_name=found.chunk.document.name,
         score=_rounded(found.score),
-        scores=StageScores(**scores),
+        scores=StageScores(sentence=None, **scores),
         **{name: value for name, value in chunk if name in SearchHit.model_fields},
     )

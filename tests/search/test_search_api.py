@@ -86,7 +86,7 @@ def test_the_shape_is_the_contracts(cast: Cast, library: dict[str, Document]) ->
     )
     for hit in answer["results"]:
         assert set(hit) == HIT
-        assert set(hit["scores"]) == {"words", "vector", "fused", "rerank"}
+        assert set(hit["scores"]) == {"words", "vector", "sentence", "fused", "rerank"}
 
 
 def test_a_result_is_the_chunk_that_its_id_names(cast: Cast, library: dict[str, Document]) -> None:

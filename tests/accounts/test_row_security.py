@@ -112,6 +112,16 @@ def touched(statement: str, *parameters: object) -> int:
         return int(cursor.rowcount)
 
 
+def touched_blindly(table: str) -> int:
+    """Return how many rows are touched by an update that reads no column; undo it."""
+    fields = [field for field in reversed(PROTECTED[table]._meta.local_concrete_fields) if not field.unique]
+    column = min(fields, key=lambda field: bool(field.remote_field)).column
+    with as_system("a test"), connection.cursor() as cursor:
+        cursor.execute(f"SELECT {column}::text FROM {table} LIMIT 1")
+        value = cursor.fetchone()
+    return touched(f"UPDATE {table} SET {column} = %s", *value) if value else 0
+
+
 @dataclass(frozen=True)
 class Tenants:
     """Two strangers with rows in every table, and by table the rows of the second one."""
@@ -169,20 +179,11 @@ class TestEveryTable:
 
     def test_what_is_not_seen_is_not_touched_blindly(self, tenants: Tenants, table: str) -> None:
         """A statement that reads no column is held back by no policy but its own."""
-        fields = [f for f in reversed(PROTECTED[table]._meta.local_concrete_fields) if not f.unique]
-        column = min(fields, key=lambda field: bool(field.remote_field)).column
         for access in (rows_of(tenants.alice), NOTHING):
             with with_access(access):
                 seen = len(rows(table))
                 assert touched(f"DELETE FROM {table}") <= seen
-                for value in self._values(table, column):
-                    assert touched(f"UPDATE {table} SET {column} = %s", value) <= seen
-
-    @staticmethod
-    def _values(table: str, column: str) -> list[object]:
-        with as_system("a test"), connection.cursor() as cursor:
-            cursor.execute(f"SELECT {column}::text FROM {table} LIMIT 1")
-            return [row[0] for row in cursor]
+                assert touched_blindly(table) <= seen
 
     def test_a_stranger_adds_nothing(self, tenants: Tenants, table: str) -> None:
         columns = ", ".join(field.column for field in PROTECTED[table]._meta.local_concrete_fields)
@@ -267,14 +268,93 @@ class TestForgottenScope:
             assert Segment.unscoped.filter(document_id=document.pk).exists() is reads
             assert bool(Document.unscoped.filter(pk=document.pk).update(name="changed")) is writes
 
-    def test_documents_of_a_conversation(self, cast: Cast) -> None:
-        session = Session.unscoped.create(user=cast.alice, workspace=cast.team)
-        document = indexed_document(cast.team, session=session)
+    @pytest.mark.parametrize("is_shared", [False, True])
+    def test_documents_of_a_conversation(self, cast: Cast, is_shared: bool) -> None:
+        """Also of one that others may read."""
+        session = Session.unscoped.create(user=cast.alice, workspace=cast.team, shared=is_shared)
+        indexed_document(cast.team, session=session)
         seen = {}
         for user in (cast.alice, cast.bob):
             with as_principal(principal_of_user(user)):
-                seen[user.email] = Document.unscoped.filter(pk=document.pk).exists()
-        assert seen == {"alice@example.org": True, "bob@example.org": False}
+                seen[user.email] = Document.unscoped.count(), touched_blindly("kb_document")
+        assert seen == {"alice@example.org": (1, 1), "bob@example.org": (0, 0)}
+
+
+OWN = ["accounts_notification", "rag_search"]
+SHARED = [
+    "accounts_session",
+    "assistants_chatmessage",
+    "assistants_chatanswer",
+    "search_executionevent",
+    "chat",
+]
+
+
+class TestOwnRows:
+    """Rows of alice's, some of them in a conversation that the members of its workspace may read."""
+
+    @pytest.mark.parametrize(
+        ("of", "is_shared", "asked_by", "as_external_user", "reads", "writes"),
+        [
+            (None, False, "alice", None, [*OWN, *SHARED], True),
+            (None, False, "alice", "x", [], False),
+            (None, False, "alice, who has left", None, [], False),
+            (None, False, "bob", None, [], False),
+            ("x", False, "alice", "x", [*OWN, *SHARED], True),
+            ("x", False, "alice", "y", [], False),
+            ("x", False, "alice", None, [], False),
+            ("x", False, "bob", "x", [], False),
+            (None, True, "alice", None, [*OWN, *SHARED], True),
+            (None, True, "bob", None, SHARED, False),
+            (None, True, "bob", "x", [], False),
+            (None, True, "charlie", None, [], False),
+            ("x", True, "bob", None, [], False),
+            ("x", True, "bob", "x", [], False),
+        ],
+    )
+    def test_who_reads_and_changes_them(
+        self,
+        cast: Cast,
+        of: str | None,
+        is_shared: bool,
+        asked_by: str,
+        as_external_user: str | None,
+        reads: list[str],
+        writes: bool,
+    ) -> None:
+        self._add(cast, of, is_shared)
+        name, _, has_left = asked_by.partition(", ")
+        asker = principal_of_user(getattr(cast, name), as_external_user)
+        with as_principal(replace(asker, roles={}) if has_left else asker):
+            assert self._seen() == set(reads)
+            changed = {table for table in self._tables() if touched_blindly(table)}
+        assert changed == (set(self._tables()) if writes else set())
+
+    def test_a_conversation_shows_its_owner_no_rows_of_others(self, cast: Cast) -> None:
+        self._add(cast, None, is_shared=False)
+        Session.unscoped.update(user=cast.bob)
+        with as_principal(principal_of_user(cast.bob)):
+            assert self._seen() == {"accounts_session"}
+
+    @staticmethod
+    def _add(cast: Cast, of: str | None, is_shared: bool) -> None:
+        owner: dict[str, Any] = {"user": cast.alice, "workspace": cast.team, "external_user_id": of}
+        session = Session.unscoped.create(shared=is_shared, **owner)
+        message = ChatMessage.unscoped.create(session=session, content="Why?", **owner)
+        Notification.unscoped.create(kind=NotificationKind.WEBHOOK_DISABLED, **owner)
+        Execution.unscoped.create(tool="rag_search", session=session, inputs={}, **owner)
+        chat = Execution.unscoped.create(tool="chat", session=session, inputs={}, **owner)
+        ChatAnswer.objects.create(execution=chat, message=message)
+        ExecutionEvent.objects.create(execution=chat, seq=1, event="tool_end", data={})
+
+    @staticmethod
+    def _tables() -> list[str]:
+        return ["search_execution", *(name for name in (*OWN, *SHARED) if name in PROTECTED)]
+
+    def _seen(self) -> set[str]:
+        """Return the tables of which a row is seen, and of executions the tools."""
+        tools = set(Execution.unscoped.values_list("tool", flat=True))
+        return tools | {table for table in self._tables()[1:] if rows(table)}
 
 
 class TestContexts:

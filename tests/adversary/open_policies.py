@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,12 +21,23 @@ OPEN = {
     "delete": "USING (true)",
 }
 CONDITIONS = {
-    "user": f"user_id = {row_policies.USER}",
-    "workspace": row_policies.IN_WORKSPACE,
-    "external user": row_policies.SAME_EXTERNAL_USER,
-    "sharing": f"workspace_id = ANY ({row_policies.OPEN_WORKSPACES})",
-    "conversation": row_policies.IN_OWN_SESSION,
+    # In a subquery the column has the name of its table before it, which goes too.
+    "user": rf"(owner\.)?user_id = {re.escape(row_policies.USER)}",
+    "workspace": re.escape(row_policies.IN_WORKSPACE),
+    "external user": re.escape(row_policies.SAME_EXTERNAL_USER),
+    "absence of an external user": r"\bexternal_user_id IS NULL",
+    "absence of an external asker": rf"{re.escape(row_policies.EXTERNAL_USER)} IS NULL",
+    "sharing of the workspace": re.escape(f"workspace_id = ANY ({row_policies.OPEN_WORKSPACES})"),
+    "sharing of the conversation": r"\bshared\b(?= AND)|locus_is_shared_session\(session_id\)",
+    "conversation": re.escape(row_policies.IN_OWN_SESSION),
+    "tool": r"tool = 'chat'",
 }
+"""By what it is on: a pattern of each condition of a policy."""
+FUNCTION_CONDITIONS = {
+    "locus_is_own_session": r"AND user_id = nullif\(.*?\)::int",
+    "locus_is_shared_session": r"AND shared",
+}
+"""By function that policies call: a pattern of its condition."""
 
 
 def mutations() -> Iterator[Mutation]:
@@ -38,12 +50,29 @@ def mutations() -> Iterator[Mutation]:
             yield f"{table}: {command}", partial(_execute, [opened]), put_back
     for policy in dict.fromkeys(policies.values()):
         tables = [table for table, its in policies.items() if its == policy]
-        for part in ("reads", "writes"):
-            for name, condition in CONDITIONS.items():
-                if condition in getattr(policy, part):
-                    weaker = replace(policy, **{part: getattr(policy, part).replace(condition, "true")})
-                    named = f"{', '.join(tables)}: {part} without the condition on the {name}"
-                    yield named, partial(_apply, tables, weaker), partial(_apply, tables, policy)
+        for name, weaker in _weaker(policy):
+            named = f"{', '.join(tables)}: {name}"
+            yield named, partial(_apply, tables, weaker), partial(_apply, tables, policy)
+    for function, condition in FUNCTION_CONDITIONS.items():
+        [opened] = _without_each(row_policies.FUNCTIONS, condition, "")
+        put_back = partial(_execute, [row_policies.FUNCTIONS])
+        yield f"{function} without its condition", partial(_execute, [opened]), put_back
+
+
+def _weaker(policy: RowPolicy) -> Iterator[tuple[str, RowPolicy]]:
+    """Yield a policy without each of its conditions, and which it is."""
+    for part in ("reads", "writes"):
+        for name, condition in CONDITIONS.items():
+            opened = _without_each(getattr(policy, part), condition, "true")
+            for number, text in enumerate(opened, 1):
+                which = f":{number}" if number > 1 else ""
+                yield f"{part} without the condition on the {name}{which}", replace(policy, **{part: text})
+
+
+def _without_each(text: str, condition: str, instead: str) -> list[str]:
+    """Return the text without each occurrence of a condition in turn."""
+    found = re.finditer(condition, text)
+    return [text[: match.start()] + instead + text[match.end() :] for match in found]
 
 
 def _apply(tables: Iterable[str], policy: RowPolicy) -> None:

@@ -1,11 +1,18 @@
-"""Who may change a document or collection that it sees."""
+"""What a principal sees of a document, and whether it may change it."""
 
 from __future__ import annotations
+
+from django.db.models import QuerySet
 
 from accounts.principal import Principal
 from accounts.roles import Role
 from core.errors import Forbidden
-from kb.models import Document, DocumentCollection
+from kb.models import Chunk, Document, DocumentCollection
+
+
+def live_chunks(principal: Principal, document: Document) -> QuerySet[Chunk]:
+    """Return the chunks that a document has now, as far as the principal sees them, in reading order."""
+    return Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
 
 
 def require_changeable(principal: Principal, document: Document | DocumentCollection) -> None:

@@ -23,6 +23,7 @@ from accounts.quotas.request_rates import count_run
 from accounts.usage.counting import UsageCount, count_usage
 from core.errors import Conflict, ProviderError, Timeout
 from core.threads import give_connection_back
+from kb.access import live_chunks
 from kb.models import Chunk, Document, Modality, Searchable
 from kb.summaries.making import PlacedSentence, summary_of
 from kb.summaries.written import (
@@ -113,7 +114,7 @@ def _chunks(principal: Principal, document: Document) -> list[Chunk]:
 
     They are the beginning, those that the extractive summary is taken from, and some in between.
     """
-    live = Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
+    live = live_chunks(principal, document)
     ids = list(live.exclude(modality=Modality.IMAGE).order_by("ordinal").values_list("pk", flat=True))
     chosen: dict[UUID, None] = dict.fromkeys(ids[:OPENING])
     extracted = summary_of(principal, document)

@@ -16,6 +16,7 @@ from core.api.conditional import json_response
 from core.api.lists import ListQuery, page_of
 from core.api.operations import IF_NONE_MATCH, ApiQuery, operation
 from kb import representations
+from kb.access import live_chunks
 from kb.api.finding import visible_chunk, visible_document
 from kb.models import Chunk
 from kb.representations import ChunkList, Neighbors
@@ -35,9 +36,8 @@ class DocumentChunksView(APIView):
         """List the document's live chunks, whole, in reading order."""
         principal = principal_of(request)
         document = visible_document(principal, id)
-        chunks = Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
         shown = partial(representations.Chunk.of, filename=document.name)
-        return page_of(ChunkList, chunks, shown, request, query, ("ordinal", "id"))
+        return page_of(ChunkList, live_chunks(principal, document), shown, request, query, ("ordinal", "id"))
 
 
 class ChunkQuery(ApiQuery):
@@ -68,7 +68,7 @@ class ChunkView(APIView):
 
 
 def _neighbors(principal: Principal, chunk: Chunk) -> Neighbors:
-    live = Chunk.objects.addressable_by(principal).filter(document_id=chunk.document_id, replaced_by=None)
+    live = live_chunks(principal, chunk.document)
     before = live.filter(ordinal__lt=chunk.ordinal).order_by("-ordinal").values_list("pk", flat=True).first()
     after = live.filter(ordinal__gt=chunk.ordinal).order_by("ordinal").values_list("pk", flat=True).first()
     return Neighbors(before=before, after=after)

@@ -14,8 +14,8 @@ from core.api.operations import operation
 from core.api.validation import ApiModel, decimal_number
 from core.errors import NotFound
 from kb import page_text
+from kb.access import live_chunks
 from kb.api.finding import visible_document
-from kb.models import Chunk
 
 
 class PageTextLine(ApiModel):
@@ -59,5 +59,4 @@ class DocumentPageTextView(APIView):
         page = decimal_number(number)
         if page is None or not 1 <= page <= (document.page_count or 0):
             raise NotFound("The document has no such page.")
-        chunks = Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
-        return PageTextReply.of(page, page_text.page_text(chunks, page))
+        return PageTextReply.of(page, page_text.page_text(live_chunks(principal, document), page))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from pydantic import Field
 from rest_framework.request import Request
@@ -18,6 +17,7 @@ from core.api.conditional import json_response
 from core.api.operations import IF_NONE_MATCH, ApiQuery, operation
 from core.api.validation import DIGITS, ApiModel
 from core.errors import NotFound
+from kb.access import live_chunks
 from kb.api.finding import visible_chunk, visible_document
 from kb.chunk_size import shorten
 from kb.models import Chunk, Document
@@ -49,7 +49,7 @@ class DocumentOutlineView(APIView):
         principal = principal_of(request)
         document = visible_document(principal, id)
         cited = _chunk_in(principal, document, query.chunk_id)
-        live = _live_chunks(principal, document)
+        live = live_chunks(principal, document)
         return json_response(request, outline_of(document.pk, document.file_type, live, cited))
 
 
@@ -94,7 +94,7 @@ class DocumentReadingView(APIView):
         # One more on either side: a table may go on, and there may be a next part.
         chunks = {
             chunk.ordinal: shorten(chunk)
-            for chunk in _live_chunks(principal, document).filter(ordinal__gte=first - 1, ordinal__lte=past)
+            for chunk in live_chunks(principal, document).filter(ordinal__gte=first - 1, ordinal__lte=past)
         }
         blocks = [
             block
@@ -109,10 +109,6 @@ class DocumentReadingView(APIView):
             previous=_address(request, max(0, first - query.limit)) if first - 1 in chunks else None,
         )
         return json_response(request, part)
-
-
-def _live_chunks(principal: Principal, document: Document) -> QuerySet[Chunk]:
-    return Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
 
 
 def _chunk_in(principal: Principal, document: Document, id: UUID | None) -> Chunk | None:

@@ -42,8 +42,6 @@ def mark_read(principal: Principal, ids: list[UUID] | None) -> None:
             if id not in found:
                 raise NotFound(f"There is no notification {id} of yours.", param=f"ids[{index}]")
         mine = mine.filter(pk__in=found)
-    unread = list(mine.filter(read_at=None).values_list("pk", flat=True))
-    Notification.objects.restricted_to(principal).filter(pk__in=unread).update(read_at=timezone.now())
-    if unread:
+    if mine.filter(read_at=None).update(read_at=timezone.now()):
         # The other tabs of this user count again.
         publish(notification_topic(principal.user_id), "")

@@ -16,6 +16,7 @@ import numpy as np
 
 from accounts.principal import Principal
 from core.errors import Overloaded
+from kb.access import live_chunks
 from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace, Modality, Searchable
@@ -106,7 +107,7 @@ def _turn() -> Iterator[None]:
 def _extract(principal: Principal, document: Document) -> tuple[list[Chunk], Extracted]:
     space = active_space()
     model = model_of(space)
-    live = Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
+    live = live_chunks(principal, document)
     ids = list(live.order_by("ordinal").values_list("pk", flat=True))
     step = -(-len(ids) // MOST_CHUNKS) or 1
     fields = ("text", "headings", "sentences", "modality")

@@ -17,10 +17,22 @@ from accounts.access.identity import principal_of_user
 from accounts.principal import Principal
 from core.locations import LocatedText
 from ingestion.bulk import FollowedDocuments
+from kb import documents
+from kb.access import live_chunks
+from kb.api.documents import _reply
+from kb.collections import add_collection, delete_collection, document_counts
 from kb.embedding.spaces import active_space
 from kb.index.view import open_view
 from kb.models import Chunk, Document, Status
+from kb.notifications.listing import documents_of
 from kb.personal_export import export_documents
+from kb.summaries import making
+from kb.summaries.written import (
+    WrittenStatement,
+    WrittenSummary,
+    store_written_summary,
+    written_summary_of,
+)
 from kb.websocket import DocumentsConsumer
 from runs.archives.exporting import _executions
 from runs.models import Execution, ExecutionStatus
@@ -102,6 +114,71 @@ class TestSearch:
         inputs = QuestionInput(query="keeper", document_ids=[document.pk])
         assert searched_workspaces(principal_of_user(cast.bob), inputs) == {cast.team.pk}
         assert searched_workspaces(charlie, inputs) == set()
+
+
+class TestDocuments:
+    def test_chunks(self, alice: Principal, charlie: Principal, document: Document) -> None:
+        assert live_chunks(alice, document).count() == 2
+        assert not live_chunks(charlie, document).exists()
+
+    def test_one_that_is_uploaded_again(
+        self, alice: Principal, charlie: Principal, document: Document
+    ) -> None:
+        assert documents._place(alice, document).get() == document
+        assert not documents._place(charlie, document).exists()
+
+    def test_the_reply_to_an_upload(self, alice: Principal, charlie: Principal, document: Document) -> None:
+        request: Any = None
+        for principal, shown in ((alice, 1), (charlie, 0)):
+            reply = _reply(request, principal, [(str(document.pk), True)])
+            assert len(reply.data["documents"]) == shown
+
+    def test_collections(self, cast: Cast, alice: Principal, charlie: Principal, document: Document) -> None:
+        collection = add_collection(alice, cast.team.pk, "Sea")
+        Document.unscoped.update(collection_ids=[collection.pk])
+        assert document_counts(alice, [collection.pk]) == {collection.pk: 1}
+        assert document_counts(charlie, [collection.pk]) == {}
+        delete_collection(charlie, collection)
+        document.refresh_from_db()
+        assert document.collection_ids
+
+    def test_notifications(
+        self, cast: Cast, alice: Principal, charlie: Principal, document: Document
+    ) -> None:
+        assert documents_of(alice, [document.pk]) == {document.pk: document}
+        assert documents_of(charlie, [document.pk]) == {}
+
+
+class TestSummaries:
+    @pytest.fixture
+    def indexed(self, document: Document, chunks: list[Chunk]) -> Document:
+        document.indexed_at = document.created_at
+        document.save(update_fields=["indexed_at"])
+        return document
+
+    def test_the_one_that_is_kept(self, alice: Principal, charlie: Principal, indexed: Document) -> None:
+        making._make(charlie, indexed)
+        assert Document.unscoped.get().summary is None
+        indexed.summary = None
+        making._make(alice, indexed)
+        assert Document.unscoped.get().summary
+
+    def test_its_sentences(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        stored = {"abstract": [[str(chunks[0].pk), 0, 9]], "key_points": []}
+        assert len(making._read(alice, stored).abstract) == 1
+        assert making._read(charlie, stored).abstract == ()
+
+    def test_what_a_model_has_written(
+        self, alice: Principal, charlie: Principal, indexed: Document, chunks: list[Chunk]
+    ) -> None:
+        statement = WrittenStatement("A ship was seen.", [making.PlacedSentence(chunks[0], 0, 9)])
+        summary = WrittenSummary("scripted", [statement], [])
+        store_written_summary(charlie, indexed, summary)
+        assert Document.unscoped.get().written_summary is None
+        store_written_summary(alice, indexed, summary)
+        indexed.refresh_from_db()
+        assert written_summary_of(alice, indexed) == summary
+        assert written_summary_of(charlie, indexed) == WrittenSummary("scripted", [], [])
 
 
 class TestEvaluation:

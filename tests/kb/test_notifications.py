@@ -84,6 +84,8 @@ def test_what_is_no_longer_seen_is_no_longer_told(cast: Cast) -> None:
     Membership.objects.get(user=cast.bob, workspace=cast.team).delete()
     assert listed(cast, "bob") == []
     notify([cast.alice.pk], cast.team.pk, NotificationKind.DOCUMENT_INDEXED, document.pk)
+    Document.unscoped.update(workspace=cast.charlie.personal_workspace)
+    assert listed(cast) == []
     delete_document(document)
     assert not Notification.unscoped.exists()
 

@@ -330,10 +330,22 @@ class TestOwnRows:
             changed = {table for table in self._tables() if touched_blindly(table)}
         assert changed == (set(self._tables()) if writes else set())
 
-    def test_a_conversation_shows_its_owner_no_rows_of_others(self, cast: Cast) -> None:
-        self._add(cast, None, is_shared=False)
-        Session.unscoped.update(user=cast.bob)
-        with as_principal(principal_of_user(cast.bob)):
+    @pytest.mark.parametrize("difference", ["user", "external user", "external asker", "workspace"])
+    def test_a_row_that_is_not_its_conversations_is_not_shared_with_it(
+        self, cast: Cast, difference: str
+    ) -> None:
+        """Only a mistake of ours would put it there."""
+        self._add(cast, None, is_shared=difference != "user")
+        if difference == "user":
+            Session.unscoped.update(user=cast.bob)
+        elif difference == "external asker":
+            Session.unscoped.update(user=cast.bob, external_user_id="x")
+        for model in (Execution, ChatMessage):
+            if difference == "external user":
+                model.unscoped.update(external_user_id="x")
+            elif difference == "workspace":
+                model.unscoped.update(workspace=cast.alice.personal_workspace)
+        with as_principal(principal_of_user(cast.bob, "x" if difference == "external asker" else None)):
             assert self._seen() == {"accounts_session"}
 
     @staticmethod

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.urls import URLPattern, URLResolver
+
 METHODS = ("get", "post", "put", "patch", "delete")
 AN_ID = re.compile(r"(^|[_-])ids?$", re.IGNORECASE)
 
@@ -95,6 +97,33 @@ class Place:
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.method, self.path, self.model or self.where, ".".join(self.name))))
+
+
+@dataclass(frozen=True)
+class Page:
+    """An address of the URL configuration."""
+
+    pattern: str
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of thing its one id is of; None without an id, or if nobody has named the kind."""
+        before = re.search(r"([\w-]+)/<(?:uuid|str|int):(?:id|pk)>", self.pattern)
+        return PATHS.get(before[1]) if before else None
+
+    def address(self, id: str) -> str:
+        """Return the address with an id in it."""
+        return "/" + re.sub(r"<\w+:\w+>", id, self.pattern)
+
+
+def pages(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[Page]:
+    """Yield every address of the URL configuration."""
+    for each in patterns:
+        path = before + str(each.pattern)
+        if isinstance(each, URLResolver):
+            yield from pages(each.url_patterns, path)
+        else:
+            yield Page(path)
 
 
 def operations(schema: Shape) -> Iterator[tuple[str, str, Shape]]:

@@ -7,14 +7,16 @@ contract and not our code. The reply to a foreign id must equal that to an id th
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.urls import get_resolver
 from drf_spectacular.generators import SchemaGenerator
 from pytest import Subtests
 
-from tests.adversary.places import PATHS, operations, places
+from tests.adversary.places import PATHS, operations, pages, places
 from tests.adversary.requests import (
     NUMBERED,
     Answer,
@@ -41,9 +43,18 @@ PLACES = list(places(SCHEMA))
 
 def test_every_place_has_a_case() -> None:
     """An id that nobody has said the kind of, or a body that nobody knows a sample of."""
+    assert _addresses() == set(SCHEMA["paths"])
     assert not [str(place) for place in PLACES if place.kind is None]
     assert not cases_without_sample(SCHEMA)
     assert len(PLACES) > 60
+
+
+def _addresses() -> set[str]:
+    """Return the addresses of the API that the URL configuration has, as a schema writes them."""
+    patterns = [page.pattern for page in pages(get_resolver().url_patterns)]
+    return {
+        re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", f"/{each}") for each in patterns if each.startswith("api/v1/")
+    }
 
 
 async def test_each_place_is_one(subtests: Subtests) -> None:

@@ -12,7 +12,7 @@ from accounts.models import Session
 from accounts.principal import Principal
 from assistants import messages, scope, views
 from assistants.archiving import archived_messages, export_messages
-from assistants.conversations import delete_message, delete_session, listed_sessions
+from assistants.conversations import delete_message, delete_session, listed_sessions, session_of
 from assistants.inputs import ChatInput
 from assistants.models import ChatAnswer, ChatMessage
 from assistants.thread import ThreadView, messages_of
@@ -96,6 +96,11 @@ class TestReading:
         assert messages._headings_of(charlie, ids) == ()
         with pytest.raises(ChatMessage.DoesNotExist):
             messages.load_turn(charlie, talk.answer.pk)
+
+    def test_the_conversation(self, alice: Principal, charlie: Principal, talk: Talk) -> None:
+        assert session_of(replace(alice, session_id=talk.session.pk)) == talk.session
+        with pytest.raises(NotFound):
+            session_of(replace(charlie, session_id=talk.session.pk))
 
     def test_one_message(self, alice: Principal, charlie: Principal, talk: Talk) -> None:
         assert messages.own_message(alice, talk.session, talk.first.pk) == talk.first

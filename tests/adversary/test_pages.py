@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import get_resolver
 from pytest import Subtests
 
-from tests.adversary.places import PATHS
+from tests.adversary.places import pages
 from tests.adversary.requests import Answer, unknown
 from tests.adversary.world import SECRET, Attacker, World, lost_rows, rows
 
@@ -54,33 +52,6 @@ SIGNED = {
 WITH_A_KEY = {"metrics": "needs staff or a token", "chunks/<str:id>": "the API's, at its short address"}
 PEOPLE = ["charlie", "bob", "dana", "erin"]
 CHANGING = re.compile(rb'csrfmiddlewaretoken" value="[^"]+"|nonce="[^"]+"|data-request="[^"]+"')
-
-
-@dataclass(frozen=True)
-class Page:
-    """An address of the URL configuration."""
-
-    pattern: str
-
-    @property
-    def kind(self) -> str | None:
-        """The kind of thing its one id is of; None without an id, or if nobody has named the kind."""
-        before = re.search(r"([\w-]+)/<(?:uuid|str|int):(?:id|pk)>", self.pattern)
-        return PATHS.get(before[1]) if before else None
-
-    def address(self, id: str) -> str:
-        """Return the address with an id in it."""
-        return "/" + re.sub(r"<\w+:\w+>", id, self.pattern)
-
-
-def pages(patterns: list[URLPattern | URLResolver], before: str = "") -> Iterator[Page]:
-    """Yield every address of the URL configuration."""
-    for each in patterns:
-        path = before + str(each.pattern)
-        if isinstance(each, URLResolver):
-            yield from pages(each.url_patterns, path)
-        else:
-            yield Page(path)
 
 
 PAGES = list(pages(get_resolver().url_patterns))

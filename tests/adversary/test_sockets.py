@@ -78,10 +78,18 @@ def test_every_address_and_message_has_a_case() -> None:
         if AN_ID.search(field) and field not in NO_THINGS
     }
     assert fields == set(MESSAGES)
+    assert _routed_consumers() <= {each.__name__ for each in consumers()}
     # A new message of its own kind has to be one of these models.
     kinds = {node.value for node in ast.walk(_handler()) if isinstance(node, ast.MatchValue)}
     assert len(kinds) == len(_Message.__subclasses__())
     assert len(RUNS) >= 3
+
+
+def _routed_consumers() -> set[str]:
+    """Return the names of the consumers that have an address."""
+    tree = ast.parse((ROOT / "locus/asgi.py").read_text())
+    found = [node.value for node in ast.walk(tree) if getattr(node, "attr", "") == "as_asgi"]  # type: ignore[attr-defined]
+    return {ast.unparse(each) for each in found}
 
 
 def _handler() -> ast.AST:

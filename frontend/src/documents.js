@@ -41,6 +41,7 @@ class DocumentList {
   #next = null;
   #feed = null;
   #loading = 0;
+  #newer = null;
   #isLoadingMore = false;
   #bulk;
   #collections;
@@ -93,19 +94,21 @@ class DocumentList {
     startColumns(columns, table);
     this.#fillForm();
     this.#arrange();
-    try {
-      await this.#loadWorkspaces();
-      await this.#collections.load();
-    } catch (error) {
-      toast(error.message, { error: true });
-    }
     this.#feed = startFeed({
       workspaces: () => this.#watched(),
       onUpdate: (document) => this.#updated(document),
       onDelete: (id) => this.#deleted(id),
       onPoll: () => this.#poll(),
     });
-    await this.#reload();
+    // The reader may upload from now on.
+    this.#newer = new Map();
+    try {
+      await this.#loadWorkspaces();
+      await this.#collections.load();
+    } catch (error) {
+      toast(error.message, { error: true });
+    }
+    await this.#reload(this.#newer);
   }
 
   async #loadWorkspaces() {
@@ -189,8 +192,10 @@ class DocumentList {
     }
   }
 
-  async #reload() {
+  /** Ask for the list; `newer` keeps what is heard of documents meanwhile, which the list may be too old to know. */
+  async #reload(newer = new Map()) {
     const loading = (this.#loading += 1);
+    this.#newer = newer;
     this.#next = null;
     const conditions = conditionsOf(this.#state.filters);
     const { workspace_id } = conditions;
@@ -205,10 +210,14 @@ class DocumentList {
       this.#rows.clear();
       this.#depths.clear();
       this.#take(list);
+      this.#newer = null;
+      for (const show of newer.values()) show();
       this.#summarise(whole, matching ?? whole);
       this.#feed.watch();
     } catch (error) {
-      if (loading === this.#loading) toast(error.message, { error: true });
+      if (loading !== this.#loading) return;
+      this.#newer = null;
+      toast(error.message, { error: true });
     }
   }
 
@@ -337,6 +346,7 @@ class DocumentList {
   }
 
   #added(documents) {
+    for (const document of documents) this.#newer?.set(document.id, () => this.#added([document]));
     for (const { id } of documents) this.#rows.remove(id);
     for (const { id } of documents) this.#depths.delete(id);
     this.#rows.add(documents, { first: true });
@@ -346,6 +356,7 @@ class DocumentList {
   }
 
   #updated(document) {
+    this.#newer?.set(document.id, () => this.#updated(document));
     const known = this.#rows.items.find(({ id }) => id === document.id);
     if (!this.#watched().includes(document.workspace_id)) return this.#deleted(document.id);
     if (!known) return this.#isFiltered() || this.#added([document]);
@@ -366,11 +377,25 @@ class DocumentList {
   }
 
   #deleted(id) {
+    this.#newer?.set(id, () => this.#deleted(id));
     this.#selection.forget(id);
     if (this.#rows.remove(id)) this.#suit();
   }
 
-  async #poll() {
+  /** Ask what has become of the documents that are worked on, and for those that came since. */
+  #poll() {
+    return Promise.all([this.#pollBusy(), this.#pollNew()]);
+  }
+
+  async #pollNew() {
+    if (this.#newer || this.#isFiltered()) return;
+    const newest = this.#rows.items.reduce((latest, { created_at: at }) => (at > latest ? at : latest), "");
+    const { results } = await get("/documents", { workspace_id: this.#state.filters.workspace, created_after: newest, ordering: "created_at", limit: PAGE }).catch(() => ({ results: [] }));
+    const known = new Set(this.#rows.items.map(({ id }) => id));
+    for (const document of results) if (!known.has(document.id)) this.#updated(document);
+  }
+
+  async #pollBusy() {
     const busy = this.#rows.items.filter((document) => statusOf(document).busy);
     await Promise.all(
       busy.map(({ id }) =>

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pymupdf
 import pytest
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
 from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
@@ -481,6 +481,37 @@ def test_the_list_goes_on_without_its_websocket(logged_in: Page, report: Path) -
     wait_until(lambda: Document.unscoped.filter(status=Status.READY).exists(), "the document is ready")
     row = logged_in.get_by_role("row", name="harbour.pdf")
     expect(row.locator(".status")).to_have_text("Ready")
+
+
+def test_what_is_uploaded_while_the_list_is_on_its_way_stays(logged_in: Page, report: Path) -> None:
+    logged_in.route_web_socket("**/ws/documents*", lambda socket: socket.close(code=1012))
+    held: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    logged_in.route("**/api/v1/documents?*", hold_the_first)
+    logged_in.goto("/documents/")
+    while not held:
+        logged_in.wait_for_timeout(50)
+    before = held[0].fetch()
+    logged_in.get_by_label("Upload").set_input_files(report)
+    row = logged_in.get_by_role("row", name="harbour.pdf")
+    expect(row).to_be_visible()
+    with logged_in.expect_response("**/api/v1/documents?*"):
+        held[0].fulfill(response=before)
+    expect(row.locator(".status")).to_have_text("Ready")
+
+
+def test_without_its_websocket_the_list_hears_of_other_tabs(logged_in: Page, report: Path) -> None:
+    logged_in.route_web_socket("**/ws/documents*", lambda socket: socket.close(code=1012))
+    logged_in.goto("/documents/")
+    expect(logged_in.get_by_role("heading", name="No documents yet")).to_be_visible()
+    upload(logged_in.context.new_page(), report)
+    expect(logged_in.get_by_role("row", name="harbour.pdf").locator(".status")).to_have_text("Ready")
 
 
 def test_a_file_without_pages_is_cited_by_its_lines(logged_in: Page, reader: User) -> None:

@@ -22,6 +22,8 @@ const bundles = [
     outdir: OUT,
     format: "esm",
     splitting: true,
+    // What markdown-it would bring along and answers don't need.
+    alias: { entities: "./src/entities.js", "linkify-it": "./src/no-linkify.js" },
     chunkNames: "[name]-[hash]",
     metafile: true,
     plugins: [{ name: "shared parts", setup: (building) => building.onEnd(writeSharedParts) }],

@@ -1,25 +1,24 @@
 // The page of a conversation: questions out, events in, citations to the viewer.
-import { get, leaveForLogin, post } from "./api.js";
-import { createAnswer } from "./answer.js";
+import { get, post } from "./api.js";
 import { startAttachments } from "./attachments.js";
-import { branchSwitch } from "./branch-switch.js";
 import { startCitationCard } from "./citation-card.js";
+import { Composer } from "./composer.js";
+import { showHead } from "./conversation-head.js";
 import { startConversationList } from "./conversation-list.js";
-import { startConversationMenu } from "./conversation-menu.js";
 import { h, parts, toast } from "./dom.js";
-import { recallDraft, rememberDraft } from "./draft.js";
+import { rememberDraft } from "./draft.js";
 import { CHAT, fromStored, isOver, newExecution, reduce } from "./execution.js";
 import { feedbackOf } from "./feedback.js";
+import { followAnswer } from "./follow-answer.js";
 import { PlaceOfAnswer } from "./place-of-answer.js";
-import { lengthOfQuestion } from "./question-length.js";
-import { Reader } from "./reader.js";
 import { quotedStart } from "./selection.js";
-import { newestPath, pathThrough, siblingsOf } from "./thread-tree.js";
-import { sessionUrl, ToolStream, toolUrl } from "./tool-stream.js";
+import { Thread } from "./thread.js";
+import { allMessages } from "./thread-messages.js";
+import { newestPath, pathThrough } from "./thread-tree.js";
+import { sessionUrl, toolUrl } from "./tool-stream.js";
 import { startWhere } from "./where.js";
 import { t } from "./texts.js";
 
-const ALL_AT_ONCE = 200;
 const WAIT = t("Wait until the answer is written, or stop it first.");
 
 /** Whether the settings of the workspace can end a failure. */
@@ -35,12 +34,12 @@ class AskPage {
   #places;
   #where;
   #list;
-  #menu;
+  #menu = null;
   #attachments;
+  #composer;
+  #thread;
   #session = null;
-  #messages = [];
-  /** What is shown, in order: `{message, view, states, index}`; `states` are the answers to the message. */
-  #turns = [];
+  #isBeginning = null;
   #stream = null;
 
   constructor(page) {
@@ -48,34 +47,22 @@ class AskPage {
     this.#parts = parts(page);
     this.#places = new PlaceOfAnswer(page, { onAsk: (about) => this.#askAbout(about) });
     this.#where = startWhere(page, this.#parts, { session: () => this.#session, onSession: (session) => (this.#session = session) });
-    this.#menu = startConversationMenu(page, this.#parts, {
-      onChange: (session) => this.#sessionChanged(session),
-      onDelete: (id) => this.#deleted(id),
-      lastShown: (id) => (id === this.#session?.id ? this.#lastMessage()?.id : null),
-    });
-    this.#list = startConversationList(this.#parts, { current: page.dataset.session, onMenu: (button, id) => this.#menu.open(button, id) });
+    this.#list = startConversationList(this.#parts, { current: page.dataset.session, onMenu: (button, id) => this.#openMenu(button, id) });
     this.#attachments = startAttachments(this.#parts, { session: () => this.#ensureSession(), isOpen: () => !this.#isReadOnly() });
-    startCitationCard(page, {
-      lookUp: (chip) => this.#turns.find(({ view }) => view.element.contains(chip))?.view.citedBy(chip),
-      onOpen: (chip) => chip.click(),
-    });
+    this.#composer = new Composer(page, { onSubmit: (content) => this.#submit(content), onStop: () => this.#stream?.cancel() });
+    this.#thread = new Thread(page, this.#parts.thread, { handlersOf: (entry) => this.#handlersOf(entry), onBranch: (message) => this.#chooseBranch(message) });
+    startCitationCard(page, { lookUp: (chip) => this.#thread.citedBy(chip), onOpen: (chip) => chip.click() });
   }
 
   start() {
-    const { composer, question, stop, headMenu } = this.#parts;
-    composer.addEventListener("submit", (event) => this.#submit(event));
-    question.addEventListener("keydown", (event) => this.#key(event));
-    question.addEventListener("input", () => this.#typed());
-    openWhileWriting(composer, question);
-    stop.addEventListener("click", () => this.#stream?.cancel());
-    headMenu.addEventListener("click", () => this.#menu.open(headMenu, this.#session.id));
+    const { headMenu } = this.#parts;
+    headMenu.addEventListener("click", () => this.#openMenu(headMenu, this.#session.id));
     this.#page.addEventListener("keydown", (event) => event.key === "Escape" && this.#escape(event));
     window.addEventListener("online", () => this.#backOnline());
     this.#open();
-    question.value ||= recallDraft();
-    this.#typed();
+    this.#composer.start();
     // On a phone the keyboard would cover what is to be read.
-    if (!this.#isNarrow()) question.focus({ preventScroll: true });
+    if (!this.#isNarrow()) this.#composer.focus({ preventScroll: true });
   }
 
   #open() {
@@ -90,60 +77,28 @@ class AskPage {
     this.#parts.hint.hidden = results.length > 0;
   }
 
-  // --- Asking ------------------------------------------------------------------------------------------
-
-  #key(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    this.#parts.composer.requestSubmit();
-  }
-
   #escape(event) {
     if (event.defaultPrevented) return;
-    if (this.#stream) this.#stream.cancel();
+    // What another member asks is theirs to stop.
+    if (this.#stream && !this.#isReadOnly()) this.#stream.cancel();
     else this.#places.close();
   }
 
-  #typed() {
-    const { question } = this.#parts;
-    rememberDraft(question.value);
-    question.style.height = "auto";
-    question.style.height = `${question.scrollHeight}px`;
-    this.#showLength();
-  }
+  // --- Asking ------------------------------------------------------------------------------------------
 
-  /** Say how much room is left; returns whether the question fits. */
-  #showLength() {
-    const { question, length } = this.#parts;
-    const { fits, words } = lengthOfQuestion(question.value);
-    length.textContent = words;
-    length.classList.toggle("is-over", !fits);
-    question.setAttribute("aria-invalid", String(!fits));
-    return fits;
-  }
-
-  #submit(event) {
-    event.preventDefault();
-    const { question } = this.#parts;
-    const content = question.value.trim();
-    if (!content || this.#stream || !this.#showLength() || !this.#where.canAsk()) return;
+  #submit(content) {
+    if (this.#stream || !this.#where.canAsk()) return;
     if (this.#attachments.isReading()) toast(t("A file is still being read: the answer may not know it yet."));
-    this.#setQuestion("");
-    this.#askAfter(this.#lastMessage()?.id ?? null, content);
+    this.#composer.text = "";
+    this.#askAfter(this.#thread.lastMessage?.id ?? null, content);
     // Until the server has it, a reload must not lose it.
     rememberDraft(content);
   }
 
-  #setQuestion(text) {
-    const { question } = this.#parts;
-    question.value = text;
-    this.#typed();
-  }
-
   /** Ask `content` as what follows a message, null at the beginning; what stood there is another branch now. */
   #askAfter(parentId, content) {
-    const at = parentId ? this.#turns.findIndex(({ message }) => message.id === parentId) + 1 : 0;
-    this.#cut(at);
+    this.#thread.cutAfter(parentId);
+    this.#places.close();
     const entry = this.#addTurn({ id: null, parent_id: parentId, content, answers: [] }, [newExecution(CHAT, { query: content })]);
     return this.#run(entry, { type: "message", content, parent_id: parentId, ...this.#where.ofMessage() });
   }
@@ -154,7 +109,7 @@ class AskPage {
     const { message } = entry;
     if (!message.id) return this.#askAfter(message.parent_id, message.content);
     entry.states.push(newExecution(CHAT, { query: message.content }));
-    this.#showVersion(entry, entry.states.length - 1);
+    this.#thread.showVersion(entry, entry.states.length - 1);
     return this.#run(entry, { type: "message", message_id: message.id, ...this.#where.ofMessage() });
   }
 
@@ -176,12 +131,10 @@ class AskPage {
       stream.start(message);
       if (cancelled) stream.cancel();
     } catch ({ code, message: words }) {
-      this.#changed(entry, reduce(entry.states.at(-1), { event: "error", data: { code, message: words } }));
+      this.#thread.changed(entry, reduce(entry.states.at(-1), { event: "error", data: { code, message: words } }));
       this.#setStream(null);
     }
   }
-
-  #isBeginning = null;
 
   /** The conversation, begun if there is none. */
   async #ensureSession() {
@@ -205,37 +158,19 @@ class AskPage {
 
   /** Ask about the document in the viewer, perhaps about words that are selected in it. */
   #askAbout({ document: about, quote }) {
-    const { question } = this.#parts;
     this.#where.chooseDocument(about);
     if (this.#isNarrow()) this.#places.close();
-    if (quote) this.#setQuestion(quotedStart(quote));
-    question.focus();
-    question.setSelectionRange(question.value.length, question.value.length);
+    if (quote) this.#composer.text = quotedStart(quote);
+    this.#composer.focus();
   }
 
   // --- Following an answer -----------------------------------------------------------------------------
 
-  /** Keep the last answer of a turn up to date; returns its stream. */
   #follow(entry, url) {
-    let painting = 0;
-    const reader = new Reader();
-    const stream = new ToolStream(url, {
-      onEvent: (message) => {
-        const before = entry.states.at(-1);
-        const state = reduce(before, message);
-        entry.states[entry.states.length - 1] = state;
-        if (state.error?.code === "unauthenticated") return leaveForLogin();
-        if (state.id !== before.id) this.#acknowledged(entry, state);
-        reader.follow(state);
-        painting ||= requestAnimationFrame(() => {
-          painting = 0;
-          this.#changed(entry, entry.states.at(-1));
-        });
-        if (isOver(state)) this.#finished(entry, state);
-        return undefined;
-      },
-      onInterrupted: () => entry.view.element.classList.add("is-interrupted"),
-      onResumed: () => entry.view.element.classList.remove("is-interrupted"),
+    const stream = followAnswer(entry, url, {
+      onBegun: (state) => this.#acknowledged(entry, state),
+      onChange: (state) => this.#thread.changed(entry, state),
+      onEnd: (state) => this.#finished(entry, state),
     });
     this.#setStream(stream);
     return stream;
@@ -245,10 +180,10 @@ class AskPage {
   #acknowledged(entry, state) {
     if (!entry.message.id && state.messageId) {
       entry.message.id = state.messageId;
-      this.#messages.push(entry.message);
-      this.#showBranches();
+      this.#thread.messages.push(entry.message);
+      this.#thread.showBranches();
     }
-    rememberDraft(this.#parts.question.value);
+    rememberDraft(this.#composer.text);
     this.#showHead();
     this.#list.refresh();
     if (this.#session && !this.#session.title) this.#learnTitle();
@@ -260,11 +195,6 @@ class AskPage {
     if (session?.title) this.#sessionChanged(session);
   }
 
-  #changed(entry, state) {
-    entry.states[entry.states.length - 1] = state;
-    if (entry.index === entry.states.length - 1) entry.view.update(state);
-  }
-
   #finished(entry, state) {
     this.#setStream(null);
     this.#list.refresh();
@@ -273,7 +203,7 @@ class AskPage {
 
   /** The network is back: an answer is followed on, or other answers may have been written meanwhile. */
   #backOnline() {
-    const last = this.#turns.at(-1);
+    const { last } = this.#thread;
     const { error } = last?.states.at(-1) ?? {};
     if (this.#stream) this.#stream.wake?.();
     else if (error?.code === "connection_lost") this.#recover(last.message);
@@ -282,22 +212,17 @@ class AskPage {
 
   /** A question that was sent but not acknowledged may be stored all the same; else it is put back. */
   async #recover({ id, content }) {
-    const known = new Set(this.#messages.map((message) => message.id));
+    const known = new Set(this.#thread.messages.map((message) => message.id));
     if (!this.#session || !(await this.#load(this.#session.id))) return;
-    const isStored = id || this.#messages.some((message) => !known.has(message.id) && message.content === content);
-    if (isStored || this.#parts.question.value) return;
-    this.#setQuestion(content);
+    const isStored = id || this.#thread.messages.some((message) => !known.has(message.id) && message.content === content);
+    if (isStored || this.#composer.text) return;
+    this.#composer.text = content;
     toast(t("Your question did not reach the server. It is in the box again: send it once more."));
   }
 
   #setStream(stream) {
-    const { ask, stop, question } = this.#parts;
-    const hadFocus = document.activeElement === stop;
     this.#stream = stream;
-    ask.hidden = Boolean(stream);
-    stop.hidden = !stream;
-    // The button that was pressed is gone: the next thing to do is to ask.
-    if (hadFocus) question.focus();
+    this.#composer.setRunning(Boolean(stream));
   }
 
   // --- The thread --------------------------------------------------------------------------------------
@@ -307,7 +232,7 @@ class AskPage {
     try {
       const [session, messages] = await Promise.all([get(`/sessions/${id}`), allMessages(id)]);
       this.#session = session;
-      this.#messages = messages;
+      this.#thread.messages = messages;
       this.#where.show(session);
       this.#showHead();
       this.#showPath(newestPath(messages), { isFirst: true });
@@ -319,75 +244,44 @@ class AskPage {
   }
 
   #showPath(path, { isFirst = false } = {}) {
-    this.#cut(0);
-    for (const message of path) this.#addTurn(message, statesOf(message));
-    const last = this.#turns.at(-1);
+    this.#places.close();
+    this.#thread.show(path);
+    const { last } = this.#thread;
     // Who goes on wants the last answer in sight, who reads what others have asked the first.
     if (isFirst && this.#isReadOnly()) this.#parts.thread.scrollTo(0, 0);
-    else if (isFirst && this.#turns.length > 1) last.view.element.scrollIntoView({ block: "start" });
+    else if (last && (this.#thread.size > 1 || !isFirst)) last.view.element.scrollIntoView({ block: "start" });
     const running = last?.states.at(-1);
-    if (running && !isOver(running) && !this.#stream && !this.#isReadOnly()) this.#follow(last, sessionUrl(this.#session.id)).resume(running.id);
+    if (running && !isOver(running) && !this.#stream) this.#resume(last, running);
   }
 
-  /** Take turns off the page from a position on. */
-  #cut(at) {
-    for (const { view } of this.#turns.splice(at)) view.element.remove();
-    this.#places.close();
+  /** Follow an answer that is being written, one's own or another member's. */
+  #resume(entry, { id }) {
+    this.#follow(entry, this.#isReadOnly() ? toolUrl(CHAT) : sessionUrl(this.#session.id)).resume(id);
   }
 
+  /** Add a question below the others. It stays at the top while its answer grows: readers read, they do not chase. */
   #addTurn(message, states) {
-    // A question whose run never began has no answer.
-    const known = states.length ? states : [{ ...newExecution(CHAT, { query: message.content ?? "" }), status: "cancelled" }];
-    // Whoever comes back to this branch finds what was answered since the page was loaded.
-    message.states = known;
-    const entry = { message, states: known, index: known.length - 1, view: null };
+    const entry = this.#thread.add(message, states);
+    if (this.#thread.size > 1 || !this.#parts.head.hidden) entry.view.element.scrollIntoView({ block: "start" });
+    return entry;
+  }
+
+  #handlersOf(entry) {
     const isOwn = !this.#isReadOnly();
-    entry.view = createAnswer(known.at(-1), {
+    return {
       onCite: (cited, button) => this.#places.open(cited, button),
       onRetry: isOwn ? () => this.#askAgain(entry) : null,
       onEdit: isOwn ? (content) => this.#edit(entry, content) : null,
       helpFor: (failed) => this.#helpFor(failed),
       suggest: (state) => (isOwn ? this.#suggestions(entry, state) : []),
       feedbackFor: (state) => (isOwn && state.id ? feedbackOf(state.id, state.feedback, (given) => (state.feedback = given)) : null),
-    });
-    this.#turns.push(entry);
-    this.#page.classList.remove("is-empty");
-    this.#parts.thread.append(entry.view.element);
-    this.#showBranches();
-    document.title = `${this.#turns[0].message.content || t("Conversation")} · Locus`;
-    // The question stays at the top while the answer grows below it: readers read, they do not chase.
-    if (this.#turns.length > 1 || !this.#parts.head.hidden) entry.view.element.scrollIntoView({ block: "start" });
-    return entry;
-  }
-
-  #showVersion(entry, index) {
-    entry.index = index;
-    entry.view.show(entry.states[index]);
-    this.#showBranches();
-  }
-
-  #showBranches() {
-    for (const entry of this.#turns) {
-      const { message, states, index } = entry;
-      const siblings = message.id ? siblingsOf(this.#messages, message) : [];
-      entry.view.setBranches({
-        question: branchSwitch({ index: siblings.indexOf(message), count: siblings.length, noun: "question", onChoose: (at) => this.#chooseBranch(siblings[at]) }),
-        answer: branchSwitch({ index, count: states.length, noun: "answer", onChoose: (at) => this.#showVersion(entry, at) }),
-      });
-    }
+    };
   }
 
   #chooseBranch({ id }) {
     if (this.#stream) return toast(WAIT);
-    this.#showPath(pathThrough(this.#messages, id));
-    const entry = this.#turns.find(({ message }) => message.id === id);
-    entry.view.element.scrollIntoView({ block: "start" });
-    entry.view.element.querySelector(".branch button:not(:disabled)")?.focus({ preventScroll: true });
-    return undefined;
-  }
-
-  #lastMessage() {
-    return this.#turns.findLast(({ message }) => message.id)?.message ?? null;
+    this.#showPath(pathThrough(this.#thread.messages, id));
+    return this.#thread.goTo(id);
   }
 
   // --- Around the thread -------------------------------------------------------------------------------
@@ -401,14 +295,19 @@ class AskPage {
   }
 
   #showHead() {
-    const { head, headTitle, headNote, headMenu, composer } = this.#parts;
-    head.hidden = !this.#session;
-    this.#page.classList.toggle("has-head", Boolean(this.#session));
-    headTitle.textContent = this.#session?.title || this.#turns[0]?.message.content || this.#messages[0]?.content || t("New conversation");
-    const isReadOnly = this.#isReadOnly();
-    headMenu.hidden = isReadOnly;
-    composer.hidden = isReadOnly;
-    headNote.textContent = isReadOnly ? t("Shared by {name}. You can read it, but not ask in it.", { name: this.#session.shared_by }) : this.#session?.shared ? t("Shared in its workspace") : "";
+    const first = this.#thread.first?.message ?? this.#thread.messages[0];
+    showHead(this.#page, this.#parts, this.#session, first?.content);
+  }
+
+  /** Open the menu of a conversation, which few readers load. */
+  async #openMenu(button, id) {
+    const { startConversationMenu } = await import("./conversation-menu.js");
+    this.#menu ??= startConversationMenu(this.#page, this.#parts, {
+      onChange: (session) => this.#sessionChanged(session),
+      onDelete: (deleted) => this.#deleted(deleted),
+      lastShown: (shown) => (shown === this.#session?.id ? this.#thread.lastMessage?.id : null),
+    });
+    this.#menu.open(button, id);
   }
 
   #sessionChanged(session) {
@@ -431,8 +330,8 @@ class AskPage {
       act: async () => (await choose()) !== false && this.#askAgain(entry),
     }));
     const put = () => {
-      this.#setQuestion(state.query);
-      this.#parts.question.focus();
+      this.#composer.text = state.query;
+      this.#composer.focus();
     };
     return [...ways, { words: t("Ask in other words"), name: "pencil", act: put }];
   }
@@ -459,31 +358,4 @@ class AskPage {
     }
     return undefined;
   }
-}
-
-/** On a phone the box is one row until one writes in it; it stays open while its buttons are used. */
-function openWhileWriting(composer, question) {
-  const setOpen = (isOpen) => composer.classList.toggle("is-writing", isOpen);
-  // Whoever taps the words of a switch gives the focus to what is around the box.
-  const isOutside = (node) => node !== null && !composer.contains(node) && !node.contains(composer);
-  question.addEventListener("focus", () => setOpen(true));
-  composer.addEventListener("focusout", ({ relatedTarget }) => isOutside(relatedTarget) && setOpen(false));
-  document.addEventListener("pointerdown", ({ target }) => composer.contains(target) || setOpen(false));
-}
-
-async function allMessages(id) {
-  const all = [];
-  for (let list = await get(`/sessions/${id}/messages`, { limit: ALL_AT_ONCE }); ; list = await get(list.next)) {
-    all.push(...list.results);
-    if (!list.next) return all;
-  }
-}
-
-/** The states of a message's answers: as this page has followed them, else as the API stores them. */
-function statesOf(message) {
-  const stateOf = ({ execution_id: id, status, result, error, feedback }) => ({
-    ...fromStored({ id, tool: CHAT, inputs: { query: message.content ?? "" }, status, result, error }),
-    feedback,
-  });
-  return message.states ?? message.answers.map(stateOf);
 }

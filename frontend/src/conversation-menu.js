@@ -42,7 +42,7 @@ export function startConversationMenu(page, { renameDialog, renameForm }, { onCh
       ...(session.shared ? [entry("x", t("Stop sharing"), () => change({ shared: false }, t("Only you can read it again.")))] : []),
       file("md", t("Export as Markdown")),
       file("pdf", t("Export as PDF")),
-      entry("trash-2", "Delete", () => remove(session)),
+      entry("trash-2", t("Delete"), () => remove(session)),
     ];
   }
 

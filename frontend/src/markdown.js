@@ -1,10 +1,14 @@
 // Answers are Markdown made from other people's documents: HTML in them is text, images are not loaded, and the
-// only links are citations, which lead to a source; of others the address is shown. What comes out is sanitised
-// once more.
-import createDOMPurify from "dompurify";
+// only links are citations, which lead to a source; of others the address is shown. No HTML is made on the way: each
+// token becomes an element of the list below, and its words become text.
 import MarkdownIt from "markdown-it";
 import { MARKER, withMarkers } from "./citations.js";
 import { formulas, renderFormulas } from "./maths.js";
+
+const ELEMENTS = new Set([
+  "blockquote", "code", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "strong", "table",
+  "tbody", "td", "th", "thead", "tr", "ul",
+]);
 
 function citations(md) {
   md.inline.ruler.before("autolink", "citation", (state, silent) => {
@@ -15,60 +19,84 @@ function citations(md) {
     state.pos = MARKER.lastIndex;
     return true;
   });
-  md.renderer.rules.citation = (tokens, index) => {
-    const { letter, rank } = tokens[index].meta;
-    return `<button type="button" class="cite" data-letter="${letter}" data-rank="${rank}"></button>`;
-  };
 }
 
-/** Table alignment comes as style attributes, which the content security policy refuses. */
-function alignByClass(md) {
-  md.core.ruler.push("align_by_class", (state) => {
-    for (const token of state.tokens) {
-      const align = /text-align:(\w+)/.exec(token.attrGet("style") ?? "");
-      if (align) token.attrs = [["class", `align-${align[1]}`]];
-    }
-  });
-}
-
-/** An address that a document or a model wrote leads nowhere and loads nothing, but can be read: "text (https://…)". */
-function addressesAsText(md) {
-  md.renderer.rules.link_open = () => "";
-  md.renderer.rules.link_close = (tokens, index) => {
-    const open = openingOf(tokens, index);
-    return open.markup === "autolink" ? "" : address(open.attrGet("href"));
-  };
-  md.renderer.rules.image = (tokens, index) => md.utils.escapeHtml(tokens[index].content) + address(tokens[index].attrGet("src"));
-  const address = (url) => ` (${md.utils.escapeHtml(url)})`;
-}
-
-/** Links don't nest, so the last one opened before is the one that closes. */
-const openingOf = (tokens, index) => tokens.slice(0, index).findLast(({ type }) => type === "link_open");
-
-const markdown = new MarkdownIt({ html: false, linkify: false })
-  .use(formulas)
-  .use(citations)
-  .use(alignByClass)
-  .use(addressesAsText);
-
-const ALLOWED = {
-  ALLOWED_TAGS: [
-    "blockquote", "br", "button", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
-    "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
-  ],
-  ALLOWED_ATTR: ["class", "data-letter", "data-rank", "start", "type"],
-  // None of them holds an address, and none is to be checked as one.
-  ADD_URI_SAFE_ATTR: ["data-letter", "data-rank", "start", "type"],
-  ALLOW_DATA_ATTR: false,
-};
-
-export const toHtml = (text) => markdown.render(withMarkers(text));
+const markdown = new MarkdownIt({ html: false, linkify: false }).use(formulas).use(citations);
 
 /** Show an answer's text; its citations are empty buttons, which whoever knows the sources dresses. */
 export function renderInto(element, text) {
-  const fragment = createDOMPurify(window).sanitize(toHtml(text), { ...ALLOWED, RETURN_DOM_FRAGMENT: true });
-  element.replaceChildren(fragment);
+  element.replaceChildren(nodesOf(text));
   renderFormulas(element);
+}
+
+/** The elements of a text, in a fragment. */
+export function nodesOf(text) {
+  const nodes = new Nodes();
+  nodes.addAll(markdown.parse(withMarkers(text), {}));
+  return nodes.root;
+}
+
+/** Makes elements of tokens. */
+class Nodes {
+  root = document.createDocumentFragment();
+  #open = [this.root];
+  #links = [];
+
+  addAll(tokens) {
+    for (const token of tokens) this.#add(token);
+  }
+
+  #add(token) {
+    if (token.type === "inline") this.addAll(token.children);
+    else if (token.type in LEAVES) this.#append(LEAVES[token.type](token));
+    // An address leads nowhere and loads nothing, but can be read: "text (https://…)". Links don't nest.
+    else if (token.type === "link_open") this.#links.push(token.markup === "autolink" ? "" : address(token.attrGet("href")));
+    else if (token.type === "link_close") this.#append(this.#links.pop());
+    else if (token.nesting === 1) this.#begin(token);
+    else if (token.nesting === -1) this.#open.pop();
+    else this.#append(token.content);
+  }
+
+  #append(...nodes) {
+    this.#open.at(-1).append(...nodes);
+  }
+
+  /** What is in the paragraph of a narrow list, or in an element nobody knows, is put into what is around it. */
+  #begin(token) {
+    const element = token.hidden || !ELEMENTS.has(token.tag) ? this.#open.at(-1) : elementOf(token);
+    if (element !== this.#open.at(-1)) this.#append(element);
+    this.#open.push(element);
+  }
+}
+
+const LEAVES = {
+  text: ({ content }) => content,
+  softbreak: () => "\n",
+  hardbreak: () => make("br"),
+  hr: () => make("hr"),
+  code_inline: ({ content }) => make("code", {}, content),
+  code_block: ({ content }) => make("pre", {}, make("code", {}, content)),
+  fence: ({ content }) => make("pre", {}, make("code", {}, content)),
+  image: (token) => token.content + address(token.attrGet("src")),
+  citation: ({ meta: { letter, rank } }) => make("button", { type: "button", class: "cite", "data-letter": letter, "data-rank": rank }),
+  formula: ({ content, meta }) => make("code", { class: meta.isBlock ? "maths is-block" : "maths" }, content),
+  formula_block: ({ content }) => make("pre", { class: "maths-block" }, make("code", { class: "maths is-block" }, content)),
+};
+
+const address = (url) => ` (${url})`;
+
+/** Table alignment comes as style attributes, which the content security policy refuses. */
+function elementOf(token) {
+  const align = /text-align:(\w+)/.exec(token.attrGet("style") ?? "");
+  const start = token.tag === "ol" ? token.attrGet("start") : null;
+  return make(token.tag, { ...(align ? { class: `align-${align[1]}` } : {}), ...(start === null ? {} : { start }) });
+}
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
 }
 
 /** The text as one reads it, without Markdown; `cite({letter, rank})` returns what stands for a citation. */

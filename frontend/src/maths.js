@@ -7,15 +7,11 @@ const UNSUPPORTED = /\\(pmb|prescript|sideset)\b/;
 /** What tells a formula from the price in "$5 and $6": a command, a sign of TeX, or a single letter. */
 const IS_FORMULA = /(^|[^\\])\\[A-Za-z]|(^|[^\\])[\^_]|[=<>]|^[A-Za-z]$/;
 
-/** A plugin for markdown-it: formulas become `<code class="maths">` with their TeX. */
+/** A plugin for markdown-it: formulas become tokens `formula` and `formula_block` with their TeX. */
 export function formulas(md) {
   md.inline.ruler.before("escape", "formula", inlineFormula);
   md.block.ruler.before("fence", "formula", blockFormula, { alt: ["paragraph", "reference", "blockquote", "list"] });
-  md.renderer.rules.formula = (tokens, index) => code(md, tokens[index], tokens[index].meta.isBlock ? "maths is-block" : "maths");
-  md.renderer.rules.formula_block = (tokens, index) => `<pre class="maths-block">${code(md, tokens[index], "maths is-block")}</pre>`;
 }
-
-const code = (md, { content }, names) => `<code class="${names}">${md.utils.escapeHtml(content)}</code>`;
 
 function inlineFormula(state, silent) {
   if (!/[$\\]/.test(state.src[state.pos])) return false;

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withoutCitations } from "../src/citations.js";
-import { toHtml, toPlain } from "../src/markdown.js";
+import { nodesOf, toPlain } from "../src/markdown.js";
+import { writtenDocument } from "./written-document.js";
+
+globalThis.document = writtenDocument;
+const toHtml = (text) => nodesOf(text).innerHTML;
 
 const chip = (letter) => `<button type="button" class="cite" data-letter="${letter}" data-rank="2"></button>`;
 const CHIP = chip("");
 
 test("markers become chips while streaming and after", () => {
-  assert.equal(toHtml("Sales grew <source_2>."), `<p>Sales grew ${CHIP}.</p>\n`);
-  assert.equal(toHtml('Sales grew <citation id="9b-de">[2]</citation>.'), `<p>Sales grew ${chip("d")}.</p>\n`);
+  assert.equal(toHtml("Sales grew <source_2>."), `<p>Sales grew ${CHIP}.</p>`);
+  assert.equal(toHtml('Sales grew <citation id="9b-de">[2]</citation>.'), `<p>Sales grew ${chip("d")}.</p>`);
 });
 
 test("citations work in lists, tables and bold text", () => {
@@ -18,7 +22,7 @@ test("citations work in lists, tables and bold text", () => {
 
 test("a page of the web becomes the same chip, without its address", () => {
   const cited = '<web_citation url="https://a.example/?x=1&amp;y=2" title="Sales | A &amp; B `s`, [1](//evil.example) *news*">[2]</web_citation>';
-  assert.equal(toHtml(`Sales grew ${cited}.`), `<p>Sales grew ${chip("w")}.</p>\n`);
+  assert.equal(toHtml(`Sales grew ${cited}.`), `<p>Sales grew ${chip("w")}.</p>`);
   assert.match(toHtml(`|a|b|\n|-|-|\n|x ${cited}|y|`), new RegExp(`<td>x ${chip("w")}</td>\\s*<td>y</td>`));
   assert.equal(withoutCitations(`One ${cited} two`), "One  two");
 });
@@ -34,16 +38,30 @@ test("HTML in an answer is text", () => {
   assert.doesNotMatch(html, /<(img|script|citation|button)/);
 });
 
+test("names of characters are read, and what is none stays", () => {
+  assert.equal(toHtml("M&uuml;ller &#38; S&ouml;hne &notaname; `&amp;`"), "<p>Müller &amp; Söhne &amp;notaname; <code>&amp;amp;</code></p>");
+});
+
+test("lists keep their numbers, and narrow ones have no paragraphs", () => {
+  assert.equal(toHtml("3. a\n4. b\n   - c"), '<ol start="3"><li>a</li><li>b<ul><li>c</li></ul></li></ol>');
+  assert.equal(toHtml("- a\n\n- b"), "<ul><li><p>a</p></li><li><p>b</p></li></ul>");
+});
+
+test("code, breaks and rules", () => {
+  assert.equal(toHtml("```js\na < b\n```\n\n    c\n\n---\n\nd  \ne\nf"), "<pre><code>a &lt; b\n</code></pre><pre><code>c\n</code></pre><hr><p>d<br>e\nf</p>");
+  assert.equal(toHtml("## *a* ~~b~~\n\n> c"), "<h2><em>a</em> <s>b</s></h2><blockquote><p>c</p></blockquote>");
+});
+
 test("images are not loaded", () => {
   const html = toHtml("![pixel](https://evil.example/p.png?q=secret) ![p][r]\n\n[r]: https://evil.example/r.png");
   assert.doesNotMatch(html, /<img|src=/);
-  assert.equal(html, "<p>pixel (https://evil.example/p.png?q=secret) p (https://evil.example/r.png)</p>\n");
+  assert.equal(html, "<p>pixel (https://evil.example/p.png?q=secret) p (https://evil.example/r.png)</p>");
 });
 
 test("links are text that tells where they would lead", () => {
-  assert.equal(toHtml("[our **site**](https://evil.example/?a=1&b=2)"), "<p>our <strong>site</strong> (https://evil.example/?a=1&amp;b=2)</p>\n");
-  assert.equal(toHtml("<https://evil.example>"), "<p>https://evil.example</p>\n");
-  assert.equal(toHtml("[a](https://one.example) [b](//two.example)"), "<p>a (https://one.example) b (//two.example)</p>\n");
+  assert.equal(toHtml("[our **site**](https://evil.example/?a=1&b=2)"), "<p>our <strong>site</strong> (https://evil.example/?a=1&amp;b=2)</p>");
+  assert.equal(toHtml("<https://evil.example>"), "<p>https://evil.example</p>");
+  assert.equal(toHtml("[a](https://one.example) [b](//two.example)"), "<p>a (https://one.example) b (//two.example)</p>");
   for (const address of ["javascript:alert(1)", "data:text/html,x", "vbscript:x", "//evil.example", "/api/v1/me", "mailto:a@evil.example"]) {
     assert.doesNotMatch(toHtml(`[x](${address})\n\n<${address}>\n\n[x][r]\n\n[r]: ${address}`), /<a|href/);
   }
@@ -67,7 +85,7 @@ test("plain text has no Markdown", () => {
 });
 
 test("formulas are told from prices", () => {
-  assert.equal(toHtml("So $x^2$ and \\(\\alpha\\)."), '<p>So <code class="maths">x^2</code> and <code class="maths">\\alpha</code>.</p>\n');
+  assert.equal(toHtml("So $x^2$ and \\(\\alpha\\)."), '<p>So <code class="maths">x^2</code> and <code class="maths">\\alpha</code>.</p>');
   for (const text of ["from $5 to $6", "$5, or $10", "US$ 5 = A$ 7", "$1 <source_1> and $2 <source_2>"]) assert.doesNotMatch(toHtml(text), /maths/, text);
 });
 
@@ -75,7 +93,7 @@ test("a formula may have lines of its own", () => {
   const html = '<pre class="maths-block"><code class="maths is-block">a = b</code></pre>';
   assert.equal(toHtml("$$\na = b\n$$"), html);
   assert.equal(toHtml("\\[ a = b \\]"), html);
-  assert.match(toHtml("Text:\n$$a = b$$\nmore"), /<p>Text:<\/p>\n<pre class="maths-block">/);
+  assert.match(toHtml("Text:\n$$a = b$$\nmore"), /<p>Text:<\/p><pre class="maths-block">/);
   // A note in brackets, as documents have it, is none; nor is one that sets inline styles.
   assert.doesNotMatch(toHtml("\\[1\\]"), /maths/);
   assert.doesNotMatch(toHtml("$\\pmb{x}$"), /maths/);

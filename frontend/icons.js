@@ -3,6 +3,7 @@ export const ICONS = [
   "arrow-up",
   "bell",
   "book-open-text",
+  "camera",
   "check",
   "chevron-down",
   "chevron-left",

@@ -111,6 +111,12 @@ def web_manifest(request: HttpRequest) -> HttpResponse:
         "background_color": "#f7f4ec",
         "theme_color": "#0f5a52",
         "icons": icons,
+        # Shared addresses of pages are put into the field for them (frontend/src/uploads.js).
+        "share_target": {
+            "action": "/documents/",
+            "method": "GET",
+            "params": {"url": "shared_url", "text": "shared_text"},
+        },
         "shortcuts": [
             {"name": gettext("Documents"), "url": "/documents/"},
             {"name": gettext("Search"), "url": "/search"},

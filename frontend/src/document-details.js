@@ -17,17 +17,19 @@ import { t } from "./texts.js";
  */
 export function detailsNodes(state, actions) {
   const { document, quality } = state;
+  // What a sound document may need some day is no reader's first business.
+  const upkeep = isAtRest(document);
   const workspace = state.workspaces.get(document.workspace_id);
   const mayEdit = mayEditIn(workspace);
   return [
     section("name", null, nameNode(state, mayEdit ? actions : null)),
     mayEdit || !workspace ? null : section("role", null, h("p", { class: "notice" }, readOnlyWords(workspace))),
-    section("status", null, statusNodes(document, mayEdit ? actions : null)),
+    section("status", null, statusNodes(document, mayEdit && !upkeep ? actions : null)),
     section("quality", t("How well it was read"), quality ? qualityNodes(quality, hasPages(document) ? actions.onOpenPage : null) : null),
     section("tags", t("Tags"), tagsField(document.tags, mayEdit ? actions.onTags : null)),
     section("facts", t("Details"), factsNode(state, mayEdit ? actions : null)),
     state.attachments.length ? section("attachments", t("Attachments"), attachmentsNode(state.attachments)) : null,
-    mayEdit ? section("end", null, deleteNode(actions)) : null,
+    mayEdit ? section("end", null, h("div", { class: "details-actions" }, upkeep ? upkeepNodes(document, actions) : null, deleteNode(actions))) : null,
   ].filter(Boolean);
 }
 
@@ -70,13 +72,19 @@ function statusNodes(document, actions) {
   ];
 }
 
-function nextStep(document, { onReprocess, onReplace, onReplaceSound, onUnlock }) {
+const isAtRest = (document) => !statusOf(document).busy && !remedyOf(document) && document.status !== "failed";
+
+function upkeepNodes(document, { onReprocess, onReplaceSound }) {
+  const again = action("reprocess", icon("refresh-cw"), t("Process again"), onReprocess);
+  return isSound(document) ? [again, action("replace", icon("upload"), t("Replace file…"), onReplaceSound)] : [again];
+}
+
+/** What helps a document that did not become ready. */
+function nextStep(document, { onReprocess, onReplace, onUnlock }) {
   const remedy = remedyOf(document);
   if (remedy === "unlock") return [unlockButton(document, onUnlock), document.url ? null : replaceButton(document, onReplace)];
   if (remedy === "replace") return replaceButton(document, onReplace);
-  if (document.status === "failed" && !remedy) return null;
-  const again = action("reprocess", icon("refresh-cw"), remedy === "retry" ? t("Try again") : t("Process again"), onReprocess);
-  return isSound(document) ? [again, action("replace", icon("upload"), t("Replace file…"), onReplaceSound)] : again;
+  return remedy === "retry" ? action("reprocess", icon("refresh-cw"), t("Try again"), onReprocess) : null;
 }
 
 function action(name, symbol, words, onclick) {

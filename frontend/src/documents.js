@@ -7,7 +7,7 @@ import { startCollections } from "./collections.js";
 import { startColumns } from "./columns.js";
 import { cardOf } from "./document-card.js";
 import { rowOf } from "./document-row.js";
-import { conditionsOf, FIELDS, fromAddress, nextSort, toAddress } from "./documents-query.js";
+import { conditionsOf, FIELDS, fromAddress, NEWEST_FIRST, nextSort, toAddress } from "./documents-query.js";
 import { announce, h, parts, toast } from "./dom.js";
 import { startFeed } from "./feed.js";
 import { bytes, counted, language } from "./format.js";
@@ -388,7 +388,9 @@ class DocumentList {
   }
 
   async #pollNew() {
-    if (this.#newer || this.#isFiltered()) return;
+    // In a list of another order, of which only a part is here, a new one can't be told from the rest.
+    const isPartial = this.#next && this.#state.sort !== NEWEST_FIRST;
+    if (this.#newer || this.#isFiltered() || isPartial) return;
     const newest = this.#rows.items.reduce((latest, { created_at: at }) => (at > latest ? at : latest), "");
     const { results } = await get("/documents", { workspace_id: this.#state.filters.workspace, created_after: newest, ordering: "created_at", limit: PAGE }).catch(() => ({ results: [] }));
     const known = new Set(this.#rows.items.map(({ id }) => id));

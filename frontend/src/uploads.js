@@ -7,11 +7,14 @@ import { askPassword } from "./unlock.js";
 import { addressesIn } from "./web-pages.js";
 import { t, tPlural } from "./texts.js";
 
-export function startUploads(page, { files, uploads, webPages, addresses, addressError, dropHint, dropTarget }, { workspace, collection, onAdded, onRefused }) {
-  files.addEventListener("change", () => {
-    sendFiles([...files.files].map((file) => ({ file, folder: "" })));
-    files.value = "";
-  });
+export function startUploads(page, { files, photo, uploads, webPages, addresses, addressError, dropHint, dropTarget }, { workspace, collection, onAdded, onRefused }) {
+  for (const input of [files, photo]) {
+    input.addEventListener("change", () => {
+      sendFiles([...input.files].map((file) => ({ file, folder: "" })));
+      input.value = "";
+    });
+  }
+  addresses.value ||= takeShared();
   webPages.addEventListener("submit", (event) => {
     event.preventDefault();
     const { addresses: given, refused } = addressesIn(addresses.value);
@@ -85,6 +88,17 @@ export function startUploads(page, { files, uploads, webPages, addresses, addres
     }
     if (known.length) toast(known.length === 1 ? t("“{name}” was here already.", { name: known[0].name }) : tPlural("{count} document was here already.", "{count} documents were here already.", { count: known.length }));
   }
+}
+
+/** What another app has shared with the installed one, as the manifest names it; the address of this page forgets it. */
+function takeShared() {
+  const query = new URLSearchParams(location.search);
+  const text = query.get("shared_url") || query.get("shared_text") || "";
+  if (!text) return "";
+  for (const name of ["shared_url", "shared_text"]) query.delete(name);
+  history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
+  // Apps put a title or a quote before the address.
+  return addressesIn(text).addresses.join("\n") || (text.match(/https?:\/\/\S+/g) ?? [text]).join("\n");
 }
 
 function uploadLine(name, doing) {

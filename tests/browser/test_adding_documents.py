@@ -8,10 +8,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import JSHandle, Page, expect
 
 from accounts.models import User, Workspace
 from kb.models import Document, Status
+from tests.browser.conftest import DESKTOP, PHONE
 from tests.factories import indexed_document
 from tests.testing.paths import SAMPLES
 
@@ -65,6 +67,35 @@ def archive() -> bytes:
         file.writestr("Harbour/quay.txt", "The quay.")
         file.writestr("crane.txt", "The crane.")
     return packed.getvalue()
+
+
+def test_a_phone_takes_a_photo(logged_in: Page) -> None:
+    page = logged_in
+    page.set_viewport_size(PHONE)
+    page.goto("/documents/")
+    with page.expect_file_chooser() as chooser:
+        page.get_by_text("Take a photo").click()
+    assert chooser.value.element.get_attribute("capture") == "environment"
+    chooser.value.set_files(SAMPLES / "scan.png")
+    expect(row(page, "scan.png")).to_be_visible()
+    page.set_viewport_size(DESKTOP)
+    expect(page.get_by_text("Take a photo")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        "shared_url=https%3A%2F%2Fa.example%2Fone",
+        "shared_text=Look%20at%20this%20https%3A%2F%2Fa.example%2Fone",
+    ],
+)
+def test_what_an_app_shares_waits_to_be_added(logged_in: Page, shared: str) -> None:
+    """Nothing is added before the reader says so: anybody can make such a link."""
+    page = logged_in
+    page.goto(f"/documents/?{shared}")
+    expect(page.get_by_label("Addresses of web pages")).to_have_value("https://a.example/one")
+    expect(page).to_have_url("/documents/")
+    assert not Document.unscoped.exists()
 
 
 def test_files_are_dropped(logged_in: Page) -> None:

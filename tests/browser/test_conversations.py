@@ -8,7 +8,7 @@ from pathlib import Path
 import pymupdf
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page, ViewportSize, WebSocketRoute, expect
+from playwright.sync_api import Page, Route, ViewportSize, WebSocketRoute, expect
 
 from accounts.access.keys import create_key
 from accounts.models import Membership, Session, User, Workspace
@@ -352,6 +352,37 @@ def test_a_member_reads_what_it_may_see(asking: Page, reader: User) -> None:
     assert "1868" not in page.content()
     assert "private.txt" not in page.content()
     assert violations(page) == []
+
+
+def test_a_member_sees_an_answer_being_written(asking: Page, reader: User) -> None:
+    """The page is told that the answer is still running, and takes its events from the server."""
+    page = asking
+    owner = User.objects.create_user("owner@example.org")
+    team = Workspace.create_for(owner, name="Team")
+    Membership.objects.create(workspace=team, user=reader, role=Role.VIEWER)
+    indexed_document(team, BUILT, name="team.txt")
+    _, key = create_key(owner, "a program")
+    headers = {"Authorization": f"Bearer {key}"}
+    given = {"workspace_id": str(team.pk), "shared": True}
+    session = page.request.post("/api/v1/sessions", data=given, headers=headers).json()
+    path = f"/api/v1/sessions/{session['id']}/messages"
+    body = {"content": "When was the lighthouse of Cabo Norte built?"}
+    assert page.request.post(path, data=body, headers=headers).ok
+
+    def as_running(route: Route) -> None:
+        reply = route.fetch()
+        messages = reply.json()
+        for answer in messages["results"][0]["answers"]:
+            answer |= {"status": "running", "result": None}
+        route.fulfill(response=reply, json=messages)
+
+    page.route("**/messages?*", as_running)
+    page.goto(f"/c/{session['id']}")
+    turn = page.locator(".turn")
+    expect(turn).to_have_attribute("data-status", "completed")
+    expect(turn).to_contain_text("built of granite in 1901")
+    expect(turn.locator(".cite")).to_have_count(1)
+    expect(page.locator(".composer")).to_be_hidden()
 
 
 def test_a_rating_and_its_reason_are_in_the_admin_panel(asking: Page, reader: User) -> None:

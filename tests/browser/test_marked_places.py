@@ -148,11 +148,16 @@ def letter(path: Path) -> Path:
 
 @pytest.fixture
 def quotes(tmp_path: Path) -> list[Quoted]:
-    """Thirty of them: turned and cropped, on many pages, in two columns, scanned."""
+    """Thirty of them: of an office program, turned and cropped, on many pages, in two columns, scanned."""
     source = letter(tmp_path / "letter.pdf")
     scan = quotes_of(scan_of(source, tmp_path / "scan.pdf"), 3, source, deep=True)
-    columns = quotes_of(two_columns(tmp_path / "columns.pdf"), 8)
-    return [*scan, *columns, *quotes_of(SAMPLES / "turned.pdf", 11), *quotes_of(SAMPLES / "report.pdf", 8)]
+    columns = quotes_of(two_columns(tmp_path / "columns.pdf"), 7)
+    samples = {"office.pdf": 6, "turned.pdf": 8, "report.pdf": 6}
+    return [
+        *scan,
+        *columns,
+        *(one for name, count in samples.items() for one in quotes_of(SAMPLES / name, count)),
+    ]
 
 
 def test_the_mark_covers_the_quoted_words_and_little_else(

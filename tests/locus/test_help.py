@@ -47,5 +47,6 @@ def test_a_browser_can_install_it(settings: Settings) -> None:
     assert answer["Content-Type"] == "application/manifest+json"
     manifest = json.loads(answer.content)
     assert (manifest["start_url"], manifest["display"]) == ("/", "standalone")
+    assert manifest["share_target"]["method"] == "GET"
     for icon in manifest["icons"]:
         assert (ROOT / "frontend" / "static" / Path(icon["src"]).name).is_file()

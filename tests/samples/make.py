@@ -1,7 +1,8 @@
 """Make the sample files beside this script: `python -m tests.samples.make`.
 
 They are committed, so that tests do not depend on the PDF library that wrote them. The spoken one needs
-Debian's `espeak-ng`, the photo `pillow-heif`, which is no dependency of Locus. `locked.docx` is made of two
+Debian's `espeak-ng`, `office.pdf` its `libreoffice-writer-nogui`, the photo `pillow-heif`, which is no
+dependency of Locus. `locked.docx` is made of two
 paragraphs by `msoffcrypto-tool`, which is none either; its password is “pass word €”.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import subprocess
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import av
 import pymupdf
@@ -53,6 +55,7 @@ def main() -> None:
     (HERE / "notes.md").write_text(notes())
     scans(plain)
     (HERE / "speech.opus").write_bytes(spoken())
+    write_office_pdf()
 
 
 def save(pdf: pymupdf.Document, name: str, **options: object) -> None:
@@ -110,6 +113,27 @@ def notes() -> str:
     first, second, third, fourth = BODY
     keepers = f"## Keepers\n\n{second}\n\n- bread\n- barley"
     return f"# Gull Island\n\n{first}\n\n{keepers}\n\n## Later\n\n{third}\n\n{fourth}\n"
+
+
+def write_office_pdf() -> None:
+    """Let an office program make a PDF: justified lines, bold and italic ones, a list, a table, two pages."""
+    first, second, third, fourth = BODY
+    rows = "".join(
+        f"<tr><td>{name}</td><td>{year}</td></tr>" for name, year in [("Granite tower", 1871), ("Lamp", 1934)]
+    )
+    page = f"""<html lang="en"><head><meta charset="utf-8"><title>Gull Island Light</title><style>
+        @page {{ size: a5; margin: 18mm }} p {{ text-align: justify; font-family: serif; font-size: 11pt }}
+        </style></head><body><h1>Gull Island Light</h1><p>{first}</p><p><b>{second}</b></p>
+        <ul><li>The office keeps the older logbooks in two cupboards.</li>
+        <li>Visitors find the fifth floor of the tower shut in winter.</li></ul>
+        <table border="1"><tr><th>Part</th><th>Since</th></tr>{rows}</table>
+        <h2 style="page-break-before: always">Later</h2><p><i>{third}</i></p><p>{fourth}</p></body></html>"""
+    with TemporaryDirectory() as folder:
+        source = Path(folder) / "office.html"
+        source.write_text(page)
+        command = ["soffice", f"-env:UserInstallation=file://{folder}/profile", "--headless"]
+        command += ["--infilter=HTML (StarWriter)", "--convert-to", "pdf", "--outdir", str(HERE), str(source)]
+        subprocess.run(command, check=True, capture_output=True)
 
 
 def scans(pdf: pymupdf.Document) -> None:

@@ -97,7 +97,7 @@ def draw_screenshot(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".turn")).to_have_attribute("data-status", "completed", timeout=60_000)
     page.locator(".cite").first.click()
-    expect(page.locator(".sheet:not(.is-loading)")).to_be_visible()
+    expect(page.locator(".viewer [data-drawn]")).to_be_visible()
     page.wait_for_timeout(1_000)
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(256).save(HERE / "ask.png", optimize=True)
@@ -116,7 +116,9 @@ class Film:
         """Play the scene and write it."""
         self._play()
         first, *others = self._frames
-        first.save(path, save_all=True, append_images=others, duration=self._durations, loop=0, quality=90)
+        first.save(
+            path, save_all=True, append_images=others, duration=self._durations, loop=0, quality=75, method=6
+        )
 
     def _play(self) -> None:
         page = self._page
@@ -135,7 +137,7 @@ class Film:
         self._point_at(citation)
         self._show(400)
         citation.click()
-        self._watch(page.locator(".sheet:not(.is-loading)"))
+        self._watch(page.locator(".viewer [data-drawn]"))
         self._point_at(page.locator(".conversation"))
         self._show(4_500)
 

@@ -87,7 +87,7 @@ export class PageView {
 
   #altText(quoteText) {
     const page = t("Page {page} of {name}", { page: this.#page, name: this.#document.name });
-    const words = this.#place.isMachineMade ? `a picture. ${MACHINE_MADE}: ${quoteText}` : quoteText;
+    const words = this.#place.isMachineMade ? t("a picture. {maker}: {words}", { maker: MACHINE_MADE, words: quoteText }) : quoteText;
     return quoteText ? t("{page}. Marked: {words}", { page, words }) : page;
   }
 

@@ -245,7 +245,7 @@ export class PdfView {
 
   #nameOf(number) {
     const quoted = this.#place.quoteBoxes.some((box) => box.page_number === number) ? this.#place.quoteText : null;
-    const words = quoted && this.#place.isMachineMade ? `a picture. ${MACHINE_MADE}: ${quoted}` : quoted;
+    const words = quoted && this.#place.isMachineMade ? t("a picture. {maker}: {words}", { maker: MACHINE_MADE, words: quoted }) : quoted;
     return words ? t("Page {number}. Marked: {words}", { number, words }) : t("Page {number}", { number });
   }
 

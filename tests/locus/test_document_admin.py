@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import AuditAction, AuditEntry
-from kb.models import Document, Status
+from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace, Status
 from tests.conftest import Cast
 from tests.factories import indexed_document
 from tests.locus.staff import staff_client
@@ -174,3 +174,25 @@ def test_the_list_needs_as_many_queries_for_many_documents(
         indexed_document(cast.team, name=f"{number}.pdf")
     with django_assert_max_num_queries(20):
         client.get(listed)
+
+
+def test_vectors_of_a_former_model_are_counted_and_deleted(document: Document) -> None:
+    chunk = Chunk.unscoped.get(document=document)
+    former = EmbeddingSpace.objects.create(model="former", revision="1", dimensions=3)
+    ChunkVector.objects.create(chunk=chunk, space=former, embedding=[1, 0, 0])
+    client = staff_client("kb.view_embeddingspace", "kb.delete_embeddingspace")
+    delete = reverse("admin:kb_embeddingspace_delete", args=[former.pk])
+    page = client.get(delete).content.decode()
+    assert "vectors: 1" in " ".join(page.split()).lower()
+    assert str(chunk.pk) not in page
+    client.post(delete, {"post": "yes"})
+    assert not ChunkVector.objects.filter(space_id=former.pk).exists()
+
+
+def test_the_space_that_is_searched_stays(document: Document) -> None:
+    EmbeddingSpace.objects.filter(is_active=True).delete()
+    active = EmbeddingSpace.objects.create(model="new", revision="1", dimensions=3, is_active=True)
+    client = staff_client("kb.view_embeddingspace", "kb.delete_embeddingspace")
+    delete = reverse("admin:kb_embeddingspace_delete", args=[active.pk])
+    assert "without it nothing is found" in client.post(delete, {"post": "yes"}).content.decode()
+    assert EmbeddingSpace.objects.filter(pk=active.pk).exists()

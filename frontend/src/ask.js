@@ -1,11 +1,12 @@
 // The page of a conversation: questions out, events in, citations to the viewer.
-import { get, post } from "./api.js";
+import { get } from "./api.js";
 import { startAttachments } from "./attachments.js";
 import { startCitationCard } from "./citation-card.js";
 import { Composer } from "./composer.js";
+import { Conversation } from "./conversation.js";
 import { showHead } from "./conversation-head.js";
 import { startConversationList } from "./conversation-list.js";
-import { h, parts, toast } from "./dom.js";
+import { parts, toast } from "./dom.js";
 import { rememberDraft } from "./draft.js";
 import { CHAT, fromStored, isOver, newExecution, reduce } from "./execution.js";
 import { feedbackOf } from "./feedback.js";
@@ -16,13 +17,11 @@ import { Thread } from "./thread.js";
 import { allMessages } from "./thread-messages.js";
 import { newestPath, pathThrough } from "./thread-tree.js";
 import { sessionUrl, toolUrl } from "./tool-stream.js";
+import { suggestionsFor, settingsLinkFor } from "./ways-on.js";
 import { startWhere } from "./where.js";
 import { t } from "./texts.js";
 
 const WAIT = t("Wait until the answer is written, or stop it first.");
-
-/** Whether the settings of the workspace can end a failure. */
-const canSetRight = (error) => error?.code === "tool_disabled" || error?.details?.limit === "workspace";
 
 export function startAsk(page) {
   new AskPage(page).start();
@@ -38,17 +37,21 @@ class AskPage {
   #attachments;
   #composer;
   #thread;
-  #session = null;
-  #isBeginning = null;
+  #conversation;
   #stream = null;
+
+  get #session() {
+    return this.#conversation.session;
+  }
 
   constructor(page) {
     this.#page = page;
     this.#parts = parts(page);
     this.#places = new PlaceOfAnswer(page, { onAsk: (about) => this.#askAbout(about) });
-    this.#where = startWhere(page, this.#parts, { session: () => this.#session, onSession: (session) => (this.#session = session) });
+    this.#conversation = new Conversation({ first: () => this.#where.ofSession(), onBegun: (session) => this.#begun(session) });
+    this.#where = startWhere(page, this.#parts, { session: () => this.#session, onSession: (session) => (this.#conversation.session = session) });
     this.#list = startConversationList(this.#parts, { current: page.dataset.session, onMenu: (button, id) => this.#openMenu(button, id) });
-    this.#attachments = startAttachments(this.#parts, { session: () => this.#ensureSession(), isOpen: () => !this.#isReadOnly() });
+    this.#attachments = startAttachments(this.#parts, { session: () => this.#conversation.ensure(), isOpen: () => !this.#conversation.isReadOnly });
     this.#composer = new Composer(page, { onSubmit: (content) => this.#submit(content), onStop: () => this.#stream?.cancel() });
     this.#thread = new Thread(page, this.#parts.thread, { handlersOf: (entry) => this.#handlersOf(entry), onBranch: (message) => this.#chooseBranch(message) });
     startCitationCard(page, { lookUp: (chip) => this.#thread.citedBy(chip), onOpen: (chip) => chip.click() });
@@ -80,7 +83,7 @@ class AskPage {
   #escape(event) {
     if (event.defaultPrevented) return;
     // What another member asks is theirs to stop.
-    if (this.#stream && !this.#isReadOnly()) this.#stream.cancel();
+    if (this.#stream && !this.#conversation.isReadOnly) this.#stream.cancel();
     else this.#places.close();
   }
 
@@ -122,11 +125,16 @@ class AskPage {
     return true;
   }
 
+  #reword(question) {
+    this.#composer.text = question;
+    this.#composer.focus();
+  }
+
   async #run(entry, message) {
     let cancelled = false;
     this.#setStream({ cancel: () => (cancelled = true) });
     try {
-      const { id } = await this.#ensureSession();
+      const { id } = await this.#conversation.ensure();
       const stream = this.#follow(entry, sessionUrl(id));
       stream.start(message);
       if (cancelled) stream.cancel();
@@ -136,21 +144,7 @@ class AskPage {
     }
   }
 
-  /** The conversation, begun if there is none. */
-  async #ensureSession() {
-    if (this.#session) return this.#session;
-    this.#isBeginning ??= post("/sessions", this.#where.ofSession());
-    try {
-      const session = await this.#isBeginning;
-      if (!this.#session) this.#sessionBegun(session);
-      return session;
-    } finally {
-      this.#isBeginning = null;
-    }
-  }
-
-  #sessionBegun(session) {
-    this.#session = session;
+  #begun(session) {
     window.history.pushState(null, "", `/c/${session.id}`);
     this.#where.show(session);
     this.#list.select(session.id);
@@ -231,7 +225,7 @@ class AskPage {
   async #load(id) {
     try {
       const [session, messages] = await Promise.all([get(`/sessions/${id}`), allMessages(id)]);
-      this.#session = session;
+      this.#conversation.session = session;
       this.#thread.messages = messages;
       this.#where.show(session);
       this.#showHead();
@@ -248,7 +242,7 @@ class AskPage {
     this.#thread.show(path);
     const { last } = this.#thread;
     // Who goes on wants the last answer in sight, who reads what others have asked the first.
-    if (isFirst && this.#isReadOnly()) this.#parts.thread.scrollTo(0, 0);
+    if (isFirst && this.#conversation.isReadOnly) this.#parts.thread.scrollTo(0, 0);
     else if (last && (this.#thread.size > 1 || !isFirst)) last.view.element.scrollIntoView({ block: "start" });
     const running = last?.states.at(-1);
     if (running && !isOver(running) && !this.#stream) this.#resume(last, running);
@@ -256,7 +250,7 @@ class AskPage {
 
   /** Follow an answer that is being written, one's own or another member's. */
   #resume(entry, { id }) {
-    this.#follow(entry, this.#isReadOnly() ? toolUrl(CHAT) : sessionUrl(this.#session.id)).resume(id);
+    this.#follow(entry, this.#conversation.isReadOnly ? toolUrl(CHAT) : sessionUrl(this.#session.id)).resume(id);
   }
 
   /** Add a question below the others. It stays at the top while its answer grows: readers read, they do not chase. */
@@ -267,13 +261,13 @@ class AskPage {
   }
 
   #handlersOf(entry) {
-    const isOwn = !this.#isReadOnly();
+    const isOwn = !this.#conversation.isReadOnly;
     return {
       onCite: (cited, button) => this.#places.open(cited, button),
       onRetry: isOwn ? () => this.#askAgain(entry) : null,
       onEdit: isOwn ? (content) => this.#edit(entry, content) : null,
-      helpFor: (failed) => this.#helpFor(failed),
-      suggest: (state) => (isOwn ? this.#suggestions(entry, state) : []),
+      helpFor: (failed) => settingsLinkFor(failed, this.#where, this.#session),
+      suggest: ({ query }) => (isOwn ? suggestionsFor(this.#where, { askAgain: () => this.#askAgain(entry), reword: () => this.#reword(query) }) : []),
       feedbackFor: (state) => (isOwn && state.id ? feedbackOf(state.id, state.feedback, (given) => (state.feedback = given)) : null),
     };
   }
@@ -288,10 +282,6 @@ class AskPage {
 
   #isNarrow() {
     return matchMedia("(max-width: 60rem)").matches;
-  }
-
-  #isReadOnly() {
-    return this.#session?.is_own === false;
   }
 
   #showHead() {
@@ -313,32 +303,13 @@ class AskPage {
   #sessionChanged(session) {
     this.#list.refresh();
     if (session.id !== this.#session?.id) return;
-    this.#session = session;
+    this.#conversation.session = session;
     this.#showHead();
   }
 
   #deleted(id) {
     if (id === this.#session?.id) location.assign("/");
     else this.#list.refresh();
-  }
-
-  /** What else a question without an answer can be put to. */
-  #suggestions(entry, state) {
-    const ways = this.#where.otherWays().map(({ words, name, choose }) => ({
-      words,
-      name,
-      act: async () => (await choose()) !== false && this.#askAgain(entry),
-    }));
-    const put = () => {
-      this.#composer.text = state.query;
-      this.#composer.focus();
-    };
-    return [...ways, { words: t("Ask in other words"), name: "pencil", act: put }];
-  }
-
-  #helpFor({ error }) {
-    const settings = canSetRight(error) && this.#where.settingsOf(this.#session?.workspace_id);
-    return settings ? h("a", { href: settings }, t("Workspace settings")) : null;
   }
 
   // --- Answers from before there were conversations ------------------------------------------------------

@@ -85,7 +85,7 @@ def log_in(page: Page, email: str, password: str) -> None:
     page.goto("/")
     page.get_by_label("Email").fill(email)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("button", name="Log in", exact=True).click()
     page.goto("/documents/")
     expect(page.locator(".status").first).to_have_text("Ready", timeout=START_SECS * 1000)
 

@@ -2,10 +2,13 @@
 import { backoff } from "./tool-stream.js";
 
 const POLL_MS = 3000;
+/** Connections that open together are followed by one question. */
+const TOGETHER_MS = 200;
 const STAYS_CLOSED = [4401, 4403, 4404];
 
 export function startFeed({ workspaces, onUpdate, onDelete, onPoll }, Socket = WebSocket) {
   const sockets = new Map();
+  let asking = 0;
   const handlers = { document_update: onUpdate, document_deleted: ({ id }) => onDelete(id) };
 
   function open(workspace, attempt = 0) {
@@ -14,7 +17,8 @@ export function startFeed({ workspaces, onUpdate, onDelete, onPoll }, Socket = W
     socket.onopen = () => {
       attempt = 0;
       // Something may have happened between the list and the connection.
-      onPoll();
+      clearTimeout(asking);
+      asking = setTimeout(onPoll, TOGETHER_MS);
     };
     socket.onmessage = ({ data }) => {
       const message = JSON.parse(data);

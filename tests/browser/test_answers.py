@@ -65,6 +65,18 @@ def test_the_tab_and_the_words_below_the_question(logged_in: Page, asked: Callab
     expect(facts).to_be_hidden()
 
 
+def test_names_of_characters_are_read_and_html_stays_text(
+    logged_in: Page, asked: Callable[[str], Script]
+) -> None:
+    """The browser knows the names; what they stand for is never an element."""
+    answer = "M&uuml;ller &amp; S&ouml;hne &notice; &lt;b&gt; <i>x</i> `&euro;` " + CITED
+    completed(logged_in, asked, answer, 1, 2)
+    shown = logged_in.locator(".answer")
+    expect(shown).to_contain_text("Müller & Söhne &notice; <b> <i>x</i> &euro;")
+    expect(shown.locator("b, i")).to_have_count(0)
+    expect(shown.locator("code")).to_have_text("&euro;")
+
+
 def test_formulas_are_drawn(logged_in: Page, asked: Callable[[str], Script]) -> None:
     """Prices stay prices; the library is loaded when the first formula comes."""
     page = logged_in

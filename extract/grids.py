@@ -22,22 +22,34 @@ def table_elements(rows: Iterable[list[Cell]], title_level: int = 1) -> Iterator
 
     A first row of one cell only is the table's title, and becomes a heading.
     """
-    header: list[Cell] | None = None
-    group: list[list[Cell]] = []
-    counter, is_new = CellCounter(), True
-    for row in rows:
+    counter = CellCounter()
+    left = iter(rows)
+    for row in left:
         counter.count(len(row))
-        if header is None and (title := title_of(row)):
+        if title := title_of(row):
             yield Element(Kind.HEADING, title, level=title_level)
-        elif header is None:
-            header = row
         else:
-            group.append(row)
-        if header and len(group) * len(header) >= CELLS_AT_ONCE:
+            yield from row_groups(row, counted(left, counter))
+
+
+def row_groups(header: list[Cell], rows: Iterable[list[Cell]]) -> Iterator[Element]:
+    """Yield a table as groups of its rows, each under its header."""
+    group: list[list[Cell]] = []
+    is_new = True
+    for row in rows:
+        group.append(row)
+        if len(group) * len(header) >= CELLS_AT_ONCE:
             yield table_element([header, *group])
             group, is_new = [], False
-    if header is not None and (group or is_new):
+    if group or is_new:
         yield table_element([header, *group])
+
+
+def counted(rows: Iterable[list[Cell]], counter: CellCounter) -> Iterator[list[Cell]]:
+    """Yield the rows; raise `FileTooLarge` once they have too many cells, blank ones included."""
+    for row in rows:
+        counter.count(len(row))
+        yield row
 
 
 def title_of(row: list[Cell]) -> Cell | None:
@@ -50,8 +62,8 @@ def title_of(row: list[Cell]) -> Cell | None:
 class CellCounter:
     """Counts the cells of a file and stops if there are too many."""
 
-    def __init__(self) -> None:
-        self.cells = 0
+    def __init__(self, cells: int = 0) -> None:
+        self.cells = cells
 
     def count(self, cells: int) -> None:
         """Add to the count; raise `FileTooLarge` above the limit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date, time, timedelta
 from pathlib import Path
 
 from python_calamine import (
@@ -19,9 +20,16 @@ from extract.base import Finding, Opened, Request, Warned
 from extract.errors import NO_UNLOCKING, Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
-from extract.office.sheets import FilledCell, sheet_unit
+from extract.office.cells import CellKind, FilledCell, SheetLayout
+from extract.office.sheets import Sheet, filled, sheet_unit
 from extract.office.shown import displayed_value
+from extract.places import fold_spaces
 from extract.sniffing import ZIP
+
+READER_FAILED = (
+    "The reader of this kind of workbook fails on this file, which may be sound. Open it in Excel, save it "
+    "as .xlsx, and upload that."
+)
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
@@ -48,7 +56,7 @@ def read_workbook(path: Path, request: Request, file_type: str) -> Iterator[Find
         # A panic of the Rust code; its class can't be imported.
         if type(error).__name__ != "PanicException":
             raise
-        raise Corrupted from error
+        raise Corrupted(READER_FAILED) from error
 
 
 def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Iterator[Finding]:
@@ -61,9 +69,19 @@ def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Ite
     yield from hidden_warning([sheet.name for sheet in sheets if sheet.name not in visible])
     counter = CellCounter()
     for number in request.units or range(1, units + 1):
-        name = visible[number - 1] if visible else ""
-        sheet = workbook.get_sheet_by_name(name) if visible else None
-        yield from sheet_unit(number, name, _cells(sheet), counter)
+        sheet = workbook.get_sheet_by_name(visible[number - 1]) if visible else None
+        cells = filled(_cells(sheet), counter)
+        yield from sheet_unit(number, Sheet(sheet.name if sheet else "", cells, _layout(sheet)), counter)
+
+
+def _layout(sheet: CalamineSheet | None) -> SheetLayout:
+    merges = sheet.merged_cell_ranges if sheet is not None else None
+    # Start and end, each row and column from 0.
+    return SheetLayout(
+        merges=tuple(
+            (top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in merges or ()
+        )
+    )
 
 
 def hidden_warning(names: list[str]) -> Iterator[Warned]:
@@ -78,5 +96,12 @@ def _cells(sheet: CalamineSheet | None) -> Iterator[FilledCell]:
     _, first_column = sheet.start
     for row, values in enumerate(sheet.iter_rows(), start=1):
         for column, value in enumerate(values, start=first_column + 1):
-            if value != "":
-                yield FilledCell(row, column, displayed_value(value))
+            if value != "" and (text := fold_spaces(displayed_value(value))):
+                yield FilledCell(row, column, text, _kind(value))
+
+
+def _kind(value: object) -> CellKind:
+    if isinstance(value, date | time | timedelta):
+        return CellKind.DATE
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return CellKind.NUMBER if is_number else CellKind.WORDS

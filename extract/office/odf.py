@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -14,10 +15,21 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.errors import NO_UNLOCKING, Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
-from extract.office.odf_body import OFFICE, TABLE, TEXT, blocks, filled_cells, text_of
-from extract.office.odf_hidden import take_hidden
+from extract.office.binary_sheets import hidden_warning
+from extract.office.cells import LAST_COLUMN, LAST_ROW, MOST_MERGES, SheetLayout
+from extract.office.odf_body import (
+    OFFICE,
+    TABLE,
+    TEXT,
+    blocks,
+    filled_cells,
+    hidden_lines,
+    merged_ranges,
+    text_of,
+)
+from extract.office.odf_hidden import STYLE, take_hidden
 from extract.office.plain import zip_paragraphs
-from extract.office.sheets import sheet_unit
+from extract.office.sheets import Sheet, filled, sheet_unit
 from extract.places import element, fold_spaces
 from extract.safe_xml import parse_xml
 
@@ -69,21 +81,45 @@ def _title(archive: ZipFile) -> str | None:
 
 def _parts(body: etree._Element, file_type: str, title: str | None, request: Request) -> Iterator[Finding]:
     is_sheets = file_type == "ods"
-    parts = list(body.iterchildren(f"{TABLE}table" if is_sheets else f"{DRAW}page"))
+    found = list(body.iterchildren(f"{TABLE}table" if is_sheets else f"{DRAW}page"))
+    hidden = _hidden_sheets(body, found) if is_sheets else []
+    parts = [part for part in found if part not in hidden]
     if len(parts) > request.limits.max_pages:
         raise TooManyPages
     units = max(len(parts), 1)
     page_count = None if is_sheets else len(parts)
     yield Opened(file_type, KINDS[file_type].mime_type, units=units, page_count=page_count, title=title)
+    yield from hidden_warning([part.get(f"{TABLE}name") or "" for part in hidden])
     counter = CellCounter()
     for number in request.units or range(1, units + 1):
         if not parts:
             yield UnitRead(number, TextOrigin.BLANK)
         elif is_sheets:
-            name = parts[number - 1].get(f"{TABLE}name") or ""
-            yield from sheet_unit(number, name, filled_cells(parts[number - 1]), counter)
+            yield from sheet_unit(number, _sheet(parts[number - 1], counter), counter)
         else:
             yield from _unit(number, list(_slide(parts[number - 1], number)))
+
+
+def _hidden_sheets(body: etree._Element, tables: list[etree._Element]) -> list[etree._Element]:
+    """Return the sheets that are not shown; if none is, all of them are."""
+    styles = body.getroottree().iter("{*}style")
+    gone = {
+        style.get(f"{STYLE}name")
+        for style in styles
+        if any(look.get(f"{TABLE}display") == "false" for look in style)
+    }
+    hidden = [table for table in tables if table.get(f"{TABLE}style-name") in gone]
+    return hidden if len(hidden) < len(tables) else []
+
+
+def _sheet(table: etree._Element, counter: CellCounter) -> Sheet:
+    cells = filled(filled_cells(table), counter)
+    layout = SheetLayout(
+        merges=tuple(islice(merged_ranges(table), MOST_MERGES)),
+        hidden_rows=frozenset(hidden_lines(table, "row", LAST_ROW)),
+        hidden_columns=frozenset(hidden_lines(table, "column", LAST_COLUMN)),
+    )
+    return Sheet(table.get(f"{TABLE}name") or "", cells, layout)
 
 
 def _slide(page: etree._Element, number: int) -> Iterator[Element]:

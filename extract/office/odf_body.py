@@ -11,7 +11,7 @@ from core.locations import InFile
 from extract.base import Element, Kind
 from extract.errors import FileTooLarge
 from extract.grids import MAX_CELLS, TOO_MANY_CELLS, Cell
-from extract.office.sheets import FilledCell
+from extract.office.cells import CellKind, FilledCell, Range
 from extract.places import element, fold_spaces, locate_text
 from extract.tables import table_element
 
@@ -121,8 +121,47 @@ def _row_cells(row: etree._Element) -> Iterator[FilledCell]:
         if text and repeated > MAX_CELLS:
             raise FileTooLarge(TOO_MANY_CELLS)
         for extra in range(1, repeated + 1) if text else ():
-            yield FilledCell(0, column + extra, text)
+            yield FilledCell(0, column + extra, text, _kind(cell))
         column += repeated
+
+
+def _kind(cell: etree._Element) -> CellKind:
+    """Return what a cell holds; only cells of sheets say so."""
+    match cell.get(f"{OFFICE}value-type"):
+        case "float" | "currency" | "percentage":
+            return CellKind.NUMBER
+        case "date" | "time":
+            return CellKind.DATE
+    return CellKind.WORDS
+
+
+def merged_ranges(table: etree._Element) -> Iterator[Range]:
+    """Yield the ranges of merged cells of a sheet."""
+    row_number = 0
+    for row in _rows(table):
+        column = 0
+        for cell in row:
+            if cell.tag in CELLS:
+                down, across = _span_of(cell, "rows"), _span_of(cell, "columns")
+                if down > 1 or across > 1:
+                    yield row_number + 1, column + 1, row_number + down, column + across
+                column += _repeat_count(cell, "columns")
+        row_number += _repeat_count(row, "rows")
+
+
+def hidden_lines(table: etree._Element, what: str, most: int) -> Iterator[int]:
+    """Yield the numbers of the hidden rows or columns (`what`: `row`, `column`) of a sheet, up to `most`."""
+    at = 0
+    for node in table.iter(f"{TABLE}table-{what}"):
+        repeated = _repeat_count(node, f"{what}s")
+        if node.get(f"{TABLE}visibility") in ("collapse", "filter"):
+            yield from range(at + 1, min(at + repeated, most) + 1)
+        at += repeated
+
+
+def _span_of(node: etree._Element, what: str) -> int:
+    given = node.get(f"{TABLE}number-{what}-spanned") or "1"
+    return max(int(given), 1) if given.isdigit() and len(given) < 8 else 1
 
 
 def _repeat_count(node: etree._Element, what: str) -> int:

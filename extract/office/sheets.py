@@ -1,102 +1,143 @@
-"""From the filled cells of a sheet to its tables: blocks between blank rows and columns, with titles."""
+"""From the filled cells of a sheet to its tables, titles and remarks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 
 from core.locations import InFile, LocatedText
-from extract.base import Element, Finding, Kind, TextOrigin, UnitRead
-from extract.grids import CellCounter, table_elements, title_of
+from extract.base import Element, Finding, Kind, TextOrigin, UnitRead, Warned
+from extract.grids import Cell, CellCounter, counted, row_groups
+from extract.office.areas import Area, areas_of
+from extract.office.cells import FilledCell, Row, SheetLayout, column_name
+from extract.office.heads import SheetTable, read_table
 from extract.places import element, fold_spaces, locate_text
 
 TITLE_CHARS = 120
+DEEPEST_TITLE = 4
+MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class FilledCell:
-    """A cell that shows something; row and column count from 1."""
+class Sheet:
+    """One sheet: its cells row by row, and what its file says of their layout."""
 
-    row: int
-    column: int
-    text: str
+    name: str
+    cells: Sequence[FilledCell]
+    layout: SheetLayout = field(default_factory=SheetLayout)
 
 
-def sheet_unit(
-    number: int, name: str, cells: Iterable[FilledCell], counter: CellCounter
-) -> Iterator[Finding]:
-    """Yield a sheet's heading, its tables and its unit; raise `TooLarge`."""
+def sheet_unit(number: int, sheet: Sheet, counter: CellCounter) -> Iterator[Finding]:
+    """Yield a sheet's name as a heading, its tables, a warning about hidden cells, and its unit.
+
+    Raises `FileTooLarge`.
+    """
+    counter.count(len(sheet.cells))
     tables = 0
-    is_blank = True
-    for found in sheet_elements(name, cells, counter):
-        if is_blank:
-            yield element(Kind.HEADING, fold_spaces(name), InFile(sheet=name), level=1)
-        is_blank = False
+    for found in _named(sheet):
         tables += found.kind is Kind.TABLE
         yield found
-    yield UnitRead(number, TextOrigin.BLANK if is_blank else TextOrigin.TEXT, tables=tables)
+    yield from _hidden_warning(sheet)
+    yield UnitRead(number, TextOrigin.TEXT if sheet.cells else TextOrigin.BLANK, tables=tables)
 
 
-def sheet_elements(name: str, cells: Iterable[FilledCell], counter: CellCounter) -> Iterator[Element]:
-    """Yield the tables, titles and remarks of a sheet whose cells come row by row."""
-    for band in _bands(cells, counter):
-        for block in _side_by_side(band):
-            yield from _block(name, block)
-
-
-def _bands(cells: Iterable[FilledCell], counter: CellCounter) -> Iterator[list[FilledCell]]:
-    """Split where a row is blank."""
-    band: list[FilledCell] = []
+def filled(cells: Iterable[FilledCell], counter: CellCounter) -> list[FilledCell]:
+    """Return cells as a list; raise `FileTooLarge` before it takes too much memory."""
+    spare = CellCounter(counter.cells)
+    kept = []
     for cell in cells:
-        counter.count(1)
-        if band and cell.row > band[-1].row + 1:
-            yield band
-            band = []
-        band.append(cell)
-    if band:
-        yield band
+        spare.count(1)
+        kept.append(cell)
+    return kept
 
 
-def _side_by_side(band: list[FilledCell]) -> list[list[FilledCell]]:
-    """Split where a column is blank from top to bottom, unless that only spaces out one table."""
-    columns = sorted({cell.column for cell in band})
-    groups: list[list[int]] = []
-    for _, group in groupby(enumerate(columns), key=lambda indexed: indexed[1] - indexed[0]):
-        groups.append([column for _, column in group])
-    # A single column next to a gap holds row names of the next table, or remarks on the previous one.
-    if any(len(group) < 2 for group in groups) and len({cell.row for cell in band}) > 1:
-        return [band]
-    return [[cell for cell in band if group[0] <= cell.column <= group[-1]] for group in groups]
+def _named(sheet: Sheet) -> Iterator[Element]:
+    """Yield the sheet's elements, each part below the sheet's name and its own titles alone."""
+    is_below_titles = False
+    for number, part in enumerate(_parts(sheet)):
+        begins_with_title = part[0].kind is Kind.HEADING
+        if number == 0 or (is_below_titles and not begins_with_title):
+            yield element(Kind.HEADING, fold_spaces(sheet.name), InFile(sheet=sheet.name), level=1)
+        yield from part
+        is_below_titles = begins_with_title
 
 
-def _block(sheet: str, block: list[FilledCell]) -> Iterator[Element]:
-    rows = [list(row) for _, row in groupby(block, key=lambda cell: cell.row)]
-    columns = sorted({cell.column for cell in block})
-    if len(columns) == 1:
-        for row in rows:
-            yield _remark(sheet, row[0], is_alone=len(rows) == 1)
-        return
-    grid = [_line(sheet, row, columns) for row in rows]
-    if len(grid) == 1 and title_of(grid[0]) is None:
-        yield Element(Kind.PARAGRAPH, LocatedText.join([cell for cell in grid[0] if cell.text], " "))
-        return
-    yield from table_elements(grid, title_level=2)
+def _parts(sheet: Sheet) -> Iterator[list[Element]]:
+    """Yield the elements of each table, with the titles above it, and of each remark, in reading order."""
+    titles: list[Row] = []
+    for area, follows in _with_next(areas_of(sheet.cells, sheet.layout)):
+        if not area.is_remark:
+            table = read_table(area, sheet.layout)
+            yield list(_table(sheet, [*titles, *table.titles], table))
+            titles = []
+        elif follows and follows.top > area.bottom and all(map(_is_title, area.rows)):
+            titles += area.rows
+        else:
+            yield [Element(Kind.PARAGRAPH, _joined(sheet.name, row)) for row in [*titles, *area.rows]]
+            titles = []
 
 
-def _remark(sheet: str, cell: FilledCell, *, is_alone: bool) -> Element:
-    """Return a cell that stands alone: as a title if it is short and has words."""
-    has_words = any(map(str.isalpha, cell.text)) and "://" not in cell.text
-    is_title = is_alone and has_words and len(cell.text) <= TITLE_CHARS
-    kind, level = (Kind.HEADING, 2) if is_title else (Kind.PARAGRAPH, None)
-    return Element(kind, _cell_text(sheet, cell), level=level)
+def _with_next(areas: Sequence[Area]) -> Iterator[tuple[Area, Area | None]]:
+    return zip_longest(areas, areas[1:])
 
 
-def _line(sheet: str, row: Sequence[FilledCell], columns: list[int]) -> list[LocatedText]:
-    by_column = {cell.column: _cell_text(sheet, cell) for cell in row}
-    return [by_column.get(column, locate_text("")) for column in columns]
+def _is_title(row: Row) -> bool:
+    text = " ".join(cell.text for cell in row)
+    return any(map(str.isalpha, text)) and "://" not in text and len(text) <= TITLE_CHARS
 
 
-def _cell_text(sheet: str, cell: FilledCell) -> LocatedText:
+def _table(sheet: Sheet, titles: Sequence[Row], table: SheetTable) -> Iterator[Element]:
+    """Yield a table under its titles, the remarks below it last."""
+    level = 2
+    if table.name and not titles:
+        yield element(Kind.HEADING, table.name, InFile(sheet=sheet.name, cells=table.range), level)
+    for row in titles:
+        is_title = _is_title(row) and level <= DEEPEST_TITLE
+        kind = Kind.HEADING if is_title else Kind.PARAGRAPH
+        yield Element(kind, _joined(sheet.name, row), level=level if is_title else None)
+        level += is_title
+    yield from _grid(sheet.name, table)
+    for row in table.notes:
+        yield Element(Kind.PARAGRAPH, _joined(sheet.name, row))
+
+
+def _grid(sheet: str, table: SheetTable) -> Iterator[Element]:
+    """Yield the rows under their head; a head without rows is a line of text."""
+    rows = counted(([_cell(sheet, cell) for cell in row] for row in table.body), CellCounter())
+    head = [_joined(sheet, cells) for cells in table.head] if any(table.head) else next(rows, None)
+    first = next(rows, None)
+    if head and first:
+        yield from row_groups(head, chain([first], rows))
+    elif head:
+        yield Element(Kind.PARAGRAPH, LocatedText.join([cell for cell in head if cell.text], " "))
+
+
+def _joined(sheet: str, cells: Sequence[FilledCell]) -> LocatedText:
+    return LocatedText.join([_cell(sheet, cell) for cell in cells], " ")
+
+
+def _cell(sheet: str, cell: FilledCell | None) -> Cell:
+    if cell is None:
+        return locate_text("")
     place = InFile(sheet=sheet, cells=(cell.row, cell.column, cell.row, cell.column))
     return locate_text(fold_spaces(cell.text), place)
+
+
+def _hidden_warning(sheet: Sheet) -> Iterator[Warned]:
+    """Yield a warning that names hidden rows and columns that have cells: they were read."""
+    rows = {cell.row for cell in sheet.cells} & sheet.layout.hidden_rows
+    columns = {cell.column for cell in sheet.cells} & sheet.layout.hidden_columns
+    parts = []
+    if rows:
+        parts.append(f"rows {_listed(sorted(rows), str)}")
+    if columns:
+        parts.append(f"columns {_listed(sorted(columns), column_name)}")
+    if parts:
+        what = f"The sheet “{sheet.name[:100]}” hides cells, which were read: {' and '.join(parts)}."
+        yield Warned("hidden_cells", what)
+
+
+def _listed(numbers: Sequence[int], name: Callable[[int], str]) -> str:
+    shown = ", ".join(name(number) for number in numbers[:MOST_NAMED])
+    return shown + (", …" if len(numbers) > MOST_NAMED else "")

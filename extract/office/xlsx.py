@@ -11,33 +11,35 @@ from openpyxl import load_workbook
 from openpyxl.utils.exceptions import InvalidFileException
 
 from extract.archives import open_archive
-from extract.base import Finding, Opened, Request
-from extract.errors import Corrupted, FileTooLarge, TooManyPages
-from extract.grids import MAX_CELLS, TOO_MANY_CELLS, CellCounter
+from extract.base import Finding, Opened, Request, Warned
+from extract.errors import Corrupted, TooManyPages
+from extract.grids import CellCounter
 from extract.kinds import KINDS
 from extract.office import binary_sheets
-from extract.office.sheets import FilledCell, sheet_unit
-from extract.office.shown import displayed_value
+from extract.office.cells import Range, range_of
+from extract.office.sheet_xml import SheetReader
+from extract.office.sheets import Sheet, sheet_unit
+from extract.office.strict import transitional
 from extract.places import fold_spaces
 
 DAMAGED = (
     *(InvalidFileException, LookupError, ValueError, TypeError, AttributeError, OSError, SyntaxError),
     *(OverflowError, RecursionError),
 )
-
-LAST_ROW = 2**20
-# Blank cells before a filled one are visited, too, however far to the right it stands.
-MAX_VISITED = 50 * MAX_CELLS
+UNCOMPUTED = (
+    "{count} formulas on the sheet “{sheet}” have no stored value and were left out. Open the workbook in "
+    "Excel, save it, and upload it again."
+)
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the sheets, each a unit; raise `Corrupted`, `Encrypted`, `FileTooLarge` or `TooManyPages`."""
-    with open_archive(path):
+    with open_archive(path) as archive:
         if request.safe_mode:
             yield from binary_sheets.read_workbook(path, request, "xlsx")
             return
         # Pass an open file: given a path, openpyxl trusts its extension.
-        with warnings.catch_warnings(), path.open("rb") as file:
+        with warnings.catch_warnings(), transitional(archive, path) as file:
             # openpyxl warns about styles and extensions that it leaves out; none of them is text.
             warnings.simplefilter("ignore")
             yield from _workbook(file, request)
@@ -68,20 +70,34 @@ def _sheets(workbook: Any, visible: list[Any], request: Request) -> Iterator[Fin
     )
     counter = CellCounter()
     for number in request.units or range(1, units + 1):
-        sheet = visible[number - 1] if visible else None
-        yield from sheet_unit(number, sheet.title if sheet else "", _cells(sheet), counter)
+        if not visible:
+            yield from sheet_unit(number, Sheet("", ()), counter)
+            continue
+        sheet = visible[number - 1]
+        reader = SheetReader(sheet)
+        cells = reader.read(counter)
+        if reader.uncomputed:
+            yield Warned(
+                "formulas_unread", UNCOMPUTED.format(count=reader.uncomputed, sheet=sheet.title[:100])
+            )
+        layout = reader.layout(_named_ranges(workbook, sheet))
+        yield from sheet_unit(number, Sheet(sheet.title, cells, layout), counter)
 
 
-def _cells(sheet: Any) -> Iterator[FilledCell]:
-    if sheet is None:
-        return
-    # Sheets may claim to reach to the last possible row and column though only a few cells are filled.
-    sheet.reset_dimensions()
-    visited = 0
-    for number, row in enumerate(sheet.iter_rows(), start=1):
-        visited += len(row)
-        if number > LAST_ROW or visited > MAX_VISITED:
-            raise FileTooLarge(TOO_MANY_CELLS)
-        for cell in row:
-            if cell.value is not None and (text := displayed_value(cell.value, cell.number_format)):
-                yield FilledCell(cell.row, cell.column, text)
+def _named_ranges(workbook: Any, sheet: Any) -> dict[Range, str]:
+    """Return the ranges of a sheet that have names, without those that Excel gives by itself."""
+    found: dict[Range, str] = {}
+    for defined in [*workbook.defined_names.values(), *sheet.defined_names.values()]:
+        if defined.name.startswith("_") or defined.hidden:
+            continue
+        for title, area in _destinations(defined):
+            if title == sheet.title and (place := range_of(area)):
+                found.setdefault(place, defined.name)
+    return found
+
+
+def _destinations(defined: Any) -> list[tuple[str, str]]:
+    try:
+        return list(defined.destinations)
+    except DAMAGED:  # a formula that is no range
+        return []

@@ -220,10 +220,11 @@ def test_excel(tmp_path: Path) -> None:
             "| Year | Barrels | Share |\n| --- | --- | --- |\n"
             "| 1871 | 1,234.50 | 25.6% |\n| 1872-05-01 | 3 | TRUE |",
         ),
+        ("heading", "Oil"),
         ("table", "| Keeper | Age |\n| --- | --- |\n| Ann | 31 |"),
         ("table", "| Lamp | Height |\n| --- | --- |\n| brass | 2 |"),
         ("heading", "Notes"),
-        ("heading", "A remark of a few words."),
+        ("paragraph", "A remark of a few words."),
     ]
     assert [unit.source for unit in found.units] == [TextOrigin.TEXT, TextOrigin.BLANK, TextOrigin.TEXT]
     place = found.place_of("brass")

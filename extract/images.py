@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from pi_heif import register_heif_opener
@@ -49,15 +50,21 @@ class Undecodable(ValueError):
 @contextmanager
 def open_image(path: Path) -> Iterator[Image.Image]:
     """Open an image file without decoding it; raise `Undecodable`."""
-    with path.open("rb") as file:
-        try:
-            # Open by file object, not by path: by path Pillow maps a TIFF's pixels into memory and garbles a
-            # rotated one.
-            image = Image.open(file, formats=FORMATS)
-        except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-            raise Undecodable from error
-        with image:
-            yield image
+    # Open by file object, not by path: by path Pillow maps a TIFF's pixels into memory and garbles a rotated
+    # one.
+    with path.open("rb") as file, open_image_bytes(file) as image:
+        yield image
+
+
+@contextmanager
+def open_image_bytes(file: BinaryIO) -> Iterator[Image.Image]:
+    """Open the image in an open file without decoding it; raise `Undecodable`."""
+    try:
+        image = Image.open(file, formats=FORMATS)
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+        raise Undecodable from error
+    with image:
+        yield image
 
 
 def page_count(image: Image.Image) -> int:

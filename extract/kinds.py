@@ -153,6 +153,7 @@ KINDS: dict[str, FileKind] = {
     "mov": _video("video/quicktime", ".mov", ".qt"),
 }
 
+WITH_PICTURES = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "ods", "odp"})
 _BY_EXTENSION = {extension: name for name, kind in KINDS.items() for extension in kind.extensions}
 # Within such a group the boundary between kinds is vague. A file of the other kind surprises nobody.
 _ALIKE = (
@@ -170,9 +171,9 @@ def promised_type(name: str) -> str | None:
     return _BY_EXTENSION.get(PurePath(name.lower()).suffix)
 
 
-def has_pages(file_type: str) -> bool:
-    """Return whether a kind of file has pages that can be drawn, and so pictures with a box."""
-    return file_type == "pdf" or KINDS[file_type].modality == FileModality.IMAGE
+def has_pictures(file_type: str) -> bool:
+    """Return whether pictures are looked for in a kind of file, or whether it is one itself."""
+    return file_type in WITH_PICTURES or KINDS[file_type].modality == FileModality.IMAGE
 
 
 def is_misnamed(name: str, file_type: str) -> bool:

@@ -27,7 +27,7 @@ from extract.base import (
     UnitRead,
     Warned,
 )
-from extract.kinds import KINDS, has_pages, is_misnamed, promised_type
+from extract.kinds import KINDS, has_pictures, is_misnamed, promised_type
 from extract.sandbox.parent import SandboxLimits, extract
 from ingestion.checkpoint import Checkpoint
 from ingestion.pictures import Description
@@ -112,8 +112,9 @@ class ExtractionState:
 
     @property
     def pictured(self) -> tuple[int, ...]:
-        """The units in which to look for pictures, ascending: pages and images that could be read."""
-        if not self.is_multimodal or self.opened is None or not has_pages(self.opened.file_type):
+        """The units in which to look for pictures, ascending: pages and images that could be read, and units
+        of office files that hold pictures."""
+        if not self.is_multimodal or self.opened is None or not has_pictures(self.opened.file_type):
             return ()
         return tuple(
             sorted(n for n, unit in self.units.items() if unit.read.source is not TextOrigin.UNREADABLE)

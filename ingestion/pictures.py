@@ -62,8 +62,8 @@ def with_pictures(
     merged: list[Element] = []
     for index, element in enumerate(elements):
         merged += placed[index]
-        merged += [] if index in pages.taken else [_described_by_author(element, index)]
-    return merged + placed[len(elements)]
+        merged += [] if index in pages.taken else [element]
+    return list(_with_words(merged + placed[len(elements)], found))
 
 
 def pictures_in(elements: Iterable[Element]) -> list[PageBox]:
@@ -93,10 +93,53 @@ def _anywhere_in(area: PageBox, text: str) -> LocatedText:
     return LocatedText.of_spans(text, [Span(0, len(text), OnPage(area.page, NO_LINE, area.box))])
 
 
-def _described_by_author(element: Element, index: int) -> Element:
-    """Return a picture's alternative text from an office file as an element of the picture, without a box."""
-    is_alternative = element.kind is Kind.PICTURE and element.picture is None
-    return replace(element, picture=Pictured(None, f"{index:x}")) if is_alternative else element
+def _with_words(elements: Sequence[Element], found: Sequence[Pictured]) -> Iterator[Element]:
+    """Yield the elements, those of pictures without coordinates with their captions and recognised words.
+
+    A picture that is repeated often is decoration: only what its author says of it is kept.
+    """
+    words = {picture.fingerprint: picture.words for picture in found if picture.area is None}
+    anchors = {index: one.picture for index, one in enumerate(elements) if _is_anchor(one) and one.picture}
+    repeated = Counter(picture.fingerprint for picture in anchors.values())
+    captions = {
+        at: picture
+        for index, picture in anchors.items()
+        for at in (index + 1, index - 1)
+        if 0 <= at < len(elements) and _is_caption_of(elements[at])
+    }
+    told: set[str] = set()
+    for index, element in enumerate(elements):
+        picture = anchors.get(index)
+        if picture is None:
+            yield _in_picture(element, captions.get(index) or _own_picture(element, index))
+            continue
+        yield element
+        if repeated[picture.fingerprint] < REPEATED and picture.fingerprint not in told:
+            told.add(picture.fingerprint)
+            for located in words.get(picture.fingerprint, ()):
+                yield Element(Kind.PICTURE, located, picture=picture)
+
+
+def _is_anchor(element: Element) -> bool:
+    """Whether an element stands at the place of a picture in a kind of file without coordinates."""
+    return element.kind is Kind.PICTURE and element.picture is not None and element.picture.area is None
+
+
+def _is_caption_of(element: Element) -> bool:
+    """Whether an element beside a picture is its caption."""
+    is_named = is_caption(element.text) and len(element.text) <= LONGEST_CAPTION
+    return element.picture is None and (
+        element.kind is Kind.CAPTION or (element.kind is Kind.PARAGRAPH and is_named)
+    )
+
+
+def _own_picture(element: Element, index: int) -> Pictured | None:
+    """Return a picture for an alternative text whose picture is unknown."""
+    return Pictured(None, f"{index:x}") if element.kind is Kind.PICTURE and element.picture is None else None
+
+
+def _in_picture(element: Element, picture: Pictured | None) -> Element:
+    return replace(element, kind=Kind.PICTURE, level=None, picture=picture) if picture else element
 
 
 class _Pages:

@@ -246,7 +246,8 @@ def _describe(document: Document, reading: ExtractionState, writer: ProgressWrit
 def _elements(reading: ExtractionState) -> list[Element]:
     elements = structure_elements(reading.elements)
     if not reading.is_multimodal:
-        return elements
+        # What an author says of a picture is text like any other.
+        return [replace(element, picture=None) if element.picture else element for element in elements]
     return with_pictures(elements, reading.pictures, reading.descriptions)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from zipfile import ZipFile
 
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE as RT
@@ -21,8 +22,11 @@ from extract.archives import open_archive
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.kinds import KINDS
+from extract.office.charts import chart_elements
 from extract.office.hidden import HiddenRuns
+from extract.office.pictures import OfficePicture, read_pictures
 from extract.office.plain import zip_paragraphs
+from extract.office.strict import transitional
 from extract.office.styles import Styles
 from extract.office.wordml import Block, Notes, blocks, is_fake_heading, table_of
 from extract.places import element, fold_spaces
@@ -46,23 +50,34 @@ Xml = Any
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the document's elements; raise `Corrupted`, `Encrypted` or `TooLarge`."""
-    with open_archive(path) as archive:
-        mime_type = KINDS["docx"].mime_type
-        if request.safe_mode:
-            yield Opened("docx", mime_type)
-            elements = list(zip_paragraphs(archive, "word/document.xml", "p", "t"))
-        else:
-            document = _document(path)
-            yield Opened("docx", mime_type, title=_title(document))
-            elements = _all_elements(document)
+    with open_archive(path) as archive, transitional(archive, path) as file:
+        yield from package_findings(archive, file, request, "docx")
+
+
+def package_findings(archive: ZipFile, file: BinaryIO, request: Request, file_type: str) -> Iterator[Finding]:
+    """Yield what is in a package that was checked; it may stand for a file of another type."""
+    mime_type = KINDS[file_type].mime_type
+    pictures: list[OfficePicture] = []
+    if request.safe_mode:
+        yield Opened(file_type, mime_type)
+        elements = list(zip_paragraphs(archive, "word/document.xml", "p", "t"))
+    else:
+        document = _document(file)
+        yield Opened(file_type, mime_type, title=_title(document))
+        elements = _all_elements(document, pictures)
+    if request.pictures:
+        yield from read_pictures(pictures, 1)
+        return
     yield from elements
-    tables = sum(found.kind is Kind.TABLE for found in elements)
-    yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)
+    counts = {kind: sum(found.kind is kind for found in elements) for kind in (Kind.TABLE, Kind.PICTURE)}
+    source = TextOrigin.TEXT if elements else TextOrigin.BLANK
+    yield UnitRead(1, source, tables=counts[Kind.TABLE], pictures=counts[Kind.PICTURE])
 
 
-def _document(path: Path) -> Document:
+def _document(file: BinaryIO) -> Document:
     try:
-        part = Package.open(str(path)).main_document_part
+        # The stubs know paths alone.
+        part = Package.open(file).main_document_part  # type: ignore[arg-type]
     except DAMAGED as error:
         raise Corrupted from error
     if not isinstance(part, DocumentPart):
@@ -78,14 +93,15 @@ def _title(document: Document) -> str | None:
         return None
 
 
-def _all_elements(document: Document) -> list[Element]:
+def _all_elements(document: Document, pictures: list[OfficePicture]) -> list[Element]:
+    """Return the elements; note their pictures."""
     try:
-        return list(_elements(document))
+        return list(_elements(document, pictures))
     except DAMAGED as error:
         raise Corrupted from error
 
 
-def _elements(document: Document) -> Iterator[Element]:
+def _elements(document: Document, pictures: list[OfficePicture]) -> Iterator[Element]:
     styles = Styles.of(_part_xml(document, RT.STYLES))
     body = document.element.body
     if body is None:
@@ -98,10 +114,25 @@ def _elements(document: Document) -> Iterator[Element]:
     has_headings = any(block.level for block in found)
     yield from _running_heads(document, RT.HEADER, Kind.PAGE_HEADER)
     for block in found:
-        yield from _of_block(block, is_styled=has_headings)
+        if block.picture:
+            yield from _picture(document, block, pictures)
+        else:
+            yield from _of_block(block, is_styled=has_headings)
     yield from _running_heads(document, RT.FOOTER, Kind.PAGE_FOOTER)
     if hidden.strip():
         yield element(Kind.HIDDEN, fold_spaces(hidden))
+
+
+def _picture(document: Document, block: Block, pictures: list[OfficePicture]) -> Iterator[Element]:
+    """Yield the element of a picture, and note the picture; of a chart, its values."""
+    part = document.part.related_parts.get(block.picture or "")
+    if part is not None and str(part.content_type).endswith("drawingml.chart+xml"):
+        yield from chart_elements(parse_xml(part.blob))
+    if part is None or not str(part.content_type).startswith("image/"):
+        return
+    picture = OfficePicture(part.blob, block.text)
+    pictures.append(picture)
+    yield picture.element()
 
 
 def _of_block(block: Block, *, is_styled: bool) -> Iterator[Element]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from zipfile import ZipFile
@@ -25,9 +26,11 @@ from extract.office.odf_body import (
     filled_cells,
     hidden_lines,
     merged_ranges,
+    pictures_of,
     text_of,
 )
 from extract.office.odf_hidden import STYLE, take_hidden
+from extract.office.pictures import OfficePicture, read_pictures
 from extract.office.plain import zip_paragraphs
 from extract.office.sheets import Sheet, filled, sheet_unit
 from extract.places import element, fold_spaces
@@ -49,10 +52,12 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         file_type = MIME_TYPES.get(declared.removesuffix("-template"), "odt")
         title = _title(archive)
         if file_type != "odt":
-            yield from _parts(_body(archive), file_type, title, request)
+            yield from _parts(archive, file_type, title, request)
             return
         yield Opened(file_type, KINDS[file_type].mime_type, title=title)
-        if request.safe_mode:
+        if request.pictures:
+            yield from read_pictures(_pictures(archive, _body(archive)), 1)
+        elif request.safe_mode:
             yield from _unit(1, list(zip_paragraphs(archive, CONTENT, "p", "*")))
         else:
             yield from _unit(1, _all_elements(archive))
@@ -79,7 +84,14 @@ def _title(archive: ZipFile) -> str | None:
     return next((text for node in titles if (text := fold_spaces(node.text or ""))), None)
 
 
-def _parts(body: etree._Element, file_type: str, title: str | None, request: Request) -> Iterator[Finding]:
+def _pictures(archive: ZipFile, node: etree._Element, place: InFile | None = None) -> Iterator[OfficePicture]:
+    for picture in pictures_of(node, place):
+        if content := read_member(archive, picture.name.removeprefix("./")):
+            yield replace(picture, content=content)
+
+
+def _parts(archive: ZipFile, file_type: str, title: str | None, request: Request) -> Iterator[Finding]:
+    body = _body(archive)
     is_sheets = file_type == "ods"
     found = list(body.iterchildren(f"{TABLE}table" if is_sheets else f"{DRAW}page"))
     hidden = _hidden_sheets(body, found) if is_sheets else []
@@ -94,6 +106,9 @@ def _parts(body: etree._Element, file_type: str, title: str | None, request: Req
     for number in request.units or range(1, units + 1):
         if not parts:
             yield UnitRead(number, TextOrigin.BLANK)
+        elif request.pictures:
+            place = None if is_sheets else InFile(slide=number)
+            yield from read_pictures(_pictures(archive, parts[number - 1], place), number)
         elif is_sheets:
             yield from sheet_unit(number, _sheet(parts[number - 1], counter), counter)
         else:
@@ -146,5 +161,6 @@ def _running_heads(archive: ZipFile) -> Iterator[Element]:
 
 def _unit(number: int, elements: list[Element]) -> Iterator[Finding]:
     yield from elements
-    tables = sum(found.kind is Kind.TABLE for found in elements)
-    yield UnitRead(number, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)
+    counts = {kind: sum(found.kind is kind for found in elements) for kind in (Kind.TABLE, Kind.PICTURE)}
+    source = TextOrigin.TEXT if elements else TextOrigin.BLANK
+    yield UnitRead(number, source, tables=counts[Kind.TABLE], pictures=counts[Kind.PICTURE])

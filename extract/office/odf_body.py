@@ -12,15 +12,20 @@ from extract.base import Element, Kind
 from extract.errors import FileTooLarge
 from extract.grids import MAX_CELLS, TOO_MANY_CELLS, Cell
 from extract.office.cells import CellKind, FilledCell, Range
+from extract.office.pictures import OfficePicture
 from extract.places import element, fold_spaces, locate_text
 from extract.tables import table_element
 
 OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
+DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
+HREF = "{http://www.w3.org/1999/xlink}href"
+SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
+DESCRIPTIONS = (f"{SVG}title", f"{SVG}desc")
 AS_TEXT = {f"{TEXT}s": " ", f"{TEXT}tab": "\t", f"{TEXT}line-break": "\n"}
-# Deleted text, comments in the margin, notes (which follow their paragraph), page numbers of headings.
-APART = frozenset({f"{TEXT}tracked-changes", f"{OFFICE}annotation", f"{TEXT}note"})
+# Deleted text, comments in the margin, notes (which follow their paragraph), descriptions of pictures.
+APART = frozenset({f"{TEXT}tracked-changes", f"{OFFICE}annotation", f"{TEXT}note", *DESCRIPTIONS})
 CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
 PARAGRAPHS = frozenset({f"{TEXT}p", f"{TEXT}h"})
 DEEPEST_HEADING = 9
@@ -37,6 +42,8 @@ def blocks(
             yield from _table(child, place)
         elif child.tag == f"{TEXT}list":
             yield from blocks(child, place, Kind.LIST_ITEM)
+        elif child.tag == f"{DRAW}frame" and child.find(f"{DRAW}image") is not None:
+            yield from (picture.element() for picture in pictures_of(child, place))
         elif isinstance(child.tag, str) and child.tag not in APART:
             yield from blocks(child, place, kind)
 
@@ -49,8 +56,19 @@ def _paragraph(node: etree._Element, place: InFile | None, kind: Kind) -> Iterat
         yield element(kind, text, place)
     for note in node.iter(f"{TEXT}note-body"):
         yield from blocks(note, place)
+    yield from (picture.element() for picture in pictures_of(node, place))
     for frame in node.iter("{*}text-box"):
         yield from blocks(frame, place)
+
+
+def pictures_of(node: etree._Element, place: InFile | None) -> Iterator[OfficePicture]:
+    """Yield the pictures in a node by the names of their files, without what the files hold."""
+    for frame in node.iter(f"{DRAW}frame"):
+        image = frame.find(f"{DRAW}image")
+        name = image.get(HREF) if image is not None else None
+        if name:
+            told = " ".join(str(part) for part in frame.itertext(*DESCRIPTIONS))
+            yield OfficePicture(b"", told, place, name)
 
 
 def _level(node: etree._Element) -> int:

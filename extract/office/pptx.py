@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from lxml import etree
 from pptx import Presentation
 from pptx.exc import InvalidXmlError, PackageNotFoundError, PythonPptxError
 
+from core.errors import DocumentError
 from core.locations import InFile
 from extract.archives import open_archive
-from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
 from extract.errors import Corrupted, TooManyPages
 from extract.grids import Cell
 from extract.kinds import KINDS
+from extract.office.charts import chart_elements
 from extract.office.hidden import Size, take_hidden
+from extract.office.pictures import FEWEST_ALT_WORDS, OfficePicture, read_pictures
 from extract.office.plain import zip_paragraphs
+from extract.office.strict import transitional
 from extract.places import element, fold_spaces, locate_text
 from extract.safe_xml import parse_xml
 from extract.tables import table_element
@@ -28,13 +32,14 @@ DAMAGED = (
     *(PythonPptxError, InvalidXmlError, LookupError, ValueError, AttributeError, TypeError),
     *(OverflowError, RecursionError),
 )
-FEWEST_ALT_WORDS = 3
+EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the slides, each a unit; raise `Corrupted`, `Encrypted`, `TooLarge` or `TooManyPages`."""
     with open_archive(path) as archive:
-        slides, title, size = _open(path)
+        with transitional(archive, path) as file:
+            slides, title, size = _open(file)
         if len(slides) > request.limits.max_pages:
             raise TooManyPages(
                 f"The presentation has {len(slides)} slides; at most {request.limits.max_pages} are accepted."
@@ -45,33 +50,39 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
             slide = slides[number - 1] if slides else None
             if slide is None:
                 yield UnitRead(number, TextOrigin.BLANK)
-            elif request.safe_mode:
+            elif request.safe_mode and not request.pictures:
                 member = str(slide.part.partname).lstrip("/")
                 yield from _unit(
                     number, list(zip_paragraphs(archive, member, "p", "t", InFile(slide=number)))
                 )
             else:
-                yield from _slide(slide, number, size)
+                yield from _slide(slide, number, size, request)
 
 
-def _open(path: Path) -> tuple[list[Any], str | None, Size]:
+def _open(file: BinaryIO) -> tuple[list[Any], str | None, Size]:
     try:
-        presentation = Presentation(str(path))
+        presentation = Presentation(file)
         size = presentation.slide_width or 0, presentation.slide_height or 0
         return list(presentation.slides), fold_spaces(presentation.core_properties.title or "") or None, size
     except (*DAMAGED, PackageNotFoundError, etree.XMLSyntaxError) as error:
         raise Corrupted from error
 
 
-def _slide(slide: Any, number: int, size: Size) -> Iterator[Finding]:
+def _slide(slide: Any, number: int, size: Size, request: Request) -> Iterator[Finding]:
     try:
         hidden = take_hidden(slide, size)
-        elements = list(_Slide(slide, InFile(slide=number)).elements())
+        shown = _Slide(slide, InFile(slide=number))
+        elements = list(shown.elements())
     except DAMAGED:
         yield UnitRead(number, TextOrigin.UNREADABLE)
         return
+    if request.pictures:
+        yield from read_pictures(shown.pictures, number)
+        return
     if hidden:
         yield element(Kind.HIDDEN, hidden)
+    if shown.lost:
+        yield Warned("shapes_unread", f"On slide {number}, {shown.lost} objects could not be read.")
     yield from _unit(number, elements)
 
 
@@ -88,6 +99,9 @@ class _Slide:
     def __init__(self, slide: Any, place: InFile) -> None:
         self.slide = slide
         self.place = place
+        self.pictures: list[OfficePicture] = []
+        self.lost = 0
+        """The shapes that could not be read."""
 
     def elements(self) -> Iterator[Element]:
         """Yield title, shapes, and notes."""
@@ -96,19 +110,28 @@ class _Slide:
             yield element(Kind.HEADING, text, self.place, level=1)
         for shape in self.slide.shapes:
             if title is None or shape.shape_id != title.shape_id:
-                yield from self._shape(shape)
+                yield from self._whole_shape(shape)
         if self.slide.has_notes_slide and (frame := self.slide.notes_slide.notes_text_frame):
             yield from self._paragraphs(frame.paragraphs, Kind.PARAGRAPH)
 
+    def _whole_shape(self, shape: Any) -> list[Element]:
+        """Return what a shape shows; nothing, and count it, if it can't be read."""
+        try:
+            return list(self._shape(shape))
+        except (*DAMAGED, DocumentError):
+            self.lost += 1
+            return []
+
     def _shape(self, shape: Any) -> Iterator[Element]:
         if hasattr(shape, "shapes"):
-            yield from chain.from_iterable(self._shape(inner) for inner in shape.shapes)
+            yield from chain.from_iterable(map(self._whole_shape, shape.shapes))
         elif shape.has_text_frame:
             yield from self._paragraphs(shape.text_frame.paragraphs, _kind(shape))
         elif getattr(shape, "has_table", False):
             yield from self._table([[_words(cell) for cell in row.cells] for row in shape.table.rows])
         elif getattr(shape, "has_chart", False):
-            yield from self._chart(shape.chart)
+            # The part, not `shape.chart`: that refuses charts of unknown kinds.
+            yield from chart_elements(parse_xml(shape.chart_part.blob), self.place)
         else:
             yield from self._other(shape)
 
@@ -122,17 +145,6 @@ class _Slide:
         if grid:
             yield table_element(grid)
 
-    def _chart(self, chart: Any) -> Iterator[Element]:
-        """Yield a chart's title, and its series as the columns of a table."""
-        if chart.has_title and chart.chart_title.has_text_frame:
-            yield from self._paragraphs(chart.chart_title.text_frame.paragraphs, Kind.CAPTION)
-        for plot in chart.plots:
-            series = list(plot.series)
-            names = [str(category) for category in plot.categories]
-            values = [[_number(value) for value in one.values] for one in series]
-            rows = ([name, *row] for name, *row in zip(names, *values, strict=False))
-            yield from self._table([["", *(fold_spaces(one.name or "") for one in series)], *rows])
-
     def _other(self, shape: Any) -> Iterator[Element]:
         """Yield the text of a diagram (SmartArt), or the alternative text of a picture."""
         for relation in shape._element.iter("{*}relIds"):
@@ -141,8 +153,18 @@ class _Slide:
                 if text := fold_spaces("".join(paragraph.itertext(f"{DRAWING}t"))):
                     yield element(Kind.LIST_ITEM, text, self.place)
         alt = fold_spaces(next((node.get("descr") or "" for node in shape._element.iter("{*}cNvPr")), ""))
-        if len(alt.split()) >= FEWEST_ALT_WORDS:
+        if (content := self._image(shape)) is not None:
+            picture = OfficePicture(content, alt, self.place)
+            self.pictures.append(picture)
+            yield picture.element()
+        elif len(alt.split()) >= FEWEST_ALT_WORDS:
             yield element(Kind.PICTURE, alt, self.place)
+
+    def _image(self, shape: Any) -> bytes | None:
+        """Return the file of the image that a shape shows."""
+        names = (blip.get(EMBED) for blip in shape._element.iter(f"{DRAWING}blip"))
+        name = next((one for one in names if one), None)
+        return bytes(self.slide.part.related_part(name).blob) if name else None
 
 
 def _kind(shape: Any) -> Kind:
@@ -158,7 +180,3 @@ def _kind(shape: Any) -> Kind:
 
 def _words(cell: Any) -> str:
     return fold_spaces(cell.text_frame.text)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.15g}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import Iterator
 from zipfile import ZipFile
 
 from extract.archives import read_member
 from extract.errors import Corrupted
 from extract.office.cells import Range, range_of
+from extract.office.sheet_pictures import targets
 from extract.safe_xml import parse_xml
 
 MOST_TABLES = 200
@@ -17,7 +16,7 @@ MOST_TABLES = 200
 def declared_tables(archive: ZipFile, sheet: str) -> list[tuple[Range, str]]:
     """Return range and name of each table of the sheet in a member of the archive."""
     found = []
-    for member in list(_members(archive, sheet.lstrip("/")))[:MOST_TABLES]:
+    for member in list(targets(archive, sheet.lstrip("/"), "table").values())[:MOST_TABLES]:
         content = read_member(archive, member)
         try:
             root = parse_xml(content) if content else None
@@ -28,17 +27,3 @@ def declared_tables(archive: ZipFile, sheet: str) -> list[tuple[Range, str]]:
         if root is not None and area and root.get("headerRowCount") != "0":
             found.append((area, root.get("displayName") or ""))
     return found
-
-
-def _members(archive: ZipFile, sheet: str) -> Iterator[str]:
-    """Yield the members that hold the tables of a sheet."""
-    folder, name = posixpath.split(sheet)
-    content = read_member(archive, f"{folder}/_rels/{name}.rels")
-    try:
-        relations = parse_xml(content) if content else ()
-    except Corrupted:
-        return
-    for relation in relations:
-        if (relation.get("Type") or "").endswith("/table"):
-            target = relation.get("Target") or ""
-            yield posixpath.normpath(posixpath.join(folder, target) if target[:1] != "/" else target[1:])

@@ -12,6 +12,7 @@ from extract.grids import Cell, CellCounter, counted, row_groups
 from extract.office.areas import Area, areas_of
 from extract.office.cells import FilledCell, Row, SheetLayout, column_name
 from extract.office.heads import SheetTable, read_table
+from extract.office.pictures import OfficePicture
 from extract.places import element, fold_spaces, locate_text
 
 TITLE_CHARS = 120
@@ -26,6 +27,7 @@ class Sheet:
     name: str
     cells: Sequence[FilledCell]
     layout: SheetLayout = field(default_factory=SheetLayout)
+    pictures: Sequence[OfficePicture] = ()
 
 
 def sheet_unit(number: int, sheet: Sheet, counter: CellCounter) -> Iterator[Finding]:
@@ -38,8 +40,10 @@ def sheet_unit(number: int, sheet: Sheet, counter: CellCounter) -> Iterator[Find
     for found in _named(sheet):
         tables += found.kind is Kind.TABLE
         yield found
+    yield from (picture.element() for picture in sheet.pictures)
     yield from _hidden_warning(sheet)
-    yield UnitRead(number, TextOrigin.TEXT if sheet.cells else TextOrigin.BLANK, tables=tables)
+    source = TextOrigin.TEXT if sheet.cells else TextOrigin.BLANK
+    yield UnitRead(number, source, tables=tables, pictures=len(sheet.pictures))
 
 
 def filled(cells: Iterable[FilledCell], counter: CellCounter) -> list[FilledCell]:

@@ -25,6 +25,8 @@ SKIPPED = frozenset(
 )
 AS_TEXT = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-", f"{W}ptab": "\t"}
 BOX = f"{W}txbxContent"
+PICTURES = frozenset({f"{W}drawing", f"{W}pict"})
+RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 NOTES = {f"{W}footnoteReference": "footnote", f"{W}endnoteReference": "endnote"}
 CONTAINERS = frozenset(
     f"{W}{name}" for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag", "hdr", "ftr")
@@ -38,13 +40,17 @@ Grid = list[list[Cell]]
 
 @dataclass(slots=True)
 class Block:
-    """A paragraph, or a table if `table` is set; `level` is a heading's."""
+    """A paragraph, a table if `table` is set, or a picture if `picture` names its part.
+
+    `level` is a heading's; the text of a picture is its alternative text.
+    """
 
     text: str = ""
     level: int | None = None
     kind: Kind = Kind.PARAGRAPH
     bold: bool = False
     table: Grid | None = None
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class _Paragraph:
         self.boxes: list[Any] = []
         self.references: list[tuple[str, str]] = []
         self.weights: set[bool | None] = set()
+        self.pictures: list[Block] = []
         self._gather(node)
         self.text = fold_spaces("".join(self.parts))
 
@@ -108,6 +115,9 @@ class _Paragraph:
                 self.parts.append(AS_TEXT[tag])
             elif tag == BOX:
                 self.boxes.append(child)
+            elif tag in PICTURES:
+                self.pictures += _pictures(child)
+                self._gather(child)
             elif tag in NOTES:
                 self.references.append((NOTES[tag], child.get(f"{W}id") or ""))
             elif tag not in SKIPPED:
@@ -121,10 +131,21 @@ class _Paragraph:
             self.weights.add(None if bold is None else is_on(bold))
 
 
+def _pictures(node: Any) -> Iterator[Block]:
+    """Yield the pictures of a drawing, each by the name of the relationship to its part."""
+    described = next((each.get("descr") or "" for each in node.iter("{*}docPr")), "")
+    names = [blip.get(f"{RELATIONS}embed") for blip in node.iter("{*}blip")]
+    names += [image.get(f"{RELATIONS}id") for image in node.iter("{*}imagedata")]
+    names += [chart.get(f"{RELATIONS}id") for chart in node.iter("{*}chart")]
+    for name in dict.fromkeys(name for name in names if name):
+        yield Block(fold_spaces(described), kind=Kind.PICTURE, picture=name)
+
+
 def _paragraph(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
     paragraph = _Paragraph(node)
     if paragraph.text:
-        yield _picture_block(paragraph, node, styles)
+        yield _text_block(paragraph, node, styles)
+    yield from paragraph.pictures
     for box in paragraph.boxes:
         yield from blocks(box, styles, notes)
     for reference in paragraph.references:
@@ -132,7 +153,7 @@ def _paragraph(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
             yield Block(notes.texts[reference])
 
 
-def _picture_block(paragraph: _Paragraph, node: Any, styles: Styles) -> Block:
+def _text_block(paragraph: _Paragraph, node: Any, styles: Styles) -> Block:
     properties = node.find(f"{W}pPr")
     style = styles.get(value(properties, "pStyle") if properties is not None else None)
     level = outline_level(properties) or style.level

@@ -17,6 +17,8 @@ from extract.grids import CellCounter
 from extract.kinds import KINDS
 from extract.office import binary_sheets
 from extract.office.cells import Range, range_of
+from extract.office.pictures import read_pictures
+from extract.office.sheet_pictures import pictures_on
 from extract.office.sheet_xml import SheetReader
 from extract.office.sheets import Sheet, sheet_unit
 from extract.office.strict import transitional
@@ -35,7 +37,7 @@ UNCOMPUTED = (
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the sheets, each a unit; raise `Corrupted`, `Encrypted`, `FileTooLarge` or `TooManyPages`."""
     with open_archive(path) as archive:
-        if request.safe_mode:
+        if request.safe_mode and not request.pictures:
             yield from binary_sheets.read_workbook(path, request, "xlsx")
             return
         # Pass an open file: given a path, openpyxl trusts its extension.
@@ -74,14 +76,17 @@ def _sheets(workbook: Any, visible: list[Any], request: Request) -> Iterator[Fin
             yield from sheet_unit(number, Sheet("", ()), counter)
             continue
         sheet = visible[number - 1]
+        pictures = pictures_on(workbook._archive, sheet.title, sheet._worksheet_path.lstrip("/"))
+        if request.pictures:
+            yield from read_pictures(pictures, number)
+            continue
         reader = SheetReader(sheet)
         cells = reader.read(counter)
         if reader.uncomputed:
-            yield Warned(
-                "formulas_unread", UNCOMPUTED.format(count=reader.uncomputed, sheet=sheet.title[:100])
-            )
+            what = UNCOMPUTED.format(count=reader.uncomputed, sheet=sheet.title[:100])
+            yield Warned("formulas_unread", what)
         layout = reader.layout(_named_ranges(workbook, sheet))
-        yield from sheet_unit(number, Sheet(sheet.title, cells, layout), counter)
+        yield from sheet_unit(number, Sheet(sheet.title, cells, layout, pictures), counter)
 
 
 def _named_ranges(workbook: Any, sheet: Any) -> dict[Range, str]:

@@ -13,7 +13,10 @@ from extract.base import Element, Finding, Pictured
 
 
 def dump_finding(finding: Finding) -> bytes:
-    """Return `{"type": class name, …}` and a line end; an element's spans are in their stored form."""
+    """Return `{"type": class name, …}` and a line end; an element's spans are in their stored form.
+
+    Of an element's picture, readers know the fingerprint alone.
+    """
     if isinstance(finding, Element):
         return _line("Element", _element(finding))
     if isinstance(finding, Pictured):
@@ -41,6 +44,7 @@ def _element(element: Element) -> dict[str, Any]:
         "bold": element.bold,
         "italic": element.italic,
         "rows": element.rows,
+        "picture": element.picture and element.picture.fingerprint,
     }
 
 

@@ -118,6 +118,9 @@ _InFile = TypedDict("_InFile", {"in": _File, "words": list[tuple[Count, Count]]}
 _Span = Annotated[_OnPage | _InTime | _InFile, Field(union_mode="left_to_right")]
 
 
+Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")]
+
+
 class _Element(_Message):
     type: Literal["Element"]
     kind: Kind
@@ -128,12 +131,16 @@ class _Element(_Message):
     bold: bool
     italic: bool
     rows: list[tuple[Count, Count]]
+    picture: Fingerprint | None = None
 
     def read(self) -> Finding:
         located = LocatedText.load(self.text, self.spans)
         _check(located, self.rows)
+        picture = None if self.picture is None else Pictured(None, self.picture)
         return Element(
-            *(self.kind, located, self.level, self.font_size, self.bold, self.italic), tuple(self.rows)
+            *(self.kind, located, self.level, self.font_size, self.bold, self.italic),
+            tuple(self.rows),
+            picture,
         )
 
 
@@ -144,25 +151,30 @@ class _Area(TypedDict):
 
 class _Located(TypedDict):
     text: str
-    spans: list[_OnPage]
+    spans: list[_Span]
 
 
 class _Pictured(_Message):
     type: Literal["Pictured"]
-    area: _Area
-    fingerprint: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")]
+    area: _Area | None
+    fingerprint: Fingerprint
     words: Annotated[list[_Located], Field(max_length=1000)]
 
     def read(self) -> Finding:
-        area = PageBox(Box(*self.area["box"]), Page(*self.area["page"]))
-        left, top, right, bottom = area.box
-        across = left < right and _is_within([left], [right], area.page.width)
-        if not (across and top < bottom and _is_within([top], [bottom], area.page.height)):
-            raise ProtocolError("a picture outside its page")
+        area = self.area and PageBox(Box(*self.area["box"]), Page(*self.area["page"]))
+        if area:
+            _check_area(area)
         words = tuple(LocatedText.load(each["text"], each["spans"]) for each in self.words)
         for located in words:
             _check(located, [])
         return Pictured(area, self.fingerprint, words)
+
+
+def _check_area(area: PageBox) -> None:
+    left, top, right, bottom = area.box
+    across = left < right and _is_within([left], [right], area.page.width)
+    if not (across and top < bottom and _is_within([top], [bottom], area.page.height)):
+        raise ProtocolError("a picture outside its page")
 
 
 class _Error(_Message):

@@ -16,6 +16,8 @@ LOOKED_AT = 64 * 2**10
 PDF_HEADER_WITHIN = 1024
 # Control characters that no text file has. NUL is common in UTF-16, which its byte order mark identifies.
 BINARY = bytes([*range(8), 14, *range(16, 27), *range(28, 32), 127])
+# Of UTF-16 without a mark: so many characters, this share of them Latin, hardly any with two zero bytes.
+FEWEST_PAIRS, ZEROS_SHARE, STRAY_SHARE = 8, 0.4, 0.02
 UNICODE_MARKS = {
     b"\xff\xfe\x00\x00": "utf-32",
     b"\x00\x00\xfe\xff": "utf-32",
@@ -130,11 +132,30 @@ def _bitmap_or_mp3(head: bytes) -> str | None:
 def _as_text(head: bytes) -> str:
     """Return the head as text, good enough to recognise its syntax; raise `UnsupportedType` if it is not
     text."""
-    if encoding := next((name for mark, name in UNICODE_MARKS.items() if head.startswith(mark)), None):
+    if encoding := encoding_of(head):
         return head.decode(encoding, "ignore")
     if head.translate(None, BINARY) != head:
         raise UnsupportedType
     return head.decode("utf-8", "replace")
+
+
+def encoding_of(content: bytes) -> str | None:
+    """Return the encoding that a byte order mark names, or that of UTF-16 without a mark; None for others."""
+    marked = next((name for mark, name in UNICODE_MARKS.items() if content.startswith(mark)), None)
+    return marked or _unmarked_utf16(content[:LOOKED_AT])
+
+
+def _unmarked_utf16(head: bytes) -> str | None:
+    """Return the byte order of a text whose every second byte is zero, as in most scripts' UTF-16."""
+    pairs = len(head) // 2
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    if pairs < FEWEST_PAIRS or max(even, odd) < ZEROS_SHARE * pairs or min(even, odd) > STRAY_SHARE * pairs:
+        return None
+    encoding = "utf-16-le" if odd > even else "utf-16-be"
+    text = head[: 2 * pairs].decode(encoding, "ignore")
+    # Tables of small numbers look alike, but are full of control characters.
+    controls = sum(not (char.isprintable() or char.isspace()) for char in text)
+    return encoding if controls <= STRAY_SHARE * pairs else None
 
 
 # --- Containers --------------------------------------------------------------------------------------------

@@ -16,8 +16,17 @@ from extract.text.plain import plain_elements, read_text
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the records with their lines; raise `Corrupted`, `Empty` or `FileTooLarge`."""
     text = read_text(path)
-    yield Opened("json", "application/json")
-    yield from plain_elements(text) if request.safe_mode else _records(text)
+    try:
+        elements = list(plain_elements(text) if request.safe_mode else _records(text))
+    except Corrupted:
+        # Of a file that is not called JSON, the beginning alone looked like it.
+        if request.promised in (None, "json"):
+            raise
+        yield Opened("txt", "text/plain")
+        elements = list(plain_elements(text))
+    else:
+        yield Opened("json", "application/json")
+    yield from elements
     yield UnitRead(1, TextOrigin.TEXT)
 
 

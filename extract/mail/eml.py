@@ -10,7 +10,7 @@ from email.parser import BytesParser
 from pathlib import Path
 
 from extract.base import Finding, Request
-from extract.errors import Corrupted, FileTooLarge
+from extract.errors import Corrupted, FileTooLarge, UnsupportedType
 from extract.mail.letter import Attachment, Letter, letter_findings, safe_name
 from extract.markup.html import decode_html
 from extract.text.plain import decode, decode_as
@@ -80,7 +80,10 @@ def _text(part: EmailMessage, *, is_html: bool = False) -> str:
         return ""
     if declared := decode_as(content, part.get_content_charset() or "utf-8"):
         return declared
-    return decode_html(content) if is_html else decode(content)
+    try:
+        return decode_html(content) if is_html else decode(content)
+    except UnsupportedType:  # in no encoding: a few wrong letters are better than no letter
+        return decode_as(content, "latin-1") or ""
 
 
 def _attachments(message: EmailMessage) -> Iterator[Attachment]:

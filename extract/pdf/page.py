@@ -20,6 +20,8 @@ MAX_OCR_PIXELS = 40_000_000
 # A page with fewer characters may be an image of text, if pictures cover this share of it or so many paths
 # are drawn.
 FEW_CHARACTERS, PICTURED_SHARE, OUTLINES = 40, 0.15, 40
+# A picture less high or wide, in points, shows no word.
+SMALLEST_SIDE = 8.0
 # Glyphs that no font table maps to characters.
 UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 UNMAPPED_SHARE = 0.3
@@ -33,13 +35,21 @@ def needs_recognition(page: pymupdf.Page, elements: list[Element], pictures: lis
     text = "".join(element.text for element in elements)
     characters = len(text) - text.count(" ")
     unmapped = len(UNMAPPED.findall(text))
-    if unmapped > UNMAPPED_SHARE * characters and characters >= FEW_CHARACTERS:
+    if unmapped > UNMAPPED_SHARE * characters:
         return True
+    if not characters and any(_is_seen(picture) for picture in pictures):
+        return True  # however small: nothing else on the page can be read
     if characters - unmapped >= FEW_CHARACTERS:
         return False
     shown = abs(page.rect)
     pictured = sum(abs(pymupdf.Rect(picture["bbox"]) & page.rect) for picture in pictures)
     return pictured >= PICTURED_SHARE * shown or _has_outlines(page)
+
+
+def _is_seen(picture: dict[str, Any]) -> bool:
+    """Whether a picture is large enough for a word."""
+    left, top, right, bottom = picture["bbox"]
+    return min(abs(right - left), abs(bottom - top)) >= SMALLEST_SIDE
 
 
 def _has_outlines(page: pymupdf.Page) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from core.locations import Page
 from extract.base import Element, Finding, Kind, Opened, Pictured, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted, Encrypted, OutOfMemory, TooManyPages
-from extract.pdf.mupdf import pymupdf
+from extract.pdf.mupdf import open_pdf, pymupdf
 from extract.pdf.page import affordable_dpi, needs_recognition, page_elements
 
 END_OF_FILE = b"%%EOF"
@@ -50,7 +50,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 
 def _open(path: Path) -> pymupdf.Document:
     try:
-        pdf = pymupdf.open(path, filetype="pdf")
+        pdf = open_pdf(path)
         if pdf.needs_pass:
             raise Encrypted
         if pdf.page_count == 0:

@@ -12,7 +12,8 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.cleaning import clean
 from extract.errors import Empty, UnsupportedType
 from extract.places import element, fold_spaces
-from extract.sniffing import UNICODE_MARKS
+from extract.sniffing import encoding_of
+from extract.text import charsets as charsets
 
 LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
 # Codecs that only Python knows, some of them extremely slow.
@@ -63,8 +64,8 @@ def decode_as(content: bytes, declared: str) -> str | None:
 
 
 def _decode_guessed(content: bytes) -> str:
-    if mark := next((mark for mark in UNICODE_MARKS if content.startswith(mark)), None):
-        return content.decode(UNICODE_MARKS[mark], "replace")
+    if encoding := encoding_of(content):
+        return content.decode(encoding, "replace")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -36,9 +36,9 @@ def draw(file: Path, number: int, width: int, box: Box | None = None) -> bytes |
 
 
 def _draw_pdf(file: Path, number: int, width: int, box: Box | None) -> bytes | None:
-    from extract.pdf.mupdf import pymupdf
+    from extract.pdf.mupdf import open_pdf, pymupdf
 
-    with pymupdf.open(file, filetype="pdf") as pdf:
+    with open_pdf(file) as pdf:
         if pdf.needs_pass:
             pdf.authenticate("")
         if not 1 <= number <= pdf.page_count:

@@ -207,7 +207,7 @@ LIES = {
     "rows beyond the text": line(rows=[[0, 99]]),
     "a picture off the page": picture(area={"page": [1, 200.0, 100.0], "box": [10, 10, 300, 20]}),
     "a picture of no size": picture(area={"page": [1, 200.0, 100.0], "box": [10, 10, 10, 20]}),
-    "a picture without a place": picture(area=None),
+    "an element's picture that is a path": line(picture="../x"),
     "a fingerprint that is a path": picture(fingerprint="../x"),
     "words beside the picture's page": picture(words=[{"text": "abc", "spans": word(0, 3, 1, 2, 300, 4)}]),
     "an attachment outside the folder": dump_finding(Attached("a", "../../etc/passwd")),

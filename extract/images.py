@@ -25,6 +25,7 @@ FILE_TYPES = {
     "DIB": "bmp",
     "GIF": "gif",
     "HEIF": "heic",
+    "JPEG2000": "jp2",
 }
 FORMATS = [name for name in FILE_TYPES if name != "MPO"]  # an MPO file begins like a JPEG
 # Memory that decoding may take: 64 megapixels in colour, 256 in black and white or grey.

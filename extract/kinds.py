@@ -122,9 +122,12 @@ KINDS: dict[str, FileKind] = {
     "odt": _text(f"{_ODF}.text", "office.odf", ".odt", ".ott"),
     "ods": _text(f"{_ODF}.spreadsheet", "office.odf", ".ods", ".ots"),
     "odp": _text(f"{_ODF}.presentation", "office.odf", ".odp", ".otp"),
+    "doc": _text("application/msword", "office.doc", ".doc", ".dot"),
+    "ppt": _text("application/vnd.ms-powerpoint", "office.ppt", ".ppt", ".pps", ".pot"),
     "rtf": _text("application/rtf", "office.rtf", ".rtf"),
     "epub": _text("application/epub+zip", "markup.epub", ".epub"),
     "html": _text("text/html", "markup.html", ".html", ".htm", ".xhtml"),
+    "mhtml": _text("multipart/related", "markup.mhtml", ".mht", ".mhtml"),
     "md": _text("text/markdown", "markup.markdown", ".md", ".markdown"),
     "txt": _text("text/plain", "text.plain", ".txt", ".text", ".log"),
     "csv": _text("text/csv", "data.table", ".csv"),
@@ -132,6 +135,7 @@ KINDS: dict[str, FileKind] = {
     "json": _text("application/json", "data.json", ".json", ".jsonl", ".ndjson", ".geojson"),
     "xml": _text("application/xml", "data.xml", ".xml", ".rss", ".atom", ".xsd", ".svg"),
     "eml": _text("message/rfc822", "mail.eml", ".eml"),
+    "mbox": _text("application/mbox", "mail.mbox", ".mbox", ".mbx"),
     "msg": _text("application/vnd.ms-outlook", "mail.msg", ".msg"),
     "code": _text("text/x-source", "text.code", *_SOURCE_CODE),
     "png": _image("image/png", ".png"),
@@ -140,6 +144,7 @@ KINDS: dict[str, FileKind] = {
     "webp": _image("image/webp", ".webp"),
     "bmp": _image("image/bmp", ".bmp"),
     "gif": _image("image/gif", ".gif"),
+    "jp2": _image("image/jp2", ".jp2", ".j2k", ".jpf", ".jpx", ".jpm", ".j2c"),
     "heic": _image("image/heic", ".heic", ".heif"),
     "wav": _audio("audio/wav", ".wav"),
     "mp3": _audio("audio/mpeg", ".mp3"),
@@ -153,7 +158,7 @@ KINDS: dict[str, FileKind] = {
     "mov": _video("video/quicktime", ".mov", ".qt"),
 }
 
-WITH_PICTURES = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "ods", "odp"})
+WITH_PICTURES = frozenset({"pdf", "doc", "docx", "pptx", "xlsx", "odt", "ods", "odp"})
 _BY_EXTENSION = {extension: name for name, kind in KINDS.items() for extension in kind.extensions}
 # Within such a group the boundary between kinds is vague. A file of the other kind surprises nobody.
 _ALIKE = (
@@ -162,7 +167,8 @@ _ALIKE = (
     frozenset({"ogg", "opus"}),
     frozenset({"m4a", "mp4", "mov"}),
     frozenset({"webm", "mkv"}),
-    frozenset({"eml", "txt"}),
+    frozenset({"eml", "txt", "mbox"}),
+    frozenset({"mhtml", "html", "eml"}),
 )
 
 

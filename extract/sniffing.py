@@ -38,6 +38,8 @@ MAGIC = {
     b"MM\x00+": "tiff",
     b"GIF87a": "gif",
     b"GIF89a": "gif",
+    b"\x00\x00\x00\x0cjP  \r\n\x87\n": "jp2",
+    b"\xff\x4f\xff\x51": "jp2",
     b"fLaC": "flac",
     b"ID3": "mp3",
 }
@@ -60,7 +62,9 @@ ZIP_MIME_TYPES = {
 }
 
 ARCHIVE = "This is a {} archive. Unpack it and upload the files in it."
-OLD_OFFICE = "This is a file of {} before 2007. Open it there, save it as {} or PDF, and upload that."
+# Members of the files of Pages, Numbers and Keynote, since 2013 and before.
+IWORK = ("Index/Document.iwa", "Index.zip", "index.apxl", "index.apxl.gz", "buildVersionHistory.plist")
+EXPORT_AS_PDF = "This is a file of Apple Pages, Numbers or Keynote. Export it there as PDF and upload that."
 
 
 def sniff(path: Path, promised: str | None = None) -> str:
@@ -168,6 +172,8 @@ def _zip_kind(path: Path) -> str:
             kind = _declared_kind(archive, names) or _ooxml_kind(names)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError) as error:
         raise Corrupted(CUT_OFF) from error
+    if kind is None and any(name.endswith(IWORK) for name in names):
+        raise UnsupportedType(EXPORT_AS_PDF)
     if kind is None:
         raise UnsupportedType(ARCHIVE.format("zip"))
     return kind
@@ -207,7 +213,7 @@ def _ole_kind(path: Path) -> str:
     if streams & {"Workbook", "Book"}:
         return "xls"
     if "WordDocument" in streams:
-        raise UnsupportedType(OLD_OFFICE.format("Word", ".docx"))
+        return "doc"
     if "PowerPoint Document" in streams:
-        raise UnsupportedType(OLD_OFFICE.format("PowerPoint", ".pptx"))
+        return "ppt"
     raise UnsupportedType

@@ -19,6 +19,7 @@ MAIL_HEADERS = frozenset(
     "delivered-to content-transfer-encoding x-mailer dkim-signature".split()
 )
 FEWEST_MAIL_HEADERS = 3
+ANOTHER_LETTER = re.compile(r"(?<=\n\n)From [^\n]*+\n[A-Za-z-]++:")
 
 PROLOG = re.compile(r"(?:\s++|<!--.*?(?:-->|\Z)|<\?[^<>]*+>)*+", re.DOTALL)
 HTML_START = re.compile(r"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
@@ -52,7 +53,16 @@ def sniff_text(text: str, promised: str | None, *, is_whole: bool) -> str:
     text = text.lstrip("\ufeff")
     if not is_whole and "\n" in text:
         text = text[: text.rindex("\n") + 1]
-    for kind, recognises in (("eml", is_mail), ("json", is_json), ("html", is_html), ("xml", is_xml)):
+    if promised == "mbox" and text.startswith("From ") and is_mail(text):
+        return "mbox"
+    for kind, recognises in (
+        ("mhtml", is_saved_page),
+        ("mbox", is_mailbox),
+        ("eml", is_mail),
+        ("json", is_json),
+        ("html", is_html),
+        ("xml", is_xml),
+    ):
         if recognises(text):
             return kind
     if promised not in ("txt", "csv", "tsv") and is_code(text):
@@ -68,12 +78,35 @@ def is_mail(text: str) -> bool:
     """Whether a text starts with headers that mail programs write."""
     if text.startswith(("From ", ">From ")):
         text = text.partition("\n")[2]
-    found, at = set(), 0
+    return len(set(_headers(text)) & MAIL_HEADERS) >= FEWEST_MAIL_HEADERS
+
+
+def is_mailbox(text: str) -> bool:
+    """Whether a text starts with two letters of a mailbox."""
+    if not text.startswith("From ") or not is_mail(text):
+        return False
+    following = ANOTHER_LETTER.search(text.replace("\r\n", "\n"), 1)
+    return following is not None
+
+
+def is_saved_page(text: str) -> bool:
+    """Whether a text starts with the headers of a web page that was saved with what it needs."""
+    headers = _headers(text)
+    kind = headers.get("content-type", "")
+    is_page = "snapshot-content-location" in headers or "<saved by " in headers.get("from", "")
+    is_sent = headers.keys() & {"to", "received", "message-id", "delivered-to"}
+    return kind.startswith("multipart/related") and "mime-version" in headers and (is_page or not is_sent)
+
+
+def _headers(text: str) -> dict[str, str]:
+    """Return the headers at the beginning of a text, all in lower case."""
+    found, at = {}, 0
     text = text.replace("\r\n", "\n")
     while header := MAIL_HEADER.match(text, at):
-        found.add(header[1].lower())
+        name, _, value = header[0].lower().partition(":")
+        found[name.strip()] = value.strip()
         at = header.end()
-    return len(found & MAIL_HEADERS) >= FEWEST_MAIL_HEADERS
+    return found
 
 
 def is_json(text: str) -> bool:

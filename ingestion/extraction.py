@@ -35,7 +35,9 @@ from ingestion.progress import ProgressWriter
 from kb.models import Document, Modality, Stage
 from kb.pictures import is_multimodal
 
-UNIT_NAMES = dict.fromkeys(("pptx", "odp"), "slide") | dict.fromkeys(("xlsx", "xlsb", "xls", "ods"), "sheet")
+UNIT_NAMES = dict.fromkeys(("pptx", "ppt", "odp"), "slide") | dict.fromkeys(
+    ("xlsx", "xlsb", "xls", "ods"), "sheet"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,12 @@ from locus.demo import EXTERNAL_ID
 from search.inputs import MOST_QUERY_CHARS
 
 GROUPS = [
-    (gettext_lazy("Documents"), ("pdf", "docx", "odt", "rtf", "epub")),
-    (gettext_lazy("Slides"), ("pptx", "odp")),
+    (gettext_lazy("Documents"), ("pdf", "docx", "doc", "odt", "rtf", "epub")),
+    (gettext_lazy("Slides"), ("pptx", "ppt", "odp")),
     (gettext_lazy("Sheets and data"), ("xlsx", "xlsb", "xls", "ods", "csv", "tsv", "json", "xml")),
-    (gettext_lazy("Text and web pages"), ("html", "md", "txt", "code")),
-    (gettext_lazy("E-mails, with what is attached"), ("eml", "msg")),
-    (gettext_lazy("Pictures and scans"), ("png", "jpg", "tiff", "webp", "bmp", "gif", "heic")),
+    (gettext_lazy("Text and web pages"), ("html", "mhtml", "md", "txt", "code")),
+    (gettext_lazy("E-mails, with what is attached"), ("eml", "msg", "mbox")),
+    (gettext_lazy("Pictures and scans"), ("png", "jpg", "tiff", "webp", "bmp", "gif", "heic", "jp2")),
     (gettext_lazy("Recordings"), ("wav", "mp3", "m4a", "flac", "ogg", "opus", "webm", "mp4", "mkv", "mov")),
 ]
 """Kinds of file under headings for people; tests/locus/test_help.py checks that none is missing."""

@@ -25,19 +25,23 @@ DAMAGED = (ValueError, LookupError, AttributeError, TypeError, AssertionError)
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield headers, body and attachments; raise `Corrupted`, `Empty` or `FileTooLarge`."""
-    content = _as_ascii(path.read_bytes())
+    yield from letter_findings(*letter_of(path.read_bytes()), "eml", request)
+
+
+def letter_of(content: bytes) -> tuple[Letter, list[Attachment]]:
+    """Return a message and its attachments; raise `Corrupted` or `FileTooLarge`."""
+    content = _as_ascii(content)
     # The parser recurses into each nested part.
     if len(BOUNDARY.findall(content)) > MAX_PARTS:
         raise FileTooLarge(TOO_DEEP)
     try:
         message = BytesParser(EmailMessage, policy=policy.default).parsebytes(content)
         _check_depth(message)
-        letter, attachments = _letter(message), list(_attachments(message))
+        return _letter(message), list(_attachments(message))
     except RecursionError as error:
         raise FileTooLarge(TOO_DEEP) from error
     except DAMAGED as error:
         raise Corrupted from error
-    yield from letter_findings(letter, attachments, "eml", request)
 
 
 def _as_ascii(content: bytes) -> bytes:

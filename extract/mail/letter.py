@@ -42,7 +42,7 @@ def letter_findings(
     letter: Letter, attachments: Iterable[Attachment], file_type: str, request: Request
 ) -> Iterator[Finding]:
     """Yield the e-mail's elements, then its attachments as files; raise `Empty` or `FileTooLarge`."""
-    elements = list(_elements(letter))
+    elements = list(letter_elements(letter))
     files = list(_within_limits(attachments))
     if not elements and not files:
         raise Empty
@@ -50,7 +50,7 @@ def letter_findings(
     yield from elements
     if request.attachments is not None:
         yield from (
-            _store_attachment(file, number, request.attachments) for number, file in enumerate(files, start=1)
+            store_attachment(file, number, request.attachments) for number, file in enumerate(files, start=1)
         )
     elif files:
         names = ", ".join(file.name for file in files)
@@ -64,7 +64,8 @@ def safe_name(name: str | None, number: int) -> str:
     return plain[-NAME_CHARS:] or f"attachment {number}"
 
 
-def _elements(letter: Letter) -> Iterator[Element]:
+def letter_elements(letter: Letter) -> Iterator[Element]:
+    """Yield an e-mail's subject, its other headers, and its body."""
     if subject := fold_spaces(letter.subject):
         yield element(Kind.HEADING, subject, level=1)
     headers = [f"{name}: {fold_spaces(value)}" for name, value in letter.headers if fold_spaces(value)]
@@ -90,7 +91,8 @@ def _within_limits(attachments: Iterable[Attachment]) -> Iterator[Attachment]:
         yield attachment
 
 
-def _store_attachment(attachment: Attachment, number: int, folder: Path) -> Attached:
+def store_attachment(attachment: Attachment, number: int, folder: Path) -> Attached:
+    """Write an attachment to a folder, under its number among those of the file."""
     stored = f"attachment-{number}"
     (folder / stored).write_bytes(attachment.content)
     return Attached(attachment.name, stored)

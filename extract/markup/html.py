@@ -32,13 +32,17 @@ OF_HEAD = frozenset({"base", "link", "meta", "noscript", "script", "style", "tem
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the elements of the page, or of its main content alone; raise `Empty` if it shows no text."""
-    text = decode_html(path.read_bytes())
+    yield from page_findings(decode_html(path.read_bytes()), request, "html", "text/html")
+
+
+def page_findings(text: str, request: Request, file_type: str, mime_type: str) -> Iterator[Finding]:
+    """Yield the findings of a page in a file of some type; raise `Empty` if it shows no text."""
     root = parse_html(text)
     hidden = take_hidden(root)
     elements = _elements(text, root, request, has_hidden=bool(hidden))
     if not elements:
         raise Empty("The page shows no text. If a script writes it, print the page as PDF and upload that.")
-    yield Opened("html", "text/html", title=title_of(root))
+    yield Opened(file_type, mime_type, title=title_of(root))
     yield from elements
     yield from hidden
     tables = sum(found.kind is Kind.TABLE for found in elements)

@@ -41,7 +41,7 @@ export function lengthOf({ duration, page_count: pages, file_type: type }) {
   if (duration) return clock(duration);
   return pages ? counted(pages, SLIDES.has(type) ? "slide" : "page") : "";
 }
-const SLIDES = new Set(["pptx", "odp"]);
+const SLIDES = new Set(["pptx", "ppt", "odp"]);
 
 /** "1 page", "1,200 pages". A noun that is not in `NOUNS` stays as it is. */
 export const counted = (count, noun) => NOUNS[noun]?.({ count }) ?? `${count.toLocaleString(FORMATS)} ${noun}`;

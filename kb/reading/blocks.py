@@ -23,7 +23,7 @@ from kb.reading.tables import CellBounds, header_line, rows_of, sheet_cells
 SEPARATOR = "\n\n"
 VERBATIM = frozenset({"code", "json", "xml"})
 # Their readers fold white space, so only preformatted text has line breaks.
-FOLDED = frozenset({"md", "html", "epub"})
+FOLDED = frozenset({"md", "html", "mhtml", "epub"})
 
 BlockKind = Literal["heading", "paragraph", "list_item", "caption", "picture", "code", "table"]
 

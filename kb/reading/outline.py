@@ -21,7 +21,7 @@ MOST_WINDOW_CHARS = 6_000
 MOST_WINDOW_CHUNKS = 25
 MOST_PER_REQUEST = 200
 SHEETS = frozenset({"xlsx", "xlsb", "xls", "ods"})
-SLIDES = frozenset({"pptx", "odp"})
+SLIDES = frozenset({"pptx", "ppt", "odp"})
 
 
 class OutlineHeading(ApiModel):

@@ -171,8 +171,6 @@ def test_what_is_refused_says_what_to_do(
 @pytest.mark.parametrize(
     ("name", "error", "advice"),
     [
-        ("unstructured/simple.doc", UnsupportedType, "save it as .docx"),
-        ("tika/testPPT.ppt", UnsupportedType, "save it as .pptx"),
         ("unstructured/password_protected.xlsx", Encrypted, "Enter it"),
     ],
 )

@@ -228,8 +228,6 @@ def test_entities_in_html_mean_nothing(tmp_path: Path) -> None:
 LIMITS = SandboxLimits(timeout_secs=120, memory_bytes=2 * 2**30, max_pages=2000)
 # Where the product decides otherwise than the collection expects.
 DECIDED = {
-    "unstructured/simple.doc": "unsupported_type",  # Word before 2007: the message says how to convert it
-    "tika/testPPT.ppt": "unsupported_type",  # PowerPoint before 2007, likewise
     "pypdf/r6-user-password.pdf": "encrypted",  # opens with its password only
 }
 

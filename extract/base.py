@@ -48,7 +48,8 @@ class Element:
     depth, 1 the outermost, where the file states it. A table's text is Markdown; `rows` holds start and end
     of each of its rows. The first of these rows ends with the line that separates the header from the rest.
     `picture` is the picture that the element belongs to. `machine` names the model that wrote the words,
-    None if they are the document's own.
+    None if they are the document's own. A heading that `is_label` names what follows, and is no text of its
+    own: a sheet's name, the name of a function. Without words, it leaves the headings of its level.
     """
 
     kind: Kind
@@ -60,6 +61,7 @@ class Element:
     rows: tuple[tuple[int, int], ...] = ()
     picture: Pictured | None = None
     machine: str | None = None
+    is_label: bool = False
 
     @property
     def text(self) -> str:
@@ -159,6 +161,8 @@ class Request:
     repeat."""
     promised: str | None = None
     """The kind of file that the name promises, which tells plain texts apart; None without a telling name."""
+    suffix: str | None = None
+    """The lower-case extension of a name that promises source code: it tells the language."""
     attachments: Path | None = None
     """The folder for the files inside the file; None leaves them unread."""
 

@@ -177,6 +177,12 @@ def promised_type(name: str) -> str | None:
     return _BY_EXTENSION.get(PurePath(name.lower()).suffix)
 
 
+def code_suffix(name: str) -> str | None:
+    """Return the extension of a name that promises source code."""
+    suffix = PurePath(name.lower()).suffix
+    return suffix if suffix in KINDS["code"].extensions else None
+
+
 def has_pictures(file_type: str) -> bool:
     """Return whether pictures are looked for in a kind of file, or whether it is one itself."""
     return file_type in WITH_PICTURES or KINDS[file_type].modality == FileModality.IMAGE

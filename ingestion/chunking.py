@@ -102,15 +102,17 @@ def sections(elements: Iterable[Element]) -> Iterator[HeadedSection]:
     path: list[tuple[int, str]] = []
     section = HeadedSection(0, (), [])
     for element in elements:
-        if element.kind in NOT_CONTENT or not element.text:
+        if element.kind in NOT_CONTENT or not (element.text or element.is_label):
             continue
         if element.kind is Kind.HEADING:
             if section.elements:
                 yield section
             level = element.level or 1
             path = [(above, text) for above, text in path if above < level and text != element.text]
-            path.append((level, element.text))
+            path += [(level, element.text)] if element.text else []
             section = HeadedSection(level, tuple(text for _, text in path), [])
+            if element.is_label:
+                continue
         section.elements.append(element)
     if section.elements:
         yield section

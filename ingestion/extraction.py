@@ -27,7 +27,7 @@ from extract.base import (
     UnitRead,
     Warned,
 )
-from extract.kinds import KINDS, has_pictures, is_misnamed, promised_type
+from extract.kinds import KINDS, code_suffix, has_pictures, is_misnamed, promised_type
 from extract.sandbox.parent import SandboxLimits, extract
 from ingestion.checkpoint import Checkpoint
 from ingestion.pictures import Description
@@ -80,6 +80,7 @@ class ExtractionState:
             _limits(),
             main_content=bool(self._document.url),
             promised=None if self._document.url else promised_type(self._document.name),
+            suffix=None if self._document.url else code_suffix(self._document.name),
             attachments=self._attachments,
             while_waiting=self._writer.raise_if_stopped,
         )

@@ -252,14 +252,7 @@ def _elements(reading: ExtractionState) -> list[Element]:
 
 
 def _drafts(reading: ExtractionState, language: str | None) -> list[ChunkDraft]:
-    drafts = chunk_elements(_elements(reading), embedding_model(), language)
-    return [draft for draft in drafts if not _is_name_of_sheet(draft)]
-
-
-def _is_name_of_sheet(draft: ChunkDraft) -> bool:
-    """Whether a chunk holds no cell of its sheet: the sheet's name is among the headings of all others."""
-    places = draft.located.files()
-    return bool(places) and all(place.sheet is not None and place.cells is None for place in places)
+    return list(chunk_elements(_elements(reading), embedding_model(), language))
 
 
 def _publish(

@@ -62,7 +62,7 @@ def _named(sheet: Sheet) -> Iterator[Element]:
     for number, part in enumerate(_parts(sheet)):
         begins_with_title = part[0].kind is Kind.HEADING
         if number == 0 or (is_below_titles and not begins_with_title):
-            yield element(Kind.HEADING, fold_spaces(sheet.name), InFile(sheet=sheet.name), level=1)
+            yield Element(Kind.HEADING, locate_text(fold_spaces(sheet.name)), level=1, is_label=True)
         yield from part
         is_below_titles = begins_with_title
 

@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--max-pages", type=int, required=True)
     parser.add_argument("--units", help="the only units to read, e.g. 3,7,9")
     parser.add_argument("--promised", choices=KINDS)
+    parser.add_argument("--suffix", choices=KINDS["code"].extensions)
     parser.add_argument("--attachments", type=Path)
     parser.add_argument("--main-content", action="store_true")
     parser.add_argument("--deep", action="store_true")
@@ -81,6 +82,7 @@ def _request(given: argparse.Namespace) -> Request:
         pictures=given.pictures,
         main_content=given.main_content,
         promised=given.promised,
+        suffix=given.suffix,
         attachments=given.attachments,
     )
 

@@ -142,6 +142,7 @@ def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[st
         *("--max-pages", str(limits.max_pages)),
         *(("--units", ",".join(map(str, request.units))) if request.units else ()),
         *(("--promised", request.promised) if request.promised else ()),
+        *(("--suffix", request.suffix) if request.suffix else ()),
         *(("--attachments", str(request.attachments.resolve())) if request.attachments else ()),
         *(("--main-content",) if request.main_content else ()),
         *(("--deep",) if request.deep else ()),

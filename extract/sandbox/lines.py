@@ -45,6 +45,7 @@ def _element(element: Element) -> dict[str, Any]:
         "italic": element.italic,
         "rows": element.rows,
         "picture": element.picture and element.picture.fingerprint,
+        "is_label": element.is_label,
     }
 
 

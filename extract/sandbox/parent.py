@@ -28,6 +28,7 @@ def extract(
     units: tuple[int, ...] | None = None,
     main_content: bool = False,
     promised: str | None = None,
+    suffix: str | None = None,
     attachments: Path | None = None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Finding, None, None]:
@@ -45,6 +46,7 @@ def extract(
         pictures=pictures,
         main_content=main_content,
         promised=promised,
+        suffix=suffix,
         attachments=attachments,
     )
     return _findings(SupervisedExtraction(path, limits, request, while_waiting))

@@ -132,6 +132,7 @@ class _Element(_Message):
     italic: bool
     rows: list[tuple[Count, Count]]
     picture: Fingerprint | None = None
+    is_label: bool = False
 
     def read(self) -> Finding:
         located = LocatedText.load(self.text, self.spans)
@@ -141,6 +142,7 @@ class _Element(_Message):
             *(self.kind, located, self.level, self.font_size, self.bold, self.italic),
             tuple(self.rows),
             picture,
+            is_label=self.is_label,
         )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from extract.base import Finding, Request
 from extract.errors import Corrupted, FileTooLarge, UnsupportedType
+from extract.mail.encoded_words import decode_words
 from extract.mail.letter import Attachment, Letter, letter_findings, safe_name
 from extract.markup.html import decode_html
 from extract.text.plain import decode, decode_as
@@ -73,9 +74,10 @@ def _letter(message: EmailMessage) -> Letter:
 
 def _header(message: EmailMessage, name: str) -> list[str]:
     try:
-        return [str(value) for value in message.get_all(name, [])]
+        values = [str(value) for value in message.get_all(name, [])]
     except DAMAGED:  # a header that even the lenient parser can't decode
-        return [str(value) for key, value in message.raw_items() if key.lower() == name.lower()]
+        values = [str(value) for key, value in message.raw_items() if key.lower() == name.lower()]
+    return [decode_words(value) for value in values]
 
 
 def _text(part: EmailMessage, *, is_html: bool = False) -> str:
@@ -109,7 +111,7 @@ def _content(part: EmailMessage) -> bytes:
 
 def _name(part: EmailMessage, number: int) -> str:
     if name := part.get_filename():
-        return safe_name(name, number)
+        return safe_name(decode_words(name), number)
     if part.get_content_type() == "message/rfc822":
         inner = next(part.iter_parts(), None)
         subject = " ".join(_header(inner, "Subject")) if isinstance(inner, EmailMessage) else ""

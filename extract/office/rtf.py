@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +16,7 @@ from extract.places import fold_spaces, locate_text
 from extract.text.plain import plain_elements
 
 CELL_END = "|"
+CONTROL = re.compile(r"\\(intbl|row|pard|par|line)(?![a-z])(?:-?\d{1,10})?+ ?")
 DAMAGED = (ValueError, KeyError, IndexError, TypeError, LookupError, OverflowError)
 
 
@@ -23,7 +25,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     # RTF is ASCII. Programs that write other bytes mean the code page that the file declares.
     source = path.read_bytes().decode("latin-1")
     try:
-        text = rtf_to_text(source, errors="replace")
+        text = rtf_to_text(_with_whole_rows(source), errors="replace")
     except DAMAGED as error:
         raise Corrupted from error
     elements = list(_elements(text))
@@ -32,14 +34,31 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK)
 
 
+def _with_whole_rows(source: str) -> str:
+    """Return the source with a tab for each line break within a cell: striprtf ends a row there."""
+    in_cell = False
+
+    def replaced(match: re.Match[str]) -> str:
+        nonlocal in_cell
+        word = match[1]
+        if word in ("intbl", "row", "pard"):
+            in_cell = word == "intbl"
+        is_break = in_cell and word in ("par", "line")
+        return r"\tab " if is_break else match[0]
+
+    return CONTROL.sub(replaced, source)
+
+
 def _elements(text: str) -> Iterator[Element]:
     """Separate rows of tables (striprtf ends their cells with bars) from paragraphs (one line each)."""
     lines = [line for line in text.split("\n") if line.strip()]
-    for width, group in groupby(lines, key=_width):
-        if width > 1:
-            yield from table_elements(_row(line) for line in group)
+    for is_row, group in groupby(lines, key=lambda line: _width(line) > 0):
+        rows = list(group)
+        if is_row and max(map(_width, rows)) > 1:
+            yield from table_elements(map(_row, rows))
         else:
-            yield from plain_elements("\n\n".join(group), with_lines=False)
+            texts = (line.rstrip().removesuffix(CELL_END) if is_row else line for line in rows)
+            yield from plain_elements("\n\n".join(texts), with_lines=False)
 
 
 def _width(line: str) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from extract.base import Element, Kind
+from extract.cleaning import SYMBOLS
 from extract.grids import Cell
 from extract.office.styles import BODY_LEVEL, Styles, W, is_on, outline_level, value
 from extract.places import fold_spaces, locate_text
@@ -113,6 +114,8 @@ class _Paragraph:
                 self._add(child, node)
             elif tag in AS_TEXT:
                 self.parts.append(AS_TEXT[tag])
+            elif tag == f"{W}sym":
+                self.parts.append(_symbol(child))
             elif tag == BOX:
                 self.boxes.append(child)
             elif tag in PICTURES:
@@ -129,6 +132,15 @@ class _Paragraph:
         if words.strip():
             bold = run.find(f"{W}rPr/{W}b")
             self.weights.add(None if bold is None else is_on(bold))
+
+
+def _symbol(node: Any) -> str:
+    """Return the character of a symbol font if it is a known bullet, else nothing."""
+    code = node.get(f"{W}char") or ""
+    try:
+        return SYMBOLS.get(chr(int(code, 16)), "")
+    except (ValueError, OverflowError):
+        return ""
 
 
 def _pictures(node: Any) -> Iterator[Block]:

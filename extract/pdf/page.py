@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from core.locations import LocatedText, Page, PageLine, WordRun
+from core.locations import LocatedText, OnPage, Page, PageLine, WordRun
 from extract.base import Element, Kind
 from extract.pdf.lines import PdfLine
 from extract.pdf.mupdf import pymupdf
@@ -74,6 +74,9 @@ def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
         for paragraph in _paragraphs(block):
             elements.append(_element(paragraph, shown, line_number))
             line_number += len(paragraph)
+    if text.stamps:
+        stamp = [(word, OnPage(shown, line_number, box)) for word, box in text.stamps]
+        elements.append(Element(Kind.PAGE_HEADER, LocatedText.of_words(stamp)))
     hidden = [Element(Kind.HIDDEN, LocatedText(" ".join(text.hidden)))] if text.hidden else []
     return elements, hidden
 

@@ -29,6 +29,10 @@ ITALIC, BOLD = 1 << 1, 1 << 4
 BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
 ITALIC_NAME = re.compile(r"ital|obli", re.IGNORECASE)
 FILLED_OR_STROKED, CLIPS = 1 << 4 | 1 << 5, 1 << 6
+# A stamp runs along this share of the page's width at its edges, over this share of its height.
+UPRIGHT, STAMP_MARGIN, STAMP_SHARE = 0.9, 0.1, 0.2
+# Boxes of words are so many times as high as their type, in most fonts.
+GLYPH_HEIGHT = 1.35
 # The two highest bits of red, green and blue.
 LIGHT = 0xC0C0C0
 MAX_PAINTED_PIXELS = 4_000_000
@@ -43,25 +47,33 @@ Key = tuple[int, int]
 
 @dataclass(slots=True)
 class VisibleText:
-    """The words of a page: blocks of lines and, separately, the hidden words."""
+    """The words of a page: blocks of lines and, separately, stamps along a margin, and the hidden words."""
 
     blocks: list[list[PdfLine]] = field(default_factory=list)
+    stamps: list[tuple[str, Box]] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
 
 
 def read_lines(page: pymupdf.Page, shown: Page) -> VisibleText:
     """Return the words of a page in the order of its content stream."""
     text_page = page.get_textpage(flags=TEXT_FLAGS)
-    spans = _spans(text_page.extractDICT())
+    content = text_page.extractDICT()
+    spans = _spans(content)
+    stamps = _stamps(content, page, shown)
     painting = Painting(lambda: _paint_page(page), lambda: _picture_boxes(page), shown.width, shown.height)
     found = VisibleText()
     words = _place_words(text_page.extractWORDS(), page, shown)
     for _, in_block in groupby(words, key=itemgetter(0)):
         block = []
         for key, in_line in groupby(in_block, key=itemgetter(0, 1)):
-            seen = _visible_words(list(in_line), spans[key], painting, found.hidden)
-            if seen:
-                block.append(PdfLine(*_font(spans[key]), seen, enclosing_box([box for _, box in seen])))
+            # MuPDF's words sometimes name a line that its dictionary lacks.
+            of_line = spans.get(key, [])
+            seen = _visible_words(list(in_line), of_line, painting, found.hidden)
+            if seen and key in stamps:
+                found.stamps += seen
+            elif seen:
+                box = enclosing_box([box for _, box in seen])
+                block.append(PdfLine(*(_font(of_line) if of_line else _guessed_type(box)), seen, box))
         if block:
             found.blocks.append(block)
     if page.number < PAGES_SEARCHED_OUTSIDE:
@@ -75,6 +87,33 @@ def _spans(content: dict[str, Any]) -> dict[Key, Spans]:
         for block in content["blocks"]
         for number, line in enumerate(block.get("lines", ()))
     }
+
+
+def _stamps(content: dict[str, Any], page: pymupdf.Page, shown: Page) -> set[Key]:
+    """Return the lines that run along the left or right margin, across the direction of the other lines: the
+    stamps of preprint servers."""
+    lines = {
+        (block["number"], number): line
+        for block in content["blocks"]
+        for number, line in enumerate(block.get("lines", ()))
+    }
+    across = [key for key, line in lines.items() if abs(line["dir"][1]) > UPRIGHT]
+    # On a page that lies on its side, all of its lines are upright.
+    if not across or 2 * len(across) > len(lines):
+        return set()
+    boxes = {key: pymupdf.Rect(lines[key]["bbox"]) * page.rotation_matrix for key in across}
+    margin = STAMP_MARGIN * shown.width
+    return {
+        key
+        for key, box in boxes.items()
+        if (box.x1 <= margin or box.x0 >= shown.width - margin)
+        and box.y1 - box.y0 >= STAMP_SHARE * shown.height
+    }
+
+
+def _guessed_type(box: Box) -> tuple[float, bool, bool]:
+    """Return a type for a line of which only the box is known."""
+    return round((box.y2 - box.y1) / GLYPH_HEIGHT * 2) / 2, False, False
 
 
 Type = tuple[float, bool, bool]

@@ -8,6 +8,7 @@ from lxml import etree
 
 from extract.base import Element, Kind
 from extract.grids import table_elements
+from extract.markup.surroundings import Surroundings
 from extract.markup.tables import grid, is_data_table
 from extract.places import element, fold_spaces
 
@@ -97,7 +98,8 @@ FEWEST_ALT_WORDS = 3
 def blocks(root: etree._Element) -> Iterator[Element]:
     """Yield the headings, paragraphs, list items, tables and described pictures below a node.
 
-    Navigation and the page's foot are marked as running heads and feet: kept, but no content.
+    Navigation, what else surrounds the content, and the page's foot are marked as running heads and feet:
+    kept, but no content.
     """
     return _Walk(root).elements()
 
@@ -110,6 +112,7 @@ class _Walk:
         self.text: list[str] = []
         self.open_kinds: list[tuple[Kind, int | None]] = [(Kind.PARAGRAPH, None)]
         self.skipped: etree._Element | None = None
+        self.surroundings = Surroundings.of(root).nodes
 
     def elements(self) -> Iterator[Element]:
         """Yield the elements in document order."""
@@ -182,7 +185,7 @@ class _Walk:
         around = self.open_kinds[-1]
         if around[0] in (Kind.PAGE_HEADER, Kind.PAGE_FOOTER):
             return around
-        if tag == "nav" or node.get("role") == "navigation":
+        if tag == "nav" or node in self.surroundings:
             return Kind.PAGE_HEADER, None
         if tag == "footer" and not any(above.tag in CONTENT for above in node.iterancestors()):
             return Kind.PAGE_FOOTER, None

@@ -153,7 +153,7 @@ def test_markdown(tmp_path: Path) -> None:
         ("list_item", "barley", (13, 13)),
         ("list_item", "more", (15, 15)),
         ("table", "| Year | Oil |\n| --- | --- |\n| 1871 | 4 |", (17, 17)),
-        ("paragraph", "light()\n    wait()", (22, 23)),
+        ("paragraph", "light()\n    wait()", (22, 22)),
         ("table", "| a | b |\n| --- | --- |\n| c | d |", (25, 25)),
     ]
     assert found.headings() == [(1, "The Tower"), (2, "Setext")]
@@ -222,3 +222,54 @@ def test_a_real_book(shared_data: Path) -> None:
     found = read(shared_data / "robustness" / "unstructured" / "winter-sports.epub")
     assert found.opened.title == "Winter Sports in Switzerland"
     assert len(found.headings()) > 10
+
+
+# --- What surrounds the content ----------------------------------------------------------------------------
+
+ARTICLE = (
+    "<p>The lighthouse on Gull Island was built in 1871 from grey granite, and its lamp burned whale oil at "
+    "first, then paraffin; three keepers lived there with their families until 1988.</p>"
+)
+LINKS = "".join(f"<li><a href='/{n}'>Page number {n}</a></li>" for n in range(5))
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        f"<div class='site-menu'><ul>{LINKS}</ul></div>{{}}",
+        f"<header><h1>The Gull</h1><ul>{LINKS}</ul></header>{{}}",
+        "<div id='cookie-banner'><p>We use cookies.</p><a href='/c'>Page number of our policy</a></div>{}",
+        f"{{}}<h3>Related articles</h3><ul>{LINKS}</ul>",
+        f"{{}}<div class='related'>{LINKS}</div>",
+        f"{{}}<div role='contentinfo'><ul>{LINKS}</ul></div>",
+    ],
+)
+def test_menus_banners_and_related_pages_are_no_content(tmp_path: Path, around: str) -> None:
+    page = f"<html><body>{around.format(f'<h2>Gull Island</h2>{ARTICLE}')}</body></html>"
+    found = read_bytes(tmp_path, page)
+    content = [one.text for one in found.elements if one.kind is not Kind.PAGE_HEADER]
+    assert "Page number" not in " ".join(content)
+    assert "Gull Island" in content
+    assert "cookies" not in " ".join(content)
+    assert "Page number" in found.text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"<h2>Sources</h2><ul>{LINKS}</ul>",
+        "<div class='related'><p>" + "A long remark on what is related to it. " * 6 + "</p></div>",
+        "<div class='cookie-recipes'><p>"
+        + "Bake it for an hour with <a href='/b'>butter</a>. " * 60
+        + "</p></div>",
+        "<ul><li>Whale oil</li><li>Paraffin</li><li>Batteries</li></ul>",
+    ],
+)
+def test_lists_and_parts_that_only_look_like_menus_stay(tmp_path: Path, content: str) -> None:
+    found = read_bytes(tmp_path, f"<html><body><h1>Gull Island</h1>{ARTICLE}{content}</body></html>")
+    assert not found.texts(Kind.PAGE_HEADER)
+
+
+def test_a_page_of_links_is_content(tmp_path: Path) -> None:
+    found = read_bytes(tmp_path, f"<html><body><h1>Index</h1><ul>{LINKS}</ul></body></html>")
+    assert found.texts(Kind.LIST_ITEM)[0] == "Page number 0"

@@ -107,15 +107,15 @@ def _with_words(elements: Sequence[Element], found: Sequence[Pictured]) -> Itera
         for at in (index + 1, index - 1)
         if 0 <= at < len(elements) and _is_caption_of(elements[at])
     }
-    told: set[str] = set()
+    done: set[str] = set()
     for index, element in enumerate(elements):
         picture = anchors.get(index)
         if picture is None:
             yield _in_picture(element, captions.get(index) or _own_picture(element, index))
             continue
         yield element
-        if repeated[picture.fingerprint] < REPEATED and picture.fingerprint not in told:
-            told.add(picture.fingerprint)
+        if repeated[picture.fingerprint] < REPEATED and picture.fingerprint not in done:
+            done.add(picture.fingerprint)
             for located in words.get(picture.fingerprint, ()):
                 yield Element(Kind.PICTURE, located, picture=picture)
 

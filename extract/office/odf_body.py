@@ -67,8 +67,8 @@ def pictures_of(node: etree._Element, place: InFile | None) -> Iterator[OfficePi
         image = frame.find(f"{DRAW}image")
         name = image.get(HREF) if image is not None else None
         if name:
-            told = " ".join(str(part) for part in frame.itertext(*DESCRIPTIONS))
-            yield OfficePicture(b"", told, place, name)
+            description = " ".join(str(part) for part in frame.itertext(*DESCRIPTIONS))
+            yield OfficePicture(b"", description, place, name)
 
 
 def _level(node: etree._Element) -> int:

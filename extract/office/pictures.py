@@ -43,8 +43,8 @@ class OfficePicture:
         """Return the element at the picture's place; its text is the alternative text, if that says more than
         the name of a file.
         """
-        told = fold_spaces(self.description)
-        located = locate_text(told if len(told.split()) >= FEWEST_ALT_WORDS else "", self.place)
+        text = fold_spaces(self.description)
+        located = locate_text(text if len(text.split()) >= FEWEST_ALT_WORDS else "", self.place)
         return Element(Kind.PICTURE, located, picture=Pictured(None, self.fingerprint))
 
 

@@ -58,27 +58,30 @@ def filled(cells: Iterable[FilledCell], counter: CellCounter) -> list[FilledCell
 
 def _named(sheet: Sheet) -> Iterator[Element]:
     """Yield the sheet's elements, each part below the sheet's name and its own titles alone."""
-    is_below_titles = False
-    for number, part in enumerate(_parts(sheet)):
-        begins_with_title = part[0].kind is Kind.HEADING
-        if number == 0 or (is_below_titles and not begins_with_title):
-            yield Element(Kind.HEADING, locate_text(fold_spaces(sheet.name)), level=1, is_label=True)
-        yield from part
-        is_below_titles = begins_with_title
+    name = Element(Kind.HEADING, locate_text(fold_spaces(sheet.name)), level=1, is_label=True)
+    is_below_titles = True
+    for part in _parts(sheet):
+        is_titled = False
+        for at, found in enumerate(part):
+            is_titled = is_titled or found.kind is Kind.HEADING
+            if at == 0 and is_below_titles:
+                yield name
+            yield found
+        is_below_titles = is_titled
 
 
-def _parts(sheet: Sheet) -> Iterator[list[Element]]:
+def _parts(sheet: Sheet) -> Iterator[Iterator[Element]]:
     """Yield the elements of each table, with the titles above it, and of each remark, in reading order."""
     titles: list[Row] = []
     for area, follows in _with_next(areas_of(sheet.cells, sheet.layout)):
         if not area.is_remark:
             table = read_table(area, sheet.layout)
-            yield list(_table(sheet, [*titles, *table.titles], table))
+            yield _table(sheet, [*titles, *table.titles], table)
             titles = []
         elif follows and follows.top > area.bottom and all(map(_is_title, area.rows)):
             titles += area.rows
         else:
-            yield [Element(Kind.PARAGRAPH, _joined(sheet.name, row)) for row in [*titles, *area.rows]]
+            yield (Element(Kind.PARAGRAPH, _joined(sheet.name, row)) for row in [*titles, *area.rows])
             titles = []
 
 

@@ -100,9 +100,9 @@ def _within(node: Node, depth: int) -> Iterator[Definition]:
             continue
         defined = _defined(child)
         if defined is not None:
-            is_told = remarks_from is not None and remarks_to == first - 1
+            has_remarks = remarks_from is not None and remarks_to == first - 1
             inner = tuple(_within(defined, depth + 1)) if depth < DEEPEST else ()
-            start = remarks_from if is_told and remarks_from is not None else first
+            start = remarks_from if has_remarks and remarks_from is not None else first
             yield Definition(_name(defined), start, last, inner)
         elif depth < DEEPEST:
             yield from _within(child, depth + 1)

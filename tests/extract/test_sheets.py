@@ -18,7 +18,9 @@ from openpyxl.worksheet.table import Table
 from extract.base import Kind
 from extract.errors import Corrupted
 from extract.office import binary_sheets
+from ingestion.chunking import chunk_elements
 from tests.extract.reading import Read, read_bytes, simply, zipped
+from tests.extract.test_definitions import Words
 
 Rows = list[list[Any]]
 
@@ -146,6 +148,17 @@ def test_text_tables_one_below_the_other_stay_apart(tmp_path: Path) -> None:
     for cell in ("A1", "B1", "A4", "B4", "C4"):
         sheet[cell].font = Font(bold=True)
     assert len(tables_of(tmp_path, sheet)) == 2
+
+
+def test_no_chunk_is_only_a_sheets_name(tmp_path: Path) -> None:
+    rows: Rows = [["Revenue by region"], ["in millions"], ["Region", "2023"], ["North", 1], [], ["A remark."]]
+    found = read_bytes(tmp_path, saved(sheet_of(rows)))
+    drafts = list(chunk_elements(found.elements, Words(), "en"))
+    assert "Oil" not in [draft.located.text for draft in drafts]
+    tables = [draft for draft in drafts if "North" in draft.located.text]
+    assert [draft.headings for draft in tables] == [("Oil", "Revenue by region", "in millions")]
+    (remark,) = [draft for draft in drafts if "remark" in draft.located.text]
+    assert remark.headings == ("Oil",)
 
 
 # --- Heads -------------------------------------------------------------------------------------------------

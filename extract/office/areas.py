@@ -98,6 +98,7 @@ def _side_by_side(band: list[Row], layout: SheetLayout) -> list[Area]:
             groups.append([column])
     if len(groups) > MOST_GROUPS:
         return [Area(band)]
+    layout = layout.within(band[0][0].row, band[-1][0].row)
     joined = [groups[0]]
     for group in groups[1:]:
         if _are_one_table(joined[-1], group, band, layout):

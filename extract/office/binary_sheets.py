@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date, time, timedelta
+from itertools import islice
 from pathlib import Path
 
 from python_calamine import (
@@ -20,7 +21,7 @@ from extract.base import Finding, Opened, Request, Warned
 from extract.errors import NO_UNLOCKING, Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
-from extract.office.cells import CellKind, FilledCell, SheetLayout
+from extract.office.cells import MOST_MERGES, CellKind, FilledCell, SheetLayout
 from extract.office.sheets import Sheet, filled, sheet_unit
 from extract.office.shown import displayed_value
 from extract.places import fold_spaces
@@ -77,11 +78,8 @@ def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Ite
 def _layout(sheet: CalamineSheet | None) -> SheetLayout:
     merges = sheet.merged_cell_ranges if sheet is not None else None
     # Start and end, each row and column from 0.
-    return SheetLayout(
-        merges=tuple(
-            (top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in merges or ()
-        )
-    )
+    ranges = ((top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in merges or ())
+    return SheetLayout(merges=tuple(sorted(islice(ranges, MOST_MERGES))))
 
 
 def hidden_warning(names: list[str]) -> Iterator[Warned]:

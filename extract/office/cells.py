@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 LAST_ROW, LAST_COLUMN = 2**20, 2**14
@@ -47,8 +48,8 @@ Row = list[FilledCell]
 class SheetLayout:
     """What the file says beside the cells.
 
-    `merges` are the ranges of merged cells. `narrow` columns are too narrow for any word. `tables` are the
-    ranges that the file declares to be tables, `names` those that have a name of their own.
+    `merges` are the ranges of merged cells, ascending. `narrow` columns are too narrow for any word. `tables`
+    are the ranges that the file declares to be tables, `names` those that have a name of their own.
     """
 
     merges: tuple[Range, ...] = ()
@@ -57,6 +58,11 @@ class SheetLayout:
     narrow: frozenset[int] = frozenset()
     tables: tuple[Range, ...] = ()
     names: dict[Range, str] = field(default_factory=dict)
+
+    def within(self, top: int, bottom: int) -> SheetLayout:
+        """Return the layout with those merged cells alone that begin in these rows."""
+        first, last = bisect_left(self.merges, (top,)), bisect_left(self.merges, (bottom + 1,))
+        return replace(self, merges=self.merges[first:last])
 
 
 def holds(area: Range, row: int, column: int) -> bool:

@@ -12,12 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 from doc2docx import convert, converter
-from doc2docx.errors import (
-    Doc2DocxError,
-    EncryptedDocumentError,
-    InvalidCompoundFile,
-    UnsupportedFeatureError,
-)
+from doc2docx.errors import Doc2DocxError, EncryptedDocumentError, InvalidCompoundFile
 from doc2docx.ooxml import package
 
 from extract.base import Finding, Request
@@ -53,8 +48,6 @@ def _converted(path: Path) -> BytesIO:
         raise Encrypted(NO_UNLOCKING) from error
     except (InvalidCompoundFile, *DAMAGED) as error:
         raise Corrupted from error
-    except UnsupportedFeatureError as error:
-        raise UnsupportedType(TOO_OLD) from error
     except Doc2DocxError as error:
         raise UnsupportedType(TOO_OLD) from error
     written.seek(0)

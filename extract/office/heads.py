@@ -29,7 +29,7 @@ class SheetTable:
 
 def read_table(area: Area, layout: SheetLayout) -> SheetTable:
     """Return the parts of an area that is more than a remark."""
-    rows = list(area.rows)
+    rows, layout = list(area.rows), layout.within(area.top, area.bottom)
     titles = [] if area.is_declared else list(_take_titles(rows, layout))
     notes = [] if area.is_declared else list(_take_notes(rows))
     columns = sorted({cell.column for row in rows for cell in row})

@@ -103,7 +103,7 @@ class SheetReader:
         named = {area: name for area, name in tables.items() if not GIVEN_NAME.fullmatch(name)}
         hidden, narrow = self._columns()
         return SheetLayout(
-            merges=tuple(area for one in merges[:MOST_MERGES] if (area := range_of(one.ref))),
+            merges=tuple(sorted(area for one in merges[:MOST_MERGES] if (area := range_of(one.ref)))),
             hidden_rows=frozenset(
                 int(number) for number, look in parser.row_dimensions.items() if _is_on(look.get("hidden"))
             ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
@@ -17,6 +18,11 @@ from extract.places import element, fold_spaces, locate_text
 
 TITLE_CHARS = 120
 DEEPEST_TITLE = 4
+# A title has at most so many blank rows below it. A note begins like these words.
+TITLE_DISTANCE = 3
+NOTE = re.compile(
+    r"(?:sources?|notes?|quellen?|anmerkung|hinweis|remarques?|fuentes?|notas?)\b|[*†]|\(\d", re.I
+)
 MOST_NAMED = 20
 
 
@@ -78,7 +84,7 @@ def _parts(sheet: Sheet) -> Iterator[Iterator[Element]]:
             table = read_table(area, sheet.layout)
             yield _table(sheet, [*titles, *table.titles], table)
             titles = []
-        elif follows and follows.top > area.bottom and all(map(_is_title, area.rows)):
+        elif follows and 0 < follows.top - area.bottom <= TITLE_DISTANCE and _is_above(area):
             titles += area.rows
         else:
             yield (Element(Kind.PARAGRAPH, _joined(sheet.name, row)) for row in [*titles, *area.rows])
@@ -87,6 +93,11 @@ def _parts(sheet: Sheet) -> Iterator[Iterator[Element]]:
 
 def _with_next(areas: Sequence[Area]) -> Iterator[tuple[Area, Area | None]]:
     return zip_longest(areas, areas[1:])
+
+
+def _is_above(remark: Area) -> bool:
+    """Whether a remark may be the title of what is below, rather than a note on what is above."""
+    return all(_is_title(row) and not NOTE.match(row[0].text) for row in remark.rows)
 
 
 def _is_title(row: Row) -> bool:

@@ -141,6 +141,21 @@ def test_a_title_apart_from_its_table_and_a_source_below(tmp_path: Path) -> None
     assert found.kinds()[-1] == ("paragraph", source)
 
 
+def test_a_source_between_two_tables_is_no_title(tmp_path: Path) -> None:
+    rows: Rows = [
+        ["Name", "Age"],
+        ["Ann", 31],
+        [],
+        ["Source: letters."],
+        [],
+        ["Boat", "Crew", "Flag"],
+        ["G", 4, "x"],
+    ]
+    found = read_bytes(tmp_path, saved(sheet_of(rows)))
+    assert path_of_tables(found) == [["Oil"], ["Oil"]]
+    assert found.texts(Kind.PARAGRAPH) == ["Source: letters."]
+
+
 def test_text_tables_one_below_the_other_stay_apart(tmp_path: Path) -> None:
     sheet = sheet_of(
         [["Name", "Lamp"], ["Ann", "brass"], [], ["Boat", "Port", "Flag"], ["Gull", "Bergau", "red"]]

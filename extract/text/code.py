@@ -20,6 +20,7 @@ from extract.text.plain import Numbered, read_text
 MOST_LINES = 40
 # Shorter pieces (imports, constants) are merged with the next one.
 FEWEST_LINES = 6
+DEEPEST_LABEL = 9
 # Shorter definitions stay together, below the name of what holds them.
 FEWEST_NAMED = 3
 CLOSING = (")", "]", "}", "end", "fi", "done", "esac")
@@ -107,11 +108,13 @@ def _labels(before: Names, names: Names) -> Iterator[Element]:
     )
     shared = min(len(before), len(names)) if shared is None else shared
     if shared == len(names) < len(before):
-        yield Element(
-            Kind.HEADING, locate_text(names[-1] if names else ""), max(len(names), 1), is_label=True
-        )
+        yield _label(names[-1] if names else "", max(len(names), 1))
     for level, name in enumerate(names[shared:], start=shared + 1):
-        yield Element(Kind.HEADING, locate_text(name), level, is_label=True)
+        yield _label(name, level)
+
+
+def _label(name: str, level: int) -> Element:
+    return Element(Kind.HEADING, locate_text(name), min(level, DEEPEST_LABEL), is_label=True)
 
 
 def _blocks(lines: list[Numbered]) -> Iterator[list[Numbered]]:

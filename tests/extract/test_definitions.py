@@ -12,6 +12,7 @@ from extract.base import Kind
 from extract.kinds import code_suffix
 from extract.text.definitions import DEEPEST, Definition, definitions_of
 from ingestion.chunking import chunk_elements, sections
+from ingestion.structure.elements import structure_elements
 from tests.extract.reading import REQUEST, Read, read_bytes, simply
 
 BODY = "\n".join(f"        oil = oil + {n}" for n in range(30))
@@ -46,7 +47,7 @@ def trim(wick):
 def parts_of(found: Read) -> list[tuple[tuple[str, ...], int, int]]:
     """Return the headings of each section, and its first and last line."""
     parts = []
-    for section in sections(found.elements):
+    for section in sections(structure_elements(found.elements)):
         lines = [place.lines for one in section.elements for place in one.located.files() if place.lines]
         parts.append((section.headings, lines[0][0], lines[-1][1]))
     return parts

@@ -19,6 +19,7 @@ from extract.base import Kind
 from extract.errors import Corrupted
 from extract.office import binary_sheets
 from ingestion.chunking import chunk_elements
+from ingestion.structure.elements import structure_elements
 from tests.extract.reading import Read, read_bytes, simply, zipped
 from tests.extract.test_definitions import Words
 
@@ -168,7 +169,7 @@ def test_text_tables_one_below_the_other_stay_apart(tmp_path: Path) -> None:
 def test_no_chunk_is_only_a_sheets_name(tmp_path: Path) -> None:
     rows: Rows = [["Revenue by region"], ["in millions"], ["Region", "2023"], ["North", 1], [], ["A remark."]]
     found = read_bytes(tmp_path, saved(sheet_of(rows)))
-    drafts = list(chunk_elements(found.elements, Words(), "en"))
+    drafts = list(chunk_elements(structure_elements(found.elements), Words(), "en"))
     assert "Oil" not in [draft.located.text for draft in drafts]
     tables = [draft for draft in drafts if "North" in draft.located.text]
     assert [draft.headings for draft in tables] == [("Oil", "Revenue by region", "in millions")]

@@ -1,0 +1,149 @@
+"""The body of a table: rows made whole, the columns in which figures and words stand, and what is no table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from extract.pdf.lines import PdfLine
+from extract.pdf.table_cells import FIGURE, TableCell, TableRow, piece_of
+from extract.pdf.table_heads import Columns, column_of, in_reading_order
+
+FEWEST_CELLS = 4
+NUMERIC_SHARE = 0.5
+# A column has a figure in at least this share of the rows, or words in that share.
+COLUMN_SHARE, WORDS_SHARE = 0.15, 0.4
+# A label's second line is this much nearer than the next row, or begins in lower case this near (in type sizes).
+TIGHT, WRAPPED = 0.85, 1.6
+LIST_MARK = re.compile(r"[•●○▪■◦‣·–—*-]|\(?\w{1,3}[.)]")
+PAGE_NUMBER = re.compile(r"\d{1,4}")
+
+
+# --- Rows ---------------------------------------------------------------------------------------------------
+
+
+def whole_rows(run: Sequence[TableRow], left: float) -> list[TableRow]:
+    """Return rows of which each has all lines of its label."""
+    tops = [row.box.y1 for row in run if row.is_tabular]
+    pitch = median([below - above for above, below in zip(tops, tops[1:], strict=False)] or [0.0])
+    whole: list[TableRow] = []
+    for row in run:
+        if whole and _is_same_row(whole[-1], row, left, pitch):
+            whole[-1] = _join_rows(whole[-1], row, left)
+        else:
+            whole.append(row)
+    return whole
+
+
+def _is_same_row(above: TableRow, row: TableRow, left: float, pitch: float) -> bool:
+    """Whether two rows that follow each other are lines of one."""
+    labels_above, figures_above = _halves(above, left)
+    labels, figures = _halves(row, left)
+    if figures and figures_above:
+        return False
+    down = row.box.y1 - labels_above[-1].lines[-1].box.y1 if labels_above else row.box.y1 - above.box.y1
+    if not labels or not labels_above:  # figures beside a label that the file draws before or after them
+        return row.box.y1 < above.box.y2 + 0.3 * row.size and row.box.y2 > above.box.y1
+    text = labels_above[-1].text
+    if text.endswith(":") or down <= 0:
+        return False
+    is_tight = down <= TIGHT * pitch and down <= WRAPPED * row.size
+    return is_tight or (labels[0].text[:1].islower() and down <= WRAPPED * row.size)
+
+
+def _halves(row: TableRow, left: float) -> tuple[list[TableCell], list[TableCell]]:
+    """Return the cells left of the columns, and the others."""
+    labels = [cell for cell in row.cells if cell.box.x1 < left - row.size / 2]
+    return labels, [cell for cell in row.cells if cell.box.x1 >= left - row.size / 2]
+
+
+def _join_rows(above: TableRow, row: TableRow, left: float) -> TableRow:
+    (labels, figures), (more, below) = _halves(above, left), _halves(row, left)
+    lines = [line for cell in (*labels, *more) for line in cell.lines]
+    label = [TableCell.of(*lines)] if lines else []
+    return TableRow.of(above.block, (*label, *figures, *below))
+
+
+# --- Columns ------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Column:
+    left: float
+    right: float
+    cells: int = 1
+
+
+def columns_of(rows: Sequence[TableRow]) -> list[tuple[float, float]]:
+    """Return left and right edges of the columns in which figures stand, and in which words often stand."""
+    data = [list(row.cells[1:]) for row in rows]
+    figures = [[cell for cell in cells if cell.is_number] for cells in data]
+    columns = [each for each in _clusters(figures) if each.cells >= COLUMN_SHARE * len(rows)]
+    words = [[cell for cell in cells if not cell.is_number and not _touched(cell, columns)] for cells in data]
+    columns += [each for each in _clusters(words) if each.cells >= max(2, WORDS_SHARE * len(rows))]
+    return sorted((each.left, each.right) for each in columns)
+
+
+def _clusters(rows: Sequence[Sequence[TableCell]]) -> list[_Column]:
+    """Return where cells stand above each other, from the fullest row on; what spans two columns is neither."""
+    columns: list[_Column] = []
+    for row in sorted(rows, key=len, reverse=True):
+        for cell in row:
+            touched = _touched(cell, columns)
+            if not touched:
+                columns.append(_Column(cell.box.x1, cell.box.x2))
+            elif len(touched) == 1:
+                [column] = touched
+                column.left, column.right = min(column.left, cell.box.x1), max(column.right, cell.box.x2)
+                column.cells += 1
+    return columns
+
+
+def _touched(cell: TableCell, columns: Iterable[_Column]) -> list[_Column]:
+    return [each for each in columns if cell.box.x1 < each.right and cell.box.x2 > each.left]
+
+
+def lines_of_columns(cells: Iterable[TableCell], columns: Columns) -> list[list[PdfLine]]:
+    """Return the lines of each column in reading order, the labels' column first."""
+    row: list[list[PdfLine]] = [[] for _ in range(len(columns) + 1)]
+    for cell in cells:
+        for line in _parts(cell, columns):
+            row[column_of(line.box, columns)].append(line)
+    return [sorted(lines, key=in_reading_order) for lines in row]
+
+
+def _parts(cell: TableCell, columns: Columns) -> Iterator[PdfLine]:
+    """Yield the lines of a cell; figures that stand in several columns, each as a line of its own."""
+    touched = sum(cell.box.x1 < right and cell.box.x2 > left for left, right in columns)
+    for line in cell.lines:
+        if touched > 1 and all(FIGURE.fullmatch(word) for word, _ in line.words):
+            yield from (piece_of(line, [word]) for word in line.words)
+        else:
+            yield line
+
+
+# --- What is no table ---------------------------------------------------------------------------------------
+
+
+def is_table(rows: Sequence[TableRow]) -> bool:
+    """Whether rows side by side hold enough figures, and are neither a list nor contents."""
+    data = [cell for row in rows for cell in row.cells[1:]]
+    if len(rows) < 2 or len(data) < FEWEST_CELLS or _is_list(rows):
+        return False
+    return sum(cell.is_number for cell in data) >= NUMERIC_SHARE * len(data)
+
+
+def is_contents(rows: Sequence[TableRow]) -> bool:
+    """Whether rows are a table of contents: the last column counts pages, and nothing else is a figure."""
+    ends = [row.cells[-1].text for row in rows]
+    if not all(PAGE_NUMBER.fullmatch(end) for end in ends):
+        return False
+    pages = [int(end) for end in ends]
+    others = [cell for row in rows for cell in row.cells[1:-1]]
+    return pages == sorted(pages) and len(set(pages)) > 1 and not any(cell.is_number for cell in others)
+
+
+def _is_list(rows: Sequence[TableRow]) -> bool:
+    return all(len(row.cells) == 2 and LIST_MARK.fullmatch(row.cells[0].text) for row in rows)

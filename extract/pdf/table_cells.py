@@ -1,0 +1,184 @@
+"""Cells and rows of tables: words side by side, cut at wide gaps, at leading dots and between figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from core.locations import Box
+from extract.pdf.lines import PdfLine, continues_row, enclosing_box
+
+# Words separated by more than this many type sizes are in different cells; figures by less.
+CELL_GAP, FIGURE_GAP = 0.9, 0.45
+CELL_CHARS = 40
+
+NUMBER = re.compile(
+    r"(?<![(\-–—+$€£¥\s])[(\-–—+$€£¥\s]*+\d[\d.,]*+[\s)%x*]*+(\(\w\))?|(?<![—–\-])[—–\-]++\s*+%?|n/?[am]|\*++",
+    re.IGNORECASE,
+)
+YEAR = re.compile(r"(19|20)\d\d(\s*\(\w\))?\*{0,2}")
+CURRENCY = re.compile(r"\(?(US|C|A|HK)?[$€£¥]")
+TAIL = re.compile(r"[%)]+")
+# “495” and “$1,204” in “495 $1,204”; “(1)” is the mark of a footnote.
+FIGURE = re.compile(r"[(\-–—+$€£¥]*+\d[\d.,]*+[)%]*+|—|–")
+FOOTNOTE = re.compile(r"\(\w\)")
+# “Cash . . . . . 1,815”: fewer dots stand for words that are left out.
+LEADER = re.compile(r"[.…·]+")
+FEWEST_DOTS = 4
+
+Word = tuple[str, Box]
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """The contents of one row and column: usually one piece of a line."""
+
+    lines: tuple[PdfLine, ...]
+    box: Box
+    text: str
+
+    @classmethod
+    def of(cls, *lines: PdfLine) -> Self:
+        """Put pieces of a line together."""
+        if len(lines) == 1:
+            return cls(lines, lines[0].box, lines[0].text)
+        return cls(lines, enclosing_box([line.box for line in lines]), " ".join(line.text for line in lines))
+
+    @property
+    def size(self) -> float:
+        """The size of its type, in points."""
+        return self.lines[0].size
+
+    @property
+    def middle(self) -> float:
+        """The place of its middle across the page, in points."""
+        return (self.box.x1 + self.box.x2) / 2
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the text is a figure, or a placeholder for one."""
+        return bool(NUMBER.fullmatch(self.text))
+
+    @property
+    def is_year(self) -> bool:
+        """Whether it is a year, as in the header of a column."""
+        return bool(YEAR.fullmatch(self.text))
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether it is a figure that names no column."""
+        return self.is_number and not self.is_year
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """Cells side by side; `block` is the index at which the page's blocks continue without the table."""
+
+    block: int
+    cells: tuple[TableCell, ...]
+    box: Box
+
+    @classmethod
+    def of(cls, block: int, cells: tuple[TableCell, ...]) -> Self:
+        """Put cells into a row."""
+        return cls(
+            block, cells, cells[0].box if len(cells) == 1 else enclosing_box([cell.box for cell in cells])
+        )
+
+    @property
+    def size(self) -> float:
+        """The size of its type, in points."""
+        return self.cells[0].size
+
+    @property
+    def is_tabular(self) -> bool:
+        """Whether this could be a row of a table: several cells, all short."""
+        return len(self.cells) > 1 and all(len(cell.text) <= CELL_CHARS for cell in self.cells[1:])
+
+    @property
+    def data_left(self) -> float:
+        """The left edge of the cells after the first."""
+        return min(cell.box.x1 for cell in self.cells[1:])
+
+    @property
+    def has_figures(self) -> bool:
+        """Whether a cell after the first holds a figure that is no year."""
+        return any(cell.is_figure for cell in self.cells[1:])
+
+
+def table_rows(blocks: Sequence[Sequence[PdfLine]]) -> Iterator[TableRow]:
+    """Yield the lines of a page as rows: those side by side in the order of the content stream."""
+    row: list[PdfLine] = []
+    row_block = 0
+    for block, lines in enumerate(blocks):
+        for line in lines:
+            if row and not continues_row(line, row[-1]):
+                yield TableRow.of(row_block, _cells(row))
+                row = []
+            if not row:
+                row_block = block
+            row.append(line)
+    if row:
+        yield TableRow.of(row_block, _cells(row))
+
+
+def _cells(lines: Iterable[PdfLine]) -> tuple[TableCell, ...]:
+    """Cut lines into cells; a currency sign goes with what follows, a percent sign with what precedes."""
+    cells: list[TableCell] = []
+    for piece in (piece for line in lines for piece in _pieces(line)):
+        if cells and (CURRENCY.fullmatch(cells[-1].text) or TAIL.fullmatch(piece.text)):
+            cells[-1] = TableCell.of(*cells[-1].lines, piece)
+        else:
+            cells.append(TableCell.of(piece))
+    return tuple(cells)
+
+
+def _pieces(line: PdfLine) -> Iterator[PdfLine]:
+    """Cut a line where cells end. Dots that lead from one to the next are left out; their place is a cut."""
+    dots = _leading_dots(line.words)
+    piece: list[Word] = []
+    was_dots = False
+    for at, word in enumerate(line.words):
+        if at in dots:
+            was_dots = True
+            continue
+        if piece and (was_dots or _ends_cell(piece[-1], word, line.size)):
+            yield piece_of(line, piece)
+            piece = []
+        piece.append(word)
+        was_dots = False
+    if piece:
+        yield line if len(piece) == len(line.words) else piece_of(line, piece)
+
+
+def _leading_dots(words: Sequence[Word]) -> set[int]:
+    """Return the indexes of words that are nothing but dots, where at least `FEWEST_DOTS` follow each other."""
+    found: set[int] = set()
+    run: list[int] = []
+    for at in range(len(words) + 1):
+        if at < len(words) and LEADER.fullmatch(words[at][0]):
+            run.append(at)
+        elif run:
+            if sum(len(words[each][0]) for each in run) >= FEWEST_DOTS and len(run) < len(words):
+                found.update(run)
+            run = []
+    return found
+
+
+def _ends_cell(word: Word, following: Word, size: float) -> bool:
+    """Whether a cell ends between two words."""
+    (left, left_box), (right, right_box) = word, following
+    gap = right_box.x1 - left_box.x2
+    if gap > CELL_GAP * size or left.endswith("." * FEWEST_DOTS):
+        return True
+    if not FIGURE.fullmatch(left) or FOOTNOTE.fullmatch(right):
+        return False
+    begins = CURRENCY.match(right) is not None
+    return begins or (gap > FIGURE_GAP * size and FIGURE.fullmatch(right) is not None)
+
+
+def piece_of(line: PdfLine, words: list[Word]) -> PdfLine:
+    """Return some words of a line as a line of their own."""
+    return PdfLine(line.size, line.bold, line.italic, words, enclosing_box([box for _, box in words]))

@@ -40,7 +40,8 @@ def _flat_shapes(paths: Iterable[dict[str, Any]]) -> Iterator[tuple[float, float
                 (x1, y1), (x2, y2) = item[1:3]
                 yield min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
             elif item[0] == "re":
-                yield tuple(item[1])
+                x1, y1, x2, y2 = item[1]
+                yield min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
 
 
 def _is_horizontal(box: Box) -> bool:

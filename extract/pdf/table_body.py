@@ -9,7 +9,7 @@ from statistics import median
 
 from extract.pdf.lines import PdfLine
 from extract.pdf.table_cells import FIGURE, TableCell, TableRow, piece_of
-from extract.pdf.table_heads import Columns, column_of, in_reading_order
+from extract.pdf.table_spans import Columns, column_of, in_reading_order
 
 FEWEST_CELLS = 4
 NUMERIC_SHARE = 0.5
@@ -76,9 +76,9 @@ class _Column:
     cells: int = 1
 
 
-def columns_of(rows: Sequence[TableRow]) -> list[tuple[float, float]]:
+def columns_of(rows: Sequence[TableRow], left: float) -> list[tuple[float, float]]:
     """Return left and right edges of the columns in which figures stand, and in which words often stand."""
-    data = [list(row.cells[1:]) for row in rows]
+    data = [_halves(row, left)[1] for row in rows]
     figures = [[cell for cell in cells if cell.is_number] for cells in data]
     columns = [each for each in _clusters(figures) if each.cells >= COLUMN_SHARE * len(rows)]
     words = [[cell for cell in cells if not cell.is_number and not _touched(cell, columns)] for cells in data]
@@ -105,13 +105,14 @@ def _touched(cell: TableCell, columns: Iterable[_Column]) -> list[_Column]:
     return [each for each in columns if cell.box.x1 < each.right and cell.box.x2 > each.left]
 
 
-def lines_of_columns(cells: Iterable[TableCell], columns: Columns) -> list[list[PdfLine]]:
+def lines_of_columns(row: TableRow, columns: Columns, left: float) -> list[list[PdfLine]]:
     """Return the lines of each column in reading order, the labels' column first."""
-    row: list[list[PdfLine]] = [[] for _ in range(len(columns) + 1)]
-    for cell in cells:
+    labels, data = _halves(row, left)
+    parted: list[list[PdfLine]] = [[line for cell in labels for line in cell.lines], *([] for _ in columns)]
+    for cell in data:
         for line in _parts(cell, columns):
-            row[column_of(line.box, columns)].append(line)
-    return [sorted(lines, key=in_reading_order) for lines in row]
+            parted[column_of(line.box, columns)].append(line)
+    return [sorted(lines, key=in_reading_order) for lines in parted]
 
 
 def _parts(cell: TableCell, columns: Columns) -> Iterator[PdfLine]:
@@ -127,9 +128,9 @@ def _parts(cell: TableCell, columns: Columns) -> Iterator[PdfLine]:
 # --- What is no table ---------------------------------------------------------------------------------------
 
 
-def is_table(rows: Sequence[TableRow]) -> bool:
-    """Whether rows side by side hold enough figures, and are neither a list nor contents."""
-    data = [cell for row in rows for cell in row.cells[1:]]
+def is_table(rows: Sequence[TableRow], left: float) -> bool:
+    """Whether rows side by side hold enough figures right of `left`, and are no list."""
+    data = [cell for row in rows for cell in _halves(row, left)[1]]
     if len(rows) < 2 or len(data) < FEWEST_CELLS or _is_list(rows):
         return False
     return sum(cell.is_number for cell in data) >= NUMERIC_SHARE * len(data)
@@ -142,7 +143,7 @@ def is_contents(rows: Sequence[TableRow]) -> bool:
         return False
     pages = [int(end) for end in ends]
     others = [cell for row in rows for cell in row.cells[1:-1]]
-    return pages == sorted(pages) and len(set(pages)) > 1 and not any(cell.is_number for cell in others)
+    return pages == sorted(pages) and not any(cell.is_number for cell in others)
 
 
 def _is_list(rows: Sequence[TableRow]) -> bool:

@@ -24,6 +24,9 @@ TAIL = re.compile(r"[%)]+")
 # “495” and “$1,204” in “495 $1,204”; “(1)” is the mark of a footnote.
 FIGURE = re.compile(r"[(\-–—+$€£¥]*+\d[\d.,]*+[)%]*+|—|–")
 FOOTNOTE = re.compile(r"\(\w\)")
+# A mark of a footnote is no larger than this share of the type before it.
+MARK = re.compile(r"\(?\w{1,2}\)?|[*†‡§]{1,3}")
+MARK_SIZE = 0.8
 # “Cash . . . . . 1,815”: fewer dots stand for words that are left out.
 LEADER = re.compile(r"[.…·]+")
 FEWEST_DOTS = 4
@@ -114,7 +117,7 @@ def table_rows(blocks: Sequence[Sequence[PdfLine]]) -> Iterator[TableRow]:
     row_block = 0
     for block, lines in enumerate(blocks):
         for line in lines:
-            if row and not continues_row(line, row[-1]):
+            if row and not _continues(line, row):
                 yield TableRow.of(row_block, _cells(row))
                 row = []
             if not row:
@@ -124,15 +127,36 @@ def table_rows(blocks: Sequence[Sequence[PdfLine]]) -> Iterator[TableRow]:
         yield TableRow.of(row_block, _cells(row))
 
 
+def _continues(line: PdfLine, row: Sequence[PdfLine]) -> bool:
+    """Whether a line continues a row to the right; marks of footnotes may be raised above it."""
+    if continues_row(line, row[-1]):
+        return True
+    if _is_mark(line, row[-1]):
+        return row[-1].box.x2 - 1 <= line.box.x1 and row[-1].box.y1 - line.size < line.box.y1 < row[-1].box.y2
+    return len(row) > 1 and _is_mark(row[-1], row[-2]) and continues_row(line, row[-2])
+
+
+def _is_mark(line: PdfLine, previous: PdfLine) -> bool:
+    """Whether a line is the small mark of a footnote behind another one."""
+    is_small = line.size <= MARK_SIZE * previous.size
+    return is_small and len(line.words) == 1 and MARK.fullmatch(line.words[0][0]) is not None
+
+
 def _cells(lines: Iterable[PdfLine]) -> tuple[TableCell, ...]:
     """Cut lines into cells; a currency sign goes with what follows, a percent sign with what precedes."""
     cells: list[TableCell] = []
     for piece in (piece for line in lines for piece in _pieces(line)):
-        if cells and (CURRENCY.fullmatch(cells[-1].text) or TAIL.fullmatch(piece.text)):
+        if cells and (CURRENCY.fullmatch(cells[-1].text) or _ends_with(cells[-1], piece)):
             cells[-1] = TableCell.of(*cells[-1].lines, piece)
         else:
             cells.append(TableCell.of(piece))
     return tuple(cells)
+
+
+def _ends_with(cell: TableCell, piece: PdfLine) -> bool:
+    """Whether a piece is the end of the cell before: a percent sign, the mark of a footnote."""
+    is_near = piece.box.x1 - cell.box.x2 <= cell.size
+    return TAIL.fullmatch(piece.text) is not None or (is_near and _is_mark(piece, cell.lines[-1]))
 
 
 def _pieces(line: PdfLine) -> Iterator[PdfLine]:

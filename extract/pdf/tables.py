@@ -16,13 +16,16 @@ from extract.pdf.lines import PdfLine
 from extract.pdf.rules import Rule
 from extract.pdf.table_body import columns_of, is_contents, is_table, lines_of_columns, whole_rows
 from extract.pdf.table_cells import TableRow, table_rows
-from extract.pdf.table_heads import find_beginning, head_of_columns, is_label
+from extract.pdf.table_heads import Zone, find_beginning, is_label
+from extract.pdf.table_spans import head_of_columns
 
 # Rows separated by more than this many type sizes are in different tables.
 ROW_GAP = 2.5
 # At most so many lines without cells (names of sections, wrapped labels) may stand between rows.
-LABELS_BETWEEN = 3
+LABELS_BETWEEN = 5
 GROUP_CHARS = 60
+# A label without figures may reach above this share of the columns.
+LABEL_REACH = 0.33
 # At most so many rows above a table are looked at for its head.
 ROWS_ABOVE = 60
 DATE = re.compile(r"(19|20)\d\d|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
@@ -75,7 +78,7 @@ def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
     """Return the index after the last row that belongs to the table of row `start`."""
     end = start + 1
     left, bottom = rows[start].data_left, rows[start].box.y2
-    lowest = bottom
+    lowest, reach = bottom, LABEL_REACH * (rows[start].box.x2 - left)
     for at in range(start + 1, len(rows)):
         row, size = rows[at], max(rows[at].size, rows[at - 1].size)
         if row.box.y1 < bottom - size / 2 or row.box.y1 > lowest + ROW_GAP * size:
@@ -84,7 +87,7 @@ def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
             if not row.has_figures and (at > end or _is_head_again(row, left)):
                 break
             end, left, bottom = at + 1, min(left, row.data_left), row.box.y2
-        elif at + 1 - end > LABELS_BETWEEN or not (is_label(row, left) or _names_group(row, left)):
+        elif at + 1 - end > LABELS_BETWEEN or not (is_label(row, left, reach) or _names_group(row, left)):
             break
         lowest = max(lowest, row.box.y2)
     return end
@@ -108,18 +111,29 @@ def _read_table(
 ) -> tuple[Table, list[TableRow]] | None:
     """Return the table that rows form, and the rows before that are not part of it; None if they form none."""
     tabular = [row for row in run if row.is_tabular]
-    if not is_table(tabular):
+    zone = Zone.of(run)
+    if not is_table(tabular, zone.left):
         return None
-    left = min(row.data_left for row in tabular)
     near = len(kept) - len(kept[-ROWS_ABOVE:])
-    beginning = find_beginning(kept[near:], run, left)
+    beginning = find_beginning(kept[near:], run, zone)
     head = [kept[near + at] for at in sorted(beginning.head)]
     if is_contents(tabular) and len(head) <= 1:
         return None
     labels = sorted((kept[near + at] for at in beginning.labels), key=lambda row: row.box.y1)
     taken = {near + at for at in beginning.head | beginning.labels}
-    columns = columns_of(tabular)
-    body = whole_rows([*labels, *run], left)
-    named = head_of_columns(head, columns, left, rules() if head else ())
-    table = Table([named, *(lines_of_columns(row.cells, columns) for row in body)])
+    columns = columns_of(tabular, zone.left)
+    body = whole_rows([*labels, *run], zone.left)
+    named = head_of_columns(head, columns, zone, _rules_beside([*head, *run], rules)) if head else []
+    table = Table(
+        [
+            named or [[] for _ in range(len(columns) + 1)],
+            *(lines_of_columns(row, columns, zone.left) for row in body),
+        ]
+    )
     return table, [row for at, row in enumerate(kept) if at not in taken]
+
+
+def _rules_beside(rows: Sequence[TableRow], rules: Rules) -> list[Rule]:
+    """Return the lines drawn between the first and the last of some rows."""
+    top, bottom = min(row.box.y1 for row in rows), max(row.box.y2 for row in rows)
+    return [rule for rule in rules() if top < rule.y < bottom + rows[-1].size]

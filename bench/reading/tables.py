@@ -30,6 +30,7 @@ Z = 1.96
 
 FIGURE = re.compile(r"[(\-–—+$€£¥ ]*\d[\d.,]*[ )%]*|[—–-]+")
 FIGURES_ONLY = re.compile(r"[\d.,()$%\s—–-]+")
+FOOTNOTE = re.compile(r"(?<=\S) \(\d\)$")
 DIGITS = re.compile(r"\d[\d,.]*")
 YEAR = re.compile(r"(19|20)\d\d")
 IN_BRACKETS = re.compile(r"\([^()]*\)")
@@ -170,7 +171,7 @@ def visible_flaws(grid: Grid) -> Iterator[str]:
         yield "several figures in a cell"
     if any(not any(row[at] for row in body) for at in range(1, len(head))):
         yield "an empty column"
-    periods = [bool(PERIOD.search(name)) for name in head[1:] if name]
+    periods = [bool(PERIOD.search(name)) for name in head[1:] if YEAR.search(name)]
     if any(periods) and not all(periods):
         yield "a period above some columns only"
     if any(_is_head_again(row) for row in body[1:]):
@@ -182,7 +183,8 @@ def _is_figure(cell: str) -> bool:
 
 
 def _holds_several(cell: str) -> bool:
-    return bool(FIGURES_ONLY.fullmatch(cell)) and len(DIGITS.findall(cell)) > 1
+    figures = FOOTNOTE.sub("", cell)
+    return bool(FIGURES_ONLY.fullmatch(figures)) and len(DIGITS.findall(figures)) > 1
 
 
 def _is_head_again(row: Sequence[str]) -> bool:

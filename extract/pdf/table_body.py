@@ -1,33 +1,38 @@
-"""The body of a table: rows made whole, the columns in which figures and words stand, and what is no table."""
+"""The body of a table: rows made whole, columns of figures and words, and what is no table."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
-from extract.pdf.lines import PdfLine
-from extract.pdf.table_cells import FIGURE, TableCell, TableRow, piece_of
+from core.locations import Box
+from extract.pdf.lines import PdfLine, enclosing_box
+from extract.pdf.table_cells import CURRENCY, FIGURE, TableCell, TableRow, piece_of
 from extract.pdf.table_spans import Columns, column_of, in_reading_order
 
 FEWEST_CELLS = 4
 NUMERIC_SHARE = 0.5
 # A column has a figure in at least this share of the rows, or words in that share.
 COLUMN_SHARE, WORDS_SHARE = 0.15, 0.4
-# A label's second line is this much nearer than the next row, or begins in lower case this near (in type sizes).
-TIGHT, WRAPPED = 0.85, 1.6
+# A label's second line is this much nearer than the next row, or this near (in type sizes) and no beginning.
+TIGHT, WRAPPED = 0.88, 1.6
+# Figures without a label are this near below the label of theirs, in type sizes.
+BESIDE = 0.75
+UNFINISHED, CONTINUING = re.compile(r"[/&,(–-]$"), re.compile(r"[/&a-zà-ÿ]")
 LIST_MARK = re.compile(r"[•●○▪■◦‣·–—*-]|\(?\w{1,3}[.)]")
 PAGE_NUMBER = re.compile(r"\d{1,4}")
 
 
-# --- Rows ---------------------------------------------------------------------------------------------------
+# --- Rows -------------------------------------------------------------------------------------------------
 
 
 def whole_rows(run: Sequence[TableRow], left: float) -> list[TableRow]:
     """Return rows of which each has all lines of its label."""
-    tops = [row.box.y1 for row in run if row.is_tabular]
-    pitch = median([below - above for above, below in zip(tops, tops[1:], strict=False)] or [0.0])
+    tops = [row.box.y1 for row in run]
+    pitch = median([below - above for above, below in pairwise(tops) if below > above] or [0.0])
     whole: list[TableRow] = []
     for row in run:
         if whole and _is_same_row(whole[-1], row, left, pitch):
@@ -45,12 +50,12 @@ def _is_same_row(above: TableRow, row: TableRow, left: float, pitch: float) -> b
         return False
     down = row.box.y1 - labels_above[-1].lines[-1].box.y1 if labels_above else row.box.y1 - above.box.y1
     if not labels or not labels_above:  # figures beside a label that the file draws before or after them
-        return row.box.y1 < above.box.y2 + 0.3 * row.size and row.box.y2 > above.box.y1
+        return row.box.y1 < above.box.y2 + BESIDE * row.size and row.box.y2 > above.box.y1
     text = labels_above[-1].text
     if text.endswith(":") or down <= 0:
         return False
-    is_tight = down <= TIGHT * pitch and down <= WRAPPED * row.size
-    return is_tight or (labels[0].text[:1].islower() and down <= WRAPPED * row.size)
+    is_continued = UNFINISHED.search(text) or CONTINUING.match(labels[0].text)
+    return down <= WRAPPED * row.size and (down <= TIGHT * pitch or is_continued is not None)
 
 
 def _halves(row: TableRow, left: float) -> tuple[list[TableCell], list[TableCell]]:
@@ -66,7 +71,7 @@ def _join_rows(above: TableRow, row: TableRow, left: float) -> TableRow:
     return TableRow.of(above.block, (*label, *figures, *below))
 
 
-# --- Columns ------------------------------------------------------------------------------------------------
+# --- Columns ----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -87,7 +92,7 @@ def columns_of(rows: Sequence[TableRow], left: float) -> list[tuple[float, float
 
 
 def _clusters(rows: Sequence[Sequence[TableCell]]) -> list[_Column]:
-    """Return where cells stand above each other, from the fullest row on; what spans two columns is neither."""
+    """Return where cells stand above each other, from the fullest row on; none spans two columns."""
     columns: list[_Column] = []
     for row in sorted(rows, key=len, reverse=True):
         for cell in row:
@@ -108,24 +113,29 @@ def _touched(cell: TableCell, columns: Iterable[_Column]) -> list[_Column]:
 def lines_of_columns(row: TableRow, columns: Columns, left: float) -> list[list[PdfLine]]:
     """Return the lines of each column in reading order, the labels' column first."""
     labels, data = _halves(row, left)
-    parted: list[list[PdfLine]] = [[line for cell in labels for line in cell.lines], *([] for _ in columns)]
-    for cell in data:
-        for line in _parts(cell, columns):
-            parted[column_of(line.box, columns)].append(line)
-    return [sorted(lines, key=in_reading_order) for lines in parted]
+    parted: list[list[TableCell]] = [labels, *([] for _ in columns)]
+    for cell in (part for each in data for part in _parts(each, columns)):
+        parted[column_of(_figure_box(cell), columns)].append(cell)
+    return [[line for cell in sorted(cells, key=in_reading_order) for line in cell.lines] for cells in parted]
 
 
-def _parts(cell: TableCell, columns: Columns) -> Iterator[PdfLine]:
-    """Yield the lines of a cell; figures that stand in several columns, each as a line of its own."""
+def _parts(cell: TableCell, columns: Columns) -> Iterator[TableCell]:
+    """Yield a cell; figures that stand in several columns, each as a cell of its own."""
     touched = sum(cell.box.x1 < right and cell.box.x2 > left for left, right in columns)
-    for line in cell.lines:
-        if touched > 1 and all(FIGURE.fullmatch(word) for word, _ in line.words):
-            yield from (piece_of(line, [word]) for word in line.words)
-        else:
-            yield line
+    words = [(line, word) for line in cell.lines for word in line.words]
+    if touched > 1 and all(FIGURE.fullmatch(text) for _, (text, _) in words):
+        yield from (TableCell.of(piece_of(line, [word])) for line, word in words)
+    else:
+        yield cell
 
 
-# --- What is no table ---------------------------------------------------------------------------------------
+def _figure_box(cell: TableCell) -> Box:
+    """Return the box of a cell without a currency sign, which may stand far to the left."""
+    boxes = [box for line in cell.lines for text, box in line.words if not CURRENCY.fullmatch(text)]
+    return enclosing_box(boxes) if boxes else cell.box
+
+
+# --- What is no table -------------------------------------------------------------------------------------
 
 
 def is_table(rows: Sequence[TableRow], left: float) -> bool:

@@ -24,9 +24,9 @@ TAIL = re.compile(r"[%)]+")
 # “495” and “$1,204” in “495 $1,204”; “(1)” is the mark of a footnote.
 FIGURE = re.compile(r"[(\-–—+$€£¥]*+\d[\d.,]*+[)%]*+|—|–")
 FOOTNOTE = re.compile(r"\(\w\)")
-# A mark of a footnote is no larger than this share of the type before it.
+# A mark of a footnote is no higher than this share of the type before it, and raised by this share of itself.
 MARK = re.compile(r"\(?\w{1,2}\)?|[*†‡§]{1,3}")
-MARK_SIZE = 0.8
+MARK_SIZE, RAISED = 0.8, 0.5
 # “Cash . . . . . 1,815”: fewer dots stand for words that are left out.
 LEADER = re.compile(r"[.…·]+")
 FEWEST_DOTS = 4
@@ -132,14 +132,21 @@ def _continues(line: PdfLine, row: Sequence[PdfLine]) -> bool:
     if continues_row(line, row[-1]):
         return True
     if _is_mark(line, row[-1]):
-        return row[-1].box.x2 - 1 <= line.box.x1 and row[-1].box.y1 - line.size < line.box.y1 < row[-1].box.y2
+        box, before = line.box, row[-1].box
+        return box.x1 >= before.x2 - 1 and before.y1 - RAISED * _height(line) < box.y2 and box.y1 < before.y2
     return len(row) > 1 and _is_mark(row[-1], row[-2]) and continues_row(line, row[-2])
 
 
 def _is_mark(line: PdfLine, previous: PdfLine) -> bool:
     """Whether a line is the small mark of a footnote behind another one."""
-    is_small = line.size <= MARK_SIZE * previous.size
+    is_small = _height(line) <= MARK_SIZE * _height(previous)
     return is_small and len(line.words) == 1 and MARK.fullmatch(line.words[0][0]) is not None
+
+
+def _height(line: PdfLine) -> float:
+    """Return the height of the last word: a line of MuPDF may have type of several sizes."""
+    box = line.words[-1][1]
+    return box.y2 - box.y1
 
 
 def _cells(lines: Iterable[PdfLine]) -> tuple[TableCell, ...]:
@@ -178,7 +185,7 @@ def _pieces(line: PdfLine) -> Iterator[PdfLine]:
 
 
 def _leading_dots(words: Sequence[Word]) -> set[int]:
-    """Return the indexes of words that are nothing but dots, where at least `FEWEST_DOTS` follow each other."""
+    """Return the indexes of words that are only dots, where at least `FEWEST_DOTS` dots follow each other."""
     found: set[int] = set()
     run: list[int] = []
     for at in range(len(words) + 1):

@@ -1,7 +1,7 @@
 """Which lines above the figures of a table are its head.
 
-Programs draw the lines of a head in any order, often cell by cell. So a head is found by where its lines stand:
-level by level upwards, as long as what stands there is short and above the columns.
+Programs draw the lines of a head in any order, often cell by cell. So a head is found by where its lines
+stand: level by level upwards, while what stands there is short and above the columns.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Beginning:
 def find_beginning(above: Sequence[TableRow], body: Sequence[TableRow], zone: Zone) -> Beginning:
     """Return which of the rows read before belong to the table that these rows form."""
     limit, size = body[0].box.y1, body[0].size
-    found, waiting = Beginning(set(), _labels_beside(above, body[0], zone)), list[int]()
+    found, waiting = Beginning(set(), set(_labels_beside(above, body[0], zone))), list[int]()
     floor = limit - HEADER_HEIGHT * size
     for level in _levels_above(above, zone, limit + size / 2, floor):
         rows = [above[at] for at in level]
@@ -76,23 +76,18 @@ def find_beginning(above: Sequence[TableRow], body: Sequence[TableRow], zone: Zo
     return found
 
 
-def _labels_beside(above: Sequence[TableRow], first: TableRow, zone: Zone) -> set[int]:
+def _labels_beside(above: Sequence[TableRow], first: TableRow, zone: Zone) -> list[int]:
     """Return the indexes of the lines of a label that the file draws before the figures beside it."""
     if first.cells[0].box.x1 < zone.left:
-        return set()
-    return (
-        {
-            at
-            for at, row in enumerate(above)
-            if zone.is_left(row)
-            and zone.touches(row)
-            and is_label(row, zone.left)
-            and row.box.y1 < first.box.y2
-            and row.box.y2 > first.box.y1 + row.size / 2
-        }
-        if above
-        else set()
-    )
+        return []
+    return [
+        at
+        for at, row in enumerate(above)
+        if zone.is_left(row)
+        and is_label(row, zone.left)
+        and row.box.y1 < first.box.y2
+        and row.box.y2 > first.box.y1 + row.size / 2
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +121,19 @@ class Zone:
 
     def is_left(self, row: TableRow) -> bool:
         """Whether a row has words only above the first column."""
-        return len(row.cells) == 1 and row.box.x2 <= self.left + row.size
+        is_beyond_labels = row.box.x1 >= self.labels_end
+        return len(row.cells) == 1 and row.box.x2 <= self.left + row.size and not is_beyond_labels
+
+    def is_central(self, cell: TableCell) -> bool:
+        """Whether words stand in the middle of the whole table."""
+        return abs(cell.middle - (self.x1 + self.x2) / 2) <= CENTRAL * cell.size
 
     def is_head(self, rows: Sequence[TableRow]) -> bool:
         """Whether words at one height are names of columns: short, without figures, above the columns."""
         cells = [cell for row in rows for cell in row.cells]
         if any(not self._may_name(cell) for cell in cells):
             return False
-        over = [cell for cell in cells if cell.box.x2 > self.left]
-        return len(cells) > 1 or not over or not self._is_title(over[0])
+        return len(cells) > 1 or not self._is_title(cells[0])
 
     def _may_name(self, cell: TableCell) -> bool:
         if cell.is_figure and not COLUMN_NUMBER.fullmatch(cell.text):
@@ -152,13 +151,13 @@ class Zone:
         if UNITS.fullmatch(cell.text):
             return False
         is_wide = cell.box.x2 - cell.box.x1 > TEXT_WIDTH * (self.x2 - self.x1)
-        is_central = abs(cell.middle - (self.x1 + self.x2) / 2) <= CENTRAL * cell.size
-        is_title = is_central and cell.box.x1 < self.left
+        off, off_data = (abs(cell.middle - (x1 + self.x2) / 2) for x1 in (self.x1, self.left))
+        is_title = self.is_central(cell) and off < off_data and cell.box.x1 < self.left
         return is_wide or is_title or CAPTION.match(cell.text) is not None
 
 
 def _levels_above(rows: Sequence[TableRow], zone: Zone, ceiling: float, floor: float) -> Iterator[list[int]]:
-    """Yield the indexes of rows above a table level by level upwards, whatever order the file draws them in."""
+    """Yield the indexes of rows above a table level by level upwards, however the file orders them."""
     near = [
         at
         for at, row in enumerate(rows)

@@ -41,10 +41,10 @@ def head_of_columns(
     namer = _Namer(cells, columns, zone, rules)
     # From below: figures are set to the right of their column, and what names it shows how wide it is.
     for level in reversed(list(_levels(cells))):
-        for cell, numbers in namer.name(level):
+        for cell, numbers in sorted(namer.name(level), key=lambda named: -named[0].box.x1):
             for number in numbers:
-                above[number] += cell.lines
-    return [sorted(lines, key=in_reading_order) for lines in above]
+                above[number] = [*cell.lines, *above[number]]
+    return above
 
 
 def _levels(cells: Iterable[TableCell]) -> Iterator[list[TableCell]]:
@@ -86,11 +86,15 @@ class _Namer:
             return guess
         if under := self._columns_of_rules(cell):
             return under
-        if len(level) == 1 and UNITS.fullmatch(cell.text) and _spans(cell, self.columns):
+        if len(level) == 1 and UNITS.fullmatch(cell.text) and self._is_of_all(cell):
             return [0]
         if len(guess) > 1 and PERIOD.search(cell.text):
             return guess
         return self._columns_of_line_below(cell) or guess
+
+    def _is_of_all(self, cell: TableCell) -> bool:
+        """Whether words stand in the middle of all columns, or of the whole table."""
+        return _spans(cell, self.columns) or self.zone.is_central(cell)
 
     # By place alone.
 
@@ -150,7 +154,8 @@ class _Namer:
         ]
         centred = [each for each in reaches if abs(sum(each) / 2 - cell.middle) <= OFF_RULES * cell.size]
         left, right = max(centred, key=lambda each: each[1] - each[0], default=(own.x1, own.x2))
-        return self._columns_between(left, right)
+        numbers = self._columns_between(left, right)
+        return numbers if centred or len(numbers) < 2 or cell.box.x1 - own.x1 <= cell.size else []
 
     def _underlines(self, rule: Rule, cell: TableCell) -> bool:
         is_below = -SAME_LEVEL * cell.size <= rule.y - cell.box.y2 <= BELOW_WORDS * cell.size
@@ -236,9 +241,9 @@ def _spans(cell: TableCell, columns: Columns) -> bool:
     return touched != 1 or len(columns) % 2 == 0 or " " in cell.text or cell.is_year
 
 
-def in_reading_order(line: PdfLine) -> tuple[int, float]:
-    """Return a key that sorts the lines of a cell from top to bottom."""
-    return round(line.box.y1), line.box.x1
+def in_reading_order(cell: TableCell) -> tuple[int, float]:
+    """Return a key that sorts cells in one place of a table from top to bottom."""
+    return round(cell.box.y1), cell.box.x1
 
 
 def column_of(box: Box, columns: Columns) -> int:

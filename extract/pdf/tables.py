@@ -76,7 +76,7 @@ def _without_cells(rows: Iterable[TableRow]) -> Iterator[list[PdfLine]]:
 
 def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
     """Return the index after the last row that belongs to the table of row `start`."""
-    end = start + 1
+    end = tail = start + 1  # after the last row with figures, and with cells
     left, bottom = rows[start].data_left, rows[start].box.y2
     lowest, reach = bottom, LABEL_REACH * (rows[start].box.x2 - left)
     for at in range(start + 1, len(rows)):
@@ -84,13 +84,14 @@ def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
         if row.box.y1 < bottom - size / 2 or row.box.y1 > lowest + ROW_GAP * size:
             break
         if row.is_tabular:
-            if not row.has_figures and (at > end or _is_head_again(row, left)):
-                break
-            end, left, bottom = at + 1, min(left, row.data_left), row.box.y2
-        elif at + 1 - end > LABELS_BETWEEN or not (is_label(row, left, reach) or _names_group(row, left)):
+            if not row.has_figures and (at > tail or _is_head_again(row, left)):
+                return end  # words since the last figures belong to the head of another table
+            tail, left, bottom = at + 1, min(left, row.data_left), row.box.y2
+            end = tail if row.has_figures else end
+        elif at + 1 - tail > LABELS_BETWEEN or not (is_label(row, left, reach) or _names_group(row, left)):
             break
         lowest = max(lowest, row.box.y2)
-    return end
+    return tail
 
 
 def _is_head_again(row: TableRow, left: float) -> bool:
@@ -109,7 +110,7 @@ def _names_group(row: TableRow, left: float) -> bool:
 def _read_table(
     kept: Sequence[TableRow], run: Sequence[TableRow], rules: Rules
 ) -> tuple[Table, list[TableRow]] | None:
-    """Return the table that rows form, and the rows before that are not part of it; None if they form none."""
+    """Return the table that rows form, if any, and the rows before that are not part of it."""
     tabular = [row for row in run if row.is_tabular]
     zone = Zone.of(run)
     if not is_table(tabular, zone.left):

@@ -10,8 +10,9 @@ from typing import Self
 from core.locations import Box
 from extract.pdf.lines import PdfLine, continues_row, enclosing_box
 
-# Words separated by more than this many type sizes are in different cells; figures by less.
-CELL_GAP, FIGURE_GAP = 0.9, 0.45
+# Words separated by more than this many type sizes are in different cells; figures by less, and by still less
+# if the second one has a currency sign.
+CELL_GAP, FIGURE_GAP, CURRENCY_GAP = 0.9, 0.45, 0.36
 CELL_CHARS = 40
 
 NUMBER = re.compile(
@@ -206,8 +207,9 @@ def _ends_cell(word: Word, following: Word, size: float) -> bool:
         return True
     if not FIGURE.fullmatch(left) or FOOTNOTE.fullmatch(right):
         return False
-    begins = CURRENCY.match(right) is not None
-    return begins or (gap > FIGURE_GAP * size and FIGURE.fullmatch(right) is not None)
+    if CURRENCY.match(right):
+        return gap > CURRENCY_GAP * size
+    return gap > FIGURE_GAP * size and FIGURE.fullmatch(right) is not None
 
 
 def piece_of(line: PdfLine, words: list[Word]) -> PdfLine:

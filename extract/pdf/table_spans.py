@@ -138,7 +138,7 @@ class _Namer:
     def _columns_of_rules(self, cell: TableCell) -> list[int]:
         """Return the columns above which the words are underlined, by one rule or by pieces in a row."""
         own = next((rule for rule in self.rules if self._underlines(rule, cell)), None)
-        if own is None or any(self._is_above(each, own) for each in self.cells if each is not cell):
+        if own is None or any(self._underlines(own, each) for each in self.cells if each is not cell):
             return []
         pieces = sorted((rule for rule in self.rules if abs(rule.y - own.y) <= 1), key=lambda rule: rule.x1)
         first = last = pieces.index(own)
@@ -159,13 +159,7 @@ class _Namer:
 
     def _underlines(self, rule: Rule, cell: TableCell) -> bool:
         is_below = -SAME_LEVEL * cell.size <= rule.y - cell.box.y2 <= BELOW_WORDS * cell.size
-        return is_below and rule.x1 - BEYOND <= cell.box.x1 and cell.box.x2 <= rule.x2 + BEYOND
-
-    def _is_above(self, cell: TableCell, rule: Rule) -> bool:
-        """Whether words stand closely above a rule, which so may be theirs."""
-        down = rule.y - cell.box.y2
-        is_near = -SAME_LEVEL * cell.size <= down <= BELOW_WORDS * cell.size
-        return is_near and rule.x1 <= cell.middle <= rule.x2
+        return is_below and rule.x1 <= cell.middle <= rule.x2
 
     def _is_free(self, rule: Rule) -> bool:
         """Whether no words stand above a rule, and figures below it."""

@@ -116,10 +116,10 @@ def _count_page(
 
 def _find_row(grids: Iterable[Grid], row: Sequence[str]) -> tuple[Grid, list[str]]:
     """Return the table and the row in which the words of a labelled row stand one after the other."""
-    wanted = _plain("".join(row))
+    wanted = "".join(map(_plain, row))
     for grid in grids:
         for cells in grid:
-            if wanted in _plain("".join(cells)):
+            if wanted in "".join(map(_plain, cells)):
                 return grid, cells
     return [], []
 
@@ -130,7 +130,7 @@ def _terms(head: str) -> Counter[str]:
 
 
 def _plain(cell: str) -> str:
-    return NO_CONTENT.sub("", cell)
+    return NO_CONTENT.sub("", cell).rstrip(".")
 
 
 # --- Flaws by rule -----------------------------------------------------------------------------------------

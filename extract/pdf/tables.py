@@ -18,6 +18,7 @@ from extract.pdf.table_body import columns_of, is_contents, is_table, lines_of_c
 from extract.pdf.table_cells import TableRow, table_rows
 from extract.pdf.table_heads import Zone, find_beginning, is_label
 from extract.pdf.table_spans import head_of_columns
+from extract.pdf.word_tables import may_name_columns, read_word_table
 
 # Rows separated by more than this many type sizes are in different tables.
 ROW_GAP = 2.5
@@ -56,17 +57,51 @@ def with_tables(
     kept: list[TableRow] = []
     at = 0
     while at < len(rows):
-        end = _end_of_run(rows, at) if rows[at].is_tabular and rows[at].has_figures else at
-        found = _read_table(kept, rows[at:end], rules) if end > at else None
+        found = _table_at(rows, at, kept, rules)
         if found is None:
             kept.append(rows[at])
             at += 1
             continue
-        table, before = found
-        yield from _without_cells(before)
-        yield table
-        kept, at = [], end
+        yield from _without_cells(found.before)
+        yield found.table
+        kept, at = [], found.end
     yield from _without_cells(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A table, the rows before that are not part of it, and the index after its last row."""
+
+    table: Table
+    before: list[TableRow]
+    end: int
+
+
+def _table_at(rows: Sequence[TableRow], at: int, kept: list[TableRow], rules: Rules) -> _Found | None:
+    """Return the table whose first figures, or whose names of columns, stand in row `at`."""
+    row = rows[at]
+    if row.is_tabular and row.has_figures:
+        end = _end_of_run(rows, at)
+        return _read_table(kept, rows[at:end], end, rules)
+    if not may_name_columns(row):
+        return None
+    words = read_word_table(rows, at, rules())
+    if words is None or _goes_on_with_figures(rows, words.end):
+        return None
+    grid = [[[line for cell in cells for line in cell.lines] for cells in row] for row in words.rows]
+    return _Found(Table(grid), list(kept), words.end)
+
+
+def _goes_on_with_figures(rows: Sequence[TableRow], end: int) -> bool:
+    """Whether figures stand closely below words, which so are the head of their table."""
+    lowest = rows[end - 1].box.y2
+    for row in rows[end : end + LABELS_BETWEEN]:
+        if not lowest - row.size / 2 <= row.box.y1 <= lowest + ROW_GAP * row.size:
+            return False
+        if row.is_tabular and row.has_figures:
+            return True
+        lowest = row.box.y2
+    return False
 
 
 def _without_cells(rows: Iterable[TableRow]) -> Iterator[list[PdfLine]]:
@@ -107,10 +142,8 @@ def _names_group(row: TableRow, left: float) -> bool:
     )
 
 
-def _read_table(
-    kept: Sequence[TableRow], run: Sequence[TableRow], rules: Rules
-) -> tuple[Table, list[TableRow]] | None:
-    """Return the table that rows form, if any, and the rows before that are not part of it."""
+def _read_table(kept: Sequence[TableRow], run: Sequence[TableRow], end: int, rules: Rules) -> _Found | None:
+    """Return the table that rows form, if any."""
     tabular = [row for row in run if row.is_tabular]
     zone = Zone.of(run)
     if not is_table(tabular, zone.left):
@@ -131,7 +164,7 @@ def _read_table(
             *(lines_of_columns(row, columns, zone.left) for row in body),
         ]
     )
-    return table, [row for at, row in enumerate(kept) if at not in taken]
+    return _Found(table, [row for at, row in enumerate(kept) if at not in taken], end)
 
 
 def _rules_beside(rows: Sequence[TableRow], rules: Rules) -> list[Rule]:

@@ -18,6 +18,7 @@ from core.locations import LocatedText
 from core.text.sentences import sentence_bounds
 from core.text.tables import without_marks
 from extract.base import Element, Kind, Pictured
+from ingestion.row_groups import GroupNames, Piece
 from kb.chunk_size import MOST_CHARS
 from kb.chunks import ChunkDraft, ElementBounds
 from kb.pictures import Picture
@@ -35,6 +36,8 @@ SHORT_SECTION = 200
 HEADINGS_SHARE = 0.25
 # A table's header is repeated above each group of its rows, unless it takes a larger share of the window.
 HEADER_SHARE = 0.5
+# The same for a row that names the rows below it.
+GROUP_NAME_SHARE = 0.25
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.HIDDEN})
 SEPARATOR = "\n\n"
 # No tokenizer makes more tokens of so few characters than a window holds; longer words are cut.
@@ -59,16 +62,6 @@ class HeadedSection:
     level: int
     headings: tuple[str, ...]
     elements: list[Element]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A sentence (or part of one): `element.text[start:end]`."""
-
-    element: LocatedText
-    start: int
-    end: int
-    tokens: int
 
 
 def chunk_elements(
@@ -243,23 +236,26 @@ def _count_tokens(texts: list[str], tokenizer: Tokenizer) -> list[int]:
 def _table_drafts(
     table: Element, tokenizer: Tokenizer, headings: tuple[str, ...], room: int
 ) -> Iterator[ChunkDraft]:
-    """Yield a table whole, or as groups of rows that each begin with its header."""
+    """Yield a table whole, or as rows that each begin with its header and the name of their group."""
     texts = [without_marks(table.text[start:end]) for start, end in table.rows]
     rows = [
         Piece(table.located, start, end, max(count, _least_tokens(end - start)) + 1)
         for (start, end), count in zip(table.rows, _count_tokens(texts, tokenizer), strict=True)
     ]
-    header = rows[0] if rows[0].tokens <= room * HEADER_SHARE and len(rows) > 1 else None
-    body = rows[1:] if header else rows
-    left = room - (header.tokens if header else 0)
+    header = rows[:1] if rows[0].tokens <= room * HEADER_SHARE and len(rows) > 1 else []
+    body = rows[len(header) :]
+    left = room - sum(row.tokens for row in header)
+    names = GroupNames.of(body, int(left * GROUP_NAME_SHARE))
+    if sum(row.tokens for row in body) > left:
+        left -= names.tokens
     parts = [part for row in body for part in _split(row, tokenizer, left)]
     for group in pack_paragraphs([[part] for part in parts], left):
-        yield _row_group(header, group, headings)
+        yield _row_group([*header, *names.above(group[0])], group, headings)
 
 
-def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...]) -> ChunkDraft:
-    pieces = [header, *rows] if header else rows
-    cut = [piece.element.slice(piece.start, piece.end) for piece in pieces]
+def _row_group(repeated: list[Piece], rows: list[Piece], headings: tuple[str, ...]) -> ChunkDraft:
+    """Return a chunk of rows below the rows that are repeated above them."""
+    cut = [piece.element.slice(piece.start, piece.end) for piece in [*repeated, *rows]]
     bounds = []
     at = 0
     for part in cut:
@@ -268,7 +264,7 @@ def _row_group(header: Piece | None, rows: list[Piece], headings: tuple[str, ...
     return ChunkDraft(
         LocatedText.join(cut, "\n"),
         headings,
-        tuple(bounds[1:] if header else bounds),
+        tuple(bounds[len(repeated) :]),
         is_table=True,
         elements=(ElementBounds(0, at - 1, Kind.TABLE),),
     )

@@ -1,8 +1,8 @@
 """Document structure from the type on the page: headings and their levels, lists, running heads and feet.
 
 Extractors see one page at a time. This step sees the whole document, so it knows the running text, the lines
-that are repeated on many pages, the words that lines part, and whether the number of a heading continues one
-before it.
+that are repeated on many pages, the words that lines part, the tables that the next page continues, and
+whether the number of a heading continues one before it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from core.locations import LocatedText
 from extract.base import Element, Kind
+from ingestion.structure.continued_tables import join_continued_tables
 from ingestion.structure.headings import NAMED_CHARS, Heading, find_headings
 from ingestion.structure.levels import heading_levels
 from ingestion.structure.parted_words import join_parted_words
@@ -28,7 +29,7 @@ LINE_PITCH = 1.9
 
 def structure_elements(elements: Sequence[Element]) -> list[Element]:
     """Return the elements classified as headings (with level), list items, running heads and feet."""
-    marked = mark_running_lines(join_parted_words(elements))
+    marked = join_continued_tables(mark_running_lines(join_parted_words(elements)))
     typography = Typography.of(element for element in marked if element.kind is Kind.PARAGRAPH)
     whole, headings = _join_lines(marked, find_headings(marked, typography))
     levels = heading_levels(whole, headings)

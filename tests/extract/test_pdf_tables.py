@@ -1,11 +1,13 @@
-"""Tables of a PDF page from the places of words: which head stands above which column."""
+"""Tables of a PDF page from the places of words: what is one, and which head stands above which column."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from core.locations import Box
 from extract.pdf.lines import PdfLine, enclosing_box
+from extract.pdf.rules import Rule
 from extract.pdf.tables import Table, with_tables
 
 SIZE = 10
@@ -31,13 +33,13 @@ def row(label: str, y: float, *figures: str, ends: tuple[float, ...] = (345, 445
     return [line(label, 50, y), *cells]
 
 
-def read(*blocks: list[PdfLine]) -> list[Any]:
+def read(*blocks: list[PdfLine], rules: Sequence[Rule] = ()) -> list[Any]:
     """Return the tables as rows of cells, and other blocks as text."""
     return [
         [[" ".join(each.text for each in cell) for cell in cells] for cells in block.grid]
         if isinstance(block, Table)
         else " ".join(each.text for each in block)
-        for block in with_tables(blocks)
+        for block in with_tables(blocks, lambda: rules)
     ]
 
 
@@ -112,3 +114,234 @@ def test_dots_lead_from_a_label_to_its_figures() -> None:
         [*dotted("Cash", 140, "1,815"), *dotted("Inventories", 152, "253"), *dotted("Other", 164, "99")]
     )
     assert found == ["Cash 1,815 Inventories 253 Other 99"]
+
+
+# --- Which columns a head spans ---------------------------------------------------------------------------
+
+FOUR = (250, 330, 410, 490)
+PERIODS = [centred("Three months ended", 280, 100), centred("Six months ended", 440, 100)]
+DATES = [line(year, end - 20, 116) for year, end in zip(["2023", "2022", "2023", "2022"], FOUR, strict=True)]
+FOUR_BODY = [
+    *row("Revenue", 140, "1", "2", "3", "4", ends=FOUR),
+    *row("Costs", 152, "5", "6", "7", "8", ends=FOUR),
+]
+
+
+def heads(found: list[Any]) -> list[str]:
+    """Return the head of the first table."""
+    table = next(each for each in found if isinstance(each, list))
+    return list(table[0])
+
+
+def test_a_rule_shows_which_columns_a_head_spans() -> None:
+    head = [line("Ended June", 230, 100), *DATES]
+    spanning = Rule(112, 225, 415)
+    assert heads(read([*head, *FOUR_BODY], rules=[spanning])) == [
+        *("", "Ended June 2023", "Ended June 2022", "Ended June 2023", "2022")
+    ]
+
+
+def test_a_rule_in_pieces_spans_the_columns_in_whose_middle_the_words_stand() -> None:
+    head = [centred("Change", 317, 100), *DATES]
+    pieces = [Rule(112, left, right) for left, right in [(220, 255), (300, 335), (380, 415)]]
+    assert heads(read([*head, *FOUR_BODY], rules=pieces)) == [
+        "",
+        "Change 2023",
+        "Change 2022",
+        "Change 2023",
+        "2022",
+    ]
+
+
+def test_a_rule_below_all_heads_shows_nothing() -> None:
+    assert heads(read([*PERIODS, *DATES, *FOUR_BODY], rules=[Rule(130, 50, 495)])) == [
+        "",
+        *(
+            "Three months ended 2023",
+            "Three months ended 2022",
+            "Six months ended 2023",
+            "Six months ended 2022",
+        ),
+    ]
+
+
+def test_heads_of_several_lines_that_are_drawn_cell_by_cell() -> None:
+    cells = [
+        line("Gross", 315, 88),
+        line("carrying", 305, 100),
+        line("amount", 310, 112),
+        line("Net", 430, 112),
+    ]
+    assert heads(read([*cells, *BODY])) == ["", "Gross carrying amount", "Net"]
+
+
+def test_units_of_all_columns_stand_once_in_the_head_of_the_labels() -> None:
+    head = [line("2023", 325, 100), line("2022", 425, 100), centred("(In millions)", 383, 114)]
+    assert heads(read([*head, *BODY])) == ["(In millions)", "2023", "2022"]
+
+
+def test_a_title_in_the_middle_of_the_table_is_no_head() -> None:
+    title = centred("CONSOLIDATED STATEMENTS OF INCOME", 250, 98)
+    found = read([title], [line("2023", 325, 114), line("2022", 425, 114), *BODY])
+    assert found[0] == "CONSOLIDATED STATEMENTS OF INCOME"
+    assert heads(found) == ["", "2023", "2022"]
+
+
+def test_a_short_head_beside_a_wide_label_column_names_the_first_figures() -> None:
+    assert heads(
+        read([line("Q1", 310, 112), line("Q2", 415, 112), *row("Sales", 140, "5", "6"), *BODY[3:]])
+    ) == [
+        "",
+        "Q1",
+        "Q2",
+    ]
+
+
+# --- Cells and rows ---------------------------------------------------------------------------------------
+
+
+def test_a_currency_sign_close_behind_a_figure_belongs_to_the_next() -> None:
+    def amounts(label: str, y: float) -> list[PdfLine]:
+        words = [("(495)", 300.0, 325.0), ("$", 330.0, 335.0), ("709", 360.0, 375.0)]
+        boxes = [(word, Box(left, y, right, y + SIZE)) for word, left, right in words]
+        return [
+            line(label, 50, y),
+            PdfLine(SIZE, False, False, boxes, enclosing_box([box for _, box in boxes])),
+        ]
+
+    [table] = read([*amounts("Customers", 140), *amounts("Technology", 152)])
+    assert table[1:] == [["Customers", "(495)", "$ 709"], ["Technology", "(495)", "$ 709"]]
+
+
+def test_figures_set_close_together_are_parted_by_the_columns() -> None:
+    def amounts(label: str, y: float, gap: float) -> list[PdfLine]:
+        return [line(label, 50, y), line("7,192", 320, y), line("8,288", 345 + gap, y)]
+
+    close = [line("Total", 50, 164), line("17,192 8,288", 315, 164)]
+    [table] = read([*amounts("Taxes", 140, 10), *amounts("Other", 152, 10), *close])
+    assert table[-1] == ["Total", "17,192", "8,288"]
+
+
+def test_a_raised_mark_of_a_footnote_stays_with_its_figure() -> None:
+    box = Box(347, 137, 353, 143)
+    mark = PdfLine(6, False, False, [("(1)", box)], box)
+    first, second = row("Revenue", 140, "7,192", "8,288"), row("Costs", 152, "2,544", "2,857")
+    [table] = read([*first[:2], mark, first[2], *second])
+    assert table[1] == ["Revenue", "7,192 (1)", "8,288"]
+
+
+def test_the_lines_of_a_wrapped_label_are_one_row() -> None:
+    wrapped = [
+        line("Net change in unrealised gains on", 50, 164),
+        *row("securities held for sale", 174, "1", "2"),
+    ]
+    [table] = read([*BODY, *wrapped])
+    assert table[-1] == ["Net change in unrealised gains on securities held for sale", "1", "2"]
+
+
+def test_the_name_of_a_group_keeps_its_own_row() -> None:
+    head = [line("2023", 325, 112), line("2022", 425, 112)]
+    groups = [line("Assets", 50, 128), *BODY, line("Liabilities", 50, 164), *row("Payables", 176, "1", "2")]
+    [table] = read([*head, *groups])
+    assert [cells[0] for cells in table[1:]] == [
+        "Assets",
+        "Revenue",
+        "Cost of sales",
+        "Liabilities",
+        "Payables",
+    ]
+
+
+def test_a_label_of_two_lines_that_is_drawn_before_the_figures_beside_it() -> None:
+    label = [line("Reported income before tax", 50, 135), line("by segment", 50, 145)]
+    figures = row("-", 140, "7,192", "8,288")[1:]
+    head = [line("2023", 325, 112), line("2022", 425, 112)]
+    [table] = read(
+        [*head, *label, *figures, *row("Costs", 165, "2,544", "2,857"), *row("Tax", 177, "1", "2")]
+    )
+    assert table[1] == ["Reported income before tax by segment", "7,192", "8,288"]
+
+
+# --- What is a table, and where it ends -------------------------------------------------------------------
+
+
+def test_contents_are_no_table() -> None:
+    pages = [("Item 1. Business", "3"), ("Item 1A. Risk factors", "20"), ("Item 2. Properties", "34")]
+    lines = [part for at, (title, page) in enumerate(pages) for part in row(title, 140 + 12 * at, page)]
+    lines += row("Item 3. Legal proceedings", 176, "34")
+    assert all(isinstance(each, str) for each in read(lines))
+
+
+def test_a_row_of_dates_begins_another_table() -> None:
+    more = [
+        line("2021", 325, 164),
+        line("2020", 425, 164),
+        *row("Media", 176, "1", "2"),
+        *row("Other", 188, "3", "4"),
+    ]
+    first, second = read([line("2023", 325, 112), line("2022", 425, 112), *BODY, *more])
+    assert first[0] == ["", "2023", "2022"]
+    assert second[0] == ["", "2021", "2020"]
+
+
+def test_running_text_between_figures_ends_a_table() -> None:
+    text = line(
+        "The increase in 2023 was due to higher sales of products that we had launched in 2022.", 50, 168
+    )
+    after = [*row("Media", 186, "1", "2"), *row("Other", 198, "3", "4")]
+    assert [type(each) for each in read([*BODY], [text], [*after])] == [list, str, list]
+
+
+# --- Tables of words --------------------------------------------------------------------------------------
+
+
+def named(y: float, *words: str, bold: bool = False) -> list[PdfLine]:
+    return [line(word, x, y, bold) for word, x in zip(words, (50, 150, 300), strict=False)]
+
+
+OFFICERS = [
+    *named(120, "Jane Doe", "Chair of the board", "Chair since 2003; chief executive"),
+    line("from 1973 to 2003.", 300, 131),
+    *named(145, "John Smith", "President and chief"),
+    line("executive officer", 150, 156),
+    line("President since 2003.", 300, 145),
+]
+
+
+def test_names_of_columns_over_cells_of_several_lines() -> None:
+    [table] = read([*named(100, "Name", "Position", "Experience", bold=True), *OFFICERS])
+    assert table == [
+        ["Name", "Position", "Experience"],
+        ["Jane Doe", "Chair of the board", "Chair since 2003; chief executive from 1973 to 2003."],
+        ["John Smith", "President and chief executive officer", "President since 2003."],
+    ]
+
+
+def test_a_rule_below_names_makes_them_a_head_and_words_without_one_are_text() -> None:
+    lines = [*named(100, "Name", "Position", "Experience"), *OFFICERS]
+    assert isinstance(read(lines, rules=[Rule(113, 50, 470)])[0], list)
+    assert all(isinstance(each, str) for each in read(lines))
+
+
+def test_running_text_below_names_ends_a_table_of_words() -> None:
+    text = line(
+        "Each officer is elected by the board of directors for a year and serves until the next.", 50, 175
+    )
+    table, after = read([*named(100, "Name", "Position", "Experience", bold=True), *OFFICERS, text])
+    assert len(table) == 3
+    assert after.startswith("Each officer")
+
+
+def test_rows_close_together_begin_where_the_line_above_had_room() -> None:
+    rows = [
+        *named(112, "MI", "melody opera", "gilbert"),
+        *named(123, "NMT", "What is the melody of our", "gilbert"),
+        line("thing?", 150, 134),
+        *named(145, "AQA", "What is name melody heard", "xerxes"),
+    ]
+    [table] = read([*named(95, "Model", "Query", "Answer", bold=True), *rows])
+    assert table[1:] == [
+        ["MI", "melody opera", "gilbert"],
+        ["NMT", "What is the melody of our thing?", "gilbert"],
+        ["AQA", "What is name melody heard", "xerxes"],
+    ]

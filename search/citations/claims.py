@@ -1,6 +1,7 @@
 """Claims: the content of an answer's sentence, in a form that can be compared with a source.
 
-A source must contain every number and every name of a claim, and most of its words or its meaning.
+A source must contain every number and every name of a claim, and most of its words or its meaning. Numbers
+that a formula of the claim proves are left out of that (`formulas.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from decimal import Decimal
 from functools import cached_property
 
 from core.text.analysis import terms
+from search.citations.formulas import proven
 
 Terms = frozenset[str]
 
@@ -56,6 +58,11 @@ class AnalysedText:
         return frozenset(term for term in self.terms if any(map(str.isdigit, term)))
 
     @cached_property
+    def proven(self) -> Terms:
+        """The numbers that its formulas prove: where it is a claim, no source needs to hold them."""
+        return proven(self.text.replace("**", " "), self.language)
+
+    @cached_property
     def scaled(self) -> frozenset[Decimal]:
         """The values of amounts such as “3.2 billion”."""
         return frozenset(_amounts(self.text))
@@ -75,7 +82,7 @@ def lacks_number(claim: AnalysedText, sources: Iterable[AnalysedText]) -> bool:
     known = list(sources)
     held = frozenset[str]().union(*(source.numbers for source in known))
     amounts = frozenset[Decimal]().union(*(source.scaled for source in known))
-    missing = claim.numbers - held
+    missing = claim.numbers - claim.proven - held
     plain = frozenset(map(Decimal, filter(_NUMERAL.fullmatch, held)))
     return any(not _is_amount_of(number, claim.scaled, amounts | plain) for number in missing)
 
@@ -87,7 +94,8 @@ def lacks_name(claim: AnalysedText, sources: Iterable[AnalysedText]) -> bool:
 
 def cover(claim: AnalysedText, source: Terms) -> float:
     """Return the share of the claim's words that the source has, 0 to 1; 0 if the claim has none."""
-    return len(claim.terms & source) / len(claim.terms) if claim.terms else 0.0
+    claimed = claim.terms - (claim.proven - source)
+    return len(claimed & source) / len(claimed) if claimed else 0.0
 
 
 def _amounts(text: str) -> Iterator[Decimal]:

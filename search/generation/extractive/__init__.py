@@ -1,6 +1,7 @@
 """An answer without a language model: the statements that best answer the question, each with its source.
 
     contexts ─▶ statements (sentences, rows of tables) ─▶ weighed ─▶ chosen ─▶ rendered in paragraphs
+             ─▶ figures of tables, if the question wants something computed ─▶ a formula
 
 It can't be wrong about what a document says, only about which statement matters; below a floor of relevance
 it says that there is no answer.
@@ -13,8 +14,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.llm.payment import Payment
+from search.citations.markers import MARKER
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.choosing import choose, paragraphs
+from search.generation.extractive.computing import computed
 from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
 from search.generation.extractive.wording import (
     escape_markdown,
@@ -42,15 +45,19 @@ class ExtractiveGenerator(Generator):
 
 def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     """Return the pieces of the answer."""
+    found = computed(asked.question, asked.contexts) or _quoted(asked, similarity)
+    said = found or [nothing_found(asked)]
+    if not asked.reflection:
+        return said
+    cited = frozenset(MARKER.findall("".join(found)))
+    return [reflection(asked.question, asked.contexts, len(cited)), *said]
+
+
+def _quoted(asked: GenerationRequest, similarity: Similarity) -> list[str]:
+    """Return the best statements, those that follow each other as one paragraph."""
     chosen = choose(weigh(asked.question, asked.contexts, similarity))
-    pieces = []
-    if asked.reflection:
-        cited = {each.statement.context.rank for each in chosen}
-        pieces.append(reflection(asked.question, asked.contexts, len(cited)))
-    if not chosen:
-        pieces.append(nothing_found(asked))
     rendered = [*map(_render_paragraph, paragraphs(chosen))]
-    return [*pieces, *(f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered)]
+    return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
 
 
 def _extracted(asked: GenerationRequest) -> list[str]:

@@ -1,0 +1,113 @@
+"""What a question wants computed: “By what percentage did revenue grow from 2021 to 2022?” asks for growth.
+
+Cues of four languages tell the kind. What is computed with is found in tables (`computing.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from search.generation.extractive.statements import words_of
+
+
+class Kind(StrEnum):
+    """What is computed: of one row over two or more years, or of two or more rows of one year."""
+
+    GROWTH = "growth"
+    DIFFERENCE = "difference"
+    RATIO = "ratio"
+    SUM = "sum"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Calculation:
+    """`years` are those of the question, ascending; `rest` is the question without what tells the kind."""
+
+    kind: Kind
+    years: tuple[str, ...]
+    rest: str
+    is_yearly: bool = False
+    """Whether it compares with the year before, without naming it."""
+    before_whole: str | None = None
+    """What stands before “percentage of”: “what percentage of B is A?” names the whole first."""
+    is_ratio: bool = False
+    """Whether it asks for a quotient rather than for a percentage."""
+
+
+_CHANGE = (
+    r"gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell|fall(?:s|en)?|ris(?:e|es|en|ing)|rose"
+    r"|drop\w*|reduc(?:ed?|tion)|improv\w*|wachs\w*|wuchs|gewachsen|wachstum\w*|ge?stieg\w*|steiger\w*|anstieg"
+    r"|zunahme|abnahme|veränder\w*|gesunken|sank|rückgang|croissance|augment\w*|baiss\w*|diminu\w*|évolution"
+    r"|hausse|creci\w*|aument\w*|disminu\w*|cambi(?:o|ó|ado)|variación|subid[ao]|subió|bajó"
+)
+_PERCENT = (
+    r"percent\w*|per cent|%|rate|prozent\w*|wachstumsrate|pour ?cent\w*|taux|porcent\w*|por ciento|tasa"
+)
+_AMOUNT = (
+    r"how much|difference|net change|by what amount|um wie ?viel|differenz|unterschied|de combien|différence"
+    r"|cuánto|diferencia"
+)
+_SHARE = (
+    r"share|proportion|fraction|ratio|anteil|verhältnis|part|proportion|rapport|proporción|parte|relación"
+)
+_MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|media"
+_SUM = r"sum|combined|together|plus|summe|zusammen|somme|ensemble|suma|juntos"
+_YEARLY = (
+    r"year[- ]over[- ]year|yoy|(?:prior|previous|last|preceding) year|year before|vorjahr\w*|jahr davor"
+    r"|année précédente|an dernier|año anterior"
+)
+_OF = r"of|von|des?|der|du|del?"
+
+
+def _cue(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+
+
+_CUES = {
+    name: _cue(words)
+    for name, words in {
+        "change": _CHANGE,
+        "percent": _PERCENT,
+        "amount": _AMOUNT,
+        "share": _SHARE,
+        "mean": _MEAN,
+        "sum": _SUM,
+        "yearly": _YEARLY,
+    }.items()
+}
+_WHOLE = _cue(rf"(?:{_PERCENT}|{_SHARE})\s++(?:{_OF})")
+_RATIO = _cue(r"ratio|verhältnis|rapport|relación")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def calculation_of(question: str) -> Calculation | None:
+    """Return what a question wants computed, None if nothing."""
+    found = {name for name, cue in _CUES.items() if cue.search(question)}
+    years = tuple(sorted(set(filter(_YEAR.fullmatch, words_of(question)))))
+    kind = _kind(found, years)
+    if kind is None:
+        return None
+    rest = question
+    for cue in _CUES.values():
+        rest = cue.sub(" ", rest)
+    is_ratio = kind is Kind.RATIO and _RATIO.search(question) is not None
+    whole = None if is_ratio else _WHOLE.search(question)
+    before_whole = question[: whole.start()] if whole else None
+    return Calculation(kind, years, rest, "yearly" in found, before_whole, is_ratio)
+
+
+def _kind(found: set[str], years: tuple[str, ...]) -> Kind | None:
+    if "change" in found and "percent" in found:
+        return Kind.GROWTH
+    if "change" in found and ("amount" in found or "yearly" in found or len(years) > 1):
+        return Kind.DIFFERENCE
+    if "mean" in found:
+        return Kind.MEAN
+    if "share" in found or "percent" in found:
+        return Kind.RATIO
+    if "sum" in found:
+        return Kind.SUM
+    return Kind.DIFFERENCE if "amount" in found else None

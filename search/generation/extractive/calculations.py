@@ -24,11 +24,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """`years` are those of the question, ascending; `rest` is the question without what tells the kind."""
+    """`years` are those of the question, ascending; `cues` is what tells the kind, `rest` all else of it."""
 
     kind: Kind
     years: tuple[str, ...]
     rest: str
+    cues: str
     is_yearly: bool = False
     """Whether it compares with the year before, without naming it."""
     before_whole: str | None = None
@@ -90,13 +91,13 @@ def calculation_of(question: str) -> Calculation | None:
     kind = _kind(found, years)
     if kind is None:
         return None
-    rest = question
+    rest, cues = question, " ".join(match for cue in _CUES.values() for match in cue.findall(question))
     for cue in _CUES.values():
         rest = cue.sub(" ", rest)
     is_ratio = kind is Kind.RATIO and _RATIO.search(question) is not None
     whole = None if is_ratio else _WHOLE.search(question)
     before_whole = question[: whole.start()] if whole else None
-    return Calculation(kind, years, rest, "yearly" in found, before_whole, is_ratio)
+    return Calculation(kind, years, rest, cues, "yearly" in found, before_whole, is_ratio)
 
 
 def _kind(found: set[str], years: tuple[str, ...]) -> Kind | None:

@@ -115,13 +115,13 @@ def _fact(context: Context, row: FactRow, cell: FactCell, figure: Figure) -> Fac
 
 def _operands(asked: Calculation, question: str, facts: Sequence[Fact]) -> list[Fact] | None:
     """Return the figures to compute with, in their order; None if any of them is missing or not sure."""
-    measures = _named(question, facts)
+    measures = _named(question, facts, asked.cues)
     if not measures:
         return None
     if asked.kind is not Kind.RATIO and (len(measures) == 1 or len(asked.years) > 1 or asked.is_yearly):
         wanted = [(measures[0], year) for year in _years(asked, measures[0], facts)]
     else:
-        if asked.before_whole is not None and not _named(asked.before_whole, facts):
+        if asked.before_whole is not None and not _named(asked.before_whole, facts, asked.cues):
             measures = measures[::-1]
         wanted = [(measure, asked.years[-1] if asked.years else "") for measure in measures]
     if not 2 <= len(wanted) <= MOST_OPERANDS or (len(wanted) > 2 and asked.kind not in (Kind.SUM, Kind.MEAN)):
@@ -136,12 +136,19 @@ def _operands(asked: Calculation, question: str, facts: Sequence[Fact]) -> list[
     return None
 
 
-def _named(question: str, facts: Sequence[Fact]) -> list[Measure]:
-    """Return what the question names, in its order; the longest names first take their words."""
+def _named(question: str, facts: Sequence[Fact], cues: str) -> list[Measure]:
+    """Return what a question names, in its order; the longest names first take their words.
+
+    “By what percentage did total revenue grow” does not name the row “Percentage of total revenue”.
+    """
     places: dict[int, Measure] = {}
     taken: set[int] = set()
     known = {(fact.measure, fact.context.language) for fact in facts if fact.measure}
     for measure, language in sorted(known, key=lambda each: (-len(each[0]), each[0])):
+        of_cues = frozenset(terms(cues, language))
+        plain = tuple(term for term in measure if term not in of_cues)
+        if plain != measure and (plain, language) in known:
+            continue
         said = tuple(terms(question, language))
         for at in range(len(said) - len(measure) + 1):
             span = set(range(at, at + len(measure)))

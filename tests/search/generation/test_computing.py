@@ -18,6 +18,7 @@ INCOME = """\
 | Cost of sales | $ 1,900 | $ 1,750 | $ 1,600 |
 | Net revenue | $ 3,200 | $ 2,900 | $ 2,500 |
 | Operating loss | (250) | (100) | 40 |
+| Percentage of net revenue | 41 % | 40 % | 36 % |
 | Margin | 40.6 % | 39.7 % | 36.0 % |"""
 TURNED = """\
 | Year | Visitors |

@@ -170,7 +170,9 @@ def test_the_words_for_a_picture_on_a_slide(multimodal: Cast, upload: Upload, tm
     deck.save(tmp_path / "deck.pptx")
     document = ingested(upload("deck.pptx", (tmp_path / "deck.pptx").read_bytes()))
     [picture] = pictures_of(document)
-    assert (picture.text, picture.modality) == ("A white sign on the quay", Modality.IMAGE)
+    # What an author wrote about it, and what is read in it.
+    assert picture.text.split("\n\n") == ["A white sign on the quay", "FERRY DEPARTS 0930"]
+    assert picture.modality == Modality.IMAGE
     body = told(multimodal, picture)
     assert (body["bbox"], body["metadata"]["picture"], body["metadata"]["slides"]) == (None, None, [1])
 

@@ -12,3 +12,5 @@ class Run:
 
     execution_id: str
     workspace_id: UUID
+    holds_statements: bool = False
+    """Whether text is held until its citations are checked: for streams that can't take anything back."""

@@ -36,6 +36,8 @@ class Call:
     inputs: ToolInput
     workspace_id: UUID | None
     stream: bool
+    holds_statements: bool = False
+    """As in `Run`."""
 
     @classmethod
     def parse(cls, principal: Principal, tool: Tool, body: Any) -> Call:
@@ -61,7 +63,9 @@ class Call:
 
     async def launch(self, execution: Execution) -> None:
         """Start running the execution."""
-        await launch(self.principal, self.tool, self.inputs, execution)
+        await launch(
+            self.principal, self.tool, self.inputs, execution, holds_statements=self.holds_statements
+        )
 
     def _begin(self) -> Execution:
         return begin(self.principal, self.tool, self.inputs, self.workspace_id)

@@ -31,12 +31,18 @@ STOP_SECS = 4.0
 """How long a stopping server waits for its runs: less than its supervisor waits for it."""
 
 
-async def launch(principal: Principal, tool: Tool, inputs: ToolInput, execution: Execution) -> None:
+async def launch(
+    principal: Principal,
+    tool: Tool,
+    inputs: ToolInput,
+    execution: Execution,
+    *,
+    holds_statements: bool = False,
+) -> None:
     """Start running the execution in this event loop; it continues when its client leaves."""
+    run = Run(execution.pk, execution.workspace_id, holds_statements)
     loop = asyncio.get_running_loop()
-    _runs.setdefault(loop, Runs()).start(
-        execution.pk, _run(principal, tool, inputs, Run(execution.pk, execution.workspace_id))
-    )
+    _runs.setdefault(loop, Runs()).start(execution.pk, _run(principal, tool, inputs, run))
 
 
 class Runs:

@@ -10,7 +10,9 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
 from accounts.ledger.base import Payer
@@ -22,9 +24,11 @@ from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from runs.context import Run
 from runs.events import PartialText, ToolPartialUpdate, Usage
+from search.citations.gate import StatementGate
 from search.citations.markers import MarkerStream
 from search.citations.resolve import Resolved
-from search.citations.verifying import verify_with_deadline
+from search.citations.support import Embed
+from search.citations.verifying import judge_with_deadline, verify_with_deadline
 from search.contexts import Context
 from search.crops import crops_of
 from search.generation.base import Corpus, GenerationRequest, GenerationUsage, Generator, TextStream
@@ -34,6 +38,7 @@ from search.preferences import RagSettings
 from search.timing import StageTimer
 
 logger = logging.getLogger(__name__)
+Partials = AsyncGenerator[ToolPartialUpdate, None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +70,66 @@ async def answer_from(
     """
     asked = GenerationRequest(question, contexts, wanted.reflection, corpus=corpus)
     stream = AnswerStream()
-    async with aclosing(stream.partials(_generated(asked, principal, run, wanted))) as partials:
-        async for partial in partials:
+    written = stream.partials(_generated(asked, principal, run, wanted))
+    verified = (
+        _held(written, asked, clock) if run.holds_statements else _verified(written, stream, asked, clock)
+    )
+    async with aclosing(verified) as parts:
+        async for part in parts:
+            if isinstance(part, Resolved):
+                yield CitedAnswer(part, stream.spent.model, stream.usage, stream.cost, stream.spent.seen)
+            else:
+                yield part
+
+
+async def _verified(
+    written: Partials, stream: AnswerStream, asked: GenerationRequest, clock: StageTimer
+) -> AsyncGenerator[ToolPartialUpdate | Resolved, None]:
+    """Yield the text as it is written, and last the checked response."""
+    async with aclosing(written):
+        async for partial in written:
             yield partial
     clock.mark("generation")
-    shown = [context for context in contexts if stream.was_shown(context.rank)]
-    resolved = await asyncio.to_thread(verify_with_deadline, stream.raw, shown, question, embed)
+    shown = [context for context in asked.contexts if stream.was_shown(context.rank)]
+    yield await asyncio.to_thread(verify_with_deadline, stream.raw, shown, asked.question, embed)
     clock.mark("verification")
-    yield CitedAnswer(resolved, stream.spent.model, stream.usage, stream.cost, stream.spent.seen)
+
+
+async def _held(
+    written: Partials, asked: GenerationRequest, clock: StageTimer
+) -> AsyncGenerator[ToolPartialUpdate | Resolved, None]:
+    """Yield each statement once its citations are checked, and last the response with the same ones.
+
+    All contexts may support a statement: which ones a model was shown is known only at its end.
+    """
+    remembered = _remembering(embed)
+    gate = StatementGate(
+        lambda raw, skip: judge_with_deadline(raw, asked.contexts, asked.question, skip, remembered)
+    )
+    async with aclosing(written):
+        async for partial in written:
+            if gate.feed(partial.data.content):
+                for text in await asyncio.to_thread(gate.release):
+                    yield _event(text)
+    clock.mark("generation")
+    rest, resolved = await asyncio.to_thread(gate.finish)
+    for text in rest:
+        yield _event(text)
+    clock.mark("verification")
+    yield resolved
+
+
+def _remembering(embed: Embed) -> Embed:
+    """Return `embed` with a memory: each statement is compared with the same sentences."""
+    known: dict[str, Any] = {}
+
+    def remembered(texts: Sequence[str]) -> Vectors:
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        if new:
+            known.update(zip(new, embed(new), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return remembered
 
 
 async def _generated(

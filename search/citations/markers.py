@@ -88,7 +88,7 @@ class MarkerStream:
         ready += self._written[self._settled : end]
         self._settled = max(end, self._settled)
         self.text += ready
-        yield from _partials(ready)
+        yield from cut_partials(ready)
 
 
 def seam(before: str) -> str:
@@ -127,7 +127,7 @@ def _is_code(text: str, at: int) -> bool:
 # --- Partials ----------------------------------------------------------------------------------------------
 
 
-def _partials(text: str) -> Iterator[str]:
+def cut_partials(text: str) -> Iterator[str]:
     """Cut text into pieces of at most `MAX_PARTIAL_BYTES`, never inside a marker."""
     piece = ""
     for token in _tokens(text):

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Literal
 
 from search.citations.markers import MARKER, seam
@@ -23,6 +24,8 @@ _GROUP = re.compile(
 )
 # After “Inc.” and other abbreviations a sentence continues in lower case.
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?![\sa-zß-öø-ÿ])|\n+")
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
+_WORD = re.compile(r"\S")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
 
 Outcome = Literal["held", "moved", "unsupported", "unknown", "repeated", "unchecked"]
@@ -77,51 +80,119 @@ class _Edit:
     replacement: str
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedGroup:
+    """A run of markers at `start` to `end` of the raw text, and what becomes of it."""
+
+    start: int
+    end: int
+    citations: str
+    """What replaces it in the response."""
+    markers: str
+    """What replaces it in text that is sent on with markers: only those that hold."""
+    verdicts: tuple[Verdict, ...]
+    quotes: tuple[tuple[int, Quote], ...] = ()
+    """By rank; their `response_start` and `response_end` are offsets into the raw text."""
+
+
 def resolve(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
     """Turn each supported `<source_N>` into a citation of its source; drop the others.
 
     A marker whose source does not support its sentence moves to a source that does. Only markers change.
     `embed` returns unit vectors, and is called only where words do not decide.
     """
+    return assemble(raw, judge_groups(raw, contexts, question, 0, embed))
+
+
+def judge_groups(
+    raw: str, contexts: Sequence[Context], question: str, skip: int, embed: Embed
+) -> list[JudgedGroup]:
+    """Return what becomes of each run of markers but the first `skip`."""
     verifier = Verifier(contexts, question, embed)
-    edits: list[_Edit] = []
-    verdicts: list[Verdict] = []
-    cited: list[tuple[int, _Statement]] = []
-    for group, statement in _groups(raw):
-        judged = _judge_markers(statement.text, _ranks(group), verifier)
-        ranks = [verdict.cited for verdict in judged if verdict.cited is not None]
-        edits.append(_edit(group, [verifier.sources[rank].context.citation for rank in ranks]))
-        verdicts += judged
-        cited += [(rank, statement) for rank in ranks]
+    return [
+        _judge_group(found.group, found.statement, verifier) for found in islice(_groups(raw), skip, None)
+    ]
+
+
+def unchecked_groups(raw: str, skip: int = 0) -> list[JudgedGroup]:
+    """Return all runs of markers but the first `skip` as removed: unverified text has no citations."""
+    return [_unchecked(group) for group in islice(_GROUP.finditer(raw), skip, None)]
+
+
+def assemble(raw: str, groups: Sequence[JudgedGroup]) -> Resolved:
+    """Return the response: the raw text with what becomes of all of its markers."""
+    edits = [_Edit(group.start, group.end, group.citations) for group in groups]
     quotes: defaultdict[int, list[Quote]] = defaultdict(list)
-    for rank, statement in cited:
-        quotes[rank].append(_quote(verifier, rank, statement, _moved_offset(edits, statement.start)))
+    for group in groups:
+        for rank, quote in group.quotes:
+            start = _moved_offset(edits, quote.response_start)
+            end = start + quote.response_end - quote.response_start
+            quotes[rank].append(quote.model_copy(update={"response_start": start, "response_end": end}))
+    verdicts = [verdict for group in groups for verdict in group.verdicts]
     return Resolved(_apply_edits(raw, edits), dict(quotes), verdicts)
-
-
-def remove_markers(raw: str) -> Resolved:
-    """Return the response without any of its markers: unverified text has no citations."""
-    groups = list(_GROUP.finditer(raw))
-    verdicts = [Verdict("", rank, None, "unchecked") for group in groups for rank in _ranks(group)]
-    return Resolved(_apply_edits(raw, [_edit(group, []) for group in groups]), {}, verdicts)
 
 
 # --- Statements --------------------------------------------------------------------------------------------
 
 
-def _groups(raw: str) -> Iterator[tuple[re.Match[str], _Statement]]:
-    """Yield each run of markers with the statement it is about."""
+@dataclass(frozen=True, slots=True)
+class _FoundGroup:
+    """A run of markers with the statement it is about; `reach` is how much text was looked at to tell."""
+
+    group: re.Match[str]
+    statement: _Statement
+    reach: int
+
+
+def settled_groups(raw: str) -> tuple[list[int], int]:
+    """Return where the first runs of markers start that more text behind `raw` would not change, and up to
+    where there are no others."""
+    found = list(_groups(raw))
+    settled = list(takewhile(lambda each: each.reach < len(raw), found))
+    starts = [each.group.start() for each in found]
+    return starts[: len(settled)], starts[len(settled)] if len(settled) < len(found) else len(raw)
+
+
+def boundaries(raw: str, start: int) -> list[int]:
+    """Return the offsets above `start` at which a new statement has begun, ascending.
+
+    Markers belong to the statement before them.
+    """
+    sentences = {match.end() for match in _SENTENCE_END.finditer(raw, start)}
+    groups = {
+        group.end()
+        for group in _GROUP.finditer(raw, start)
+        if raw[start : group.start()].rstrip().endswith(_SENTENCE_ENDS)
+    }
+    return [end for end in sorted(sentences | groups) if _begins_statement(raw, end)]
+
+
+def _begins_statement(raw: str, offset: int) -> bool:
+    word = _WORD.search(raw, offset)
+    return word is not None and not MARKER.match(raw, word.start())
+
+
+def _groups(raw: str) -> Iterator[_FoundGroup]:
     groups = list(_GROUP.finditer(raw))
     ends = [0, *(group.end() for group in groups)]
     starts = [*(group.start() for group in groups[1:]), len(raw)]
     statement = _Statement("", 0, 0)
     for group, begin, until in zip(groups, ends, starts, strict=False):
         before = _last_sentence(raw, begin, group.start())
+        reach = len(raw) - len(raw[group.end() :].lstrip(",;: \t"))
         if before and (len(before.text.split()) >= FEWEST_WORDS or not _goes_on(raw, group)):
             statement = before
         elif before or not statement.text:
             statement = _first_sentence(raw, group.end(), until) or before or statement
-        yield group, statement
+            reach = _end_of_first_sentence(raw, group.end(), until)
+        yield _FoundGroup(group, statement, reach)
+
+
+def _end_of_first_sentence(raw: str, start: int, until: int) -> int:
+    """Return where the first sentence is known to end: at the next one, or at the next markers."""
+    said = _WORD.search(raw, start, until)
+    end = _SENTENCE_END.search(raw, said.start() + 1, until) if said else None
+    return end.end() if end else until
 
 
 def _goes_on(raw: str, group: re.Match[str]) -> bool:
@@ -196,10 +267,29 @@ def _better_source(statement: str, held: set[int], verifier: Verifier) -> int | 
 # --- The response ------------------------------------------------------------------------------------------
 
 
-def _edit(group: re.Match[str], citations: Sequence[str]) -> _Edit:
-    """Replace markers by citations; if none is left, remove the space before them too."""
-    kept = f"{group['before']}{''.join(citations)}" if citations else seam(group.string[: group.start()])
-    return _Edit(group.start(), group.end(), f"{kept}{group['after']}")
+def _judge_group(group: re.Match[str], statement: _Statement, verifier: Verifier) -> JudgedGroup:
+    verdicts = _judge_markers(statement.text, _ranks(group), verifier)
+    ranks = [verdict.cited for verdict in verdicts if verdict.cited is not None]
+    return JudgedGroup(
+        group.start(),
+        group.end(),
+        _replaced(group, [verifier.sources[rank].context.citation for rank in ranks]),
+        _replaced(group, [f"<source_{rank}>" for rank in ranks]),
+        tuple(verdicts),
+        tuple((rank, _quote(verifier, rank, statement)) for rank in ranks),
+    )
+
+
+def _unchecked(group: re.Match[str]) -> JudgedGroup:
+    left = _replaced(group, [])
+    verdicts = tuple(Verdict("", rank, None, "unchecked") for rank in _ranks(group))
+    return JudgedGroup(group.start(), group.end(), left, left, verdicts)
+
+
+def _replaced(group: re.Match[str], kept: Sequence[str]) -> str:
+    """Replace markers by those that are kept; if none is, remove the space before them too."""
+    left = f"{group['before']}{''.join(kept)}" if kept else seam(group.string[: group.start()])
+    return f"{left}{group['after']}"
 
 
 def _apply_edits(raw: str, edits: Sequence[_Edit]) -> str:
@@ -217,7 +307,7 @@ def _moved_offset(edits: Sequence[_Edit], offset: int) -> int:
     )
 
 
-def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> Quote:
+def _quote(verifier: Verifier, rank: int, statement: _Statement) -> Quote:
     evidence, context = verifier.evidence(statement.text, rank), verifier.sources[rank].context
     sentence, located, picture = evidence.sentence, context.located, context.picture
     is_certain = evidence.share >= CERTAIN
@@ -227,8 +317,8 @@ def _quote(verifier: Verifier, rank: int, statement: _Statement, start: int) -> 
         bbox=_boxes(context, sentence) if is_certain else None,
         start_time=times[0] if times else None,
         end_time=times[1] if times else None,
-        response_start=start,
-        response_end=start + statement.end - statement.start,
+        response_start=statement.start,
+        response_end=statement.end,
         chunk_start=sentence.start,
         chunk_end=sentence.end,
         machine_made=picture is not None and picture.is_machine_made(sentence.start),

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from core.errors import Timeout
-from search.citations.resolve import Resolved, remove_markers, resolve
+from search.citations.resolve import JudgedGroup, Resolved, assemble, judge_groups, unchecked_groups
 from search.citations.support import Embed
 from search.contexts import Context
 from search.text_processes import text_processes
@@ -19,12 +19,19 @@ def verify_with_deadline(raw: str, contexts: Sequence[Context], question: str, e
 
     Call it in a thread, because it waits.
     """
+    return assemble(raw, judge_with_deadline(raw, contexts, question, 0, embed))
+
+
+def judge_with_deadline(
+    raw: str, contexts: Sequence[Context], question: str, skip: int, embed: Embed
+) -> list[JudgedGroup]:
+    """Do the same for the runs of markers but the first `skip`."""
     if "<source_" not in raw:
-        return resolve(raw, contexts, question, embed)
+        return judge_groups(raw, contexts, question, skip, embed)
     sent = [context.portable() for context in contexts]
     try:
-        resolved: Resolved = text_processes.run("verify", raw, sent, question, embed=embed)
+        judged: list[JudgedGroup] = text_processes.run("verify", raw, sent, question, skip, embed=embed)
     except Timeout:
         logger.warning("The citations of an answer could not be checked in time, and are left out.")
-        return remove_markers(raw)
-    return resolved
+        return unchecked_groups(raw, skip)
+    return judged

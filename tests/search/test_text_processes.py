@@ -14,7 +14,7 @@ import pytest
 from pytest_django import Settings
 
 from core.errors import Timeout
-from search.citations.resolve import resolve
+from search.citations.resolve import assemble, resolve
 from search.citations.verifying import verify_with_deadline
 from search.generation.base import Choice, GenerationRequest, GenerationUsage
 from search.generation.extractive import ExtractiveGenerator, extract
@@ -39,7 +39,7 @@ def one() -> Iterator[TextProcesses]:
 
 
 def verify(processes: TextProcesses, raw: str) -> Any:
-    return processes.run("verify", raw, [TEA.portable()], "What?", embed=vectors)
+    return assemble(raw, processes.run("verify", raw, [TEA.portable()], "What?", 0, embed=vectors))
 
 
 def test_the_same_comes_of_it_as_in_this_process(settings: Settings) -> None:
@@ -96,7 +96,7 @@ def test_a_model_that_can_not_embed_fails_one_answer(one: TextProcesses, setting
     verify(one, RAW)
     before = running(one)
     with pytest.raises(LookupError):
-        one.run("verify", other_words, [TEA.portable()], "What?", embed=broken)
+        one.run("verify", other_words, [TEA.portable()], "What?", 0, embed=broken)
     assert verify(one, RAW).removed == 1
     assert running(one) == before
 
@@ -104,7 +104,7 @@ def test_a_model_that_can_not_embed_fails_one_answer(one: TextProcesses, setting
 def test_a_task_that_fails_says_why(one: TextProcesses, settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
     with pytest.raises(RuntimeError, match="TypeError"):
-        one.run("verify", None, [TEA.portable()], "What?", embed=vectors)
+        one.run("verify", None, [TEA.portable()], "What?", 0, embed=vectors)
 
 
 def test_citations_that_can_not_be_checked_in_time_are_left_out_and_counted(

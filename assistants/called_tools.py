@@ -1,4 +1,4 @@
-"""What a turn of a conversation searches: its documents, then the web; one numbering over both.
+"""What an answer is searched in: documents, then the web; one numbering over both.
 
 If one of the two tools fails, the other still answers.
 """
@@ -13,54 +13,49 @@ from uuid import UUID
 from accounts.principal import Principal
 from assistants.events import CALLED, CallFailed, ToolCallOfChat
 from assistants.followups import SelfContained
-from assistants.inputs import ChatInput
-from assistants.messages import ChatTurn
-from assistants.scope import question_of
 from core.errors import LocusError
-from core.threads import in_database
 from runs.context import Run
 from runs.events import DocumentsRead, ToolUpdate
 from search.contexts import ChunkContext, Context
 from search.generation.base import Corpus
 from search.preferences import RagSettings
 from search.rag import RetrievedContexts, retrieve_contexts
+from search.retrieval import Question
 from search.timing import StageTimer
 from search.web.inputs import WebSearchInput
 from search.web.pipeline import FoundHits, KeptSources, find_hits, keep_sources
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTurn:
-    """A turn whose question is self-contained, and all that it is answered with."""
+class AnswerRequest:
+    """A self-contained question, and all that it is answered with: documents, the web, or both."""
 
     principal: Principal
-    inputs: ChatInput
     run: Run
-    turn: ChatTurn
     question: SelfContained
     wanted: RagSettings
-
-    @property
-    def carried_from(self) -> list[UUID]:
-        """The documents whose words the question may repeat: those that earlier answers have read."""
-        return sorted(self.turn.read_before) if self.question.carried else []
+    documents: Question | None
+    """The question as it is searched in documents; None where these are not searched."""
+    web: WebSearchInput | None
+    """The same of the web."""
+    carried_from: Sequence[UUID] = ()
+    """The documents whose words the question may repeat: those that earlier answers have read."""
 
     @property
     def calls(self) -> list[ToolCallOfChat]:
-        """The tools that the conversation has switched on, documents first."""
-        session = self.turn.session
-        tools = {"rag_search": session.searches_documents, "web_search": session.searches_web}
+        """The tools to call, documents first."""
+        tools = {"rag_search": self.documents, "web_search": self.web}
         return [
             ToolCallOfChat.model_validate({"tool": tool, "call_id": f"{self.run.execution_id}.{number}"})
-            for number, tool in enumerate((tool for tool, is_on in tools.items() if is_on), start=1)
+            for number, tool in enumerate((tool for tool, asked in tools.items() if asked), start=1)
         ]
 
     @property
     def corpus(self) -> Corpus:
         """What the answer is written from."""
-        if not self.turn.session.searches_web:
+        if not self.web:
             return Corpus.DOCUMENTS
-        return Corpus.DOCUMENTS_AND_WEB if self.turn.session.searches_documents else Corpus.WEB
+        return Corpus.DOCUMENTS_AND_WEB if self.documents else Corpus.WEB
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +95,7 @@ Event = ToolUpdate | DocumentsRead
 Step = Event | RetrievedContexts | FoundPages
 
 
-async def find_sources(asked: AskedTurn, clock: StageTimer) -> AsyncGenerator[Event | FoundSources, None]:
+async def find_sources(asked: AnswerRequest, clock: StageTimer) -> AsyncGenerator[Event | FoundSources, None]:
     """Call the tools one after the other; yield their events, and last the `FoundSources`."""
     found = FoundSources()
     for call in asked.calls:
@@ -122,9 +117,9 @@ async def find_sources(asked: AskedTurn, clock: StageTimer) -> AsyncGenerator[Ev
     yield found
 
 
-async def _search_documents(asked: AskedTurn, clock: StageTimer) -> AsyncGenerator[Step, None]:
-    question = await in_database(question_of, asked.principal, asked.turn, asked.question)
-    retrieval = retrieve_contexts(asked.principal, question, asked.run, asked.wanted, clock)
+async def _search_documents(asked: AnswerRequest, clock: StageTimer) -> AsyncGenerator[Step, None]:
+    assert asked.documents is not None
+    retrieval = retrieve_contexts(asked.principal, asked.documents, asked.run, asked.wanted, clock)
     async with aclosing(retrieval) as steps:
         async for step in steps:
             if isinstance(step, DocumentsRead):
@@ -133,10 +128,10 @@ async def _search_documents(asked: AskedTurn, clock: StageTimer) -> AsyncGenerat
 
 
 async def _search_web(
-    asked: AskedTurn, clock: StageTimer, first_rank: int
+    asked: AnswerRequest, clock: StageTimer, first_rank: int
 ) -> AsyncGenerator[ToolUpdate | FoundPages, None]:
-    inputs = asked.inputs.web_search(asked.question.question)
-    async with aclosing(find_hits(asked.principal, inputs, asked.run, clock)) as steps:
+    assert asked.web is not None
+    async with aclosing(find_hits(asked.principal, asked.web, asked.run, clock)) as steps:
         async for step in steps:
             if isinstance(step, FoundHits):
                 hits = step
@@ -144,7 +139,7 @@ async def _search_web(
                 yield step
     async with aclosing(keep_sources(hits, asked.wanted, clock, first_rank=first_rank)) as kept:
         async for each in kept:
-            yield FoundPages(inputs, hits, each) if isinstance(each, KeptSources) else each
+            yield FoundPages(asked.web, hits, each) if isinstance(each, KeptSources) else each
 
 
 async def _with_failure(

@@ -1,4 +1,4 @@
-"""What `chat` streams: its own phases, the events of the tools it calls, and its result (contract §3)."""
+"""What `chat` and `answer` stream: their phases, the events of the tools they call, and the result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ChatPhase(EventData):
 
 
 class ToolCallOfChat(EventData):
-    """A tool that this turn calls; its events carry the same `call_id`."""
+    """A tool that is called for an answer; its events carry the same `call_id`."""
 
     tool: CalledTool
     call_id: str
@@ -95,11 +95,9 @@ class SearchedWeb(EventData):
     ignored_filters: list[str] = Field(description="filters that no page could be checked against")
 
 
-class ChatResult(EventData):
-    """The whole result of `chat`: one answer with one numbering over documents and web pages."""
+class AnswerResult(EventData):
+    """The whole result of `answer`: one answer with one numbering over documents and web pages."""
 
-    message_id: UUID
-    session_id: UUID
     asked: str = Field(description="the question as it was searched: self-contained")
     response: str
     contexts: list[ContextData] = Field(description="of documents: ranks 1..n")
@@ -116,14 +114,19 @@ class ChatResult(EventData):
     timings: dict[str, float] = Field(description="seconds by stage")
 
 
-# --- What a reader is shown who no longer sees a document that the run has read (runs/withholding.py) ----
-
-
-class WithheldChatResult(EventData):
-    """A result of which the reader does not see every document that was read for it."""
+class ChatResult(AnswerResult):
+    """The same of a message in a conversation: the result of `chat`."""
 
     message_id: UUID
     session_id: UUID
+
+
+# --- What a reader is shown who no longer sees a document that the run has read (runs/withholding.py) ----
+
+
+class WithheldAnswerResult(EventData):
+    """A result of which the reader does not see every document that was read for it."""
+
     asked: None
     response: None
     contexts: list[ContextData | WithheldContext]
@@ -139,6 +142,13 @@ class WithheldChatResult(EventData):
     usage: Usage
     timings: dict[str, float]
     unavailable: Literal[True]
+
+
+class WithheldChatResult(WithheldAnswerResult):
+    """The same of a message in a conversation."""
+
+    message_id: UUID
+    session_id: UUID
 
 
 class WithheldAskedQuestion(EventData):

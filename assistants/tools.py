@@ -1,4 +1,4 @@
-"""`chat` as a tool."""
+"""`chat` and `answer` as tools."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ from collections.abc import Collection
 from uuid import UUID
 
 from accounts.principal import Principal
+from assistants.answer import (
+    MOST_TURNS,
+    AnswerInput,
+    admit,
+    answer,
+)
+from assistants.answer import (
+    searched_workspaces_of as searched_for_answer,
+)
 from assistants.chat import chat
 from assistants.conversations import session_of
 from assistants.events import (
+    AnswerResult,
     AskedQuestion,
     CalledContexts,
     CalledPhase,
@@ -18,6 +28,7 @@ from assistants.events import (
     CallFailed,
     ChatPhase,
     ChatResult,
+    WithheldAnswerResult,
     WithheldAskedQuestion,
     WithheldCalledContexts,
     WithheldCalledWebPhase,
@@ -48,6 +59,17 @@ def _admit(principal: Principal, inputs: ChatInput, workspace_id: UUID) -> None:
         admit_web_search(principal, inputs.web_search(inputs.content or "?"), workspace_id)
 
 
+UPDATES = (
+    ChatPhase,
+    AskedQuestion,
+    CalledPhase,
+    CalledContexts,
+    CalledWebPhase,
+    CalledRerankedResults,
+    CalledSources,
+    CallFailed,
+)
+WITHHELD_UPDATES = (WithheldAskedQuestion, WithheldCalledContexts, WithheldCalledWebPhase)
 CHAT = Tool(
     NAME,
     "Answers a message of a conversation from documents, the web, or both; it knows what was said before.",
@@ -55,20 +77,25 @@ CHAT = Tool(
     chat,
     {"content_chars": MOST_QUERY_CHARS},
     results=(ChatResult,),
-    updates=(
-        ChatPhase,
-        AskedQuestion,
-        CalledPhase,
-        CalledContexts,
-        CalledWebPhase,
-        CalledRerankedResults,
-        CalledSources,
-        CallFailed,
-    ),
+    updates=UPDATES,
     withheld_results=(WithheldChatResult,),
-    withheld_updates=(WithheldAskedQuestion, WithheldCalledContexts, WithheldCalledWebPhase),
+    withheld_updates=WITHHELD_UPDATES,
     withheld_texts=(WithheldText,),
     searched_workspaces=_searched_workspaces,
     admit=_admit,
     begin=begin_answer,
+)
+ANSWER = Tool(
+    "answer",
+    "Answers a question from documents, the web, or both, with one numbering of all sources.",
+    AnswerInput,
+    answer,
+    {"query_chars": MOST_QUERY_CHARS, "history_turns": MOST_TURNS},
+    results=(AnswerResult,),
+    updates=UPDATES,
+    withheld_results=(WithheldAnswerResult,),
+    withheld_updates=WITHHELD_UPDATES,
+    withheld_texts=(WithheldText,),
+    searched_workspaces=searched_for_answer,
+    admit=admit,
 )

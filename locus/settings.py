@@ -676,6 +676,8 @@ RAG_MULTIMODAL = env.bool("RAG_MULTIMODAL", False)
 
 # --- Streams -------------------------------------------------------------------------------------------
 
+# A response of the gateway whose client has left is cancelled after this time.
+RESPONSE_LEFT_SECS = env.float("RESPONSE_LEFT_SECS", 30.0, validate=validate.Range(min=0))
 SSE_PING_SECS = env.float("SSE_PING_SECS", 15.0, validate=validate.Range(min=0.1))
 SSE_MAX_EVENT_BYTES = env.int("SSE_MAX_EVENT_BYTES", 32768, validate=validate.Range(min=512))
 # A run whose process has been silent for this long is marked as ended.

@@ -15,7 +15,11 @@ from accounts import (
     workspaces_api,
 )
 from assistants.api import messages, sessions
+from assistants.gateway import completions_api, models_api, responses_api
+from assistants.gateway import search_api as gateway_search
+from assistants.gateway.mcp.views import McpView
 from core.api.opaque import OpaqueConverter
+from core.http.by_method import by_method
 from kb.api import (
     bulk,
     chunks,
@@ -37,6 +41,7 @@ from runs import api as search_api
 from runs.archives import api as archives_api
 from search import summary_api
 from search.api import SearchView
+from search.search_page import search_page
 
 register_converter(OpaqueConverter, "opaque")
 
@@ -120,8 +125,26 @@ api = [
     path("sessions/<uuid:id>/messages/<uuid:message_id>", messages.MessageView.as_view()),
 ]
 
+gateway = [
+    path("v1/responses", responses_api.ResponsesView.as_view()),
+    path("v1/agent", responses_api.ResponsesView.as_view()),
+    path("v1/responses/<str:id>", responses_api.ResponseView.as_view()),
+    path("v1/responses/<str:id>/cancel", responses_api.ResponseCancelView.as_view()),
+    path("v1/chat/completions", completions_api.CompletionsView.as_view()),
+    path("chat/completions", completions_api.CompletionsView.as_view()),
+    path("v1/models", models_api.ModelsView.as_view()),
+    path("mcp", McpView.as_view()),
+    path(
+        "search",
+        by_method(gateway_search.PerplexitySearchView.as_view(), otherwise=search_page),
+        name="search",
+    ),
+]
+"""Other people's protocols (ADR 58)."""
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include(api)),
+    *gateway,
     path("chunks/<str:id>", chunks.ChunkView.as_view()),
     path("api/schema", SchemaView.as_view(), name="schema"),
     path("api/docs", reference, name="reference"),

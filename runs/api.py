@@ -142,7 +142,7 @@ def reply_to(request: Request, call: Call, query: StreamQuery) -> HttpResponseBa
     """Run a tool, and reply with its result or, if the call wants that, with the stream of its events."""
     if call.stream:
         count_stream(request, call.principal.user_id)
-    execution = _begin_or_find(request, call)
+    execution = begin_or_find(request, call)
     response: HttpResponseBase
     if call.stream:
         response = sse_response(_replay_events(call.principal, execution, 0), query.sse_max_bytes)
@@ -154,7 +154,7 @@ def reply_to(request: Request, call: Call, query: StreamQuery) -> HttpResponseBa
 
 def reply_accepted(request: Request, call: Call) -> Response:
     """Start a tool, and reply where to follow it."""
-    execution = _begin_or_find(request, call)
+    execution = begin_or_find(request, call)
     details = request.build_absolute_uri(f"/api/v1/executions/{execution.pk}")
     accepted = Accepted(
         execution_id=execution.pk,
@@ -176,9 +176,13 @@ def inputs_of(request: Request) -> dict[str, Any]:
     return inputs | rest
 
 
-def _begin_or_find(request: Request, call: Call) -> Execution:
-    """Return the request's execution: a new one, or that of the same `Idempotency-Key`."""
-    execution, is_new = call.begin(idempotency_key(request, call.principal, lambda: request.data))
+def begin_or_find(request: Request, call: Call, *, is_only: bool = True) -> Execution:
+    """Return the request's execution: a new one, or that of the same `Idempotency-Key`.
+
+    A request that runs several has no such key.
+    """
+    key = idempotency_key(request, call.principal, lambda: request.data) if is_only else None
+    execution, is_new = call.begin(key)
     if is_new:
         async_to_sync(call.launch)(execution)
     return execution

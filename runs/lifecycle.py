@@ -42,8 +42,7 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
     Raises `NotFound` for a workspace that the principal can't see, `RateLimited`, `QuotaExceeded`, or the
     tool's own refusal.
     """
-    paying = workspace_id or _workspace_of_session(principal) or principal.default_workspace_id()
-    principal.require_workspace(paying)
+    paying = paying_workspace(principal, workspace_id)
     tool.admit(principal, inputs, paying)
     _require_room(principal)
     count_run(principal)
@@ -54,6 +53,13 @@ def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUI
             execution.inputs = tool.begin(principal, inputs, execution)
             execution.save(update_fields=["inputs"])
     return execution
+
+
+def paying_workspace(principal: Principal, workspace_id: UUID | None) -> UUID:
+    """Return the workspace that a run belongs to, if the request names this one; raise `NotFound`."""
+    paying = workspace_id or _workspace_of_session(principal) or principal.default_workspace_id()
+    principal.require_workspace(paying)
+    return paying
 
 
 def _workspace_of_session(principal: Principal) -> UUID | None:

@@ -97,16 +97,20 @@ class SearchView(APIView):
     @operation("search", tag="Search", body=SearchInput, answers={200: SearchResult}, fails=(404,))
     def post(self, request: Request, read_body: ReadBody[SearchInput]) -> SearchResult:
         """Return the chunks that answer the query best, of all that the caller may search."""
-        inputs = read_body()
-        principal = inputs.asker(principal_of(request))
-        inputs.check_visible(principal)
-        count_run(principal)
-        if principal.workspace_ids:
-            # A key whose workspaces are gone finds nothing, and nobody pays.
-            admit_run(_paying(principal))
-        result, chunks = _search(principal, inputs)
-        _record(principal, inputs, chunks)
-        return result
+        return run_search(principal_of(request), read_body())
+
+
+def run_search(principal: Principal, inputs: SearchInput) -> SearchResult:
+    """Search, count it, and write into the audit log what was found; raise `LocusError`."""
+    principal = inputs.asker(principal)
+    inputs.check_visible(principal)
+    count_run(principal)
+    if principal.workspace_ids:
+        # A key whose workspaces are gone finds nothing, and nobody pays.
+        admit_run(_paying(principal))
+    result, chunks = _search(principal, inputs)
+    _record(principal, inputs, chunks)
+    return result
 
 
 def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, list[models.Chunk]]:

@@ -103,12 +103,11 @@ def _as_list(values: JsonValue) -> list[JsonValue]:
     return values if isinstance(values, list) else [values]
 
 
-class QuestionInput(BaseModel):
-    """A question, and to what it is narrowed."""
+class DocumentScope(BaseModel):
+    """To which documents a question is narrowed."""
 
     model_config = ConfigDict(extra="forbid")
 
-    query: QueryText = Field(description="The question, as specific as possible.")
     document_ids: list[UUID] | None = Field(
         None, max_length=1000, description="Search only these documents; an empty list searches nothing."
     )
@@ -128,17 +127,27 @@ class QuestionInput(BaseModel):
                     f"There is no workspace {id} that you can see.", param=f"workspace_ids[{index}]"
                 )
 
-    def question(self) -> Question:
-        """Return the question as retrieval takes it."""
+    def question_about(self, query: str) -> Question:
+        """Return a question within this scope as retrieval takes it."""
         return Question(
-            self.query,
+            query,
             None if self.document_ids is None else tuple(self.document_ids),
             None if self.workspace_ids is None else tuple(self.workspace_ids),
             self.filters.filters() if self.filters else Filters(),
         )
 
 
-def searched_workspaces(principal: Principal, inputs: QuestionInput) -> set[UUID]:
+class QuestionInput(DocumentScope):
+    """A question, and to what it is narrowed."""
+
+    query: QueryText = Field(description="The question, as specific as possible.")
+
+    def question(self) -> Question:
+        """Return the question as retrieval takes it."""
+        return self.question_about(self.query)
+
+
+def searched_workspaces(principal: Principal, inputs: DocumentScope) -> set[UUID]:
     """Return the workspaces whose documents a search looks through."""
     if inputs.document_ids is not None:
         named = Document.objects.addressable_by(principal).filter(pk__in=inputs.document_ids)

@@ -196,12 +196,15 @@ def parsed_session_id(value: str) -> UUID:
 class PrincipalAuthentication(BaseAuthentication):
     """API key, token or session cookie; `request.auth` becomes the `Principal`."""
 
+    accepts_logins = True
+
     def authenticate(self, request: Request) -> tuple[User, Principal] | None:
         """Return user and principal, or None for an anonymous request without credentials."""
         http = request._request
         headers = raw_headers(http)
         user = getattr(http, "user", None)
-        cookie_user = user if isinstance(user, User) and user.is_active else None
+        is_login = self.accepts_logins and isinstance(user, User) and user.is_active
+        cookie_user = user if is_login else None
         address_token = _address_token(request)
         if address_token is None and presented_key(headers) is None:
             if cookie_user is None:
@@ -216,6 +219,12 @@ class PrincipalAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """Return the challenge that makes REST framework answer 401 rather than 403."""
         return "Bearer"
+
+
+class KeyAuthentication(PrincipalAuthentication):
+    """API key or token alone, where only programs ask."""
+
+    accepts_logins = False
 
 
 def _address_token(request: Request) -> str | None:

@@ -25,13 +25,14 @@ MAX_DEPTH = 64
 
 def exception_handler(exception: Exception, context: dict[str, Any]) -> Response | None:
     """Turn any error a view can raise into the contract's body; None (a 500) for what nobody foresaw."""
-    error = _as_locus_error(exception)
+    error = as_locus_error(exception)
     if error is None:
         return None
     return Response(error.as_json(), status=error.status, headers=error.headers)
 
 
-def _as_locus_error(exception: Exception) -> errors.LocusError | None:
+def as_locus_error(exception: Exception) -> errors.LocusError | None:
+    """Return any error that a view can raise as one of ours; None for what nobody foresaw."""
     match exception:
         case errors.LocusError():
             return exception

@@ -181,16 +181,14 @@ class WebFilters(BaseModel):
         return self
 
 
-class WebSearchInput(WebFilters):
-    """What `web_search` takes, its filters at the top or in `filters`."""
+class WebOptions(WebFilters):
+    """How the web is searched, filters at the top or in `filters`."""
 
-    query: QueryText = Field(description="What to search for, as specific as possible.")
     filters: WebFilters | None = Field(None, description="The same filters in an object of their own.")
     count: int | None = Field(None, ge=1, le=20, strict=True, description="How many results to look at.")
     provider: Annotated[str, AfterValidator(_provider)] | None = Field(
         None, description="Which search engine to ask: `auto`, or one that is configured."
     )
-    mode: Literal["answer", "results"] = Field("answer", description="A cited answer, or the results alone.")
     expand: bool | None = Field(None, strict=True, description="Whether to fetch the text of the top three.")
     search_context_size: Literal["low", "medium", "high"] | None = Field(
         None, description="How much of the pages to read: 300, 1000 or 4000 tokens."
@@ -210,14 +208,41 @@ class WebSearchInput(WebFilters):
                 )
         return self
 
-    def check_visible(self, principal: Principal) -> None:
-        """Find nothing to object to: a search of the web names no document and no workspace."""
+    def search(self, query: str) -> WebSearchInput:
+        """Return the inputs of a search for `query` with these options."""
+        return WebSearchInput.model_validate(self.model_dump(exclude_none=True) | {"query": query})
 
     @property
     def budget(self) -> tuple[int | None, int | None]:
         """`max_tokens` and `max_tokens_per_page`, given or by `search_context_size`; None if neither."""
         together, each = TOKENS.get(self.search_context_size or "", (None, None))
         return self.max_tokens or together, self.max_tokens_per_page or each
+
+    def given_names(self, fields: Iterable[str]) -> list[str]:
+        """Return what `Found.ignored_filters` names by the names that this request gave."""
+        given = self._merged()
+        return [name for field in fields for name in _NAMES[field] if getattr(given, name) is not None]
+
+    def _merged(self) -> WebFilters:
+        """Return the filters of both places as those of one; raise `Conflict` if the two contradict."""
+        merged: dict[str, Any] = {}
+        for name in WebFilters.model_fields:
+            given = [getattr(place, name) for place in (self, self.filters) if place is not None]
+            values = [value for value in given if value not in (None, "none")]
+            if any(value != values[0] for value in values):
+                raise Conflict(f"{name} is given twice, with two values.", param=f"filters.{name}")
+            merged[name] = values[0] if values else None
+        return WebFilters.model_construct(**merged)
+
+
+class WebSearchInput(WebOptions):
+    """What `web_search` takes."""
+
+    query: QueryText = Field(description="What to search for, as specific as possible.")
+    mode: Literal["answer", "results"] = Field("answer", description="A cited answer, or the results alone.")
+
+    def check_visible(self, principal: Principal) -> None:
+        """Find nothing to object to: a search of the web names no document and no workspace."""
 
     def web_query(self, default_count: int | None = None) -> WebQuery:
         """Return the query that providers get, with the deployment's own lists in it.
@@ -243,22 +268,6 @@ class WebSearchInput(WebFilters):
             max_tokens=max_tokens,
             max_tokens_per_page=max_tokens_per_page,
         )
-
-    def given_names(self, fields: Iterable[str]) -> list[str]:
-        """Return what `Found.ignored_filters` names by the names that this request gave."""
-        given = self._merged()
-        return [name for field in fields for name in _NAMES[field] if getattr(given, name) is not None]
-
-    def _merged(self) -> WebFilters:
-        """Return the filters of both places as those of one; raise `Conflict` if the two contradict."""
-        merged: dict[str, Any] = {}
-        for name in WebFilters.model_fields:
-            given = [getattr(place, name) for place in (self, self.filters) if place is not None]
-            values = [value for value in given if value not in (None, "none")]
-            if any(value != values[0] for value in values):
-                raise Conflict(f"{name} is given twice, with two values.", param=f"filters.{name}")
-            merged[name] = values[0] if values else None
-        return WebFilters.model_construct(**merged)
 
 
 # --- What they come to -----------------------------------------------------------------------------------

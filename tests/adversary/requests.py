@@ -20,6 +20,7 @@ from tests.adversary.world import Attacker, Thing
 JSON = "application/json"
 FORM = "multipart/form-data"
 QUERY = {"query": "jam"}
+BOTH_QUERY = {"query": "jam", "documents": {}}
 MESSAGE = {"content": "jam"}
 PAGE = {"url": "https://example.org/"}
 SAMPLES: dict[str, dict[str, Any]] = {
@@ -58,10 +59,12 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "RagSearchCall": QUERY,
     "WebSearchCall": QUERY,
     "WebFetchCall": PAGE,
+    "AnswerCall": BOTH_QUERY,
     "ChatCall": MESSAGE,
     "Execute.inputs.RagInput": {"inputs": QUERY},
     "Execute.inputs.WebSearchInput": {"inputs": QUERY},
     "Execute.inputs.WebFetchInput": {"inputs": PAGE},
+    "Execute.inputs.AnswerInput": {"inputs": BOTH_QUERY},
     "Execute.inputs.ChatInput": {"inputs": MESSAGE},
 }
 """By the model of a body: the least that a request must have."""
@@ -77,7 +80,7 @@ FORMS: dict[str, str] = {"NewFiles": "files", "NewImport": "file", "Replacement"
 """By the model of a form: the field that takes a file."""
 NUMBERED = {"member", "passkey", "user"}
 """Kinds of things whose ids are small numbers."""
-TOOLS = {"WebSearch": "web_search", "WebFetch": "web_fetch", "Chat": "chat"}
+TOOLS = {"WebSearch": "web_search", "WebFetch": "web_fetch", "Answer": "answer", "Chat": "chat"}
 """By a part of the name of a body's model: the tool that it is for."""
 
 

@@ -40,10 +40,10 @@ class LiveServer:
 
 
 @contextmanager
-def live_server(**environment: str) -> Iterator[LiveServer]:
+def live_server(application: str = "locus.asgi:application", **environment: str) -> Iterator[LiveServer]:
     """Run a web server on the test database until the block is left."""
     port = free_port()
-    server = LiveServer(f"http://127.0.0.1:{port}", start_web(port, **environment))
+    server = LiveServer(f"http://127.0.0.1:{port}", start_web(port, application, **environment))
     try:
         wait_until(lambda: answers(f"{server.url}/health"), f"the web server starts; see {_log('web')}")
         yield server

@@ -1,0 +1,137 @@
+"""Which tool a request runs, with which inputs.
+
+| wanted                          | tool         |
+|---------------------------------|--------------|
+| documents                       | `rag_search` |
+| the web                         | `web_search` |
+| both, or either after a turn    | `answer`     |
+| the fetching of an address alone| `web_fetch`  |
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from accounts.principal import Principal
+from assistants.gateway.conversation import Conversation
+from assistants.gateway.errors import ModelNotFound, UnsupportedTool
+from assistants.gateway.wanted_tools import WantedTools
+from core.errors import LocusError
+from runs.lifecycle import paying_workspace
+from runs.registry import tool_named
+from runs.request import Call
+from search.preferences import rag_settings
+from search.web.preferences import are_web_tools_offered, is_enabled
+
+OUR_MODEL = "locus"
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
+_PLACES = {
+    "rag_search": {"query": "query", "": "documents"},
+    "web_search": {"query": "query", "": "web"},
+    "web_fetch": {"url": "query", "": "fetch"},
+    "answer": {"query": "query", "history": "query", "documents": "documents", "web": "web"},
+}
+"""By tool and the first name of a parameter (any other: ""): what of the request it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayRequest:
+    """What every protocol comes to."""
+
+    conversation: Conversation
+    tools: WantedTools
+    models: list[str]
+    asker: Mapping[str, Any]
+    """`workspace_id`, `session_id`, `external_user_id`, those that are given."""
+    param: str
+    """What the protocol calls the question: `input`, `messages`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The call to run, and the model that will be asked."""
+
+    call: Call
+    model: str
+
+
+def plan_of(principal: Principal, request: GatewayRequest) -> Plan:
+    """Return the call of a request; raise `LocusError` for everything that can be told before it runs."""
+    workspace_id = request.asker.get("workspace_id")
+    paying = paying_workspace(principal, UUID(workspace_id) if workspace_id else None)
+    model = model_for(principal, paying, request.models)
+    wanted = request.tools or _switched_on(principal, paying)
+    name, inputs = _tool_and_inputs(wanted, request.conversation, request.param)
+    try:
+        call = Call.parse(principal, tool_named(name), {**inputs, **request.asker})
+    except LocusError as error:
+        if error.param is not None and error.param.partition("[")[0] not in request.asker:
+            error.param = _param(name, error.param, wanted, request.param)
+        raise
+    return Plan(replace(call, holds_statements=True), model)
+
+
+def models_of(principal: Principal, workspace_id: UUID) -> list[str]:
+    """Return the names of models that requests may give: ours, and that of who writes the answers."""
+    return [OUR_MODEL, rag_settings(principal, workspace_id).generation_model]
+
+
+def model_for(principal: Principal, workspace_id: UUID, names: list[str]) -> str:
+    """Return the model that serves a request; raise `ModelNotFound` for a name that is not one of ours."""
+    known = models_of(principal, workspace_id)
+    for name in names:
+        if name not in known:
+            raise ModelNotFound(f"There is no model “{name}”. GET /v1/models lists them.", param="model")
+    return known[-1]
+
+
+def _switched_on(principal: Principal, workspace_id: UUID) -> WantedTools:
+    """Return what the workspace has switched on: documents always, the web where it may be searched."""
+    has_web = are_web_tools_offered() and is_enabled(principal, workspace_id)
+    return WantedTools(documents={}, web={} if has_web else None)
+
+
+def _tool_and_inputs(
+    wanted: WantedTools, conversation: Conversation, param: str
+) -> tuple[str, dict[str, Any]]:
+    if wanted.documents is None and wanted.web is None:
+        return "web_fetch", _address_in(conversation.question, param)
+    query: dict[str, Any] = {"query": conversation.question}
+    web = wanted.web
+    if web is not None and wanted.fetch is not None:
+        web = {"expand": True, **web}
+    if wanted.documents is not None and web is None and not conversation.history:
+        return "rag_search", {**wanted.documents, **query}
+    if web is not None and wanted.documents is None and not conversation.history:
+        return "web_search", {**web, **query}
+    both = {"documents": wanted.documents, "web": web}
+    given = {name: options for name, options in both.items() if options is not None}
+    return "answer", {**query, "history": conversation.history, **given}
+
+
+def _address_in(question: str, param: str) -> dict[str, Any]:
+    found = _ADDRESS.search(question)
+    if found is None:
+        raise UnsupportedTool(
+            "fetch_url alone needs the address of a page in the question; "
+            "add web_search or rag_search to have something searched.",
+            param=param,
+        )
+    return {"url": found.group().rstrip(".,;:!?)]}'")}
+
+
+def _param(tool: str, param: str, wanted: WantedTools, question: str) -> str:
+    """Return what the request calls a parameter of the tool."""
+    first, _, rest = param.partition(".")
+    places = _PLACES[tool]
+    place = places.get(first.partition("[")[0], places.get(""))
+    if place in (None, "query"):
+        return question
+    inner = rest if tool == "answer" else param
+    return (
+        f"{wanted.params.get(place or '', 'tools')}.{inner}" if inner else wanted.params.get(place, "tools")
+    )

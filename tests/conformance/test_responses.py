@@ -1,0 +1,400 @@
+"""`/v1/responses` through the official clients of OpenAI and Perplexity, against a running web server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import openai
+import perplexity
+import pytest
+from pytest import Subtests
+
+from tests.conformance.gateway import OTHER, PAGE, QUESTION, SOLAR, Gateway, engine, scripted_server
+from tests.conformance.streaming import running
+from tests.conftest import Cast, make_cast
+from tests.factories import indexed_document
+from tests.testing.live import wait_until
+from tests.testing.search_engines import Failure
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DOCUMENTS = {"type": "rag_search"}
+WEB = {"type": "web_search"}
+ASKED: dict[str, Any] = {"model": "locus", "input": QUESTION}
+# By type: the class of OpenAI's client, and whether Perplexity's client knows it.
+TYPED = {
+    "response.created": ("ResponseCreatedEvent", True),
+    "response.in_progress": ("ResponseInProgressEvent", True),
+    "response.reasoning.started": (None, True),
+    "response.reasoning.search_queries": (None, True),
+    "response.reasoning.search_results": (None, True),
+    "response.reasoning.stopped": (None, True),
+    "response.output_item.added": ("ResponseOutputItemAddedEvent", True),
+    "response.output_item.done": ("ResponseOutputItemDoneEvent", True),
+    "response.content_part.added": ("ResponseContentPartAddedEvent", False),
+    "response.output_text.delta": ("ResponseTextDeltaEvent", True),
+    "response.output_text.annotation.added": ("ResponseOutputTextAnnotationAddedEvent", False),
+    "response.output_text.done": ("ResponseTextDoneEvent", True),
+    "response.content_part.done": ("ResponseContentPartDoneEvent", False),
+    "response.completed": ("ResponseCompletedEvent", True),
+}
+OF_PERPLEXITY = {
+    "response.created": "ResponseCreatedEvent",
+    "response.in_progress": "ResponseInProgressEvent",
+    "response.reasoning.started": "ReasoningStartedEvent",
+    "response.reasoning.search_queries": "SearchQueriesEvent",
+    "response.reasoning.search_results": "SearchResultsEvent",
+    "response.reasoning.stopped": "ReasoningStoppedEvent",
+    "response.output_item.added": "OutputItemAddedEvent",
+    "response.output_item.done": "OutputItemDoneEvent",
+    "response.output_text.delta": "TextDeltaEvent",
+    "response.output_text.done": "TextDoneEvent",
+    "response.completed": "ResponseCompletedEvent",
+}
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup: None) -> Iterator[Gateway]:
+    with engine() as (brave, environment), running(**environment) as url:
+        yield Gateway(url, brave)
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return make_cast()
+
+
+@pytest.fixture
+def gateway(web: Gateway, cast: Cast) -> Gateway:
+    """Speak for alice, who has a document in the team, and whose own workspace may search the web."""
+    indexed_document(cast.team, SOLAR)
+    web.brave.pages = [PAGE, OTHER]
+    web.brave.requests.clear()
+    web.key = cast.keys["alice"]
+    web.switch_web_on(cast)
+    return web
+
+
+def check_citations(text: str, annotations: list[Any]) -> list[str]:
+    """Check that each annotation stands at its number; return the numbers."""
+    numbers = [text[each.start_index : each.end_index] for each in annotations]
+    assert numbers and all(number.startswith("[") and number.endswith("]") for number in numbers)
+    return numbers
+
+
+def classes(items: Sequence[Any]) -> list[str]:
+    """Return the classes that Perplexity's client has found for items; its names end differently by place."""
+    return [type(item).__name__.removesuffix("Output") for item in items]
+
+
+# --- Whole responses ---------------------------------------------------------------------------------------
+
+
+def test_documents_by_openai(gateway: Gateway, cast: Cast) -> None:
+    response = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS])
+    assert (response.object, response.status, response.error) == ("response", "completed", None)
+    assert "42 gigawatt hours" in response.output_text
+    found, message = response.output
+    assert (found.type, message.type) == ("search_results", "message")
+    [result] = found.results  # type: ignore[union-attr]
+    part = message.content[0]  # type: ignore[union-attr]
+    assert set(check_citations(part.text, part.annotations)) == {f"[{result['id']}]"}
+    citation = part.annotations[0]
+    assert (citation.type, citation.filename, citation.index) == ("file_citation", "solar.pdf", 0)
+    assert citation.chunk_id == result["chunk_id"]
+    assert citation.quote == "The solar farm in Almería produced 42 gigawatt hours in 2023."
+    assert citation.bbox[0]["page_number"] == 1
+    assert result["url"].startswith(f"{gateway.url}/documents/{result['document_id']}")
+    assert response.usage is not None and response.usage.total_tokens >= 0
+    assert response.usage.cost["total_cost"] == 0  # type: ignore[attr-defined]
+
+
+def test_the_web_by_perplexity(gateway: Gateway) -> None:
+    response = gateway.perplexity().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
+    assert classes(response.output) == ["SearchResultsOutputItem", "MessageOutputItem"]
+    found: Any = response.output[0]
+    assert found.queries == [QUESTION]
+    assert [(each.id, each.source, type(each).__name__) for each in found.results] == [
+        (1, "web", "SearchResult"),
+        (2, "web", "SearchResult"),
+    ]
+    part: Any = response.output[1].content[0]  # type: ignore[union-attr]
+    assert "[1]" in part.text
+    assert part.annotations[0].url == PAGE.url
+    assert response.usage is not None and response.usage.tool_calls_details is not None
+    assert response.usage.tool_calls_details["web_search"].invocation == 1
+    assert response.usage.cost is not None and response.usage.cost.total_cost == 0.005
+
+
+def test_both_have_one_numbering(gateway: Gateway) -> None:
+    tools = [DOCUMENTS, WEB]
+    response = gateway.openai().responses.create(**ASKED, tools=tools)  # type: ignore[arg-type]
+    documents, pages, message = response.output
+    ids = [each["id"] for item in (documents, pages) for each in item.results]  # type: ignore[union-attr]
+    assert ids == [1, 2, 3]
+    cited = message.content[0].annotations  # type: ignore[union-attr]
+    assert {each.type for each in cited} == {"file_citation", "url_citation"}
+    # Without tools the workspace decides: here it has both.
+    same = gateway.openai().responses.create(**ASKED)
+    assert same.output_text == response.output_text
+
+
+def test_both_clients_read_the_same(gateway: Gateway) -> None:
+    by_openai = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+    by_perplexity = gateway.perplexity().responses.create(**ASKED, extra_body={"tools": [DOCUMENTS]})
+    assert by_perplexity.output_text == by_openai.output_text
+    with gateway.http() as http:
+        raw = http.post("/v1/agent", json=ASKED | {"tools": [DOCUMENTS]}).json()
+    assert raw["output"][-1]["content"][0]["text"] == by_openai.output_text
+
+
+def test_a_follow_up_knows_what_was_said(gateway: Gateway) -> None:
+    first = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+    said: Any = [
+        {"role": "user", "content": QUESTION},
+        *(item.model_dump(warnings=False) for item in first.output),
+        {"role": "user", "content": [{"type": "input_text", "text": "And who is its owner?"}]},
+    ]
+    second = gateway.openai().responses.create(model="locus", input=said, tools=[DOCUMENTS])  # type: ignore[list-item]
+    assert "the town itself" in second.output_text
+
+
+async def test_async_clients(gateway: Gateway) -> None:
+    async with gateway.async_openai() as client:
+        whole = await client.responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+        stream = await client.responses.create(**ASKED, tools=[DOCUMENTS], stream=True)  # type: ignore[call-overload]
+        events = [event async for event in stream]
+    assert events[-1].response.output_text == whole.output_text
+    async with gateway.async_perplexity() as other:
+        chunks = await other.responses.create(**ASKED, tools=[WEB], stream=True)  # type: ignore[list-item]
+        kinds = [chunk.type async for chunk in chunks]
+    assert (kinds[0], kinds[-1]) == ("response.created", "response.completed")
+
+
+# --- Streams -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tools", [[DOCUMENTS], [WEB], [DOCUMENTS, WEB]])
+def test_every_event_is_typed(gateway: Gateway, tools: list[Any], subtests: Subtests) -> None:
+    by_openai = list(gateway.openai().responses.create(**ASKED, tools=tools, stream=True))  # type: ignore[call-overload]
+    by_perplexity: list[Any] = list(
+        gateway.perplexity().responses.create(**ASKED, stream=True, extra_body={"tools": tools})
+    )
+    kinds = [event.type for event in by_openai]
+    assert kinds == [event.type for event in by_perplexity]
+    assert set(TYPED) == set(kinds)
+    assert [event.sequence_number for event in by_openai] == list(range(len(kinds)))
+    for one, other in zip(by_openai, by_perplexity, strict=True):
+        name, is_known = TYPED[one.type]
+        with subtests.test(type=one.type):
+            assert name is None or type(one).__name__ == name
+            assert not is_known or type(other).__name__ == OF_PERPLEXITY[other.type]
+    check_stream(by_openai, searches=len(tools))
+    items = [event.item for event in by_perplexity if event.type == "response.output_item.done"]
+    assert classes(items) == [*["SearchResultsOutputItem"] * len(tools), "MessageOutputItem"]
+
+
+def check_stream(events: list[Any], searches: int) -> None:
+    """Check the order of a stream, and that its parts add up to its last response."""
+    final = events[-1].response
+    kinds = [event.type.removeprefix("response.") for event in events]
+    assert kinds[:3] == ["created", "in_progress", "reasoning.started"]
+    assert kinds.count("reasoning.search_results") == searches
+    assert kinds.index("reasoning.stopped") < kinds.index("output_item.added")
+    begun = kinds.index("content_part.added")
+    assert begun < kinds.index("output_text.delta")
+    assert kinds[-4:] == ["output_text.done", "content_part.done", "output_item.done", "completed"]
+    deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
+    assert "".join(deltas) == final.output_text
+    added = [e.item for e in events if e.type == "response.output_item.done"]
+    assert [item.id for item in added] == [item.id for item in final.output]
+    assert {event.response.id for event in events if hasattr(event, "response")} == {final.id}
+    indexes = [e.output_index for e in events if e.type == "response.output_item.added"]
+    assert indexes == list(range(searches + 1))
+
+
+def test_openai_s_own_reader_of_streams(gateway: Gateway) -> None:
+    with gateway.openai().responses.stream(**ASKED, tools=[DOCUMENTS]) as stream:  # type: ignore[list-item]
+        final = stream.get_final_response()
+    assert "42 gigawatt hours" in final.output_text
+
+
+def test_frames(gateway: Gateway) -> None:
+    body = ASKED | {"tools": [DOCUMENTS], "stream": True}
+    with gateway.http() as http:
+        reply = http.post("/v1/responses", json=body, headers={"Accept": "application/json"})
+    assert reply.headers["Content-Type"] == "text/event-stream"
+    assert (reply.headers["Cache-Control"], reply.headers["X-Accel-Buffering"]) == ("no-cache", "no")
+    assert reply.text.endswith("data: [DONE]\n\n")
+    assert reply.headers["X-Execution-Id"].startswith("call_")
+    frames = reply.text.split("\n\n")[:-2]
+    assert all(frame.startswith("event: ") and frame.count("\n") == 1 for frame in frames)
+
+
+# --- Errors ------------------------------------------------------------------------------------------------
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({"model": "gpt-5"}, "model_not_found", "model"),
+    ({"tools": [{"type": "computer"}]}, "unsupported_tool", "tools[0].type"),
+    ({"tools": [{"type": "function", "name": "f", "parameters": {}}]}, "unsupported_tool", "tools[0].type"),
+    ({"store": True}, "unsupported_parameter", "store"),
+    ({"background": True}, "unsupported_parameter", "background"),
+    ({"previous_response_id": "resp_1"}, "unsupported_parameter", "previous_response_id"),
+    ({"text": {"format": {"type": "json_object"}}}, "unsupported_parameter", "text.format"),
+    ({"tool_choice": "none"}, "unsupported_parameter", "tool_choice"),
+    ({"input": "  "}, "validation_error", "input"),
+    ({"input": [{"role": "assistant", "content": "Well."}]}, "validation_error", "input"),
+    (
+        {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]},
+        "unsupported_parameter",
+        "input[0].content[0].type",
+    ),
+    ({"max_output_tokens": 0}, "validation_error", "max_output_tokens"),
+    (
+        {"tools": [{"type": "web_search", "filters": {"search_domain_filter": ["a.org", "-b.org"]}}]},
+        "validation_error",
+        "tools[0].search_domain_filter",
+    ),
+    (
+        {"tools": [DOCUMENTS, {"type": "web_search", "filters": {"search_after_date_filter": "tomorrow"}}]},
+        "validation_error",
+        "tools[1].filters.search_after_date_filter",
+    ),
+    (
+        {"tools": [{"type": "web_search", "user_location": {"latitude": 1.0}}]},
+        "validation_error",
+        "tools[0].user_location",
+    ),
+    ({"tools": [{"type": "rag_search", "document_id": "x"}]}, "unknown_field", "tools[0].document_id"),
+    ({"tools": [{"type": "web_search", "max_tokens": 0}]}, "validation_error", "tools[0].max_tokens"),
+]
+
+
+def test_refusals(gateway: Gateway, subtests: Subtests) -> None:
+    for more, code, param in REFUSED:
+        for stream in (False, True):
+            with subtests.test(more=more, stream=stream):
+                with pytest.raises(openai.BadRequestError) as refused:
+                    gateway.openai().responses.create(**ASKED | more, stream=stream)
+                error = refused.value
+                assert (error.code, error.param, error.type) == (code, param, "invalid_request_error")
+    with pytest.raises(perplexity.BadRequestError) as other:
+        gateway.perplexity().responses.create(model="sonar", input="x")
+    assert other.value.body["error"]["code"] == "model_not_found"  # type: ignore[index]
+
+
+def test_errors_are_their_exceptions(gateway: Gateway, cast: Cast) -> None:
+    for client in (gateway.openai(api_key="locus_0000000000_no"), gateway.perplexity(api_key="no")):
+        with pytest.raises((openai.AuthenticationError, perplexity.AuthenticationError)):
+            client.responses.create(**ASKED)
+    with pytest.raises(openai.NotFoundError) as unknown:
+        gateway.openai().responses.retrieve("resp_unknown")
+    assert (unknown.value.code, unknown.value.type) == ("not_found", "not_found_error")
+    team = {"workspace_id": str(cast.team.pk)}
+    with pytest.raises(openai.PermissionDeniedError) as disabled:
+        gateway.openai().responses.create(**ASKED, tools=[WEB], extra_body=team)  # type: ignore[list-item]
+    assert disabled.value.code == "tool_disabled"
+    tools: Any = [{"type": "rag_search", "document_ids": [str(cast.team.pk)]}]
+    with pytest.raises(openai.NotFoundError) as invisible:
+        gateway.openai().responses.create(**ASKED, tools=tools)
+    assert invisible.value.param == "tools[0].document_ids[0]"
+
+
+def test_a_failure_before_and_during_a_stream(gateway: Gateway) -> None:
+    gateway.brave.fail(Failure.SERVER_ERROR, times=20)
+    with pytest.raises(openai.InternalServerError) as failed:
+        gateway.openai().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
+    assert failed.value.status_code == 502
+    assert failed.value.response.headers["x-should-retry"] == "false"
+    with pytest.raises(openai.APIError, match="No search engine answered") as raised:
+        list(gateway.openai().responses.create(**ASKED, tools=[WEB], stream=True))  # type: ignore[call-overload]
+    assert raised.value.code == "server_error"
+    events: list[Any] = list(gateway.perplexity().responses.create(**ASKED, tools=[WEB], stream=True))  # type: ignore[list-item]
+    assert type(events[-1]).__name__ == "ResponseFailedEvent"
+    assert events[-1].error.code == "server_error"
+    # Beside another tool that answers, it costs only its own part.
+    both: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS, WEB])  # type: ignore[list-item]
+    assert "[1]" in both.output_text
+    assert [len(item.results) for item in both.output[:2]] == [1, 0]  # type: ignore[union-attr]
+
+
+def test_web_tools_can_be_removed(gateway: Gateway, cast: Cast) -> None:
+    with running(WEB_TOOLS="off") as url:
+        bare = Gateway(url, gateway.brave, gateway.key)
+        with pytest.raises(openai.BadRequestError) as refused:
+            bare.openai().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
+        assert refused.value.code == "unsupported_tool"
+        assert "42 gigawatt hours" in bare.openai().responses.create(**ASKED).output_text
+
+
+# --- Ids, models, search -----------------------------------------------------------------------------------
+
+
+def test_a_response_is_read_again(gateway: Gateway, cast: Cast) -> None:
+    made = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], metadata={"a": "b"})  # type: ignore[list-item]
+    assert made.metadata == {"a": "b"}
+    again = gateway.openai().responses.retrieve(made.id)
+    assert (again.id, again.output_text, again.model) == (made.id, made.output_text, made.model)
+    assert [item.type for item in again.output] == [item.type for item in made.output]
+    by_perplexity = gateway.perplexity().responses.retrieve(made.id)
+    assert by_perplexity.id == made.id
+    cancelled = gateway.openai().responses.cancel(made.id)
+    assert cancelled.status == "completed"
+    stranger = Gateway(gateway.url, gateway.brave, cast.keys["bob"])
+    with pytest.raises(openai.NotFoundError):
+        stranger.openai().responses.retrieve(made.id)
+
+
+def test_models(gateway: Gateway) -> None:
+    for client in (gateway.openai(), gateway.perplexity()):
+        listed: Any = client.models.list()
+        assert [model.id for model in listed.data] == ["locus", "extractive"]
+        assert client.responses.create(model="extractive", input=QUESTION).model == "extractive"
+
+
+def test_search(gateway: Gateway) -> None:
+    found = gateway.perplexity().search.create(query=[QUESTION, "lighthouse"], max_results=2)
+    assert [result.url for result in found.results] == [PAGE.url, OTHER.url]
+    assert len(gateway.brave.requests) == 2
+    with pytest.raises(perplexity.BadRequestError) as refused:
+        gateway.perplexity().search.create(query="x", search_domain_filter=["a.org", "-b.org"])
+    assert refused.value.body["error"]["param"] == "search_domain_filter"  # type: ignore[index]
+
+
+def test_a_login_is_no_key(gateway: Gateway) -> None:
+    with gateway.http() as http:
+        del http.headers["Authorization"]
+        http.cookies["sessionid"] = "x"
+        for path in ("/v1/responses", "/v1/chat/completions", "/search"):
+            reply = http.post(path, json=ASKED | {"messages": [], "query": "x"})
+            assert (reply.status_code, reply.json()["error"]["type"]) == (401, "authentication_error")
+
+
+# --- Leaving -----------------------------------------------------------------------------------------------
+
+
+def test_who_leaves_leaves_no_run_behind(cast: Cast) -> None:
+    environment = {"SCRIPT_PACE_SECS": "0.2", "SCRIPT_PIECES": "300", "RESPONSE_LEFT_SECS": "0.3"}
+    with scripted_server(**environment) as url:
+        gateway = Gateway(url, None, cast.keys["alice"])  # type: ignore[arg-type]
+        stream: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True)  # type: ignore[call-overload]
+        first = next(iter(stream)).response.id
+        stream.close()
+        with pytest.raises(openai.APITimeoutError):
+            gateway.openai(timeout=1.0).responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+        with gateway.http() as http:
+
+            def states() -> list[str]:
+                listed = http.get("/api/v1/executions").json()["results"]
+                return [each["status"] for each in listed]
+
+            wait_until(lambda: states() == ["cancelled", "cancelled"], "both runs are cancelled")
+        assert gateway.openai().responses.retrieve(first).status == "cancelled"
+        # A response is cancelled by its id while another connection reads it.
+        stream = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True)  # type: ignore[call-overload]
+        events = iter(stream)
+        id = next(events).response.id
+        assert gateway.openai().responses.cancel(id).status == "cancelled"
+        with pytest.raises(openai.APIError, match="cancelled"):
+            list(events)

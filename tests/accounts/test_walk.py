@@ -18,6 +18,7 @@ from accounts.access.identity import principal_of_user
 from accounts.models import ApiKey, ExternalUserDeletion, Invitation, Session, User, Webhook, Workspace
 from accounts.people.invitations import invite
 from accounts.roles import Role
+from assistants.gateway.response import response_id
 from assistants.models import ChatMessage
 from kb.models import Document, DocumentCollection
 from locus.urls import api, urlpatterns
@@ -49,12 +50,13 @@ class Owned:
 
     def address(self, route: str) -> str:
         """Fill a route's parameters with alice's ids."""
-        kind = re.match(r"(?:api/v1/)?([a-z-]+)", route)
+        kind = re.match(r"(?:(?:api/)?v1/)?([a-z-]+)", route)
         assert kind is not None
         ids = {
             "documents": self.document.pk,
             "chunks": chunk_id(self.document),
             "executions": self.execution.pk,
+            "responses": response_id(self.execution.pk),
             "api-keys": self.key.pk,
             "workspaces": self.workspace.pk,
             "invitations": self.invitation.pk,

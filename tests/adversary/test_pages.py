@@ -16,7 +16,7 @@ from tests.adversary.world import SECRET, Attacker, World, lost_rows, rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("plain_static_files")]
 
-OF_THE_API = "api/v1/"
+OF_PROGRAMS = ("api/v1/", "v1/", "chat/completions", "mcp")
 PUBLIC = {
     "health",
     "favicon.ico",
@@ -59,7 +59,7 @@ ADMIN = [page for page in PAGES if page.pattern.startswith("admin/") and page.pa
 OWN = [
     page
     for page in PAGES
-    if not page.pattern.startswith((OF_THE_API, "admin/"))
+    if not page.pattern.startswith((*OF_PROGRAMS, "admin/"))
     and page.pattern not in {*PUBLIC, *SIGNED, *WITH_A_KEY}
 ]
 OF_A_THING = [page for page in OWN if "<" in page.pattern]

@@ -313,6 +313,16 @@ WITHOUT_PAGE = {
         "admin/jsi18n/",
         "admin/accounts/auditentry/export/",
     ],
+    "for programs": [
+        "v1/responses",
+        "v1/agent",
+        "v1/responses/<str:id>",
+        "v1/responses/<str:id>/cancel",
+        "v1/chat/completions",
+        "chat/completions",
+        "v1/models",
+        "mcp",
+    ],
     "leads to another company's login": ["accounts/oidc/login/", "accounts/oidc/callback/"],
     "refused to everybody": [
         *(f"admin/{table}/add/" for table in RECORDS if table not in CAN_ADD),

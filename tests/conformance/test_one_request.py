@@ -1,0 +1,126 @@
+"""One request over every transport: the same text, the same citations, the same numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.conformance.gateway import OTHER, PAGE, QUESTION, SOLAR, Gateway, engine, with_numbers
+from tests.conformance.streaming import Server, running
+from tests.conftest import Cast, make_cast
+from tests.factories import indexed_document
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a transport says: text, and by number the address of what is cited, as it is cited."""
+
+    text: str
+    cited: tuple[tuple[str, str], ...]
+
+
+@pytest.fixture(scope="module")
+def web(django_db_setup: None) -> Iterator[Gateway]:
+    with engine() as (brave, environment), running(**environment) as url:
+        yield Gateway(url, brave)
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return make_cast()
+
+
+@pytest.fixture
+def gateway(web: Gateway, cast: Cast) -> Gateway:
+    indexed_document(cast.team, SOLAR)
+    indexed_document(cast.team, "The town of Almería is older than its solar farm.", name="town.pdf")
+    web.brave.pages = [PAGE, OTHER]
+    web.key = cast.keys["alice"]
+    web.switch_web_on(cast)
+    return web
+
+
+CALLS: dict[str, dict[str, Any]] = {
+    "rag_search": {},
+    "web_search": {},
+    "answer": {"documents": {}, "web": {}},
+}
+TOOLS: dict[str, list[Any]] = {
+    "rag_search": [{"type": "rag_search"}],
+    "web_search": [{"type": "web_search"}],
+    "answer": [{"type": "rag_search"}, {"type": "web_search"}],
+}
+
+
+@pytest.mark.parametrize("tool", list(CALLS))
+def test_one_request(gateway: Gateway, cast: Cast, tool: str) -> None:
+    inputs = {"query": QUESTION} | CALLS[tool]
+    server = Server(gateway.url, cast, tool)
+    with server.http:
+        over_rest = _of_result(server.post(f"tools/{tool}", inputs).json(), gateway.url)
+        _, events = server.sse("POST", f"tools/{tool}", json=inputs | {"stream": True})
+        over_sse = _of_result(events[-1][1]["data"], gateway.url)
+        over_socket = _of_result(server.socket({"type": "run", "inputs": inputs})[-1][1]["data"], gateway.url)
+    assert over_rest.cited
+    transports = {
+        "sse": over_sse,
+        "websocket": over_socket,
+        "responses": _of_response(gateway, TOOLS[tool], stream=False),
+        "responses, streamed": _of_response(gateway, TOOLS[tool], stream=True),
+        "completions": _of_completion(gateway, TOOLS[tool], stream=False),
+        "completions, streamed": _of_completion(gateway, TOOLS[tool], stream=True),
+    }
+    assert transports == dict.fromkeys(transports, over_rest)
+
+
+def _of_result(result: Any, url: str) -> Said:
+    """Return what a result of our own says."""
+    addresses = {source["rank"]: source["url"] for source in result.get("sources", ())}
+    for context in result.get("contexts", ()):
+        place = f"{context['document_id']}?chunk={context['chunk_id']}"
+        addresses[context["rank"]] = f"{url}/documents/{place}"
+    text = with_numbers(result["response"])
+    return Said(text, tuple((f"[{rank}]", addresses[rank]) for rank in _numbers(result["response"])))
+
+
+def _numbers(response: str) -> list[int]:
+    """Return the numbers of the citations of a response, as they stand in it."""
+    parts = response.split("citation ")[1:]
+    return [int(part.partition(">[")[2].partition("]")[0]) for part in parts]
+
+
+def _of_response(gateway: Gateway, tools: list[Any], *, stream: bool) -> Said:
+    asked: Any = {"model": "locus", "input": QUESTION, "tools": tools, "stream": stream}
+    made: Any = gateway.openai().responses.create(**asked)
+    text = None
+    if stream:
+        events = list(made)
+        text = "".join(event.delta for event in events if event.type == "response.output_text.delta")
+        made = events[-1].response
+    part = made.output[-1].content[0]
+    assert text in (None, part.text)
+    cited = [(part.text[each.start_index : each.end_index], each.url) for each in part.annotations]
+    return Said(part.text, tuple(cited))
+
+
+def _of_completion(gateway: Gateway, tools: list[Any], *, stream: bool) -> Said:
+    asked = {"model": "locus", "messages": [{"role": "user", "content": QUESTION}]}
+    with gateway.http() as http:
+        reply = http.post("/v1/chat/completions", json=asked | {"tools": tools, "stream": stream})
+    if not stream:
+        message = reply.json()["choices"][0]["message"]
+        return _of_message(message["content"], message["annotations"])
+    lines = [line.removeprefix("data: ") for line in reply.text.split("\n\n") if line]
+    chunks = [json.loads(line)["choices"][0]["delta"] for line in lines[:-1]]
+    return _of_message("".join(each.get("content", "") for each in chunks), chunks[-1]["annotations"])
+
+
+def _of_message(text: str, annotations: list[Any]) -> Said:
+    places = [each["url_citation"] for each in annotations]
+    return Said(text, tuple((text[each["start_index"] : each["end_index"]], each["url"]) for each in places))

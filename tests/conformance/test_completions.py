@@ -41,6 +41,7 @@ def gateway(web: Gateway) -> Gateway:
     cast: Cast = make_cast()
     indexed_document(cast.team, SOLAR)
     web.brave.pages = [PAGE, OTHER]
+    web.brave.mishap = lambda: None
     web.key = cast.keys["alice"]
     web.switch_web_on(cast)
     return web
@@ -114,7 +115,11 @@ def test_by_perplexity(gateway: Gateway) -> None:
 
 def test_a_follow_up_knows_what_was_said(gateway: Gateway) -> None:
     made = gateway.openai().chat.completions.create(model="locus", messages=FOLLOW_UP, **DOCUMENTS)
-    assert "the town itself" in (made.choices[0].message.content or "")
+    assert "[1]" in (made.choices[0].message.content or "")
+    with gateway.http() as http:
+        newest = http.get("/api/v1/executions?limit=1").json()["results"][0]
+        asked = http.get(f"/api/v1/executions/{newest['id']}").json()["result"]["asked"]
+    assert (newest["tool"], "solar farm" in asked) == ("answer", True)
 
 
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
@@ -146,6 +151,6 @@ def test_refusals(gateway: Gateway, subtests: Subtests) -> None:
 
 
 def test_a_failure_during_a_stream(gateway: Gateway) -> None:
-    gateway.brave.fail(Failure.SERVER_ERROR, times=20)
+    gateway.brave.mishap = lambda: Failure.SERVER_ERROR
     with pytest.raises(openai.APIError, match="No search engine answered"):
         list(gateway.openai().chat.completions.create(**ASKED, web_search_options={}, stream=True))

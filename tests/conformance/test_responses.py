@@ -71,6 +71,7 @@ def gateway(web: Gateway, cast: Cast) -> Gateway:
     indexed_document(cast.team, SOLAR)
     web.brave.pages = [PAGE, OTHER]
     web.brave.requests.clear()
+    web.brave.mishap = lambda: None
     web.key = cast.keys["alice"]
     web.switch_web_on(cast)
     return web
@@ -84,7 +85,7 @@ def check_citations(text: str, annotations: list[Any]) -> list[str]:
 
 
 def classes(items: Sequence[Any]) -> list[str]:
-    """Return the classes that Perplexity's client has found for items; its names end differently by place."""
+    """Return the classes that Perplexity's client has found; its names end differently by place."""
     return [type(item).__name__.removesuffix("Output") for item in items]
 
 
@@ -157,7 +158,9 @@ def test_a_follow_up_knows_what_was_said(gateway: Gateway) -> None:
         {"role": "user", "content": [{"type": "input_text", "text": "And who is its owner?"}]},
     ]
     second = gateway.openai().responses.create(model="locus", input=said, tools=[DOCUMENTS])  # type: ignore[list-item]
-    assert "the town itself" in second.output_text
+    found: Any = second.output[0]
+    assert "solar farm" in found.queries[0]
+    assert "[1]" in second.output_text
 
 
 async def test_async_clients(gateway: Gateway) -> None:
@@ -189,7 +192,7 @@ def test_every_event_is_typed(gateway: Gateway, tools: list[Any], subtests: Subt
         name, is_known = TYPED[one.type]
         with subtests.test(type=one.type):
             assert name is None or type(one).__name__ == name
-            assert not is_known or type(other).__name__ == OF_PERPLEXITY[other.type]
+            assert not is_known or classes([other]) == [OF_PERPLEXITY[other.type]]
     check_stream(by_openai, searches=len(tools))
     items = [event.item for event in by_perplexity if event.type == "response.output_item.done"]
     assert classes(items) == [*["SearchResultsOutputItem"] * len(tools), "MessageOutputItem"]
@@ -214,6 +217,8 @@ def check_stream(events: list[Any], searches: int) -> None:
     assert indexes == list(range(searches + 1))
 
 
+# It takes an item that it does not know for a message, and says so when it copies it.
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_openai_s_own_reader_of_streams(gateway: Gateway) -> None:
     with gateway.openai().responses.stream(**ASKED, tools=[DOCUMENTS]) as stream:  # type: ignore[list-item]
         final = stream.get_final_response()
@@ -302,7 +307,7 @@ def test_errors_are_their_exceptions(gateway: Gateway, cast: Cast) -> None:
 
 
 def test_a_failure_before_and_during_a_stream(gateway: Gateway) -> None:
-    gateway.brave.fail(Failure.SERVER_ERROR, times=20)
+    gateway.brave.mishap = lambda: Failure.SERVER_ERROR
     with pytest.raises(openai.InternalServerError) as failed:
         gateway.openai().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
     assert failed.value.status_code == 502
@@ -311,7 +316,7 @@ def test_a_failure_before_and_during_a_stream(gateway: Gateway) -> None:
         list(gateway.openai().responses.create(**ASKED, tools=[WEB], stream=True))  # type: ignore[call-overload]
     assert raised.value.code == "server_error"
     events: list[Any] = list(gateway.perplexity().responses.create(**ASKED, tools=[WEB], stream=True))  # type: ignore[list-item]
-    assert type(events[-1]).__name__ == "ResponseFailedEvent"
+    assert classes(events[-1:]) == ["ResponseFailedEvent"]
     assert events[-1].error.code == "server_error"
     # Beside another tool that answers, it costs only its own part.
     both: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS, WEB])  # type: ignore[list-item]

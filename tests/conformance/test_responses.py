@@ -116,10 +116,8 @@ def test_the_web_by_perplexity(gateway: Gateway) -> None:
     assert classes(response.output) == ["SearchResultsOutputItem", "MessageOutputItem"]
     found: Any = response.output[0]
     assert found.queries == [QUESTION]
-    assert [(each.id, each.source, type(each).__name__) for each in found.results] == [
-        (1, "web", "SearchResult"),
-        (2, "web", "SearchResult"),
-    ]
+    assert [(each.id, each.source) for each in found.results] == [(1, "web"), (2, "web")]
+    assert classes(found.results) == ["SearchResult", "SearchResult"]
     part: Any = response.output[1].content[0]  # type: ignore[union-attr]
     assert "[1]" in part.text
     assert part.annotations[0].url == PAGE.url
@@ -235,6 +233,27 @@ def test_frames(gateway: Gateway) -> None:
     assert reply.headers["X-Execution-Id"].startswith("call_")
     frames = reply.text.split("\n\n")[:-2]
     assert all(frame.startswith("event: ") and frame.count("\n") == 1 for frame in frames)
+
+
+SCRIPT = (
+    "The solar farm in Almería produced 42 gigawatt hours in 2023 <source_1>. "
+    "The moon is made of cheese <source_1>. Its owner is the town itself. <source_1> That is all <source_7>."
+)
+CHECKED = (
+    "The solar farm in Almería produced 42 gigawatt hours in 2023 [1]. "
+    "The moon is made of cheese. Its owner is the town itself. [1] That is all."
+)
+
+
+def test_a_citation_that_does_not_hold_is_never_sent(gateway: Gateway) -> None:
+    with running(GENERATION_PROVIDER="scripted", GENERATION_MODEL=SCRIPT) as url:
+        other = Gateway(url, gateway.brave, gateway.key)
+        events = list(other.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True))  # type: ignore[call-overload]
+        whole = other.openai().responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+    deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
+    assert "".join(deltas) == events[-1].response.output_text == whole.output_text == CHECKED
+    # A statement does not wait for those that follow.
+    assert deltas[0].startswith("The solar farm") and "moon" not in deltas[0]
 
 
 # --- Errors ------------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def test_the_examples_run(url: str, number: int) -> None:
         timeout=120,
     )
     assert ran.returncode == 0, ran.stderr
-    assert "42 gigawatt hours in 2023 [1]" in ran.stdout
+    assert "42 gigawatt hours in 2023. [1]" in ran.stdout
 
 
 def test_every_address_and_tool_is_named() -> None:

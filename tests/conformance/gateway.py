@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
@@ -34,18 +34,28 @@ class Gateway:
     url: str
     brave: ProviderDouble
     key: str = ""
+    opened: list[Any] = field(default_factory=list)
 
     def openai(self, **options: Any) -> openai.OpenAI:
-        return openai.OpenAI(**self._openai() | options)
+        client = openai.OpenAI(**self._openai() | options)
+        self.opened.append(client)
+        return client
 
     def async_openai(self) -> openai.AsyncOpenAI:
         return openai.AsyncOpenAI(**self._openai())
 
     def perplexity(self, **options: Any) -> perplexity.Perplexity:
-        return perplexity.Perplexity(**self._perplexity() | options)
+        client = perplexity.Perplexity(**self._perplexity() | options)
+        self.opened.append(client)
+        return client
 
     def async_perplexity(self) -> perplexity.AsyncPerplexity:
         return perplexity.AsyncPerplexity(**self._perplexity())
+
+    def close(self) -> None:
+        """Close the clients that were made, which keep their connections."""
+        while self.opened:
+            self.opened.pop().close()
 
     def http(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.key}"}

@@ -37,14 +37,15 @@ def web(django_db_setup: None) -> Iterator[Gateway]:
 
 
 @pytest.fixture
-def gateway(web: Gateway) -> Gateway:
+def gateway(web: Gateway) -> Iterator[Gateway]:
     cast: Cast = make_cast()
     indexed_document(cast.team, SOLAR)
     web.brave.pages = [PAGE, OTHER]
     web.brave.mishap = lambda: None
     web.key = cast.keys["alice"]
     web.switch_web_on(cast)
-    return web
+    yield web
+    web.close()
 
 
 def test_a_completion(gateway: Gateway) -> None:

@@ -37,13 +37,14 @@ def cast() -> Cast:
 
 
 @pytest.fixture
-def gateway(web: Gateway, cast: Cast) -> Gateway:
+def gateway(web: Gateway, cast: Cast) -> Iterator[Gateway]:
     indexed_document(cast.team, SOLAR)
     indexed_document(cast.team, "The town of Almería is older than its solar farm.", name="town.pdf")
     web.brave.pages = [PAGE, OTHER]
     web.key = cast.keys["alice"]
     web.switch_web_on(cast)
-    return web
+    yield web
+    web.close()
 
 
 CALLS: dict[str, dict[str, Any]] = {

@@ -66,7 +66,7 @@ def cast() -> Cast:
 
 
 @pytest.fixture
-def gateway(web: Gateway, cast: Cast) -> Gateway:
+def gateway(web: Gateway, cast: Cast) -> Iterator[Gateway]:
     """Speak for alice, who has a document in the team, and whose own workspace may search the web."""
     indexed_document(cast.team, SOLAR)
     web.brave.pages = [PAGE, OTHER]
@@ -74,7 +74,8 @@ def gateway(web: Gateway, cast: Cast) -> Gateway:
     web.brave.mishap = lambda: None
     web.key = cast.keys["alice"]
     web.switch_web_on(cast)
-    return web
+    yield web
+    web.close()
 
 
 def check_citations(text: str, annotations: list[Any]) -> list[str]:
@@ -247,7 +248,7 @@ CHECKED = (
 
 def test_a_citation_that_does_not_hold_is_never_sent(gateway: Gateway) -> None:
     with running(GENERATION_PROVIDER="scripted", GENERATION_MODEL=SCRIPT) as url:
-        other = Gateway(url, gateway.brave, gateway.key)
+        other = Gateway(url, gateway.brave, gateway.key, gateway.opened)
         events = list(other.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True))  # type: ignore[call-overload]
         whole = other.openai().responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
     deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
@@ -345,7 +346,7 @@ def test_a_failure_before_and_during_a_stream(gateway: Gateway) -> None:
 
 def test_web_tools_can_be_removed(gateway: Gateway, cast: Cast) -> None:
     with running(WEB_TOOLS="off") as url:
-        bare = Gateway(url, gateway.brave, gateway.key)
+        bare = Gateway(url, gateway.brave, gateway.key, gateway.opened)
         with pytest.raises(openai.BadRequestError) as refused:
             bare.openai().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
         assert refused.value.code == "unsupported_tool"
@@ -365,7 +366,7 @@ def test_a_response_is_read_again(gateway: Gateway, cast: Cast) -> None:
     assert by_perplexity.id == made.id
     cancelled = gateway.openai().responses.cancel(made.id)
     assert cancelled.status == "completed"
-    stranger = Gateway(gateway.url, gateway.brave, cast.keys["bob"])
+    stranger = Gateway(gateway.url, gateway.brave, cast.keys["bob"], gateway.opened)
     with pytest.raises(openai.NotFoundError):
         stranger.openai().responses.retrieve(made.id)
 
@@ -422,3 +423,4 @@ def test_who_leaves_leaves_no_run_behind(cast: Cast) -> None:
         assert gateway.openai().responses.cancel(id).status == "cancelled"
         with pytest.raises(openai.APIError, match="cancelled"):
             list(events)
+        gateway.close()

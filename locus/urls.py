@@ -132,7 +132,7 @@ gateway = [
     path("v1/responses/<str:id>/cancel", responses_api.ResponseCancelView.as_view()),
     path("v1/chat/completions", completions_api.CompletionsView.as_view()),
     path("chat/completions", completions_api.CompletionsView.as_view()),
-    path("v1/models", models_api.ModelsView.as_view()),
+    path("v1/models", models_api.ModelNamesView.as_view()),
     path("mcp", McpView.as_view()),
     path(
         "search",

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from assistants.gateway.cited import Json, cited_text, results_of_contexts, results_of_pages, with_numbers
 from assistants.gateway.errors import UnsupportedParameter, UnsupportedTool, error_json
-from assistants.gateway.request import MOST_ITEMS, AskerFields, ModelName, require_plain_text
+from assistants.gateway.request import MOST_ITEMS, GatewayFields, ModelName, require_plain_text
 from assistants.gateway.response import OURS
 from assistants.gateway.stream import WITHHELD
 from assistants.gateway.wanted_tools import NO_FUNCTIONS, WantedTools, wanted_tools, web_options
@@ -27,7 +27,7 @@ def _as_list(value: object) -> object:
     return [] if value is None else value
 
 
-class CompletionsRequest(AskerFields):
+class CompletionsRequest(GatewayFields):
     """A body of `POST /v1/chat/completions`: of OpenAI's and of Perplexity's fields those that mean something
     here."""
 

@@ -15,7 +15,7 @@ CREATED = 1_760_000_000
 """Of all models, in seconds since 1970: clients expect a number, and nobody knows a better one."""
 
 
-class ModelsView(GatewayView):
+class ModelNamesView(GatewayView):
     """The names that a request's `model` may have."""
 
     def get(self, request: Request) -> Response:

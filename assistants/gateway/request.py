@@ -22,7 +22,7 @@ def _as_list(value: object) -> object:
     return [] if value is None else value
 
 
-class AskerFields(BaseModel):
+class GatewayFields(BaseModel):
     """Whom a request speaks for, and where; our own fields, the same in every protocol of the gateway."""
 
     model_config = ConfigDict(extra="ignore")
@@ -38,7 +38,7 @@ class AskerFields(BaseModel):
         )
 
 
-class ResponsesRequest(AskerFields):
+class ResponsesRequest(GatewayFields):
     """A body of `POST /v1/responses`."""
 
     input: str | Annotated[list[Any], Field(max_length=MOST_ITEMS)]

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.access.auth import principal_of
 from assistants.gateway.errors import UnsupportedParameter, UnsupportedTool, stored_error_response
-from assistants.gateway.request import AskerFields
+from assistants.gateway.request import GatewayFields
 from assistants.gateway.view import GatewayView, wait_for
 from core.api.validation import validated
 from core.errors import LocusError, status_of
@@ -27,7 +27,7 @@ DEFAULT_RESULTS = 10
 SIZES = ("search_context_size", "max_tokens", "max_tokens_per_page")
 
 
-class SearchRequest(AskerFields):
+class PageSearch(GatewayFields):
     """A body of `POST /search`; our own options of `web_search` may stand beside theirs."""
 
     model_config = {"extra": "allow"}
@@ -68,7 +68,7 @@ class PerplexitySearchView(GatewayView):
         """Return pages; several queries have one list, each page once."""
         if not are_web_tools_offered():
             raise UnsupportedTool("This installation does not go to the web.")
-        body = validated(SearchRequest, request.data)
+        body = validated(PageSearch, request.data)
         options = body.options()
         calls = [self._call(request, body, options, query) for query in body.queries]
         # An `Idempotency-Key` names one execution.
@@ -84,7 +84,7 @@ class PerplexitySearchView(GatewayView):
         return Response(reply, headers={HEADER: finished[0].pk})
 
     @staticmethod
-    def _call(request: Request, body: SearchRequest, options: Mapping[str, Any], query: str) -> Call:
+    def _call(request: Request, body: PageSearch, options: Mapping[str, Any], query: str) -> Call:
         inputs = {**options, "query": query, **body.asker_json()}
         try:
             return Call.parse(principal_of(request), tool_named("web_search"), inputs)

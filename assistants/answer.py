@@ -116,6 +116,6 @@ async def _ask(principal: Principal, inputs: AnswerInput, run: Run) -> AnswerReq
     )
     rewriter = await in_database(rewriter_for, principal, run, wanted) if inputs.history else None
     question = await self_contained(inputs.query, inputs.turns(), rewriter=rewriter)
-    documents = inputs.documents and inputs.documents.question_about(question.question)
-    web = inputs.web and inputs.web.search(question.question)
+    documents = inputs.documents.question_about(question.question) if inputs.documents else None
+    web = inputs.web.search(question.question) if inputs.web else None
     return AnswerRequest(principal, run, question, wanted, documents, web)

@@ -79,7 +79,8 @@ class PerplexitySearchView(GatewayView):
         for one in finished:
             if one.error:
                 return stored_error_response(one.error, status_of(one.error["code"]))
-        results = {page["url"]: page for one in finished for page in map(_page, one.result["results"])}
+        found = [page for one in finished for page in (one.result or {}).get("results", ())]
+        results = {page["url"]: _page(page) for page in found}
         reply = {"id": finished[0].pk, "results": list(results.values()), "server_time": None}
         return Response(reply, headers={HEADER: finished[0].pk})
 

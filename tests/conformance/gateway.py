@@ -36,20 +36,21 @@ class Gateway:
     key: str = ""
     opened: list[Any] = field(default_factory=list)
 
-    def openai(self, **options: Any) -> openai.OpenAI:
+    def openai(self, **options: Any) -> Any:
+        """Return OpenAI's client; untyped, since its types know none of our tools."""
         client = openai.OpenAI(**self._openai() | options)
         self.opened.append(client)
         return client
 
-    def async_openai(self) -> openai.AsyncOpenAI:
+    def async_openai(self) -> Any:
         return openai.AsyncOpenAI(**self._openai())
 
-    def perplexity(self, **options: Any) -> perplexity.Perplexity:
+    def perplexity(self, **options: Any) -> Any:
         client = perplexity.Perplexity(**self._perplexity() | options)
         self.opened.append(client)
         return client
 
-    def async_perplexity(self) -> perplexity.AsyncPerplexity:
+    def async_perplexity(self) -> Any:
         return perplexity.AsyncPerplexity(**self._perplexity())
 
     def close(self) -> None:

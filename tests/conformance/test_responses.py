@@ -99,8 +99,8 @@ def test_documents_by_openai(gateway: Gateway, cast: Cast) -> None:
     assert "42 gigawatt hours" in response.output_text
     found, message = response.output
     assert (found.type, message.type) == ("search_results", "message")
-    [result] = found.results  # type: ignore[union-attr]
-    part = message.content[0]  # type: ignore[union-attr]
+    [result] = found.results
+    part = message.content[0]
     assert set(check_citations(part.text, part.annotations)) == {f"[{result['id']}]"}
     citation = part.annotations[0]
     assert (citation.type, citation.filename, citation.index) == ("file_citation", "solar.pdf", 0)
@@ -109,17 +109,17 @@ def test_documents_by_openai(gateway: Gateway, cast: Cast) -> None:
     assert citation.bbox[0]["page_number"] == 1
     assert result["url"].startswith(f"{gateway.url}/documents/{result['document_id']}")
     assert response.usage is not None and response.usage.total_tokens >= 0
-    assert response.usage.cost["total_cost"] == 0  # type: ignore[attr-defined]
+    assert response.usage.cost["total_cost"] == 0
 
 
 def test_the_web_by_perplexity(gateway: Gateway) -> None:
-    response = gateway.perplexity().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
+    response = gateway.perplexity().responses.create(**ASKED, tools=[WEB])
     assert classes(response.output) == ["SearchResultsOutputItem", "MessageOutputItem"]
     found: Any = response.output[0]
     assert found.queries == [QUESTION]
     assert [(each.id, each.source) for each in found.results] == [(1, "web"), (2, "web")]
     assert classes(found.results) == ["SearchResult", "SearchResult"]
-    part: Any = response.output[1].content[0]  # type: ignore[union-attr]
+    part: Any = response.output[1].content[0]
     assert "[1]" in part.text
     assert part.annotations[0].url == PAGE.url
     assert response.usage is not None and response.usage.tool_calls_details is not None
@@ -129,11 +129,11 @@ def test_the_web_by_perplexity(gateway: Gateway) -> None:
 
 def test_both_have_one_numbering(gateway: Gateway) -> None:
     tools = [DOCUMENTS, WEB]
-    response = gateway.openai().responses.create(**ASKED, tools=tools)  # type: ignore[arg-type]
+    response = gateway.openai().responses.create(**ASKED, tools=tools)
     documents, pages, message = response.output
-    ids = [each["id"] for item in (documents, pages) for each in item.results]  # type: ignore[union-attr]
+    ids = [each["id"] for item in (documents, pages) for each in item.results]
     assert ids == [1, 2, 3]
-    cited = message.content[0].annotations  # type: ignore[union-attr]
+    cited = message.content[0].annotations
     assert {each.type for each in cited} == {"file_citation", "url_citation"}
     # Without tools the workspace decides: here it has both.
     same = gateway.openai().responses.create(**ASKED)
@@ -141,7 +141,7 @@ def test_both_have_one_numbering(gateway: Gateway) -> None:
 
 
 def test_both_clients_read_the_same(gateway: Gateway) -> None:
-    by_openai = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+    by_openai = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS])
     by_perplexity = gateway.perplexity().responses.create(**ASKED, extra_body={"tools": [DOCUMENTS]})
     assert by_perplexity.output_text == by_openai.output_text
     with gateway.http() as http:
@@ -150,13 +150,13 @@ def test_both_clients_read_the_same(gateway: Gateway) -> None:
 
 
 def test_a_follow_up_knows_what_was_said(gateway: Gateway) -> None:
-    first = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+    first = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS])
     said: Any = [
         {"role": "user", "content": QUESTION},
         *(item.model_dump(warnings=False) for item in first.output),
         {"role": "user", "content": [{"type": "input_text", "text": "And who is its owner?"}]},
     ]
-    second = gateway.openai().responses.create(model="locus", input=said, tools=[DOCUMENTS])  # type: ignore[list-item]
+    second = gateway.openai().responses.create(model="locus", input=said, tools=[DOCUMENTS])
     found: Any = second.output[0]
     assert "solar farm" in found.queries[0]
     assert "[1]" in second.output_text
@@ -164,12 +164,12 @@ def test_a_follow_up_knows_what_was_said(gateway: Gateway) -> None:
 
 async def test_async_clients(gateway: Gateway) -> None:
     async with gateway.async_openai() as client:
-        whole = await client.responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
-        stream = await client.responses.create(**ASKED, tools=[DOCUMENTS], stream=True)  # type: ignore[call-overload]
+        whole = await client.responses.create(**ASKED, tools=[DOCUMENTS])
+        stream = await client.responses.create(**ASKED, tools=[DOCUMENTS], stream=True)
         events = [event async for event in stream]
     assert events[-1].response.output_text == whole.output_text
     async with gateway.async_perplexity() as other:
-        chunks = await other.responses.create(**ASKED, tools=[WEB], stream=True)  # type: ignore[list-item]
+        chunks = await other.responses.create(**ASKED, tools=[WEB], stream=True)
         kinds = [chunk.type async for chunk in chunks]
     assert (kinds[0], kinds[-1]) == ("response.created", "response.completed")
 
@@ -179,7 +179,7 @@ async def test_async_clients(gateway: Gateway) -> None:
 
 @pytest.mark.parametrize("tools", [[DOCUMENTS], [WEB], [DOCUMENTS, WEB]])
 def test_every_event_is_typed(gateway: Gateway, tools: list[Any], subtests: Subtests) -> None:
-    by_openai = list(gateway.openai().responses.create(**ASKED, tools=tools, stream=True))  # type: ignore[call-overload]
+    by_openai = list(gateway.openai().responses.create(**ASKED, tools=tools, stream=True))
     by_perplexity: list[Any] = list(
         gateway.perplexity().responses.create(**ASKED, stream=True, extra_body={"tools": tools})
     )
@@ -219,7 +219,7 @@ def check_stream(events: list[Any], searches: int) -> None:
 # It takes an item that it does not know for a message, and says so when it copies it.
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_openai_s_own_reader_of_streams(gateway: Gateway) -> None:
-    with gateway.openai().responses.stream(**ASKED, tools=[DOCUMENTS]) as stream:  # type: ignore[list-item]
+    with gateway.openai().responses.stream(**ASKED, tools=[DOCUMENTS]) as stream:
         final = stream.get_final_response()
     assert "42 gigawatt hours" in final.output_text
 
@@ -249,8 +249,8 @@ CHECKED = (
 def test_a_citation_that_does_not_hold_is_never_sent(gateway: Gateway) -> None:
     with running(GENERATION_PROVIDER="scripted", GENERATION_MODEL=SCRIPT) as url:
         other = Gateway(url, gateway.brave, gateway.key, gateway.opened)
-        events = list(other.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True))  # type: ignore[call-overload]
-        whole = other.openai().responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+        events = list(other.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True))
+        whole = other.openai().responses.create(**ASKED, tools=[DOCUMENTS])
     deltas = [event.delta for event in events if event.type == "response.output_text.delta"]
     assert "".join(deltas) == events[-1].response.output_text == whole.output_text == CHECKED
     # A statement does not wait for those that follow.
@@ -318,7 +318,7 @@ def test_errors_are_their_exceptions(gateway: Gateway, cast: Cast) -> None:
     assert (unknown.value.code, unknown.value.type) == ("not_found", "not_found_error")
     team = {"workspace_id": str(cast.team.pk)}
     with pytest.raises(openai.PermissionDeniedError) as disabled:
-        gateway.openai().responses.create(**ASKED, tools=[WEB], extra_body=team)  # type: ignore[list-item]
+        gateway.openai().responses.create(**ASKED, tools=[WEB], extra_body=team)
     assert disabled.value.code == "tool_disabled"
     tools: Any = [{"type": "rag_search", "document_ids": [str(cast.team.pk)]}]
     with pytest.raises(openai.NotFoundError) as invisible:
@@ -329,26 +329,26 @@ def test_errors_are_their_exceptions(gateway: Gateway, cast: Cast) -> None:
 def test_a_failure_before_and_during_a_stream(gateway: Gateway) -> None:
     gateway.brave.mishap = lambda: Failure.SERVER_ERROR
     with pytest.raises(openai.InternalServerError) as failed:
-        gateway.openai().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
+        gateway.openai().responses.create(**ASKED, tools=[WEB])
     assert failed.value.status_code == 502
     assert failed.value.response.headers["x-should-retry"] == "false"
     with pytest.raises(openai.APIError, match="No search engine answered") as raised:
-        list(gateway.openai().responses.create(**ASKED, tools=[WEB], stream=True))  # type: ignore[call-overload]
+        list(gateway.openai().responses.create(**ASKED, tools=[WEB], stream=True))
     assert raised.value.code == "server_error"
-    events: list[Any] = list(gateway.perplexity().responses.create(**ASKED, tools=[WEB], stream=True))  # type: ignore[list-item]
+    events: list[Any] = list(gateway.perplexity().responses.create(**ASKED, tools=[WEB], stream=True))
     assert classes(events[-1:]) == ["ResponseFailedEvent"]
     assert events[-1].error.code == "server_error"
     # Beside another tool that answers, it costs only its own part.
-    both: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS, WEB])  # type: ignore[list-item]
+    both: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS, WEB])
     assert "[1]" in both.output_text
-    assert [len(item.results) for item in both.output[:2]] == [1, 0]  # type: ignore[union-attr]
+    assert [len(item.results) for item in both.output[:2]] == [1, 0]
 
 
 def test_web_tools_can_be_removed(gateway: Gateway, cast: Cast) -> None:
     with running(WEB_TOOLS="off") as url:
         bare = Gateway(url, gateway.brave, gateway.key, gateway.opened)
         with pytest.raises(openai.BadRequestError) as refused:
-            bare.openai().responses.create(**ASKED, tools=[WEB])  # type: ignore[list-item]
+            bare.openai().responses.create(**ASKED, tools=[WEB])
         assert refused.value.code == "unsupported_tool"
         assert "42 gigawatt hours" in bare.openai().responses.create(**ASKED).output_text
 
@@ -357,7 +357,7 @@ def test_web_tools_can_be_removed(gateway: Gateway, cast: Cast) -> None:
 
 
 def test_a_response_is_read_again(gateway: Gateway, cast: Cast) -> None:
-    made = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], metadata={"a": "b"})  # type: ignore[list-item]
+    made = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], metadata={"a": "b"})
     assert made.metadata == {"a": "b"}
     again = gateway.openai().responses.retrieve(made.id)
     assert (again.id, again.output_text, again.model) == (made.id, made.output_text, made.model)
@@ -403,11 +403,11 @@ def test_who_leaves_leaves_no_run_behind(cast: Cast) -> None:
     environment = {"SCRIPT_PACE_SECS": "0.2", "SCRIPT_PIECES": "300", "RESPONSE_LEFT_SECS": "0.3"}
     with scripted_server(**environment) as url:
         gateway = Gateway(url, None, cast.keys["alice"])  # type: ignore[arg-type]
-        stream: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True)  # type: ignore[call-overload]
+        stream: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True)
         first = next(iter(stream)).response.id
         stream.close()
         with pytest.raises(openai.APITimeoutError):
-            gateway.openai(timeout=1.0).responses.create(**ASKED, tools=[DOCUMENTS])  # type: ignore[list-item]
+            gateway.openai(timeout=1.0).responses.create(**ASKED, tools=[DOCUMENTS])
         with gateway.http() as http:
 
             def states() -> list[str]:
@@ -417,7 +417,7 @@ def test_who_leaves_leaves_no_run_behind(cast: Cast) -> None:
             wait_until(lambda: states() == ["cancelled", "cancelled"], "both runs are cancelled")
         assert gateway.openai().responses.retrieve(first).status == "cancelled"
         # A response is cancelled by its id while another connection reads it.
-        stream = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True)  # type: ignore[call-overload]
+        stream = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True)
         events = iter(stream)
         id = next(events).response.id
         assert gateway.openai().responses.cancel(id).status == "cancelled"

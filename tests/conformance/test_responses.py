@@ -16,6 +16,7 @@ from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
 from tests.testing.live import wait_until
 from tests.testing.search_engines import Failure
+from tests.testing.web import serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -172,6 +173,26 @@ async def test_async_clients(gateway: Gateway) -> None:
         chunks = await other.responses.create(**ASKED, tools=[WEB], stream=True)
         kinds = [chunk.type async for chunk in chunks]
     assert (kinds[0], kinds[-1]) == ("response.created", "response.completed")
+
+
+def test_a_page_is_fetched(gateway: Gateway) -> None:
+    with serving() as site, running(WEB_FETCH_ALLOW=site.address) as url:
+        words = "The lighthouse in Almería was built in 1893. " * 2000
+        address = site.page("/page", f"<title>Lights</title><p>{words}</p>".encode())
+        other = Gateway(url, gateway.brave, gateway.key, gateway.opened)
+        asked = {"model": "locus", "input": f"What does ({address}) say?"}
+        response = other.perplexity().responses.create(**asked, tools=[{"type": "fetch_url"}])
+        events = list(other.openai().responses.create(**asked, tools=[{"type": "fetch_url"}], stream=True))
+    found = response.output[0]
+    assert classes(response.output) == ["FetchURLResultsOutputItem", "MessageOutputItem"]
+    assert (found.contents[0].url, found.contents[0].title) == (address, "Lights")
+    assert response.output_text == found.contents[0].snippet == events[-1].response.output_text
+    assert len(response.output_text) > 10_000
+    assert response.usage.tool_calls_details["fetch_url"].invocation == 1
+    kinds = [event.type for event in events]
+    assert kinds.index("response.reasoning.fetch_url_queries") < kinds.index("response.reasoning.stopped")
+    with pytest.raises(openai.BadRequestError):
+        gateway.openai().responses.create(**ASKED, tools=[{"type": "fetch_url"}])
 
 
 # --- Streams -----------------------------------------------------------------------------------------------

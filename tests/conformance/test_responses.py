@@ -184,7 +184,7 @@ def test_a_page_is_fetched(gateway: Gateway) -> None:
         response = other.perplexity().responses.create(**asked, tools=[{"type": "fetch_url"}])
         events = list(other.openai().responses.create(**asked, tools=[{"type": "fetch_url"}], stream=True))
     found = response.output[0]
-    assert classes(response.output) == ["FetchURLResultsOutputItem", "MessageOutputItem"]
+    assert classes(response.output) == ["FetchUrlResultsOutputItem", "MessageOutputItem"]
     assert (found.contents[0].url, found.contents[0].title) == (address, "Lights")
     assert response.output_text == found.contents[0].snippet == events[-1].response.output_text
     assert len(response.output_text) > 10_000

@@ -82,12 +82,12 @@ class AnswerInput(BaseModel):
         return [Turn(each.question, each.question, each.answer) for each in self.history]
 
 
-def searched_workspaces_of(principal: Principal, inputs: AnswerInput) -> Collection[UUID]:
+def searched_for_answer(principal: Principal, inputs: AnswerInput) -> Collection[UUID]:
     """Return the workspaces whose documents are searched."""
     return searched_workspaces(principal, inputs.documents) if inputs.documents else set()
 
 
-def admit(principal: Principal, inputs: AnswerInput, workspace_id: UUID) -> None:
+def admit_answer(principal: Principal, inputs: AnswerInput, workspace_id: UUID) -> None:
     """Refuse the web where it is switched off, and where there is no money for it."""
     if inputs.web is not None:
         admit_web_search(principal, inputs.web.search(inputs.query), workspace_id)

@@ -6,15 +6,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from accounts.principal import Principal
-from assistants.answer import (
-    MOST_TURNS,
-    AnswerInput,
-    admit,
-    answer,
-)
-from assistants.answer import (
-    searched_workspaces_of as searched_for_answer,
-)
+from assistants.answer import MOST_TURNS, AnswerInput, admit_answer, answer, searched_for_answer
 from assistants.chat import chat
 from assistants.conversations import session_of
 from assistants.events import (
@@ -97,5 +89,5 @@ ANSWER = Tool(
     withheld_updates=WITHHELD_UPDATES,
     withheld_texts=(WithheldText,),
     searched_workspaces=searched_for_answer,
-    admit=admit,
+    admit=admit_answer,
 )

@@ -16,10 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from accounts.access.identity import AskerFields
 from accounts.principal import Principal
 from assistants.gateway.conversation import Conversation
 from assistants.gateway.errors import ModelNotFound, UnsupportedTool
 from assistants.gateway.wanted_tools import WantedTools
+from core.api.validation import validated
 from core.errors import LocusError
 from runs.lifecycle import paying_workspace
 from runs.registry import tool_named
@@ -61,6 +63,8 @@ class Plan:
 
 def plan_of(principal: Principal, request: GatewayRequest) -> Plan:
     """Return the call of a request; raise `LocusError` for everything that can be told before it runs."""
+    asker = {name: value for name, value in request.asker.items() if name in AskerFields.model_fields}
+    principal = validated(AskerFields, asker).asker(principal)
     workspace_id = request.asker.get("workspace_id")
     paying = paying_workspace(principal, UUID(workspace_id) if workspace_id else None)
     model = model_for(principal, paying, request.models)
@@ -128,10 +132,9 @@ def _param(tool: str, param: str, wanted: WantedTools, question: str) -> str:
     """Return what the request calls a parameter of the tool."""
     first, _, rest = param.partition(".")
     places = _PLACES[tool]
-    place = places.get(first.partition("[")[0], places.get(""))
-    if place in (None, "query"):
+    place = places.get(first.partition("[")[0], places.get("", "query"))
+    if place == "query":
         return question
     inner = rest if tool == "answer" else param
-    return (
-        f"{wanted.params.get(place or '', 'tools')}.{inner}" if inner else wanted.params.get(place, "tools")
-    )
+    where = wanted.params.get(place, "tools")
+    return f"{where}.{inner}" if inner else where

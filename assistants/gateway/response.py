@@ -65,10 +65,13 @@ class ResponseFacts:
         """Return the id of an item."""
         return f"{prefix}_{self.execution.pk.removeprefix(OURS)}_{number}"
 
+    def _given(self, name: str, default: Any) -> Any:
+        value = getattr(self.request, name, None)
+        return default if value is None else value
+
     def skeleton(self, status: str = "in_progress") -> Json:
         """Return the response without output, as it begins."""
-        asked = self.request
-        given = (lambda name, default: _or(getattr(asked, name, None), default)) if asked else _default
+        given = self._given
         return {
             "id": self.id,
             "object": "response",
@@ -91,14 +94,6 @@ class ResponseFacts:
             "max_output_tokens": given("max_output_tokens", None),
             "usage": None,
         }
-
-
-def _or(value: Any, default: Any) -> Any:
-    return default if value is None else value
-
-
-def _default(_: str, default: Any) -> Any:
-    return default
 
 
 def response_of(facts: ResponseFacts, execution: Execution, principal: Principal) -> Json:

@@ -8,9 +8,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assistants.answer import DocumentOptions
 from assistants.gateway.errors import UnsupportedParameter, UnsupportedTool
 from core.api.validation import validated
-from core.errors import ValidationError
+from core.errors import UnknownField, ValidationError
 from search.web.inputs import WebOptions
 from search.web.preferences import are_web_tools_offered
 
@@ -107,11 +108,19 @@ def _add(wanted: WantedTools, tool: Any, param: str, chosen: str | None) -> None
         raise ValidationError(f"{kind} is among the tools twice.", param=param)
     wanted.params[name] = param
     if kind == DOCUMENTS:
-        wanted.documents = options
+        wanted.documents = _only_known(options, param)
     elif kind == FETCH:
         wanted.fetch = _validated(FetchTool, options, param)
     else:
         wanted.web = web_options(options, param)
+
+
+def _only_known(options: dict[str, Any], param: str) -> dict[str, Any]:
+    """Return the options of our own tool; an unknown one is refused, since it would widen the search."""
+    for name in options:
+        if name not in DocumentOptions.model_fields:
+            raise UnknownField(f"Unknown field “{name}”.", param=f"{param}.{name}")
+    return options
 
 
 def web_options(given: Mapping[str, Any], param: str) -> dict[str, Any]:

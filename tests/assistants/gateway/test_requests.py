@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 from pytest import Subtests
@@ -80,6 +81,12 @@ class TestTools:
             "filters": {"whitelisted_domains": ["a.org"], "search_domain_filter": ["-b.org"]}
         }
 
+    def test_what_every_tool_takes_is_no_option(self) -> None:
+        for name in ("workspace_id", "external_user_id", "stream", "query"):
+            with pytest.raises(UnknownField) as refused:
+                wanted_tools([WEB, DOCUMENTS | {name: "x"}], None)
+            assert refused.value.param == f"tools[1].{name}"
+
     def test_a_choice_leaves_one(self) -> None:
         wanted = wanted_tools([WEB, DOCUMENTS], {"type": "rag_search"})
         assert (wanted.web, wanted.documents) == (None, {})
@@ -140,11 +147,12 @@ class TestPlan:
         cases: list[tuple[GatewayRequest, type[Exception], str]] = [
             (request([DOCUMENTS], " "), ValidationError, "input"),
             (request([WEB, DOCUMENTS], " "), ValidationError, "input"),
-            (request([WEB, DOCUMENTS | {"documents": []}]), UnknownField, "tools[1].documents"),
+            (request([WEB, DOCUMENTS | {"limit": 0}]), ValidationError, "tools[1].limit"),
             (request([WEB | {"count": 0}, DOCUMENTS]), ValidationError, "tools[0].count"),
             (request([WEB, DOCUMENTS | {"document_ids": [id]}]), NotFound, "tools[1].document_ids[0]"),
             (request([DOCUMENTS | {"document_ids": [id]}]), NotFound, "tools[0].document_ids[0]"),
             (request([DOCUMENTS], session_id=id), NotFound, "session_id"),
+            (request([DOCUMENTS], workspace_id=str(UUID(int=0))), NotFound, "workspace_id"),
             (request([FETCH]), UnsupportedTool, "input"),
         ]
         for asked, error, param in cases:

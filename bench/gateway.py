@@ -42,6 +42,7 @@ def _has_content(event: Any) -> bool:
 
 WAYS: dict[str, tuple[str, dict[str, Any], Callable[[Any], bool]]] = {
     "rag_search": ("/api/v1/tools/rag_search", {"query": QUESTION}, _has_text),
+    "rag_search again": ("/api/v1/tools/rag_search", {"query": QUESTION}, _has_text),
     "responses": ("/v1/responses", {"model": "locus", "input": QUESTION, "tools": TOOLS}, _has_delta),
     "chat completions": (
         "/v1/chat/completions",
@@ -49,7 +50,7 @@ WAYS: dict[str, tuple[str, dict[str, Any], Callable[[Any], bool]]] = {
         _has_content,
     ),
 }
-"""By name: address, body, and what tells the first text."""
+"""By name: address, body, and what tells the first text. What the tool adds to itself is chance."""
 
 
 def main() -> None:

@@ -423,7 +423,7 @@ def test_a_login_is_no_key(gateway: Gateway) -> None:
 def test_who_leaves_leaves_no_run_behind(cast: Cast) -> None:
     environment = {"SCRIPT_PACE_SECS": "0.2", "SCRIPT_PIECES": "300", "RESPONSE_LEFT_SECS": "0.3"}
     with scripted_server(**environment) as url:
-        gateway = Gateway(url, None, cast.keys["alice"])  # type: ignore[arg-type]
+        gateway = Gateway(url, None, cast.keys["alice"])
         stream: Any = gateway.openai().responses.create(**ASKED, tools=[DOCUMENTS], stream=True)
         first = next(iter(stream)).response.id
         stream.close()

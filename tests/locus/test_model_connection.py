@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection as database
 from django.test import Client
+from django.utils import timezone
 from pytest import Subtests
 from pytest_django import Settings
 
+from accounts.access.identity import principal_of_key
 from accounts.access.keys import create_key
+from accounts.access.tokens import make_token
 from accounts.models import ApiKey, AuditEntry, User, Workspace
 from core.encryption import Undecryptable, decrypt, encrypt
 from core.llm import listing
@@ -155,7 +159,8 @@ def test_only_administrators(cast: Cast, subtests: Subtests) -> None:
         User.objects.create_superuser("s@example.org"),
     )
     alice.force_login(cast.alice)
-    _, whole = create_key(staff, "whole", scopes=["read", "write", "admin"])
+    key, whole = create_key(staff, "whole", scopes=["read", "write", "admin"])
+    in_an_hour = timezone.now() + timedelta(hours=1)
     _, reading = create_key(staff, "reading", scopes=["read"])
     _, narrow = create_key(
         staff, "narrow", scopes=["admin"], workspaces=[Workspace.objects.get(personal_of=staff)]
@@ -174,7 +179,7 @@ def test_only_administrators(cast: Cast, subtests: Subtests) -> None:
         with subtests.test(method=method, path=path):
             assert send(alice, method, path, **body).status_code == 403
             assert send(clerk, method, path, **body).status_code == 403
-            for secret in (reading, narrow):
+            for secret in (reading, narrow, make_token(principal_of_key(key), in_an_hour)):
                 program = Client(headers={"Authorization": f"Bearer {secret}"})
                 assert send(program, method, path, **body).status_code == 403
             external = Client(headers={"Authorization": f"Bearer {whole}", "X-External-User-Id": "x"})

@@ -20,7 +20,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("accounts", "kb", "runs", "ingestion", "search", "assistants", "locus")
 RULES = "accounts/scope.py"
-"""Every condition of the rules themselves is a check."""
+RULES_OF_MODELS = {"scope", "scope_by_id"}
+"""Every condition of the rules themselves is a check: there, and in these methods of models."""
 FILTERS = {"restricted_to", "addressable_by"}
 """Methods of the manager that narrow a query to a principal."""
 CHECKS = {
@@ -128,7 +129,7 @@ class _Switches(ast.NodeTransformer):
             assert isinstance(model, ast.Attribute)
             unscoped = ast.Attribute(model.value, "unscoped", ast.Load())
             return self._either(_call(ast.Attribute(unscoped, "all", ast.Load())), node, name)
-        if name == "Q" and self.path == RULES:
+        if name == "Q" and (self.path == RULES or not RULES_OF_MODELS.isdisjoint(self._inside)):
             return self._either(ast.parse("Q(pk__isnull=False)", mode="eval").body, node, name)
         return node
 

@@ -56,15 +56,19 @@ class Mutant:
 
 @dataclass
 class Record:
-    """How often a test noticed, and how long it took."""
+    """How often a test noticed, how long it took, and how many checks it reaches."""
 
     secs: float
+    reached: int
     runs: int = 1
     noticed: int = 0
 
     def promise(self) -> float:
-        """Return how many checks a second the test may be hoped to notice."""
-        return (self.noticed + 1) / (self.runs + 3) / (self.secs / self.runs + 0.05)
+        """Return how many checks a second the test may be hoped to notice.
+
+        One that reaches few checks is about these.
+        """
+        return (self.noticed + 1) / (self.runs + 3) / (self.secs / self.runs + 0.05) / (self.reached + 1)
 
 
 class TookTooLong(BaseException):
@@ -115,7 +119,7 @@ class Mutating:
             mutants.SWITCH.reached.clear()
             began = time.monotonic()
             why, is_skipped = self._run(item, following)
-            self.records[item] = Record(time.monotonic() - began)
+            self.records[item] = Record(time.monotonic() - began, len(mutants.SWITCH.reached))
             if self.records[item].secs > SLOW_SECS:
                 self._say(f"{self.records[item].secs:6.1f} s  {item.nodeid}")
             if why:

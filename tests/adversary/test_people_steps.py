@@ -7,6 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import pytest
+from django.apps import apps
 from django.test import Client
 from django.utils import timezone
 from pytest import Subtests
@@ -14,13 +15,15 @@ from pytest import Subtests
 from accounts.access.identity import principal_of_user
 from accounts.audit_api import AuditQuery
 from accounts.models import AuditAction, AuditEntry, Charge, DailyUsage, Membership, Webhook, Workspace
-from accounts.people.invitations import accept_invitation, invitations_of
+from accounts.people.invitations import accept_invitation, invitations_of, invite
 from accounts.people.workspaces import create_workspace, locked_workspace, restore_workspace
 from accounts.principal import Principal
 from accounts.roles import KeyScope, Role
+from accounts.scope import ScopedModel
 from accounts.usage.reading import Period, UsageGrouping, UsageRows
 from accounts.webhooks.managing import visible_webhook, webhooks_of
 from core.errors import Forbidden, NotFound
+from tests.accounts.test_row_security import add_rows
 from tests.conftest import Cast
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +41,20 @@ MANAGING: dict[str, Callable[[Principal, UUID], object]] = {
 @pytest.fixture
 def alice(cast: Cast) -> Principal:
     return principal_of_user(cast.alice)
+
+
+def test_no_rule_of_a_model_shows_a_strangers_rows(cast: Cast, alice: Principal, subtests: Subtests) -> None:
+    add_rows(cast.alice, cast.team)
+    invite(alice, cast.team.pk, Role.VIEWER)
+    charlie = principal_of_user(cast.charlie)
+    scoped = [model for model in apps.get_models() if issubclass(model, ScopedModel)]
+    assert len(scoped) > 12
+    for model in scoped:
+        with subtests.test(model=model.__name__):
+            assert model.objects.restricted_to(alice).exists()
+            for principal in (charlie, replace(alice, roles={})):
+                assert not model.objects.restricted_to(principal).exists()
+                assert not model.objects.addressable_by(principal).exists()
 
 
 @pytest.mark.parametrize("step", MANAGING)

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest import Subtests
 
+from accounts.access.keys import create_key
 from accounts.models import AuditEntry, User
 from accounts.people.address_change import SALT
 from tests.accounts.account_pages import link_in, log_in, reauthenticate, sent_mail
@@ -85,6 +86,8 @@ def test_the_api_reads_and_changes_the_profile(cast: Cast, subtests: Subtests) -
             reply = patch(bearer(cast), body)
             assert (reply.status_code, reply.json()["error"]["param"]) == (400, param)
     assert patch(bearer(cast) | {"X-External-User-Id": "x"}, {"name": "x"}).status_code == 403
+    _, weak = create_key(cast.alice, "weak", scopes=["read", "write"])
+    assert patch({"X-API-KEY": weak}, {"name": "x"}).status_code == 403
 
 
 # --- The address -----------------------------------------------------------------------------------------

@@ -201,7 +201,9 @@ class TestQuotas:
         assert [self.patch(cast.team.pk, secret, documents=5).status_code for secret in others] == [404] * 3
         for name in ("alice", "bob"):
             assert self.patch(cast.team.pk, cast.keys[name], documents=5).status_code == 403
-        assert get(cast, f"workspaces/{cast.team.pk}/quotas", "bob").status_code == 403
+        quotas, external = f"workspaces/{cast.team.pk}/quotas", {"X-External-User-Id": "x"}
+        assert get(cast, quotas, "bob").status_code == 403
+        assert get(cast, quotas, "alice", **external).status_code == 403
         assert not WorkspaceQuota.unscoped.exists()
 
 

@@ -27,7 +27,20 @@ from tests.testing.paths import ROOT
 
 SUITES = {
     "scopes": [
-        "tests/accounts",
+        "tests/accounts/test_api_keys.py",
+        "tests/accounts/test_external_users.py",
+        "tests/accounts/test_invitations.py",
+        "tests/accounts/test_key_rotation.py",
+        "tests/accounts/test_own_data.py",
+        "tests/accounts/test_preferences.py",
+        "tests/accounts/test_profile.py",
+        "tests/accounts/test_scope.py",
+        "tests/accounts/test_second_factors.py",
+        "tests/accounts/test_tokens.py",
+        "tests/accounts/test_usage_api.py",
+        "tests/accounts/test_walk.py",
+        "tests/accounts/test_webhooks.py",
+        "tests/accounts/test_workspaces.py",
         "tests/adversary",
         "tests/assistants/test_chat.py",
         "tests/assistants/test_conversations.py",
@@ -42,8 +55,10 @@ SUITES = {
         "tests/kb/test_url_documents.py",
         "tests/locus/test_document_admin.py",
         "tests/locus/test_model_connection.py",
-        "tests/runs",
-        "tests/search/test_continuations.py",
+        "tests/locus/test_pages.py",
+        "tests/runs/test_archives.py",
+        "tests/runs/test_executions.py",
+        "tests/runs/test_present_scope.py",
         "tests/search/test_preferences.py",
         "tests/search/test_search_api.py",
         "tests/search/test_search_page.py",
@@ -56,19 +71,20 @@ SUITES = {
 """What may turn red."""
 LEFT_OUT = [
     # They would notice, but take long, and others notice, too.
-    *("test_large_deletion", "test_ledger", "test_rates", "test_openid_connect", "test_journal"),
     *("test_each_place_is_one", "test_what_has_ended", "the_admin_panel", "has_a_case"),
     # They repair policies, or compare them with what they should be.
     *("TestInstallation", "TestConnections"),
     # It is about PostgreSQL alone, which is off for the scopes.
-    "test_postgresql_keeps_it_so",
+    *("test_postgresql_keeps_it_so",),
 ]
+OF_ROLE = "`sees_all` has looked up the role in the workspace"
 OF_WORKSPACE = "the role admin in the workspace was required before, and the query names the workspace"
 REDUNDANT = {
     "accounts/people/invitations.py:invitations_of:restricted_to": OF_WORKSPACE,
     "accounts/people/invitations.py:revoke_invitation:restricted_to:2": OF_WORKSPACE,
     "accounts/usage_views.py:workspace_activity:restricted_to": OF_WORKSPACE,
     "accounts/webhooks/managing.py:webhooks_of:restricted_to": OF_WORKSPACE,
+    "accounts/usage/reading.py:UsageRows.of_workspace:restricted_to": OF_ROLE,
     "search/views.py:web_use:restricted_to": OF_WORKSPACE,
     "search/views.py:web_use:restricted_to:2": OF_WORKSPACE,
     "assistants/messages.py:begin_answer:restricted_to": "`session_of` has just found the conversation",

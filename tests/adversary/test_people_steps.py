@@ -103,6 +103,13 @@ def test_a_lock_keeps_to_the_workspaces_of_the_key(cast: Cast, alice: Principal,
             pass
 
 
+def test_no_workspace_is_chosen_for_a_key_that_has_several(cast: Cast, alice: Principal) -> None:
+    other = Workspace.create_for(cast.alice, name="Other")
+    narrow = replace(alice, roles=dict.fromkeys((cast.team.pk, other.pk), Role.OWNER), narrowed=True)
+    with pytest.raises(NotFound, match="personal"):
+        narrow.default_workspace_id()
+
+
 def test_the_audit_log(cast: Cast, alice: Principal) -> None:
     AuditEntry.unscoped.create(action=AuditAction.DOCUMENT_ADDED, workspace_id=cast.team.pk)
     assert AuditQuery().entries(alice, cast.team.pk).count() == 1

@@ -130,6 +130,14 @@ class TestReading:
         assert exported == {"messages.jsonl": []}
 
 
+def test_of_a_shared_conversation_only_its_answers(cast: Cast, talk: Talk) -> None:
+    Execution.unscoped.create(
+        tool="rag_search", user=cast.alice, workspace=cast.team, session=talk.session, inputs={}
+    )
+    Session.unscoped.update(shared=True)
+    assert list(Execution.objects.addressable_by(principal_of_user(cast.bob))) == [talk.answer]
+
+
 class TestMessagesOfOthers:
     """charlie owns the conversation now, and alice her messages: only a mistake of ours would do that."""
 

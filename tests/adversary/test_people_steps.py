@@ -14,7 +14,17 @@ from pytest import Subtests
 
 from accounts.access.identity import principal_of_user
 from accounts.audit_api import AuditQuery
-from accounts.models import AuditAction, AuditEntry, Charge, DailyUsage, Membership, Webhook, Workspace
+from accounts.models import (
+    AuditAction,
+    AuditEntry,
+    Charge,
+    DailyUsage,
+    Membership,
+    Notification,
+    Session,
+    Webhook,
+    Workspace,
+)
 from accounts.people.invitations import accept_invitation, invitations_of, invite
 from accounts.people.workspaces import create_workspace, locked_workspace, restore_workspace
 from accounts.principal import Principal
@@ -55,6 +65,16 @@ def test_no_rule_of_a_model_shows_a_strangers_rows(cast: Cast, alice: Principal,
             for principal in (charlie, replace(alice, roles={})):
                 assert not model.objects.restricted_to(principal).exists()
                 assert not model.objects.addressable_by(principal).exists()
+
+
+@pytest.mark.parametrize("model", [DailyUsage, Notification, Session, Webhook])
+def test_no_rule_shows_an_external_user_its_makers_rows(
+    cast: Cast, alice: Principal, model: type[ScopedModel]
+) -> None:
+    add_rows(cast.alice, cast.team)
+    as_external_user = replace(alice, external_user_id="x")
+    assert not model.objects.restricted_to(as_external_user).exists()
+    assert not model.objects.addressable_by(as_external_user).exists()
 
 
 @pytest.mark.parametrize("step", MANAGING)

@@ -130,12 +130,36 @@ class TestReading:
         assert exported == {"messages.jsonl": []}
 
 
-def test_of_a_shared_conversation_only_its_answers(cast: Cast, talk: Talk) -> None:
-    Execution.unscoped.create(
-        tool="rag_search", user=cast.alice, workspace=cast.team, session=talk.session, inputs={}
-    )
-    Session.unscoped.update(shared=True)
-    assert list(Execution.objects.addressable_by(principal_of_user(cast.bob))) == [talk.answer]
+OF_CONVERSATIONS = (Session, ChatMessage, Execution)
+
+
+class TestRules:
+    def test_ones_own(self, alice: Principal, talk: Talk) -> None:
+        others = (replace(alice, roles={}), replace(alice, external_user_id="x"))
+        for model in OF_CONVERSATIONS:
+            assert model.objects.restricted_to(alice).exists()
+            assert not any(model.objects.restricted_to(other).exists() for other in others)
+
+    def test_shared(self, cast: Cast, charlie: Principal, talk: Talk) -> None:
+        Session.unscoped.update(shared=True)
+        bob = principal_of_user(cast.bob)
+        for model in OF_CONVERSATIONS:
+            assert model.objects.addressable_by(bob).exists()
+            for other in (charlie, replace(bob, external_user_id="x")):
+                assert not model.objects.addressable_by(other).exists()
+
+    def test_only_the_answers_are_shared(self, cast: Cast, talk: Talk) -> None:
+        Execution.unscoped.create(
+            tool="rag_search", user=cast.alice, workspace=cast.team, session=talk.session, inputs={}
+        )
+        Session.unscoped.update(shared=True)
+        assert list(Execution.objects.addressable_by(principal_of_user(cast.bob))) == [talk.answer]
+
+    def test_rows_of_another_workspace_are_not_shared(self, cast: Cast, talk: Talk) -> None:
+        Session.unscoped.update(shared=True)
+        for model in (ChatMessage, Execution):
+            model.unscoped.update(workspace=cast.alice.personal_workspace)
+            assert not model.objects.addressable_by(principal_of_user(cast.bob)).exists()
 
 
 class TestMessagesOfOthers:

@@ -91,8 +91,8 @@ def _within_limits(attachments: Iterable[Attachment]) -> Iterator[Attachment]:
         yield attachment
 
 
-def store_attachment(attachment: Attachment, number: int, folder: Path) -> Attached:
-    """Write an attachment to a folder, under its number among those of the file."""
+def store_attachment(attachment: Attachment, number: int | str, folder: Path) -> Attached:
+    """Write an attachment to a folder, under a number that no other one of the file has."""
     stored = f"attachment-{number}"
     (folder / stored).write_bytes(attachment.content)
     return Attached(attachment.name, stored)

@@ -56,9 +56,10 @@ def _attached(
 ) -> Iterator[Finding]:
     folder = request.attachments
     kept = attachments[: max(MAX_ATTACHMENTS - stored, 0)] if folder is not None else ()
-    for at, attachment in enumerate(kept, start=stored + 1):
+    for at, attachment in enumerate(kept, start=1):
         assert folder is not None
-        yield store_attachment(attachment, at, folder)
+        # Another child may have read the letters before this one.
+        yield store_attachment(attachment, f"{number}-{at}", folder)
     if left := attachments[len(kept) :]:
         names = ", ".join(attachment.name for attachment in left)
         yield Warned("attachments_left_out", f"Attachments of letter {number} were not read: {names}."[:500])

@@ -189,8 +189,8 @@ def test_each_letter_of_a_mailbox_is_read(tmp_path: Path) -> None:
     assert found.headings() == [(1, "Oil"), (1, "Wicks")]
     assert "From the island it came." in found.texts(Kind.PARAGRAPH)
     assert [(one.name, one.stored) for one in found.attached] == [
-        ("a.csv", "attachment-1"),
-        ("b.csv", "attachment-2"),
+        ("a.csv", "attachment-1-1"),
+        ("b.csv", "attachment-2-1"),
     ]
     alone = read_bytes(tmp_path, content, replace(REQUEST, units=(2,)))
     assert alone.headings() == [(1, "Wicks")]

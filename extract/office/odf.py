@@ -30,7 +30,7 @@ from extract.office.odf_body import (
     text_of,
 )
 from extract.office.odf_hidden import STYLE, take_hidden
-from extract.office.pictures import OfficePicture, read_pictures
+from extract.office.pictures import MOST_PICTURES, OfficePicture, read_pictures
 from extract.office.plain import zip_paragraphs
 from extract.office.sheets import Sheet, filled, sheet_unit
 from extract.places import element, fold_spaces
@@ -107,7 +107,7 @@ def _parts(archive: ZipFile, file_type: str, title: str | None, request: Request
         if not parts:
             yield UnitRead(number, TextOrigin.BLANK)
         elif request.pictures:
-            place = None if is_sheets else InFile(slide=number)
+            place = _place_of_sheet(parts[number - 1]) if is_sheets else InFile(slide=number)
             yield from read_pictures(_pictures(archive, parts[number - 1], place), number)
         elif is_sheets:
             yield from sheet_unit(number, _sheet(parts[number - 1], counter), counter)
@@ -134,7 +134,13 @@ def _sheet(table: etree._Element, counter: CellCounter) -> Sheet:
         hidden_rows=frozenset(hidden_lines(table, "row", LAST_ROW)),
         hidden_columns=frozenset(hidden_lines(table, "column", LAST_COLUMN)),
     )
-    return Sheet(table.get(f"{TABLE}name") or "", cells, layout)
+    pictures = tuple(islice(pictures_of(table, _place_of_sheet(table)), MOST_PICTURES))
+    return Sheet(table.get(f"{TABLE}name") or "", cells, layout, pictures)
+
+
+def _place_of_sheet(table: etree._Element) -> InFile | None:
+    name = table.get(f"{TABLE}name")
+    return InFile(sheet=name) if name else None
 
 
 def _slide(page: etree._Element, number: int) -> Iterator[Element]:
@@ -147,7 +153,7 @@ def _slide(page: etree._Element, number: int) -> Iterator[Element]:
     notes = [child for child in page if child.tag == f"{PRESENTATION}notes"]
     others = [child for child in page if child not in titles and child not in notes]
     for child in [*others, *notes]:
-        yield from blocks(child, place)
+        yield from blocks([child], place)
 
 
 def _running_heads(archive: ZipFile) -> Iterator[Element]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from lxml import etree
@@ -21,6 +21,7 @@ TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 DRAW = "{urn:oasis:names:tc:opendocument:xmlns:drawing:1.0}"
 HREF = "{http://www.w3.org/1999/xlink}href"
+PREVIEWED = frozenset({f"{TABLE}table", f"{DRAW}object", f"{DRAW}object-ole"})
 SVG = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
 DESCRIPTIONS = (f"{SVG}title", f"{SVG}desc")
 AS_TEXT = {f"{TEXT}s": " ", f"{TEXT}tab": "\t", f"{TEXT}line-break": "\n"}
@@ -32,7 +33,7 @@ DEEPEST_HEADING = 9
 
 
 def blocks(
-    node: etree._Element, place: InFile | None = None, kind: Kind = Kind.PARAGRAPH
+    node: Iterable[etree._Element], place: InFile | None = None, kind: Kind = Kind.PARAGRAPH
 ) -> Iterator[Element]:
     """Yield the elements in a node, in order."""
     for child in node:
@@ -42,8 +43,9 @@ def blocks(
             yield from _table(child, place)
         elif child.tag == f"{TEXT}list":
             yield from blocks(child, place, Kind.LIST_ITEM)
-        elif child.tag == f"{DRAW}frame" and child.find(f"{DRAW}image") is not None:
+        elif child.tag == f"{DRAW}frame":
             yield from (picture.element() for picture in pictures_of(child, place))
+            yield from blocks(child, place, kind)
         elif isinstance(child.tag, str) and child.tag not in APART:
             yield from blocks(child, place, kind)
 
@@ -62,9 +64,12 @@ def _paragraph(node: etree._Element, place: InFile | None, kind: Kind) -> Iterat
 
 
 def pictures_of(node: etree._Element, place: InFile | None) -> Iterator[OfficePicture]:
-    """Yield the pictures in a node by the names of their files, without what the files hold."""
+    """Yield the pictures in a node by the names of their files, without what the files hold.
+
+    The previews of tables and charts are none.
+    """
     for frame in node.iter(f"{DRAW}frame"):
-        image = frame.find(f"{DRAW}image")
+        image = None if any(child.tag in PREVIEWED for child in frame) else frame.find(f"{DRAW}image")
         name = image.get(HREF) if image is not None else None
         if name:
             description = " ".join(str(part) for part in frame.itertext(*DESCRIPTIONS))

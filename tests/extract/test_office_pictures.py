@@ -92,6 +92,24 @@ def in_opendocument() -> bytes:
     )
 
 
+def on_an_opendocument_slide() -> bytes:
+    frames = [
+        "<draw:frame><draw:text-box><text:p>Before the picture.</text:p></draw:text-box></draw:frame>",
+        f"<draw:frame><draw:image xlink:href='Pictures/1.png'/><svg:desc>{ALT}</svg:desc></draw:frame>",
+        f"<draw:frame><draw:text-box><text:p>{CAPTION}</text:p></draw:text-box></draw:frame>",
+        "<draw:frame><draw:text-box><text:p>After the picture.</text:p></draw:text-box></draw:frame>",
+    ]
+    body = f"<office:presentation><draw:page>{''.join(frames)}</draw:page></office:presentation>"
+    content = f"<office:document-content {ODF}><office:body>{body}</office:body></office:document-content>"
+    return zipped(
+        {
+            "mimetype": b"application/vnd.oasis.opendocument.presentation",
+            "content.xml": content.encode(),
+            "Pictures/1.png": photo(),
+        }
+    )
+
+
 def composed(tmp_path: Path, content: bytes) -> list[Element]:
     """Return the elements of a file, with its pictures, as the worker receives both."""
     path = tmp_path / "file"
@@ -104,7 +122,7 @@ def composed(tmp_path: Path, content: bytes) -> list[Element]:
     )
 
 
-@pytest.mark.parametrize("make", [in_word, on_a_slide, in_opendocument])
+@pytest.mark.parametrize("make", [in_word, on_a_slide, in_opendocument, on_an_opendocument_slide])
 def test_a_picture_stands_with_its_caption_and_its_words(tmp_path: Path, make: Callable[[], bytes]) -> None:
     elements = composed(tmp_path, make())
     (picture,) = {element.picture for element in elements if element.picture}

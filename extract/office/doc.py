@@ -43,7 +43,7 @@ def _converted(path: Path) -> BytesIO:
     try:
         document = _document(path)
         with patch.object(package, "Path", lambda file: file):
-            package.write_docx(document, written)  # type: ignore[arg-type]
+            package.write_docx(document, written)
     except EncryptedDocumentError as error:
         raise Encrypted(NO_UNLOCKING) from error
     except (InvalidCompoundFile, *DAMAGED) as error:

@@ -76,8 +76,7 @@ def package_findings(archive: ZipFile, file: BinaryIO, request: Request, file_ty
 
 def _document(file: BinaryIO) -> Document:
     try:
-        # The stubs know paths alone.
-        part = Package.open(file).main_document_part  # type: ignore[arg-type]
+        part = Package.open(file).main_document_part
     except DAMAGED as error:
         raise Corrupted from error
     if not isinstance(part, DocumentPart):

@@ -51,7 +51,7 @@ def needs_recognition(page: pymupdf.Page, elements: list[Element], pictures: lis
 def _is_seen(picture: dict[str, Any]) -> bool:
     """Whether a picture is large enough for a word."""
     left, top, right, bottom = picture["bbox"]
-    return min(abs(right - left), abs(bottom - top)) >= SMALLEST_SIDE
+    return bool(min(abs(right - left), abs(bottom - top)) >= SMALLEST_SIDE)
 
 
 def _has_outlines(page: pymupdf.Page) -> bool:

@@ -91,7 +91,7 @@ def compound(streams: dict[str, bytes]) -> bytes:
         for kind in kinds
     )
     entries = tuple((name, stream, content) for name, content in streams.items())
-    return writer.write_compound_storage(root, entries)
+    return bytes(writer.write_compound_storage(root, entries))
 
 
 def test_powerpoint_before_2007(tmp_path: Path) -> None:

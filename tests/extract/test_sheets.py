@@ -14,10 +14,10 @@ import xlsxwriter
 from openpyxl import Workbook
 from openpyxl.styles import Font
 from openpyxl.worksheet.table import Table
+from python_calamine import CalamineWorkbook
 
 from extract.base import Kind
 from extract.errors import Corrupted
-from extract.office import binary_sheets
 from ingestion.chunking import chunk_elements
 from ingestion.structure.elements import structure_elements
 from tests.extract.reading import Read, read_bytes, simply, zipped
@@ -286,6 +286,6 @@ def test_what_the_reader_of_binary_workbooks_can_not_do_is_no_damage(
     def panic(*_: object) -> None:
         raise PanicException
 
-    monkeypatch.setattr(binary_sheets.CalamineWorkbook, "from_path", panic)
+    monkeypatch.setattr(CalamineWorkbook, "from_path", panic)
     with pytest.raises(Corrupted, match=r"save it as \.xlsx"):
         read_bytes(tmp_path, saved(sheet_of([["Name"]])), simply())

@@ -12,6 +12,8 @@ from core.locations import LocatedText, PageBox
 
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 HYPHENS = dict.fromkeys(map(ord, "-‐‑\u00ad"))
+# Their ink lies at the foot of the line, outside of what is left of a box that is shrunk.
+LOW = dict.fromkeys(map(ord, "_"))
 SHRUNK = 0.15
 """The share of a box's height that is taken off above and below."""
 Character = tuple[float, float, str]
@@ -33,19 +35,40 @@ def text_inside(path: Path, boxes: list[PageBox]) -> str:
 
 
 def text_clipped(path: Path, boxes: list[PageBox]) -> str:
-    """Return what PyMuPDF itself finds in the boxes, shrunk by `SHRUNK`.
+    """Return what PyMuPDF itself finds in the boxes, shrunk by `SHRUNK` across the direction of reading.
 
-    Its clipping takes every character that touches the rectangle, and by its account characters are higher
-    than their type: in tightly set text a whole box also touches the lines above and below.
+    Its clipping takes every character whose ink touches the rectangle: in tightly set text a whole box also
+    touches the lines above and below. Underscores are left out, because their ink lies in what is taken off.
     """
-    return "".join(_clipped(path, box) for box in boxes)
+    return clippable("".join(_clipped(path, box) for box in boxes))
+
+
+def clippable(text: str) -> str:
+    """Return text as `text_clipped` compares it: folded, and without underscores."""
+    return folded(text).replace("_", "")
 
 
 def _clipped(path: Path, box: PageBox) -> str:
     page = opened(path)[box.page.number - 1]
-    margin = SHRUNK * (box.box.y2 - box.box.y1)
-    heart = pymupdf.Rect(box.box.x1, box.box.y1 + margin, box.box.x2, box.box.y2 - margin)
+    x1, y1, x2, y2 = box.box
+    if _runs_upwards(path, box):
+        margin = SHRUNK * (x2 - x1)
+        heart = pymupdf.Rect(x1 + margin, y1, x2 - margin, y2)
+    else:
+        margin = SHRUNK * (y2 - y1)
+        heart = pymupdf.Rect(x1, y1 + margin, x2, y2 - margin)
     return str(page.get_text("text", clip=heart * page.derotation_matrix, flags=FLAGS))
+
+
+def _runs_upwards(path: Path, box: PageBox) -> bool:
+    """Whether the characters of a box stand above each other on the displayed page."""
+    inside = [
+        (x, y)
+        for x, y, character in characters(path, box.page.number)
+        if character.strip() and box.box.x1 <= x <= box.box.x2 and box.box.y1 <= y <= box.box.y2
+    ]
+    across, down = (max(values) - min(values) for values in zip(*(inside or [(0.0, 0.0)]), strict=True))
+    return down > across
 
 
 def is_inside_page(path: Path, box: PageBox) -> bool:

@@ -13,6 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,9 @@ IN_BRACKETS = re.compile(r"\([^()]*\)")
 TERM = re.compile(r"[\w.%]+|[→↔]")
 NO_CONTENT = re.compile(r"[\s$%]")
 PERIOD = re.compile(r"(months|years?|weeks|quarter) ended", re.IGNORECASE)
+
+# A table in which so many of the rows read on from cell to cell, each of so many words, is running text.
+TEXT_SHARE, FEWEST_WORDS = 0.25, 4
 
 Grid = list[list[str]]
 
@@ -176,6 +180,8 @@ def visible_flaws(grid: Grid) -> Iterator[str]:
         yield "a period above some columns only"
     if any(_is_head_again(row) for row in body[1:]):
         yield "two tables in one"
+    if sum(map(_reads_on, body)) > TEXT_SHARE * len(body):
+        yield "text as a table"
 
 
 def _is_figure(cell: str) -> bool:
@@ -185,6 +191,18 @@ def _is_figure(cell: str) -> bool:
 def _holds_several(cell: str) -> bool:
     figures = FOOTNOTE.sub("", cell)
     return bool(FIGURES_ONLY.fullmatch(figures)) and len(DIGITS.findall(figures)) > 1
+
+
+def _reads_on(row: Sequence[str]) -> bool:
+    """Whether a sentence goes on from one cell to the next."""
+    cells = [cell for cell in row if cell]
+    return any(
+        len(a.split()) >= FEWEST_WORDS
+        and len(b.split()) >= FEWEST_WORDS
+        and b[0].islower()
+        and a[-1] not in ".:;"
+        for a, b in pairwise(cells)
+    )
 
 
 def _is_head_again(row: Sequence[str]) -> bool:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Self
 
 from core.text.numbering import labels
-from extract.pdf.rules import Rule
 from extract.pdf.table_cells import TableCell, TableRow
 
 # A head is no further above the figures, or above its own lower lines, than so many type sizes.
@@ -47,9 +46,7 @@ class Beginning:
     labels: set[int]
 
 
-def find_beginning(
-    above: Sequence[TableRow], body: Sequence[TableRow], zone: Zone, rules: Sequence[Rule]
-) -> Beginning:
+def find_beginning(above: Sequence[TableRow], body: Sequence[TableRow], zone: Zone) -> Beginning:
     """Return which of the rows read before belong to the table that these rows form."""
     limit, size = body[0].box.y1, body[0].size
     found, waiting = Beginning(set(), set(_labels_beside(above, body[0], zone))), list[int]()
@@ -67,7 +64,7 @@ def find_beginning(
             if found.head and all(UNITS.fullmatch(row.cells[0].text) for row in rows):
                 found.head.update(waiting)
                 waiting.clear()
-        elif zone.is_head(rows, rules):
+        elif zone.is_head(rows):
             (found.head if found.head else found.labels).update(waiting)
             found.head.update(level)
             waiting.clear()
@@ -131,20 +128,12 @@ class Zone:
         """Whether words stand in the middle of the whole table."""
         return abs(cell.middle - (self.x1 + self.x2) / 2) <= CENTRAL * cell.size
 
-    def is_head(self, rows: Sequence[TableRow], rules: Sequence[Rule]) -> bool:
+    def is_head(self, rows: Sequence[TableRow]) -> bool:
         """Whether words at one height are names of columns: short, without figures, above the columns."""
         cells = [cell for row in rows for cell in row.cells]
         if any(not self._may_name(cell) for cell in cells):
             return False
-        return len(cells) > 1 or self._is_underlined(cells[0], rules) or not self._is_title(cells[0])
-
-    def _is_underlined(self, cell: TableCell, rules: Sequence[Rule]) -> bool:
-        """Whether a line is drawn below words that does not reach above the labels."""
-        return any(
-            -SAME_LEVEL * cell.size <= rule.y - cell.box.y2 <= cell.size
-            and self.x1 + HEADER_OVERHANG < rule.x1 <= cell.middle <= rule.x2
-            for rule in rules
-        )
+        return len(cells) > 1 or not self._is_title(cells[0])
 
     def _may_name(self, cell: TableCell) -> bool:
         if cell.is_figure and not COLUMN_NUMBER.fullmatch(cell.text):

@@ -149,7 +149,7 @@ def _read_table(kept: Sequence[TableRow], run: Sequence[TableRow], end: int, rul
     if not is_table(tabular, zone.left):
         return None
     near = len(kept) - len(kept[-ROWS_ABOVE:])
-    beginning = find_beginning(kept[near:], run, zone, rules())
+    beginning = find_beginning(kept[near:], run, zone)
     head = [kept[near + at] for at in sorted(beginning.head)]
     if is_contents(tabular) and len(head) <= 1:
         return None

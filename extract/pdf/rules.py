@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from core.locations import Box
 from extract.pdf.mupdf import pymupdf
 
 # A filled rectangle this thin (in points) is a line; pieces this near to each other are one line.
 THICKEST, SAME_HEIGHT, JOINT = 2.5, 1.0, 1.0
 SHORTEST = 6.0
 MOST_PATHS = 20_000
+
+
+Corners = tuple[float, float, float, float]
 
 
 class Rule(NamedTuple):
@@ -27,26 +29,41 @@ def horizontal_rules(page: pymupdf.Page) -> list[Rule]:
     paths = page.get_cdrawings()
     if len(paths) > MOST_PATHS:
         return []
-    matrix = page.rotation_matrix
-    boxes = (Box(*(pymupdf.Rect(rect) * matrix)) for rect in _flat_shapes(paths))
-    return _join(Rule((box.y1 + box.y2) / 2, box.x1, box.x2) for box in boxes if _is_horizontal(box))
+    shapes = _shapes(paths)
+    if page.rotation:
+        matrix: Any = page.rotation_matrix
+        shapes = (_turn(shape, tuple(matrix)) for shape in shapes)
+    return _join(
+        Rule((y1 + y2) / 2, x1, x2)
+        for x1, y1, x2, y2 in map(_sort_corners, shapes)
+        if _is_rule(x1, y1, x2, y2)
+    )
 
 
-def _flat_shapes(paths: Iterable[dict[str, Any]]) -> Iterator[tuple[float, float, float, float]]:
-    """Yield the corners of lines and rectangles."""
+def _shapes(paths: Iterable[dict[str, Any]]) -> Iterator[Corners]:
+    """Yield two opposite corners of each line and rectangle."""
     for path in paths:
         for item in path["items"]:
-            if item[0] == "l":
-                (x1, y1), (x2, y2) = item[1:3]
-                yield min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
-            elif item[0] == "re":
-                x1, y1, x2, y2 = item[1]
-                yield min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
+            if item[0] == "re":
+                yield item[1]
+            elif item[0] == "l":
+                yield *item[1], *item[2]
 
 
-def _is_horizontal(box: Box) -> bool:
-    height = box.y2 - box.y1
-    return height <= THICKEST and box.x2 - box.x1 > 2 * height
+def _turn(shape: Corners, matrix: tuple[float, ...]) -> Corners:
+    """Return corners on the displayed page. Plain numbers: MuPDF's own types take ten times as long."""
+    x1, y1, x2, y2 = shape
+    a, b, c, d, e, f = matrix
+    return a * x1 + c * y1 + e, b * x1 + d * y1 + f, a * x2 + c * y2 + e, b * x2 + d * y2 + f
+
+
+def _sort_corners(shape: Corners) -> Corners:
+    x1, y1, x2, y2 = shape
+    return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
+
+
+def _is_rule(x1: float, y1: float, x2: float, y2: float) -> bool:
+    return y2 - y1 <= THICKEST and x2 - x1 > 2 * (y2 - y1)
 
 
 def _join(pieces: Iterable[Rule]) -> list[Rule]:

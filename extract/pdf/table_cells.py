@@ -29,7 +29,8 @@ FOOTNOTE = re.compile(r"\(\w\)")
 MARK = re.compile(r"\(?\w{1,2}\)?|[*†‡§]{1,3}")
 MARK_SIZE, RAISED = 0.8, 0.5
 # “Cash . . . . . 1,815”: fewer dots stand for words that are left out.
-LEADER = re.compile(r"[.…·]+")
+DOTS = ".…·"
+LEADER = re.compile(f"[{DOTS}]+")
 FEWEST_DOTS = 4
 
 Word = tuple[str, Box]
@@ -169,10 +170,14 @@ def _ends_with(cell: TableCell, piece: PdfLine) -> bool:
 
 def _pieces(line: PdfLine) -> Iterator[PdfLine]:
     """Cut a line where cells end. Dots that lead from one to the next are left out; their place is a cut."""
-    dots = _leading_dots(line.words)
+    words = line.words
+    if len(words) == 1:  # most lines of tables have one word
+        yield line
+        return
+    dots = _leading_dots(words) if any(word[0] in DOTS for word, _ in words) else set()
     piece: list[Word] = []
     was_dots = False
-    for at, word in enumerate(line.words):
+    for at, word in enumerate(words):
         if at in dots:
             was_dots = True
             continue
@@ -182,7 +187,7 @@ def _pieces(line: PdfLine) -> Iterator[PdfLine]:
         piece.append(word)
         was_dots = False
     if piece:
-        yield line if len(piece) == len(line.words) else piece_of(line, piece)
+        yield line if len(piece) == len(words) else piece_of(line, piece)
 
 
 def _leading_dots(words: Sequence[Word]) -> set[int]:
@@ -205,10 +210,12 @@ def _ends_cell(word: Word, following: Word, size: float) -> bool:
     gap = right_box.x1 - left_box.x2
     if gap > CELL_GAP * size or left.endswith("." * FEWEST_DOTS):
         return True
+    if gap <= CURRENCY_GAP * size:
+        return False
     if not FIGURE.fullmatch(left) or FOOTNOTE.fullmatch(right):
         return False
     if CURRENCY.match(right):
-        return gap > CURRENCY_GAP * size
+        return True
     return gap > FIGURE_GAP * size and FIGURE.fullmatch(right) is not None
 
 

@@ -26,6 +26,7 @@ OFF_RULES = 0.75
 # Lines of one cell are this near, in type sizes.
 LINE_GAP = 0.5
 PERIOD = re.compile(r"\b((19|20)\d\d|ended|ending|months|weeks|years?|quarters?|fiscal)\b", re.IGNORECASE)
+DATED = re.compile(r"\b(19|20)\d\d\b")
 
 Columns = Sequence[tuple[float, float]]
 Named = tuple[TableCell, list[int]]
@@ -88,9 +89,29 @@ class _Namer:
             return under
         if len(level) == 1 and UNITS.fullmatch(cell.text) and self._is_of_all(cell):
             return [0]
-        if len(guess) > 1 and PERIOD.search(cell.text):
-            return guess
+        if PERIOD.search(cell.text) and (dates := self._dates(cell, guess, level)):
+            return dates
         return self._columns_of_line_below(cell) or guess
+
+    def _dates(self, cell: TableCell, guess: list[int], level: Sequence[TableCell]) -> list[int]:
+        """Return the most columns of dates in whose middle a period stands, as “Year ended” above years."""
+        if len(guess) > 1:
+            return guess
+        [own] = guess
+        dated = {number for each, numbers in self.lower if DATED.search(each.text) for number in numbers}
+        taken = {column_of(each.box, self.columns) for each in level if each is not cell}
+        first = last = own
+        while first - 1 in dated - taken - {0}:
+            first -= 1
+        while last + 1 in dated - taken:
+            last += 1
+        spans = [
+            list(range(start, end + 1))
+            for start in range(first, own + 1)
+            for end in range(own, last + 1)
+            if _spans(cell, self.columns[start - 1 : end])
+        ]
+        return max(spans, key=len, default=[]) if own in dated else []
 
     def _is_of_all(self, cell: TableCell) -> bool:
         """Whether words stand in the middle of all columns, or of the whole table."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from extract.pdf.lines import PdfLine
 from extract.pdf.rules import Rule
 from extract.pdf.table_body import columns_of, is_contents, is_table, lines_of_columns, whole_rows
 from extract.pdf.table_cells import TableRow, table_rows
-from extract.pdf.table_heads import Zone, find_beginning, is_label
-from extract.pdf.table_spans import head_of_columns
+from extract.pdf.table_heads import LABEL_CHARS, Zone, find_beginning, is_label
+from extract.pdf.table_spans import Columns, head_of_columns
 from extract.pdf.word_tables import may_name_columns, read_word_table
 
 # Rows separated by more than this many type sizes are in different tables.
@@ -55,6 +55,7 @@ def with_tables(
     """
     rows = list(table_rows(blocks))
     kept: list[TableRow] = []
+    last: _Found | None = None
     at = 0
     while at < len(rows):
         found = _table_at(rows, at, kept, rules)
@@ -62,9 +63,11 @@ def with_tables(
             kept.append(rows[at])
             at += 1
             continue
+        if last and _goes_on(last, found):
+            found = replace(found, table=Table([last.table.grid[0], *found.table.grid[1:]]))
         yield from _without_cells(found.before)
         yield found.table
-        kept, at = [], found.end
+        kept, at, last = [], found.end, found
     yield from _without_cells(kept)
 
 
@@ -75,6 +78,12 @@ class _Found:
     table: Table
     before: list[TableRow]
     end: int
+    columns: Columns = ()
+
+    @property
+    def has_head(self) -> bool:
+        """Whether a column after the first has a name."""
+        return any(self.table.grid[0][1:])
 
 
 def _table_at(rows: Sequence[TableRow], at: int, kept: list[TableRow], rules: Rules) -> _Found | None:
@@ -85,11 +94,27 @@ def _table_at(rows: Sequence[TableRow], at: int, kept: list[TableRow], rules: Ru
         return _read_table(kept, rows[at:end], end, rules)
     if not may_name_columns(row):
         return None
-    words = read_word_table(rows, at, rules())
+    words = read_word_table(rows, at, rules)
     if words is None or _goes_on_with_figures(rows, words.end):
         return None
     grid = [[[line for cell in cells for line in cell.lines] for cells in row] for row in words.rows]
     return _Found(Table(grid), list(kept), words.end)
+
+
+def _goes_on(last: _Found, found: _Found) -> bool:
+    """Whether a table without a head has the columns of the one before, with a few words between them."""
+    if (
+        found.has_head
+        or not last.has_head
+        or len(last.columns) != len(found.columns)
+        or len(found.columns) < 2
+    ):
+        return False
+    is_near = len(found.before) <= LABELS_BETWEEN and all(
+        sum(len(cell.text) for cell in row.cells) <= LABEL_CHARS for row in found.before
+    )
+    pairs = zip(last.columns, found.columns, strict=True)
+    return is_near and all(left[0] < right[1] and right[0] < left[1] for left, right in pairs)
 
 
 def _goes_on_with_figures(rows: Sequence[TableRow], end: int) -> bool:
@@ -157,17 +182,19 @@ def _read_table(kept: Sequence[TableRow], run: Sequence[TableRow], end: int, rul
     taken = {near + at for at in beginning.head | beginning.labels}
     columns = columns_of(tabular, zone.left)
     body = whole_rows([*labels, *run], zone.left)
-    named = head_of_columns(head, columns, zone, _rules_beside([*head, *run], rules)) if head else []
+    named = head_of_columns(head, columns, zone, _rules_in(head, run, rules)) if head else []
     table = Table(
         [
             named or [[] for _ in range(len(columns) + 1)],
             *(lines_of_columns(row, columns, zone.left) for row in body),
         ]
     )
-    return _Found(table, [row for at, row in enumerate(kept) if at not in taken], end)
+    return _Found(table, [row for at, row in enumerate(kept) if at not in taken], end, columns)
 
 
-def _rules_beside(rows: Sequence[TableRow], rules: Rules) -> list[Rule]:
-    """Return the lines drawn between the first and the last of some rows."""
-    top, bottom = min(row.box.y1 for row in rows), max(row.box.y2 for row in rows)
-    return [rule for rule in rules() if top < rule.y < bottom + rows[-1].size]
+def _rules_in(head: Sequence[TableRow], run: Sequence[TableRow], rules: Rules) -> list[Rule]:
+    """Return the lines drawn in a table; none if its head has one line, which spans nothing."""
+    top, bottom = min(row.box.y1 for row in head), max(row.box.y2 for row in run)
+    if max(row.box.y1 for row in head) - top < head[0].size / 2:
+        return []
+    return [rule for rule in rules() if top < rule.y < bottom + run[-1].size]

@@ -30,7 +30,7 @@ def centred(text: str, middle: float, y: float) -> PdfLine:
 def row(label: str, y: float, *figures: str, ends: tuple[float, ...] = (345, 445)) -> list[PdfLine]:
     """Return a label and its figures, which end at these places."""
     cells = [line(figure, end - LETTER * len(figure), y) for figure, end in zip(figures, ends, strict=False)]
-    return [line(label, 50, y), *cells]
+    return [line(label or "-", 50, y), *cells]
 
 
 def read(*blocks: list[PdfLine], rules: Sequence[Rule] = ()) -> list[Any]:
@@ -195,6 +195,25 @@ def test_a_short_head_beside_a_wide_label_column_names_the_first_figures() -> No
         "Q1",
         "Q2",
     ]
+
+
+def test_a_period_spans_the_dates_in_whose_middle_it_stands() -> None:
+    ends = (250, 330, 410, 490)
+    words = [centred("Class", 150, 116), *DATES[1:]]
+    body = [
+        [line("Comirnaty", 50, y), line("Vaccine", 130, y), *row("", y, *figures, ends=ends[1:])[1:]]
+        for y, figures in [(140, ("1", "2", "3")), (152, ("4", "5", "6")), (164, ("7", "8", "9"))]
+    ]
+    found = read([centred("Year ended", 400, 100), *words, *(part for each in body for part in each)])
+    assert heads(found) == ["", "Class", "Year ended 2022", "Year ended 2023", "Year ended 2022"]
+
+
+def test_rows_after_a_few_words_keep_the_head_of_the_columns() -> None:
+    head = [line("2023", 325, 112), line("2022", 425, 112)]
+    after = [*row("Media", 226, "1", "2"), *row("Other", 238, "3", "4")]
+    first, between, second = read([*head, *BODY], [line("for the treatment of cancer", 250, 192)], after)
+    assert between == "for the treatment of cancer"
+    assert first[0] == second[0] == ["", "2023", "2022"]
 
 
 # --- Cells and rows ---------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def _runs_upwards(path: Path, box: PageBox) -> bool:
         if character.strip() and box.box.x1 <= x <= box.box.x2 and box.box.y1 <= y <= box.box.y2
     ]
     across, down = (max(values) - min(values) for values in zip(*(inside or [(0.0, 0.0)]), strict=True))
-    return down > across
+    return bool(down > across)
 
 
 def is_inside_page(path: Path, box: PageBox) -> bool:

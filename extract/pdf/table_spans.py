@@ -162,12 +162,12 @@ class _Namer:
         if own is None or any(self._underlines(own, each) for each in self.cells if each is not cell):
             return []
         pieces = sorted((rule for rule in self.rules if abs(rule.y - own.y) <= 1), key=lambda rule: rule.x1)
-        first = last = pieces.index(own)
-        while first > 0 and self._is_free(pieces[first - 1]):
+        first = last = at = pieces.index(own)
+        most = len(self.columns)
+        while first > 0 and at - first < most and self._is_free(pieces[first - 1]):
             first -= 1
-        while last + 1 < len(pieces) and self._is_free(pieces[last + 1]):
+        while last + 1 < len(pieces) and last - at < most and self._is_free(pieces[last + 1]):
             last += 1
-        at = pieces.index(own)
         reaches = [
             (pieces[start].x1, pieces[end].x2)
             for start in range(first, at + 1)

@@ -1,8 +1,9 @@
-"""Tables on a page, found by the positions of words; without a model, and without drawn rules.
+"""Tables on a page, found by the positions of words, and without a model.
 
 Programs that write PDF draw a table row by row. So a row is a run of words side by side in the order of the
 content stream, which the columns of running text never are. Consecutive rows whose short cells keep to common
-columns are a table. What stands closely above those columns is its header.
+columns are a table. What stands closely above those columns is its header; lines that are drawn on the page
+show which columns it spans.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ GROUP_CHARS = 60
 LABEL_REACH = 0.33
 # At most so many rows above a table are looked at for its head.
 ROWS_ABOVE = 60
+# More lines in one table are a drawing.
+MOST_RULES = 500
 DATE = re.compile(r"(19|20)\d\d|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 
 Rules = Callable[[], Sequence[Rule]]
@@ -197,4 +200,5 @@ def _rules_in(head: Sequence[TableRow], run: Sequence[TableRow], rules: Rules) -
     top, bottom = min(row.box.y1 for row in head), max(row.box.y2 for row in run)
     if max(row.box.y1 for row in head) - top < head[0].size / 2:
         return []
-    return [rule for rule in rules() if top < rule.y < bottom + run[-1].size]
+    inside = [rule for rule in rules() if top < rule.y < bottom + run[-1].size]
+    return inside if len(inside) <= MOST_RULES else []

@@ -33,7 +33,7 @@ CENTRAL = 2.0
 SAME_LEVEL = 0.4
 
 CAPTION = re.compile(r"(table|tab\.|figure|fig\.|exhibit|chart|tabelle|tableau)\s+[\dA-Z]", re.IGNORECASE)
-UNITS = re.compile(r"\(.*\)|.*\bin (thousands|millions|billions)\b.*", re.IGNORECASE)
+UNITS = re.compile(r"\([^()]*+\)|[^.:]{0,24}\bin (thousands|millions|billions)\b[^.:]{0,40}", re.IGNORECASE)
 # The numbers of columns: “(1) (2) (3)”.
 COLUMN_NUMBER = re.compile(r"\(\d{1,2}\)")
 

@@ -180,6 +180,13 @@ def test_units_of_all_columns_stand_once_in_the_head_of_the_labels() -> None:
     assert heads(read([*head, *BODY])) == ["(In millions)", "2023", "2022"]
 
 
+def test_a_sentence_that_names_the_units_stays_text() -> None:
+    text = line("Revenue by kind was as follows, in millions of dollars:", 50, 96)
+    found = read([text], [line("2023", 325, 112), line("2022", 425, 112), *BODY])
+    assert found[0] == "Revenue by kind was as follows, in millions of dollars:"
+    assert heads(found) == ["", "2023", "2022"]
+
+
 def test_a_title_in_the_middle_of_the_table_is_no_head() -> None:
     title = centred("CONSOLIDATED STATEMENTS OF INCOME", 250, 98)
     found = read([title], [line("2023", 325, 114), line("2022", 425, 114), *BODY])

@@ -50,6 +50,7 @@ class Element:
     `picture` is the picture that the element belongs to. `machine` names the model that wrote the words,
     None if they are the document's own. A heading that `is_label` names what follows, and is no text of its
     own: a sheet's name, the name of a function. Without words, it leaves the headings of its level.
+    `language` (ISO 639-1) and `speaker` are those of spoken words, None where the extractor can't tell.
     """
 
     kind: Kind
@@ -62,6 +63,8 @@ class Element:
     picture: Pictured | None = None
     machine: str | None = None
     is_label: bool = False
+    language: str | None = None
+    speaker: str | None = None
 
     @property
     def text(self) -> str:

@@ -15,7 +15,7 @@ from extract.sandbox.lines import dump_finding
 from extract.sandbox.wire import ProtocolError, read_line
 
 # Raise it when extractors yield something else for the same file.
-VERSION = 1
+VERSION = 2
 
 
 class Checkpoint:

@@ -72,22 +72,23 @@ def chunk_elements(
     for section in join_short_sections(sections(elements)):
         headings, taken = _fit_headings(section.headings, tokenizer, int(window * HEADINGS_SHARE))
         room = window - taken
-        for (is_table, picture), run in groupby(section.elements, key=_separation):
+        for (is_table, picture, spoken), run in groupby(section.elements, key=_separation):
             if is_table:
                 for table in run:
                     yield from _table_drafts(table, tokenizer, headings, room)
                 continue
             together = list(run)
             owners = {id(element.located): element for element in together}
-            for pieces in pack_paragraphs(_measure_sentences(together, tokenizer, language, room), room):
-                draft = _draft(pieces, headings, owners)
+            measured = _measure_sentences(together, tokenizer, spoken or language, room)
+            for pieces in pack_paragraphs(measured, room):
+                draft = replace(_draft(pieces, headings, owners), language=spoken)
                 yield _picture_draft(draft, pieces, picture, together) if picture else draft
 
 
-def _separation(element: Element) -> tuple[bool, Pictured | None]:
-    """Return a key that separates elements into chunks: tables are alone, as are the elements of each
-    picture."""
-    return element.kind is Kind.TABLE, element.picture
+def _separation(element: Element) -> tuple[bool, Pictured | None, str | None]:
+    """Return a key that separates elements into chunks: tables are alone, as are the elements of each picture
+    and the sentences in each spoken language."""
+    return element.kind is Kind.TABLE, element.picture, element.language
 
 
 def sections(elements: Iterable[Element]) -> Iterator[HeadedSection]:
@@ -309,7 +310,8 @@ def _draft(pieces: list[Piece], headings: tuple[str, ...], owners: Mapping[int, 
         part = run[0].element.slice(start, run[-1].end)
         sentences += [(at + p.start - start, at + p.end - start) for p in run]
         is_continued = VISIBLE.search(owner.text, 0, start) is not None
-        bounds.append(ElementBounds(at, at + len(part.text), owner.kind, owner.level, is_continued))
+        end = at + len(part.text)
+        bounds.append(ElementBounds(at, end, owner.kind, owner.level, is_continued, owner.speaker))
         parts.append(part)
         at += len(part.text) + len(SEPARATOR)
     return ChunkDraft(LocatedText.join(parts, SEPARATOR), headings, tuple(sentences), elements=tuple(bounds))

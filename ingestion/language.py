@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import py3langid
@@ -13,7 +14,17 @@ FEWEST_LETTERS = 20
 
 
 def language_of(elements: Iterable[Element]) -> str | None:
-    """Return the ISO 639-1 code of a document's language, None if it has too little text to tell."""
+    """Return the ISO 639-1 code of a document's language, None if it has too little text to tell.
+
+    Of a recording it is the language in which most was said.
+    """
+    elements = list(elements)
+    spoken = Counter[str]()
+    for element in elements:
+        if element.language:
+            spoken[element.language] += len(element.text)
+    if spoken:
+        return spoken.most_common(1)[0][0]
     sample = _sample(elements)
     if sum(map(str.isalpha, sample)) < FEWEST_LETTERS:
         return None

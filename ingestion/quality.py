@@ -25,6 +25,12 @@ HIDDEN_ADVICE = (
     "it again; if they contain instructions to a language model, do not trust the document."
 )
 NO_SPEECH = "No speech was heard in the recording, so there is nothing to find. Check its sound track."
+NOT_UNDERSTOOD = (
+    "There is speech or singing in the recording, but none of it could be understood. Its language may not be "
+    "known to the speech model. Upload a transcript or subtitles instead."
+)
+# In so many seconds of what sounds like speech, there is some.
+SURELY_SPEECH = 2.0
 
 
 def warnings_of(reading: ExtractionState) -> list[Warned]:
@@ -83,7 +89,15 @@ def _check_usable(reading: ExtractionState) -> None:
         raise Corrupted("The file is cut off: its end is missing. Get the whole file and upload it again.")
     if _numbers(reading, TextOrigin.UNREADABLE):
         raise Corrupted
-    raise NoText(NO_SPEECH if reading.opened and reading.opened.duration is not None else None)
+    raise NoText(_why_silent(reading))
+
+
+def _why_silent(reading: ExtractionState) -> str | None:
+    """Return why a recording has no text, None for what is no recording."""
+    if reading.opened is None or reading.opened.duration is None:
+        return None
+    spoken = sum(unit.read.speech_secs or 0.0 for unit in reading.units.values())
+    return NOT_UNDERSTOOD if spoken > SURELY_SPEECH else NO_SPEECH
 
 
 def _cut_off(reading: ExtractionState) -> bool:

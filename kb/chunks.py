@@ -46,7 +46,8 @@ ON CONFLICT (id) DO UPDATE SET workspace_id = excluded.workspace_id,
 class ElementBounds(NamedTuple):
     """An element, or the part of one, in a chunk: `text[start:end]`.
 
-    `level` is a heading's. `continued`: the element began in the chunk before.
+    `level` is a heading's. `continued`: the element began in the chunk before. `speaker` said it, None if
+    nobody is known to.
     """
 
     start: int
@@ -54,6 +55,7 @@ class ElementBounds(NamedTuple):
     kind: Kind
     level: int | None = None
     continued: bool = False
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class ChunkDraft:
     picture: Picture | None = None
     elements: tuple[ElementBounds, ...] | None = None
     """None where they are unknown: in archives of earlier releases."""
+    language: str | None = None
+    """Of spoken words, ISO 639-1; None for the document's."""
 
 
 class _Facts(NamedTuple):
@@ -137,7 +141,7 @@ def _wanted_facts(
             sentences=[list(bounds) for bounds in draft.sentences],
             elements=None if draft.elements is None else [list(bounds) for bounds in draft.elements],
             modality=_modality(draft, modality),
-            language=language,
+            language=draft.language or language,
             picture=draft.picture.dump() if draft.picture else None,
         )
         for ordinal, (id, draft) in enumerate(zip(chunk_ids(document_id, drafts), drafts, strict=True))

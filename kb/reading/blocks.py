@@ -110,8 +110,8 @@ def _stored_elements(chunk: Chunk) -> list[ElementBounds] | None:
         return None
     size = len(chunk.text)
     elements = [
-        ElementBounds(start, min(end, size), Kind(kind), level, continued)
-        for start, end, kind, level, continued in chunk.elements
+        ElementBounds(start, min(end, size), Kind(kind), level, continued, *speaker)
+        for start, end, kind, level, continued, *speaker in chunk.elements
         if start < size
     ]
     # An archive may say anything.

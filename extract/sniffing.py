@@ -10,6 +10,7 @@ from pathlib import Path
 
 from extract.archives import CUT_OFF, entries
 from extract.errors import NO_UNLOCKING, Corrupted, Empty, Encrypted, UnsupportedType
+from extract.frame_sniffing import kind_of_frames
 from extract.text_sniffing import sniff_text
 
 LOOKED_AT = 64 * 2**10
@@ -42,7 +43,27 @@ MAGIC = {
     b"\xff\x4f\xff\x51": "jp2",
     b"fLaC": "flac",
     b"ID3": "mp3",
+    b"caff": "caf",
+    b".snd": "au",
+    b"#!AMR": "amr",
+    b"riff\x2e\x91\xcf\x11": "wav",
+    b"\x00\x00\x01\xba": "mpg",
 }
+ASF = b"\x30\x26\xb2\x75\x8e\x66\xcf\x11"
+ASF_VIDEO = b"\xc0\xef\x19\xbc\x4d\x5b\xcf\x11"
+TRANSPORT_PACKET = 188
+# Recordings that we can't read, by their first bytes.
+OTHER_RECORDINGS = (
+    b"FLV\x01",
+    b".RMF",
+    b".ra\xfd",
+    b"wvpk",
+    b"MAC ",
+    b"TTA1",
+    b"MPCK",
+    b"Creative Voice File",
+)
+
 PACKED = {
     b"\x1f\x8b": "gzip",
     b"7z\xbc\xaf\x27\x1c": "7z",
@@ -65,6 +86,7 @@ ARCHIVE = "This is a {} archive. Unpack it and upload the files in it."
 # Members of the files of Pages, Numbers and Keynote, since 2013 and before.
 IWORK = ("Index/Document.iwa", "Index.zip", "index.apxl", "index.apxl.gz", "buildVersionHistory.plist")
 EXPORT_AS_PDF = "This is a file of Apple Pages, Numbers or Keynote. Export it there as PDF and upload that."
+OTHER_RECORDING = "This kind of recording can't be read. Convert it to MP3, M4A, WAV or MP4 and upload that."
 
 
 def sniff(path: Path, promised: str | None = None) -> str:
@@ -91,14 +113,21 @@ def sniff(path: Path, promised: str | None = None) -> str:
 def _by_magic(head: bytes) -> str | None:
     if packed := next((name for mark, name in PACKED.items() if head.startswith(mark)), None):
         raise UnsupportedType(ARCHIVE.format(packed))
+    if head.startswith(OTHER_RECORDINGS):
+        raise UnsupportedType(OTHER_RECORDING)
     by_start = next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
-    return by_start or _riff(head) or _iso_media(head) or _ogg_or_matroska(head) or _bitmap_or_mp3(head)
+    return by_start or _chunked(head) or _iso_media(head) or _stream(head) or _bitmap(head) or _frames(head)
 
 
-def _riff(head: bytes) -> str | None:
-    if head[:4] not in (b"RIFF", b"RF64"):
-        return None
-    return {b"WAVE": "wav", b"WEBP": "webp"}.get(head[8:12])
+def _chunked(head: bytes) -> str | None:
+    """Return the kind of a file of chunks with names and lengths."""
+    if head[:4] in (b"RIFF", b"RF64", b"RIFX", b"BW64"):
+        return {b"WAVE": "wav", b"WEBP": "webp", b"AVI ": "avi"}.get(head[8:12])
+    if head[:4] == b"FORM":
+        return {b"AIFF": "aiff", b"AIFC": "aiff"}.get(head[8:12])
+    if head.startswith(ASF):
+        return "wmv" if ASF_VIDEO in head else "wma"
+    return None
 
 
 def _iso_media(head: bytes) -> str | None:
@@ -111,26 +140,30 @@ def _iso_media(head: bytes) -> str | None:
             raise UnsupportedType(
                 "AVIF pictures can't be read yet. Convert it to PNG or JPEG and upload that."
             )
-        return {b"M4A ": "m4a", b"M4B ": "m4a", b"qt  ": "mov"}.get(brand, "mp4")
+        if brand[:3] in (b"3gp", b"3g2", b"3ge"):
+            return "3gp"
+        return {b"M4A ": "m4a", b"M4B ": "m4a", b"M4P ": "m4a", b"qt  ": "mov"}.get(brand, "mp4")
     return "mov" if head[4:8] in QUICKTIME_ATOMS and head[:2] == b"\0\0" else None
 
 
-def _ogg_or_matroska(head: bytes) -> str | None:
+def _stream(head: bytes) -> str | None:
     if head.startswith(b"OggS"):
         return "opus" if b"OpusHead" in head[:128] else "ogg"
     if head.startswith(b"\x1a\x45\xdf\xa3"):
         return "webm" if b"webm" in head[:128] else "mkv"
-    return None
+    packets = head[::TRANSPORT_PACKET][:4]
+    return "mpg" if packets == b"GGGG" else None
 
 
-def _bitmap_or_mp3(head: bytes) -> str | None:
-    if head.startswith(b"BM") and head[6:10] == b"\0\0\0\0":
-        return "bmp"
-    # Eleven bits of synchronisation, then a layer, a bit rate and a sampling rate that exist.
-    is_frame = len(head) > 3 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0
-    if is_frame and head[1] & 0x06 == 0x02 and head[1] & 0x18 != 0x08:
-        return "mp3" if head[2] & 0xF0 not in (0, 0xF0) and head[2] & 0x0C != 0x0C else None
-    return None
+def _bitmap(head: bytes) -> str | None:
+    return "bmp" if head.startswith(b"BM") and head[6:10] == b"\0\0\0\0" else None
+
+
+def _frames(head: bytes) -> str | None:
+    """Return the kind of sound without a header; text, even UTF-16 with its mark, has no such frames."""
+    if head.startswith(tuple(UNICODE_MARKS)):
+        return None
+    return kind_of_frames(head)
 
 
 def _as_text(head: bytes) -> str:

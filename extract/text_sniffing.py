@@ -38,6 +38,11 @@ CODE_WORDS = (
 CODE_STARTS = ("@", "}", ")", "]", "//", "/*", "* ", "#include", *(f"{word} " for word in CODE_WORDS.split()))
 CODE_ENDS = (";", "{", "}", "(", "[", "):", "->", "=>")
 
+# The first line of times in SubRip files stands below a number.
+SRT_TIMES = re.compile(
+    r"\s*+\d{1,9}[ \t]*+\n[ \t]*+\d{1,3}:\d\d:\d\d[,.]\d{1,3}[ \t]*+-->[ \t]*+\d{1,3}:\d\d:\d\d"
+)
+
 DELIMITERS = "\t,;|"
 SAMPLE_ROWS = 50
 LONGEST_CELL = 120
@@ -53,6 +58,8 @@ def sniff_text(text: str, promised: str | None, *, is_whole: bool) -> str:
     text = text.lstrip("\ufeff")
     if not is_whole and "\n" in text:
         text = text[: text.rindex("\n") + 1]
+    if subtitle_syntax(text):
+        return "subtitles"
     if promised == "mbox" and text.startswith("From ") and is_mail(text):
         return "mbox"
     for kind, recognises in (
@@ -72,6 +79,16 @@ def sniff_text(text: str, promised: str | None, *, is_whole: bool) -> str:
     if delimiter := delimiter_of(text):
         return "tsv" if delimiter == "\t" else "csv"
     return "txt"
+
+
+def subtitle_syntax(text: str) -> str | None:
+    """Return `vtt`, `srt` or `ass` for subtitles, None for any other text."""
+    text = text.lstrip("\ufeff").replace("\r\n", "\n")
+    if text.startswith("WEBVTT") and text[6:7] in ("", " ", "\t", "\n"):
+        return "vtt"
+    if text.startswith("[Script Info]"):
+        return "ass"
+    return "srt" if SRT_TIMES.match(text) else None
 
 
 def is_mail(text: str) -> bool:

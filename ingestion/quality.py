@@ -26,8 +26,8 @@ HIDDEN_ADVICE = (
 )
 NO_SPEECH = "No speech was heard in the recording, so there is nothing to find. Check its sound track."
 NOT_UNDERSTOOD = (
-    "There is speech or singing in the recording, but none of it could be understood. Its language may not be "
-    "known to the speech model. Upload a transcript or subtitles instead."
+    "There is speech or singing in the recording, but none of it could be understood. Its language may be "
+    "unknown to the speech model. Upload a transcript or subtitles instead."
 )
 # In so many seconds of what sounds like speech, there is some.
 SURELY_SPEECH = 2.0

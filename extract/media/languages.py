@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +35,7 @@ FRAMES_PER_SEC = 100
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Samples `start` to `end` of a stretch, in which one language is spoken; ISO 639-1 or what the model has.
+    """Samples `start` to `end` of a stretch, in which one language is spoken: the code of the model.
 
     `probability` is that of the language, the mean over its speech. `secs` of it are speech.
     """
@@ -67,7 +67,7 @@ def passages(samples: Samples, model: WhisperModel) -> list[Passage]:
     runs = [
         (language, [piece for piece, _ in run]) for language, run in groupby(spoken, key=lambda pair: pair[1])
     ]
-    ends = [(run[-1].end + after[0].start) // 2 for (_, run), (_, after) in zip(runs, runs[1:], strict=False)]
+    ends = [(run[-1].end + after[0].start) // 2 for (_, run), (_, after) in pairwise(runs)]
     bounds = zip([0, *ends], [*ends, len(samples)], strict=True)
     return [_passage(*bound, *run) for bound, run in zip(bounds, runs, strict=True)]
 

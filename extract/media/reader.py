@@ -7,22 +7,22 @@ If the two channels of a stereo recording carry different speech, each is read a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from core.locations import InTime, LocatedText, Span
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
-from extract.cleaning import clean
 from extract.errors import Corrupted, FileTooLarge, NoText
 from extract.kinds import KINDS
 from extract.media.channels import are_apart
 from extract.media.languages import RATE, Samples
+from extract.media.sentences import locate_words
 from extract.media.sound import Recording, recording
-from extract.media.speech import Sentence, SpokenWord, Transcript, quietest_sample, transcribe
+from extract.media.speech import Sentence, Transcript, quietest_sample, transcribe
+from extract.media.subtitles import subtitle_elements, subtitle_track
 from extract.sniffing import sniff
 
 UNIT_SECS = 60
@@ -36,6 +36,7 @@ MISSING = 2.0
 # So many seconds of speech without a believed word: a language that no model knows, or singing.
 SURELY_SPEECH = 5.0
 LISTED = 10
+SUBTITLES_USED = "The text is that of the film's subtitles. What is said may differ from them."
 NO_SOUND_TRACK = "The film has no sound track, so nothing can be heard in it. Upload one with sound."
 
 
@@ -46,10 +47,12 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         count = _unit_count(opened.duration)
         mime_type = KINDS[file_type].mime_type
         yield Opened(file_type, mime_type, units=count, duration=opened.duration)
-        if not opened.track:
-            raise NoText(NO_SOUND_TRACK)
         wanted = request.units or tuple(range(1, count + 1))
-        if request.deep:
+        if shown := subtitle_track(opened.container, opened.track):
+            yield from _read_subtitles(subtitle_elements(opened.container, shown), count, wanted)
+        elif not opened.track:
+            raise NoText(NO_SOUND_TRACK)
+        elif request.deep:
             yield from _read_stretches(opened, count, wanted)
         else:
             yield from (UnitRead(number, TextOrigin.PENDING) for number in wanted)
@@ -59,6 +62,18 @@ def _unit_count(duration: float | None) -> int:
     if duration is not None and duration > MOST_HOURS * 3600:
         raise FileTooLarge(f"The recording is longer than {MOST_HOURS} hours. Cut it and upload the parts.")
     return max(1, round((duration or 0) / UNIT_SECS))
+
+
+def _read_subtitles(elements: Iterator[Element], count: int, wanted: tuple[int, ...]) -> Iterator[Finding]:
+    """Yield the subtitles of a film by the minute in which they begin; they replace recognition."""
+    by_minute: dict[int, list[Element]] = {number: [] for number in wanted}
+    for element in elements:
+        start, _ = element.located.times() or (0.0, 0.0)
+        by_minute.get(min(count, int(start) // UNIT_SECS + 1), []).append(element)
+    for number, shown in by_minute.items():
+        yield from shown
+        yield UnitRead(number, TextOrigin.TEXT if shown else TextOrigin.BLANK)
+    yield Warned("subtitles_used", SUBTITLES_USED)
 
 
 def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Finding]:
@@ -132,19 +147,6 @@ def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:
 def _element(sentence: Sentence, speaker: str | None) -> Element:
     located = locate_words(sentence.words)
     return Element(Kind.PARAGRAPH, located, language=sentence.language, speaker=speaker)
-
-
-def locate_words(words: Iterable[SpokenWord]) -> LocatedText:
-    """Return words as a text with their times, with the white space that stands before each."""
-    text = ""
-    spans = []
-    for word in words:
-        spoken = " ".join(clean(word.text).split())
-        if spoken:
-            text += " " if text and word.text[:1].isspace() else ""
-            spans.append(Span(len(text), len(text) + len(spoken), InTime(word.start, word.end)))
-            text += spoken
-    return LocatedText.of_spans(text, spans)
 
 
 # --- Stretches ---------------------------------------------------------------------------------------------

@@ -106,8 +106,8 @@ class Recording:
 
 @contextmanager
 def recording(path: Path) -> Iterator[Recording]:
-    """Open a recording; raise `Corrupted` if that fails, `Encrypted` or `UnsupportedType` for sound that can't
-    be decoded."""
+    """Open a recording; raise `Corrupted` if that fails, `Encrypted` or `UnsupportedType` for sound that no
+    decoder reads."""
     with path.open("rb") as file:
         _refuse_protected_asf(file.read(HEADER_BYTES))
         file.seek(0)

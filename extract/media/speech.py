@@ -8,7 +8,7 @@ reported as not understood.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -18,18 +18,13 @@ import numpy as np
 
 from extract.media.languages import RATE, Passage, Samples, passages
 from extract.media.model import english_model, load_model
+from extract.media.sentences import SpokenWord, cut_sentences
 from extract.memory import allocation_errors
 
 if TYPE_CHECKING:
     from faster_whisper.transcribe import Segment
     from faster_whisper.transcribe import SpokenWord as FoundWord
 
-__all__ = ["RATE", "Samples"]
-
-# A sentence ends with one of these characters, before a silence of so many seconds, or at so many words.
-ENDS = (".", "?", "!", "…")
-FULL_WIDTH_ENDS = ("。", "？", "！")
-SILENCE, MOST_WORDS = 2.0, 60
 # Silences of so many milliseconds are skipped.
 SKIPPED_SILENCE = 1000
 # Words for a breath are not believed after so many seconds of silence.
@@ -48,16 +43,6 @@ SMOOTHED, FAR_COSTS = 0.3, 0.01
 VOICE_FRAME = 512
 # Codes of the model that are not ISO 639-1's.
 ISO_639_1 = {"jw": "jv", "yue": "zh"}
-
-
-@dataclass(frozen=True, slots=True)
-class SpokenWord:
-    """A word with the white space before it, its times in seconds and the model's confidence, 0 to 1."""
-
-    text: str
-    start: float
-    end: float
-    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,23 +144,3 @@ def _word(found: FoundWord, start: float, length: float) -> SpokenWord:
     begin = min(max(float(found.start), 0.0), length)
     end = min(max(float(found.end), begin), length)
     return SpokenWord(found.word, start + begin, start + end, float(found.probability))
-
-
-def cut_sentences(words: Iterable[SpokenWord]) -> Iterator[list[SpokenWord]]:
-    """Yield the words of each sentence."""
-    sentence: list[SpokenWord] = []
-    for word in words:
-        if sentence and _ends(sentence, word):
-            yield sentence
-            sentence = []
-        sentence.append(word)
-    if sentence:
-        yield sentence
-
-
-def _ends(sentence: list[SpokenWord], following: SpokenWord) -> bool:
-    last = sentence[-1]
-    text = last.text.rstrip("\"'”’)」』")
-    silent = following.start - last.end >= SILENCE
-    ended = text.endswith(ENDS) and following.text[:1].isspace()
-    return silent or ended or text.endswith(FULL_WIDTH_ENDS) or len(sentence) >= MOST_WORDS

@@ -18,8 +18,8 @@ import numpy as np
 
 from core.confinement.limits import limit_this_process, lower_priority
 from extract.errors import Corrupted
-from extract.media.sound import Recording, recording
 from extract.media.languages import RATE, Samples
+from extract.media.sound import Recording, recording
 from kb.page_images.drawing import MEMORY_BYTES, TIMEOUT_SECS, UNDRAWABLE
 
 PEAKS = 1000

@@ -23,7 +23,6 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from rich.console import Console
@@ -35,6 +34,7 @@ from core.locations import Box, Page
 from extract.base import Element, Extractor, Limits, Request, UnitRead
 from extract.media import reader as media
 from extract.media import speech
+from extract.media.languages import RATE
 from extract.media.sound import recording
 from extract.ocr import image
 from extract.ocr.recognition import recognise
@@ -44,6 +44,7 @@ REPORT = Path(__file__).resolve().parents[1] / "tests" / "samples" / "report.pdf
 REQUEST = Request(Limits(1000), deep=True)
 MEMORY_BYTES = 2 * 2**30
 NEAR = 3.0
+BY_CHARACTER = frozenset({"ja", "zh"})
 FAR_OVER = 24 * 3600
 RESOLUTIONS = (72, 100, 150, 200, 300)
 console = Console()
@@ -53,7 +54,7 @@ def main() -> None:
     """Measure what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?", default=SHARED)
-    parser.add_argument("--model", type=Path, default=speech.DEFAULT_MODEL)
+    parser.add_argument("--model", type=Path, metavar="FOLDER")
     parser.add_argument("--long", type=int, metavar="MINUTES")
     parser.add_argument("--dpi", action="store_true")
     parser.add_argument("--part", choices=["scans", "audio"], help=argparse.SUPPRESS)
@@ -65,15 +66,16 @@ def main() -> None:
             )
         return
     limit_use(MEMORY_BYTES, FAR_OVER)
-    with patch.object(media, "hear", partial(speech.transcribe, model=given.model)):
-        if given.dpi:
-            resolutions()
-        elif given.long:
-            long(given.folder / "audio", given.long)
-        elif given.part == "scans":
-            scans(given.folder / "scans")
-        else:
-            recordings(given.folder / "audio")
+    if given.model:
+        media.transcribe = partial(speech.transcribe, model=given.model)
+    if given.dpi:
+        resolutions()
+    elif given.long:
+        long(given.folder / "audio", given.long)
+    elif given.part == "scans":
+        scans(given.folder / "scans")
+    else:
+        recordings(given.folder / "audio")
 
 
 # --- Scans -------------------------------------------------------------------------------------------------
@@ -135,10 +137,13 @@ def resolutions() -> None:
 
 
 def recordings(folder: Path) -> None:
-    """Print a line for each recording."""
+    """Print a line for each recording, and the errors of each language."""
+    wrong_in, wanted_in = Counter[str](), Counter[str]()
     columns = (
         "recording",
-        "words wrong",
+        "language",
+        "heard as",
+        "wrong",
         "starts compared",
         "off by",
         "at most",
@@ -151,16 +156,32 @@ def recordings(folder: Path) -> None:
         try:
             elements, unit, seconds = read(media.extract, folder / truth["file"])
         except DocumentError as error:
-            table.add_row(truth["file"], error.code)
+            table.add_row(truth["file"], truth["lang"], error.code)
             continue
-        said, wanted = (folded(text, plain=True).split() for text in (texts(elements), [truth["text"]]))
-        wrong = f"{distance(said, wanted) / len(wanted):.1%}" if wanted else f"{len(said)} words"
+        said, wanted = (units_of(text, truth["lang"]) for text in (texts(elements), [truth["text"]]))
+        errors = distance(said, wanted)
+        # What is left out with a warning is no wrong word.
+        wrong_in[truth["lang"]] += errors if said else 0
+        wanted_in[truth["lang"]] += len(wanted) if said else 0
+        wrong = f"{errors / len(wanted):.1%}" if wanted and said else f"{len(said)} words"
         off = starts_off(elements, truth["segments"] or [])
         compared = f"{len(off)} of {len(truth['segments'] or [])}"
         times = (compared, f"{median(off):.2f} s", f"{max(off):.2f} s") if off else ("-",) * 3
         speed = f"{truth['duration_s'] / seconds:.1f}"
-        table.add_row(truth["file"], wrong, *times, f"{seconds:.1f}", speed, f"{unit.confidence or 0:.3f}")
-    console.print(table, memory())
+        heard = " ".join(sorted({element.language or "?" for element in elements}))
+        row = (truth["file"], truth["lang"], heard, wrong, *times)
+        table.add_row(*row, f"{seconds:.1f}", speed, f"{unit.confidence or 0:.3f}")
+    console.print(table)
+    for language, count in wanted_in.items():
+        unit_name = "characters" if language in BY_CHARACTER else "words"
+        console.print(f"{language}: {wrong_in[language] / max(count, 1):.3f} of {count} {unit_name} wrong")
+    console.print(memory())
+
+
+def units_of(parts: list[str], language: str) -> list[str]:
+    """Return the words of a text, or its characters in languages that put no blanks between words."""
+    text = folded(parts, plain=True)
+    return list(text.replace(" ", "")) if language in BY_CHARACTER else text.split()
 
 
 def texts(elements: list[Element]) -> list[str]:
@@ -208,13 +229,13 @@ def repeat(folder: Path, path: Path, minutes: int) -> None:
     parts = []
     for name in names:
         with recording(folder / name) as opened:
-            parts += [*opened.samples(), np.zeros(speech.RATE, np.float32)]
+            parts += [*opened.samples(), np.zeros(RATE, np.float32)]
     round_of_all = (np.concatenate(parts) * 32767).astype(np.int16)
-    times = -(-minutes * 60 * speech.RATE // len(round_of_all))
+    times = -(-minutes * 60 * RATE // len(round_of_all))
     with wave.open(str(path), "wb") as out:
         out.setnchannels(1)
         out.setsampwidth(2)
-        out.setframerate(speech.RATE)
+        out.setframerate(RATE)
         for _ in range(times):
             out.writeframes(round_of_all.tobytes())
 

@@ -33,13 +33,15 @@ def load_model(folder: Path | None = None) -> WhisperModel:
 
     Raises `FileNotFoundError` for a folder without a model. Weights become 8-bit integers as they are loaded.
     """
+    if folder:
+        _check(folder)
     keep_few_arenas()
+    # Intel's MKL reserves 750 MB of address space for each model, and two models are loaded.
+    os.environ.setdefault("CT2_USE_MKL", "0")
     from faster_whisper import WhisperModel
 
     name = str(folder) if folder else "base"
     given = None if folder else _packaged_files()
-    if folder:
-        _check(folder)
     return WhisperModel(
         name, device="cpu", compute_type="int8", cpu_threads=THREADS, local_files_only=True, files=given
     )

@@ -145,7 +145,7 @@ def _speech() -> Component:
     return Component(
         "speech",
         "Speech recognition",
-        "Whisper tiny.en",
+        "Whisper base, tiny.en for English",
         f"faster-whisper {version('faster-whisper')}",
         trial=trials.try_speech,
     )

@@ -7,6 +7,7 @@ are the most probable sequence in which each switch costs `SWITCH_COST`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -63,7 +64,7 @@ def passages(samples: Samples, model: WhisperModel) -> list[Passage]:
     pieces = [_Piece(start, end, _chances(samples[start:end], model)) for start, end in _speech(samples)]
     if not pieces:
         return []
-    spoken = zip(pieces, _most_probable([piece.chances for piece in pieces]), strict=True)
+    spoken = zip(pieces, most_probable([piece.chances for piece in pieces]), strict=True)
     runs = [
         (language, [piece for piece, _ in run]) for language, run in groupby(spoken, key=lambda pair: pair[1])
     ]
@@ -105,9 +106,10 @@ def _chances(samples: Samples, model: WhisperModel) -> dict[str, float]:
     return {token.strip("<|>"): chance for token, chance in found}
 
 
-def _most_probable(pieces: Sequence[dict[str, float]]) -> list[str]:
+def most_probable(pieces: Sequence[dict[str, float]]) -> list[str]:
     """Return a language for each piece: the most probable sequence (Viterbi), each switch at its cost."""
-    scores = _logarithms(pieces[0])
+    languages = sorted({language for chances in pieces for language in chances})
+    scores = _logarithms(pieces[0], languages)
     before: list[dict[str, str]] = []
     for chances in pieces[1:]:
         best = max(scores, key=lambda language: scores[language])
@@ -116,7 +118,7 @@ def _most_probable(pieces: Sequence[dict[str, float]]) -> list[str]:
             for language, score in scores.items()
         }
         costs = {language: 0.0 if came[language] == language else SWITCH_COST for language in came}
-        heard = _logarithms(chances)
+        heard = _logarithms(chances, languages)
         scores = {language: scores[came[language]] - costs[language] + heard[language] for language in scores}
         before.append(came)
     path = [max(scores, key=lambda language: scores[language])]
@@ -125,5 +127,6 @@ def _most_probable(pieces: Sequence[dict[str, float]]) -> list[str]:
     return path[::-1]
 
 
-def _logarithms(chances: dict[str, float]) -> dict[str, float]:
-    return {language: float(np.log(max(chance, LEAST_PROBABILITY))) for language, chance in chances.items()}
+def _logarithms(chances: dict[str, float], languages: Sequence[str]) -> dict[str, float]:
+    floor = LEAST_PROBABILITY
+    return {language: math.log(max(chances.get(language, 0.0), floor)) for language in languages}

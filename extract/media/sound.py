@@ -39,6 +39,8 @@ NO_DECODER = (
 # Clocks of damaged recordings may jump. Smaller jumps occur in intact files of some programs.
 JUMP_SECS = 0.5
 BLOCK = 10 * RATE
+# A track that declares to be so many times longer than its file is damaged.
+MOST_LONGER = 100
 
 
 @dataclass(slots=True)
@@ -119,7 +121,7 @@ def recording(path: Path) -> Iterator[Recording]:
             track = _main_track(container)
             if track is None and not container.streams.video:
                 raise Corrupted
-            yield Recording(container, track, _duration(container, path))
+            yield Recording(container, track, _duration(container, track, path))
 
 
 def _refuse_protected_asf(head: bytes) -> None:
@@ -151,9 +153,14 @@ def _samples(frame: AudioFrame) -> Samples:
     return frame.to_ndarray().astype(np.float32, copy=False)
 
 
-def _duration(container: InputContainer, path: Path) -> float | None:
+def _duration(container: InputContainer, track: AudioStream | None, path: Path) -> float | None:
     if container.duration is not None:
-        return container.duration / av.time_base
+        whole = container.duration / av.time_base
+        # AVI files declare the duration of their picture.
+        sound = (
+            float(track.duration * track.time_base) if track and track.duration and track.time_base else 0.0
+        )
+        return max(whole, min(sound, MOST_LONGER * whole))
     return _last_packet(path)
 
 

@@ -37,7 +37,7 @@ TEMPERATURES, TRIES = (0.0, 0.6), 1
 LEAST_LOG_PROBABILITY, LEAST_IF_UNSURE = -1.0, -0.75
 SURE = 0.5
 # A text that can be compressed more than this, or is repeated so often, goes in circles.
-MOST_COMPRESSION, MOST_REPEATED = 2.4, 2
+MOST_COMPRESSION, MOST_REPEATED = 2.4, 3
 # A cut is made where speech is least likely within so many seconds; distance from the middle costs a little.
 SMOOTHED, FAR_COSTS = 0.3, 0.01
 VOICE_FRAME = 512

@@ -25,7 +25,7 @@ from extract.text.plain import read_text
 from extract.text_sniffing import subtitle_syntax
 
 # The codecs of subtitles that are text, not pictures of it.
-TEXT_CODECS = frozenset({"subrip", "webvtt", "ass", "ssa", "mov_text", "text"})
+TEXT_CODECS = frozenset({"subrip", "webvtt", "ass", "ssa", "mov_text", "srt", "text"})
 # What FFmpeg calls each syntax.
 DEMUXERS = {"vtt": "webvtt", "srt": "srt", "ass": "ass"}
 MIME_TYPES = {"vtt": "text/vtt", "srt": "application/x-subrip", "ass": "text/x-ssa"}

@@ -16,11 +16,13 @@ import pytest
 
 from core.locations import InTime
 from extract.base import Element, Finding, Limits, Opened, Request, TextOrigin, UnitRead, Warned
-from extract.errors import Corrupted, FileTooLarge
+from extract.errors import Corrupted, Encrypted, FileTooLarge, NoText, UnsupportedType
 from extract.media import reader as media
+from extract.media.channels import are_apart
+from extract.media.languages import RATE, Samples, most_probable
 from extract.media.reader import UNIT_SECS, extract, stretches
 from extract.media.sound import recording
-from extract.media.speech import RATE, Samples, transcribe
+from extract.media.speech import transcribe
 from tests.testing.paths import SAMPLES
 
 LIMITS = Limits(10)
@@ -56,7 +58,7 @@ def write(
 ) -> None:
     """Write sounds as sound tracks of a file, with a film or cover beside them."""
     with av.open(path, "w") as container:
-        tracks = [container.add_stream(codec, rate=rate, layout="stereo") for _ in sounds]
+        tracks = [container.add_stream(codec, rate=rate, layout="stereo", bit_rate=128_000) for _ in sounds]
         film = (
             container.add_stream("mjpeg" if path.suffix == ".mp3" else "mpeg4", rate=1) if picture else None
         )
@@ -91,6 +93,14 @@ KINDS = {
     "mp4": ("aac", 44_100),
     "mkv": ("pcm_s16le", 11_025),
     "mov": ("aac", 48_000),
+    "aiff": ("pcm_s16be", 44_100),
+    "aac": ("aac", 44_100),
+    "caf": ("pcm_s16be", 22_050),
+    "au": ("pcm_mulaw", 8_000),
+    "wma": ("wmav2", 44_100),
+    "avi": ("pcm_s16le", 44_100),
+    "3gp": ("aac", 44_100),
+    "mpg": ("mp2", 44_100),
 }
 
 
@@ -99,7 +109,7 @@ def test_every_kind_of_recording_is_decoded(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"recording.{kind}"
     original = sample()
     codec, rate = KINDS[kind]
-    write(path, [original], codec, rate, picture=kind in ("mp3", "mp4", "mkv", "mov"))
+    write(path, [original], codec, rate, picture=kind in ("mp3", "mp4", "mkv", "mov", "avi"))
     opened, pending = extract(path, Request(LIMITS))
     assert isinstance(opened, Opened)
     assert (opened.file_type, opened.units, opened.page_count) == (kind, 1, None)
@@ -141,11 +151,10 @@ def test_the_first_of_several_tracks_counts(tmp_path: Path) -> None:
     assert are_alike(elements(read(tmp_path / "two.mkv")), SENTENCES[:1])
 
 
-def test_nothing_is_heard_in_silence_or_noise_or_a_silent_film(tmp_path: Path) -> None:
+def test_nothing_is_heard_in_silence_or_noise(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).normal(0, 0.05, 5 * RATE).astype(np.float32)
     write(tmp_path / "noise.flac", [noise], "flac")
     write(tmp_path / "silence.mp3", [np.zeros(5 * RATE, np.float32)], "libmp3lame")
-    write(tmp_path / "film.mp4", [], "aac", picture=True)
     for path in tmp_path.iterdir():
         opened, *findings = read(path)
         assert isinstance(opened, Opened), path
@@ -153,6 +162,85 @@ def test_nothing_is_heard_in_silence_or_noise_or_a_silent_film(tmp_path: Path) -
             (1, TextOrigin.BLANK)
         ], path
         assert len(findings) == 1, path
+
+
+def test_a_film_without_sound_is_refused_for_that(tmp_path: Path) -> None:
+    write(tmp_path / "film.mp4", [], "aac", picture=True)
+    with pytest.raises(NoText, match="no sound track"):
+        read(tmp_path / "film.mp4")
+
+
+def test_sound_without_a_decoder_or_under_protection_is_refused_for_that(tmp_path: Path) -> None:
+    write(tmp_path / "plain.wav", [sample()[:RATE]], "pcm_s16le")
+    content = (tmp_path / "plain.wav").read_bytes()
+    at = content.index(b"fmt ") + 8
+    (tmp_path / "odd.wav").write_bytes(content[:at] + b"\xfe\x7a" + content[at + 2 :])
+    with pytest.raises(UnsupportedType, match="Convert it"):
+        read(tmp_path / "odd.wav")
+    write(tmp_path / "plain.m4a", [sample()[:RATE]], "aac")
+    content = (tmp_path / "plain.m4a").read_bytes()
+    (tmp_path / "bought.m4a").write_bytes(content.replace(b"mp4a", b"drms"))
+    with pytest.raises(Encrypted, match="protected"):
+        read(tmp_path / "bought.m4a")
+
+
+def test_frames_after_other_bytes_and_without_a_header_are_recognised(tmp_path: Path) -> None:
+    write(tmp_path / "whole.mp3", [sample()], "libmp3lame")
+    content = (tmp_path / "whole.mp3").read_bytes()
+    (tmp_path / "cut.bin").write_bytes(bytes(700) + content[3333:])
+    opened, *_ = extract(tmp_path / "cut.bin", Request(LIMITS))
+    assert isinstance(opened, Opened)
+    assert opened.file_type == "mp3"
+
+
+# --- Languages and speakers --------------------------------------------------------------------------------
+
+
+def test_a_language_follows_the_one_before_unless_another_is_much_more_probable() -> None:
+    doubtful = {"en": 0.3, "cy": 0.6}
+    assert most_probable([{"en": 0.9}, doubtful, {"en": 0.9}]) == ["en", "en", "en"]
+    spanish = {"es": 0.97, "en": 0.01}
+    assert most_probable([{"en": 0.9}, {"en": 0.9}, spanish, spanish]) == ["en", "en", "es", "es"]
+    assert most_probable([{"en": 0.9}, spanish, {"en": 0.9}]) == ["en", "es", "en"]
+
+
+def test_every_sentence_has_its_language() -> None:
+    assert {element.language for element in elements(read(SAMPLES / "speech.opus"))} == {"en"}
+
+
+def test_the_channels_of_a_call_are_read_apart(tmp_path: Path) -> None:
+    speech = sample()
+    silence = np.zeros(5 * RATE, np.float32)
+    one, other = speech[: 4 * RATE], speech[6 * RATE :]
+    left = np.concatenate([one, silence, one])
+    right = np.concatenate([np.zeros(len(one), np.float32), other, np.zeros(len(left), np.float32)])
+    write_stereo(tmp_path / "call.flac", left, right[: len(left)])
+    found = elements(read(tmp_path / "call.flac"))
+    assert are_alike(found, [SENTENCES[0], SENTENCES[1], SENTENCES[0]])
+    assert [element.speaker for element in found] == ["channel 1", "channel 2", "channel 1"]
+    starts = [(element.located.times() or (-1,))[0] for element in found]
+    assert starts == sorted(starts)
+
+
+def test_one_voice_on_two_channels_is_no_call() -> None:
+    speech = sample()
+    assert not are_apart(np.stack([speech, 0.3 * np.roll(speech, 40)]))
+    assert are_apart(np.stack([speech, np.roll(speech, 5 * RATE)]))
+    assert not are_apart(np.zeros((2, RATE), np.float32))
+
+
+def write_stereo(path: Path, left: Samples, right: Samples) -> None:
+    with av.open(path, "w") as container:
+        track = container.add_stream("flac", rate=RATE, layout="stereo")
+        both = (np.stack([left, right], axis=1).reshape(1, -1) * 32767).astype(np.int16)
+        frame = av.AudioFrame.from_ndarray(both, format="s16", layout="stereo")
+        frame.sample_rate = RATE
+        fitting = av.AudioResampler(
+            track.format, track.layout, track.rate, frame_size=track.frame_size or 1024
+        )
+        for piece in [*fitting.resample(frame), *fitting.resample(None)]:
+            container.mux(track.encode(piece))
+        container.mux(track.encode(None))
 
 
 # --- Damage ------------------------------------------------------------------------------------------------
@@ -216,9 +304,9 @@ def test_units_are_the_same_read_alone_and_together(long: Path) -> None:
 
 def test_cuts_avoid_speech_and_memory_stays_small(long: Path) -> None:
     with recording(long) as opened:
-        cut = list(stretches(opened.samples(), 3))
+        cut = list(stretches(opened.channels(), 3))
     assert [stretch.unit for stretch in cut] == [1, 2, 3]
-    assert sum(len(stretch.samples) for stretch in cut) == 150 * RATE
+    assert sum(stretch.samples.shape[1] for stretch in cut) == 150 * RATE
     for stretch in cut[1:]:
         assert abs(stretch.start - round(stretch.start / UNIT_SECS) * UNIT_SECS) <= 5
         assert not any(second < stretch.start < second + 3.6 for second in (57, 117))
@@ -227,11 +315,11 @@ def test_cuts_avoid_speech_and_memory_stays_small(long: Path) -> None:
 def test_more_sound_than_announced_belongs_to_the_last_unit() -> None:
     def endless() -> Iterator[Samples]:
         for _ in range(20):
-            yield np.zeros(20 * RATE, dtype=np.float32)
+            yield np.zeros((1, 20 * RATE), dtype=np.float32)
 
     cut = list(stretches(endless(), 2))
     assert [stretch.unit for stretch in cut] == [1, *[2] * 6]
-    assert max(len(stretch.samples) for stretch in cut) <= 105 * RATE
+    assert max(stretch.samples.shape[1] for stretch in cut) <= 105 * RATE
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -39,8 +39,6 @@ NO_DECODER = (
 # Clocks of damaged recordings may jump. Smaller jumps occur in intact files of some programs.
 JUMP_SECS = 0.5
 BLOCK = 10 * RATE
-# A track that declares to be so many times longer than its file is damaged.
-MOST_LONGER = 100
 
 
 @dataclass(slots=True)
@@ -121,7 +119,7 @@ def recording(path: Path) -> Iterator[Recording]:
             track = _main_track(container)
             if track is None and not container.streams.video:
                 raise Corrupted
-            yield Recording(container, track, _duration(container, track, path))
+            yield Recording(container, track, _duration(container, path))
 
 
 def _refuse_protected_asf(head: bytes) -> None:
@@ -153,14 +151,10 @@ def _samples(frame: AudioFrame) -> Samples:
     return frame.to_ndarray().astype(np.float32, copy=False)
 
 
-def _duration(container: InputContainer, track: AudioStream | None, path: Path) -> float | None:
-    if container.duration is not None:
-        whole = container.duration / av.time_base
-        # AVI files declare the duration of their picture.
-        sound = (
-            float(track.duration * track.time_base) if track and track.duration and track.time_base else 0.0
-        )
-        return max(whole, min(sound, MOST_LONGER * whole))
+def _duration(container: InputContainer, path: Path) -> float | None:
+    # AVI files declare the duration of their picture.
+    if container.duration is not None and container.format.name != "avi":
+        return container.duration / av.time_base
     return _last_packet(path)
 
 

@@ -24,7 +24,9 @@ LONGEST_AAC_INDEX = 12
 
 
 def kind_of_frames(head: bytes) -> str | None:
-    """Return `mp3` or `aac` if the beginning of a file holds a row of such frames, else None."""
+    """Return `mp3` or `aac` if a file begins with a frame of MP3, or holds a row of frames; else None."""
+    if _mpeg_size(head, 0):
+        return "mp3"
     at = head.find(SYNC)
     for _ in range(MOST_TRIED):
         if at < 0:

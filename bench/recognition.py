@@ -67,7 +67,7 @@ def main() -> None:
         return
     limit_use(MEMORY_BYTES, FAR_OVER)
     if given.model:
-        media.transcribe = partial(speech.transcribe, model=given.model)
+        vars(media)["transcribe"] = partial(speech.transcribe, model=given.model)
     if given.dpi:
         resolutions()
     elif given.long:

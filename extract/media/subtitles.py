@@ -44,7 +44,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     yield Opened("subtitles", MIME_TYPES[syntax])
     try:
         source = io.BytesIO(text.encode())
-        with av.open(source, format=DEMUXERS[syntax], metadata_errors="ignore") as container:
+        with av.open(source, "r", format=DEMUXERS[syntax], metadata_errors="ignore") as container:
             elements = list(subtitle_elements(container, container.streams.subtitles[0]))
     except (av.error.FFmpegError, ValueError, IndexError) as error:
         raise Corrupted from error

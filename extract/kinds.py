@@ -127,7 +127,7 @@ KINDS: dict[str, FileKind] = {
     "rtf": _text("application/rtf", "office.rtf", ".rtf"),
     "epub": _text("application/epub+zip", "markup.epub", ".epub"),
     "html": _text("text/html", "markup.html", ".html", ".htm", ".xhtml"),
-    "mhtml": _text("multipart/related", "markup.mhtml", ".mht", ".mhtml"),
+    "mhtml": _text("multipart/related", "mail.mhtml", ".mht", ".mhtml"),
     "md": _text("text/markdown", "markup.markdown", ".md", ".markdown"),
     "txt": _text("text/plain", "text.plain", ".txt", ".text", ".log"),
     "csv": _text("text/csv", "data.table", ".csv"),

@@ -273,9 +273,12 @@ def contexts_of(result: RagResult) -> list[Context]:
 def still_cited(said: str, rank: int, contexts: Sequence[Context], question: str) -> bool:
     """Tell whether a false citation would get through."""
     from kb.embedding import embedding_model
+    from kb.embedding.calibration import calibration_of
     from search.citations.resolve import resolve
 
-    resolved = resolve(f"{said} <source_{rank}>", contexts, question, embedding_model().embed_documents)
+    model = embedding_model()
+    calibration = calibration_of(model.name)
+    resolved = resolve(f"{said} <source_{rank}>", contexts, question, calibration, model.embed_documents)
     return rank in resolved.sources_used
 
 

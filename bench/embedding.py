@@ -1,8 +1,9 @@
 """How fast is each embedding backend, and are its vectors the same? `python -m bench.embedding [PDF …]`
 
-Every backend that can serve EMBEDDING_MODEL here embeds the same passages of real documents and answers the
+Every backend and precision that can serve a model embeds the same passages of real documents and answers the
 same questions, several times in turns, so that a busy moment of the machine touches all of them. Shown are
-the medians, their ratio to sentence-transformers, and the cosine to its vectors.
+the medians, their ratio to sentence-transformers, and the cosine to its vectors. Models count tokens of their
+own, so words a second compare them; of a text only the part within the window counts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 import django
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 SAMPLES = Path(__file__).resolve().parents[1] / "tests" / "samples"
 REFERENCE = "sentence-transformers"
-BACKENDS = (REFERENCE, "openvino")
+WAYS = ((REFERENCE, "auto"), ("openvino", "f32"), ("openvino", "bf16"), ("openvino", "int8"))
 WORDS_PER_PASSAGE = 180
 QUESTION_WORDS = 12
 QUESTIONS = 40
@@ -38,18 +39,23 @@ QUESTIONS = 40
 
 @dataclass(slots=True)
 class Measured:
-    """One backend: seconds for all passages and for each question, by round; and its vectors."""
+    """One backend: seconds for all passages and for each question, by round; and its vectors.
+
+    `processor` are the processor's seconds for all passages, by round.
+    """
 
     model: EmbeddingModel
+    processor: list[float] = field(default_factory=list)
     passages: list[float] = field(default_factory=list)
     questions: list[float] = field(default_factory=list)
     vectors: Vectors = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
 
     def measure(self, texts: Sequence[str], questions: Sequence[str]) -> None:
         """Embed everything once more."""
-        start = perf_counter()
+        start, processor = perf_counter(), process_time()
         self.vectors = self.model.embed_documents(texts)
         self.passages.append(perf_counter() - start)
+        self.processor.append(process_time() - processor)
         for question in questions:
             start = perf_counter()
             self.model.embed_query(question)
@@ -62,6 +68,7 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*", default=sorted(SAMPLES.glob("*.pdf")))
     parser.add_argument("--passages", type=int, default=400, help="at most so many")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="by default EMBEDDING_MODEL")
     arguments = parser.parse_args()
     texts = list(islice(passages(arguments.files), arguments.passages))
     if not texts:
@@ -71,13 +78,16 @@ def main() -> None:
         os.environ["DATA_DIR"] = folder
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
         django.setup()
-        console = Console()
-        measured = available(console)
+        from django.conf import settings
+
+        console = Console(width=140)
+        measured = {name: available(console, name) for name in arguments.models or [settings.EMBEDDING_MODEL]}
         for _ in track(range(arguments.rounds), description="Embedding", console=console):
-            for one in measured.values():
-                one.measure(texts, questions)
-        tokens = tokens_read(measured[REFERENCE].model, texts)
-        console.print(table(measured, tokens, f"{len(texts)} passages, {tokens:,} tokens"))
+            for of_model in measured.values():
+                for one in of_model.values():
+                    one.measure(texts, questions)
+        for name, of_model in measured.items():
+            console.print(table(of_model, texts, f"{name}: {len(texts)} passages"))
 
 
 def passages(files: Sequence[Path]) -> Iterator[str]:
@@ -107,22 +117,24 @@ def blocks(file: Path) -> Iterator[list[str]]:
         return
 
 
-def available(console: Console) -> dict[str, Measured]:
-    """Load what can serve the model here; say what can't. The first call of each is not measured."""
-    from django.conf import settings
+def available(console: Console, name: str) -> dict[str, Measured]:
+    """Load what can serve a model here; say what can't. The first call of each is not measured."""
     from django.core.exceptions import ImproperlyConfigured
+    from django.test.utils import override_settings
 
     from kb.embedding import load
 
     models = {}
-    for backend in BACKENDS:
+    for backend, precision in WAYS:
+        way = backend if backend == REFERENCE else f"{backend}, {precision}"
         try:
-            models[backend] = Measured(load(backend, settings.EMBEDDING_MODEL))
+            with override_settings(EMBEDDING_PRECISION=precision):
+                models[way] = Measured(load(backend, name))
         except ImproperlyConfigured as error:
-            console.print(f"{backend}: {error}")
+            console.print(f"{way}: {error}")
             continue
-        models[backend].model.embed_documents(["The first call pays for the start."] * 64)
-        console.print(models[backend].model.describe())
+        models[way].model.embed_documents(["The first call pays for the start."] * 64)
+        console.print(models[way].model.describe())
     return models
 
 
@@ -131,17 +143,26 @@ def tokens_read(model: EmbeddingModel, texts: Sequence[str]) -> int:
     return sum(min(count + 2, model.max_tokens) for count in model.count_tokens(texts))
 
 
-def table(measured: dict[str, Measured], tokens: int, title: str) -> Table:
-    """Return a line for each backend."""
+def words_read(model: EmbeddingModel, texts: Sequence[str]) -> float:
+    """Return how many words that is: of a text that is cut, in proportion."""
+    shares = (min(1.0, model.max_tokens / (count + 2)) for count in model.count_tokens(texts))
+    return sum(share * len(text.split()) for share, text in zip(shares, texts, strict=True))
+
+
+def table(measured: dict[str, Measured], texts: Sequence[str], title: str) -> Table:
+    """Return a line for each way."""
     reference = measured[REFERENCE]
-    head = ("backend", "tokens/s", "ratio", "ms per question", "ratio", "mean cosine", "least cosine")
-    lines = Table(*head, title=title)
+    tokens, words = tokens_read(reference.model, texts), words_read(reference.model, texts)
+    head = ("backend", "tokens/s", "words/s", "words/core-s", "ratio")
+    lines = Table(*head, "ms per question", "ratio", "mean cosine", "least cosine", title=title)
     for name, one in measured.items():
         seconds, question = median(one.passages), median(one.questions)
         cosines = np.sum(one.vectors * reference.vectors, axis=1)
         lines.add_row(
             name,
             f"{tokens / seconds:,.0f}",
+            f"{words / seconds:,.0f}",
+            f"{words / median(one.processor):,.0f}",
             f"{median(reference.passages) / seconds:.2f}",
             f"{question * 1000:.1f}",
             f"{median(reference.questions) / question:.2f}",

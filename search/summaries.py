@@ -32,7 +32,7 @@ from kb.summaries.written import (
     store_written_summary,
     written_summary_of,
 )
-from search.answering import AnswerStream, chosen_generator, embed
+from search.answering import AnswerStream, chosen_generator, embed, resident_calibration
 from search.citations.resolve import Resolved
 from search.citations.verifying import verify_with_deadline
 from search.contexts import ChunkContext, context_of_chunk
@@ -87,7 +87,7 @@ def write_summary(principal: Principal, document: Document) -> WrittenSummary:
     give_connection_back()
     stream = _generate(principal, document, model, contexts)
     shown = [context for context in contexts if stream.was_shown(context.rank)]
-    resolved = verify_with_deadline(stream.raw, shown, QUESTION, embed)
+    resolved = verify_with_deadline(stream.raw, shown, QUESTION, resident_calibration(), embed)
     written = _written(stream.spent.model, resolved, {each.pk: each for each in chunks}, contexts)
     usage = stream.usage
     with transaction.atomic():

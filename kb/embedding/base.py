@@ -33,7 +33,7 @@ class EmbeddingModel(ABC):
     revision: str
     dimensions: int
     max_tokens: int
-    """How many tokens of a text the model reads, special tokens included; the rest is cut off."""
+    """How many tokens of a text the model reads, special tokens included, a prompt not; the rest is cut."""
     runs_on: str
     """What computes, e.g. “openvino, bf16 on CPU”."""
     choice_reason: str = ""
@@ -69,13 +69,15 @@ class EmbeddingModel(ABC):
 def token_vectors(
     vectors: Vectors, spans: Sequence[tuple[int, int]], special: Sequence[int], prompt: int
 ) -> TokenVectors:
-    """Return the text's own tokens out of all that a model read.
+    """Return the text's own tokens out of all that a model read, at most one for each place.
 
     `vectors` are of shape (tokens, size). `spans` are the tokens' positions, `special` is 1 for a special
     token. The first `prompt` characters do not belong to the text.
     """
     places = np.array(spans, dtype=np.int64).reshape(-1, 2) - prompt
-    own = (np.array(special) == 0) & (places[:, 0] >= 0)
+    own = np.flatnonzero((np.array(special) == 0) & (places[:, 0] >= 0))
+    # SentencePiece may mark the beginning of a word by a token of its own: it stands where the word does.
+    own = own[np.append(np.diff(places[own, 0]) != 0, True)] if len(own) else own
     return TokenVectors(normalise(vectors[own]), places[own])
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ from kb.embedding.weights import configuration_digest, weights_revision
 CONVERTER = Path(__file__).with_name("convert.py")
 # Part of the folders' names; change it when convert.py writes something else.
 FORMAT = 2
+INT8 = "int8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +40,32 @@ class Graph:
     """The original model's vectors of `check_texts`, embedded as documents."""
 
 
-def graph_of(source: Path) -> Graph:
+def graph_of(source: Path, precision: str = "") -> Graph:
     """Return the converted model; convert it first if no process has done so.
+
+    For `int8` this is another graph; all other precisions share one.
 
     Raises `ImproperlyConfigured` with the reason if it can't be converted.
     """
     key = f"{weights_revision(source)}-{configuration_digest(source)}-openvino-{FORMAT}"
+    options = [INT8] if precision == INT8 else []
+    key = "-".join([key, *options])
     folder = Path(settings.DATA_DIR) / "cache" / "models" / key
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{folder}.lock"):
             if not folder.is_dir():
-                _convert(source, folder)
+                _convert(source, folder, options)
     facts: dict[str, Any] = json.loads((folder / "graph.json").read_text())
     return Graph(folder, **facts)
 
 
-def _convert(source: Path, target: Path) -> None:
+def _convert(source: Path, target: Path, options: Sequence[str]) -> None:
     """Convert in a child process: torch and the original weights would stay in this one's memory."""
     with TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / "graph"
         # -P: otherwise the script's own folder comes first, and our module `openvino` would hide the package.
-        command = [sys.executable, "-P", str(CONVERTER), str(source), str(made)]
+        command = [sys.executable, "-P", str(CONVERTER), str(source), str(made), *options]
         done = subprocess.run(  # noqa: S603
             command,
             env=os.environ | {"HF_HUB_OFFLINE": "1"},

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 REMEMBERED = 1 << 17
+
+
+def splits_at_blanks(tokenizer: Any) -> bool:
+    """Return whether a `tokenizers.Tokenizer` never joins across white space: WordPiece does not."""
+    return type(tokenizer.model).__name__ == "WordPiece" or "WhitespaceSplit" in repr(tokenizer.pre_tokenizer)
 
 
 class WordCounter:

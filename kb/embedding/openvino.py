@@ -11,14 +11,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from numpy.typing import NDArray
 
 from core.process.telemetry import switch_off
 from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, normalise, token_vectors
 from kb.embedding.batching import batches_by_length
-from kb.embedding.conversion import Graph, graph_of
-from kb.embedding.counting import WordCounter
+from kb.embedding.conversion import INT8, Graph, graph_of
+from kb.embedding.counting import WordCounter, splits_at_blanks
 from kb.embedding.weights import model_location, weights_revision
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 TOKENS_PER_BATCH = 2048
 # OpenVINO prepares and keeps kernels for each shape: few shapes, little padding.
 WIDTH_MULTIPLE = 8
-LEAST_COSINE = 0.999
+AUTO = "auto"
+LEAST_COSINE = {"f32": 0.999, "bf16": 0.999, INT8: 0.99}
 
 
 class OpenVinoModel(EmbeddingModel):
@@ -38,20 +40,22 @@ class OpenVinoModel(EmbeddingModel):
     def __init__(self, model: str) -> None:
         core = _core(import_openvino())
         folder = model_location(model)
-        graph = graph_of(folder)
+        precision = _precision(core)
+        graph = graph_of(folder, precision)
         self.name, self.revision = model, weights_revision(folder)
-        self.dimensions, self.max_tokens = graph.dimensions, graph.max_tokens
+        self.dimensions = graph.dimensions
         self._graph = graph
-        self._counting, self._truncating = _tokenizers(graph)
-        is_word_piece = type(self._counting.model).__name__ == "WordPiece"
-        self._words = WordCounter(self._count) if is_word_piece else None
-        has_bf16 = "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        precision = "bf16" if has_bf16 else "f32"
+        self._tokenizer = _tokenizer(graph)
+        self._words = WordCounter(self._count) if splits_at_blanks(self._tokenizer) else None
+        prompts = self._count([graph.document_prompt, graph.query_prompt])
+        self.max_tokens = graph.max_tokens - max(prompts)
+        self._least_cosine = LEAST_COSINE[precision]
         self._compiled = core.compile_model(
             graph.folder / "model.xml",
             "CPU",
             # One stream per core or few: parallel batches are faster than one batch on all cores.
-            {"INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "THROUGHPUT"},
+            # Of an 8-bit graph, this is how the rest is computed.
+            {"INFERENCE_PRECISION_HINT": _of_the_rest(core, precision), "PERFORMANCE_HINT": "THROUGHPUT"},
         )
         self._parallel = int(self._compiled.get_property("OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
         self.has_token_vectors = len(self._compiled.outputs) > 1
@@ -70,7 +74,7 @@ class OpenVinoModel(EmbeddingModel):
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a question."""
-        encoding = self._truncating.encode(self._graph.query_prompt + text)
+        encoding = self._tokenizer.encode(self._graph.query_prompt + text)
         request = self._compiled.create_infer_request()
         vector: Vectors = request.infer(self._inputs([encoding]))[0][0]
         return normalise(vector)
@@ -96,11 +100,11 @@ class OpenVinoModel(EmbeddingModel):
         return self._words.count(texts) if self._words else self._count(texts)
 
     def _count(self, texts: Sequence[str]) -> list[int]:
-        encodings = self._counting.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [len(encoding) for encoding in encodings]
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(read) + sum(map(len, read.overflowing)) for read in encodings]
 
     def _encode(self, texts: Sequence[str], prompt: str) -> list[Encoding]:
-        encodings: list[Encoding] = self._truncating.encode_batch([prompt + text for text in texts])
+        encodings: list[Encoding] = self._tokenizer.encode_batch([prompt + text for text in texts])
         return encodings
 
     def _run_batches(
@@ -135,7 +139,7 @@ class OpenVinoModel(EmbeddingModel):
         """Compare with the original model's vectors of a few texts: the space must be the same here."""
         vectors = self.embed_documents(self._graph.check_texts)
         cosines = np.sum(vectors * np.array(self._graph.check_vectors), axis=1)
-        if not cosines.mean() >= LEAST_COSINE:
+        if not cosines.mean() >= self._least_cosine:
             raise ImproperlyConfigured(
                 f"EMBEDDING_BACKEND openvino can't serve EMBEDDING_MODEL {self.name}: its vectors are not "
                 f"those of sentence-transformers (cosine {cosines.mean():.4f}, least {cosines.min():.4f})."
@@ -180,14 +184,28 @@ def import_openvino() -> Any:
     return openvino
 
 
-def _tokenizers(graph: Graph) -> tuple[Any, Any]:
-    """Return two tokenizers: one that counts all tokens, one that cuts texts to the model's window."""
+def _tokenizer(graph: Graph) -> Any:
+    """Return the tokenizer, which cuts texts to the model's window and keeps the rest as overflow.
+
+    One counts and cuts: that of a multilingual model takes 300 MB.
+    """
     from tokenizers import Tokenizer
 
-    path = str(graph.folder / "tokenizer.json")
-    counting, truncating = Tokenizer.from_file(path), Tokenizer.from_file(path)
-    for tokenizer in (counting, truncating):
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-    truncating.enable_truncation(graph.max_tokens)
-    return counting, truncating
+    tokenizer = Tokenizer.from_file(str(graph.folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(graph.max_tokens)
+    return tokenizer
+
+
+def _precision(core: Any) -> str:
+    """Return what EMBEDDING_PRECISION names; `auto` is bf16 where the CPU has it."""
+    wanted: str = settings.EMBEDDING_PRECISION
+    return _fastest_float(core) if wanted == AUTO else wanted
+
+
+def _of_the_rest(core: Any, precision: str) -> str:
+    return _fastest_float(core) if precision == INT8 else precision
+
+
+def _fastest_float(core: Any) -> str:
+    return "bf16" if "BF16" in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") else "f32"

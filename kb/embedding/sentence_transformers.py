@@ -36,7 +36,8 @@ class SentenceTransformersModel(EmbeddingModel):
         self.name = model
         self.revision = weights_revision(folder)
         self.dimensions = int(self._model.get_embedding_dimension() or 0)
-        self.max_tokens = int(self._model.max_seq_length or 512)
+        self._window = int(self._model.max_seq_length or 512)
+        self.max_tokens = self._window - max(self.count_tokens(["", *self._model.prompts.values()]))
         # Only a transformer has tokens in context; only a tokenizer in Rust reports their positions.
         self.has_token_vectors = hasattr(self._model[0], "auto_model") and self._model.tokenizer.is_fast
         self.runs_on = f"sentence-transformers on {_device_name(str(self._model.device))}"
@@ -66,7 +67,7 @@ class SentenceTransformersModel(EmbeddingModel):
         read = self._model.tokenizer(
             whole,
             truncation=True,
-            max_length=self.max_tokens,
+            max_length=self._window,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
         )

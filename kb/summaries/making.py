@@ -19,6 +19,7 @@ from core.errors import Overloaded
 from kb.access import live_chunks
 from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
+from kb.embedding.calibration import calibration_of
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace, Modality, Searchable
 from kb.summaries.extractive import Extracted, Place, SummaryChunk, extract_summary
 
@@ -117,7 +118,8 @@ def _extract(principal: Principal, document: Document) -> tuple[list[Chunk], Ext
     if not chunks:
         return [], Extracted()
     stacked = np.stack([vectors[chunk.pk] for chunk in chunks])
-    return chunks, extract_summary(list(map(_summary_chunk, chunks)), stacked, model.embed_documents)
+    read, calibration = list(map(_summary_chunk, chunks)), calibration_of(model.name)
+    return chunks, extract_summary(read, stacked, calibration, model.embed_documents)
 
 
 def _vectors(space: EmbeddingSpace, ids: list[UUID]) -> dict[UUID, Vectors]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Literal
 
+from kb.embedding.calibration import Calibration
 from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Verifier
 from search.contexts import Context, Sentence
@@ -95,20 +96,28 @@ class JudgedGroup:
     """By rank; their `response_start` and `response_end` are offsets into the raw text."""
 
 
-def resolve(raw: str, contexts: Sequence[Context], question: str, embed: Embed) -> Resolved:
+def resolve(
+    raw: str, contexts: Sequence[Context], question: str, calibration: Calibration, embed: Embed
+) -> Resolved:
     """Turn each supported `<source_N>` into a citation of its source; drop the others.
 
     A marker whose source does not support its sentence moves to a source that does. Only markers change.
-    `embed` returns unit vectors, and is called only where words do not decide.
+    `embed` returns unit vectors of the model that `calibration` belongs to, and is called only where words do
+    not decide.
     """
-    return assemble(raw, judge_groups(raw, contexts, question, 0, embed))
+    return assemble(raw, judge_groups(raw, contexts, question, calibration, 0, embed))
 
 
 def judge_groups(
-    raw: str, contexts: Sequence[Context], question: str, skip: int, embed: Embed
+    raw: str,
+    contexts: Sequence[Context],
+    question: str,
+    calibration: Calibration,
+    skip: int,
+    embed: Embed,
 ) -> list[JudgedGroup]:
     """Return what becomes of each run of markers but the first `skip`."""
-    verifier = Verifier(contexts, question, embed)
+    verifier = Verifier(contexts, question, calibration, embed)
     return [
         _judge_group(found.group, found.statement, verifier) for found in islice(_groups(raw), skip, None)
     ]

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from kb.embedding.base import Vectors
+from kb.embedding.calibration import Calibration
 from search.citations.claims import AnalysedText, Terms, cover, lacks_name, lacks_number
 from search.citations.polarity import Clause, clauses_of, is_contrary
 from search.contexts import Context, Sentence
@@ -23,7 +24,7 @@ ENOUGH_OF_ALL = 0.8
 PART_OF_WORDS = 0.3
 """So much must come from each of several sources that support a claim together."""
 ENOUGH_MEANING = 0.65
-"""From this cosine similarity on, other words count as the same statement."""
+"""From this similarity on, other words count as the same statement."""
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -76,9 +77,11 @@ class Evidence:
 class Verifier:
     """Checks claims against the sources of one answer."""
 
-    def __init__(self, contexts: Sequence[Context], question: str, embed: Embed) -> None:
+    def __init__(
+        self, contexts: Sequence[Context], question: str, calibration: Calibration, embed: Embed
+    ) -> None:
         self.sources = {context.rank: CitableSource(context) for context in contexts}
-        self._question, self._embed = question, embed
+        self._question, self._calibration, self._embed = question, calibration, embed
         self._vectors: dict[int, Vectors] = {}
         self._statements: dict[str, Vectors] = {}
 
@@ -124,12 +127,13 @@ class Verifier:
         return cover(claim, self.sources[rank].whole.terms) >= PART_OF_WORDS
 
     def _similarity(self, statement: str, rank: int) -> Vectors:
-        """Return the cosine similarity of each sentence to a statement."""
+        """Return how similar each sentence is to a statement, as the calibration of the model has it."""
         if rank not in self._vectors:
             self._vectors[rank] = self._embed([each.text for each in self.sources[rank].context.sentences])
         if statement not in self._statements:
             self._statements[statement] = self._embed([statement])[0]
-        return np.asarray(self._vectors[rank] @ self._statements[statement])
+        cosines = np.asarray(self._vectors[rank] @ self._statements[statement])
+        return self._calibration.similarity_of_texts(cosines)
 
 
 def _overlap(one: Terms, other: Terms) -> float:

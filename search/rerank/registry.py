@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 from kb.embedding import embedding_model
+from kb.embedding.calibration import calibration_of
 from search.rerank.base import Reranker
 
 RERANKERS = {
@@ -28,12 +29,12 @@ _loading = threading.Lock()
 
 
 def load(name: str, model: str) -> Reranker | None:
-    """Load a reranker; None for `none`, and for `auto` where the embedding model can't rerank.
+    """Load a reranker; None for `none`, and for `auto` where the embedding model can't rerank or should not.
 
     Raise `ImproperlyConfigured` naming the setting if it is unknown or can't be served.
     """
     if name == AUTO:
-        name = "late-interaction" if embedding_model().has_token_vectors else NONE
+        name = "late-interaction" if _late_interaction_helps() else NONE
     if name == NONE:
         return None
     if name not in RERANKERS:
@@ -80,13 +81,20 @@ def resident(name: str, model: str) -> Reranker | None:
     return load(name, model)
 
 
+def _late_interaction_helps() -> bool:
+    model = embedding_model()
+    return model.has_token_vectors and calibration_of(model.name).late_interaction
+
+
 def _report(chosen: Reranker | None) -> str:
     if chosen is not None:
         return f"Reranking with {chosen.describe()}, for at most {budget_secs(chosen) * 1000:.0f} ms."
     if settings.RERANKER == AUTO:
         model = embedding_model()
-        return (
-            f"Not reranking: {model.name} by {model.runs_on} gives no vectors of tokens, "
-            "and RERANKER names no other way."
+        reason = (
+            "has vectors of tokens that do not improve the order"
+            if model.has_token_vectors
+            else "gives no vectors of tokens"
         )
+        return f"Not reranking: {model.name} by {model.runs_on} {reason}, and RERANKER names no other way."
     return "Not reranking, because RERANKER is none."

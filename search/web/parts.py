@@ -22,6 +22,7 @@ from core.endpoint import EndpointRefusal, EndpointUnavailable
 from core.text.analysis import terms
 from core.text.sentences import sentence_bounds
 from kb.embedding import embedding_model
+from kb.embedding.calibration import calibration_of
 
 CHARS_PER_TOKEN = 12
 """More than a token takes in any language; a tokenizer may see one token in an unbroken run of any length."""
@@ -68,7 +69,7 @@ class RankedText:
     words: tuple[float, ...]
     """The share of the question's words, weighted by how rare they are here, that each part has: 0 to 1."""
     meaning: tuple[float | None, ...]
-    """The cosine of question and part, where there was time for it."""
+    """How similar question and part are, where there was time for it."""
     scale: Scale
 
     def nearest(self, max_tokens: int) -> tuple[str, int]:
@@ -143,7 +144,7 @@ def ranked_by_meaning(question: str, texts: Sequence[RankedText]) -> list[Ranked
 
 
 def _cosines(question: str, texts: Sequence[str]) -> Iterator[float]:
-    """Yield the cosine of the question and each text, until the time is over or an endpoint fails."""
+    """Yield how similar the question is to each text, until the time is over or an endpoint fails."""
     deadline = time.monotonic() + LONGEST_EMBEDDING_SECS
     model = embedding_model()
     try:
@@ -151,7 +152,8 @@ def _cosines(question: str, texts: Sequence[str]) -> Iterator[float]:
         for at in range(0, len(texts), EMBEDDED_AT_ONCE):
             if asked is None or time.monotonic() >= deadline:
                 return
-            yield from (model.embed_documents(texts[at : at + EMBEDDED_AT_ONCE]) @ asked).tolist()
+            cosines = model.embed_documents(texts[at : at + EMBEDDED_AT_ONCE]) @ asked
+            yield from calibration_of(model.name).similarity(cosines).tolist()
     except (EndpointUnavailable, EndpointRefusal) as error:
         logger.warning("Pages are ranked by words alone: %s", error)
 

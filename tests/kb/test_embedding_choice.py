@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -48,6 +49,22 @@ def test_without_openvino_auto_says_why_and_a_named_backend_is_an_error(
         load("openvino", PACKAGED)
 
 
+@pytest.mark.parametrize("precision", ["f32", "bf16"])
+def test_a_precision_that_is_named_is_used(settings: Settings, precision: str) -> None:
+    settings.EMBEDDING_PRECISION = precision
+    model = load("openvino", PACKAGED)
+    assert model.runs_on == f"openvino, {precision} on CPU"
+    assert model.revision == load("sentence-transformers", PACKAGED).revision
+
+
+def test_int8_without_nncf_says_what_to_install(settings: Settings, tmp_path: Path) -> None:
+    if importlib.util.find_spec("nncf"):
+        pytest.skip("nncf is installed here")
+    settings.DATA_DIR, settings.EMBEDDING_PRECISION = tmp_path, "int8"
+    with pytest.raises(ImproperlyConfigured, match=r"EMBEDDING_BACKEND openvino.*pip install nncf"):
+        load("openvino", PACKAGED)
+
+
 def test_a_graph_that_is_not_the_model_is_refused(settings: Settings, tmp_path: Path) -> None:
     load("openvino", PACKAGED)
     graph = conversion.graph_of(model_location(PACKAGED)).folder
@@ -82,7 +99,7 @@ def test_processes_that_start_together_convert_once(
     graph = conversion.graph_of  # what several threads call, each with a lock of its own
     conversions: list[Path] = []
 
-    def convert(source: Path, target: Path) -> None:
+    def convert(source: Path, target: Path, options: list[str]) -> None:
         conversions.append(target)
         made = target.with_suffix(".made")
         made.mkdir()
@@ -116,7 +133,7 @@ def test_what_is_left_of_a_refused_model_may_be_let_go_in_another_thread() -> No
         import gc, os, signal, threading
         from django.core.exceptions import ImproperlyConfigured
         from kb.embedding import openvino
-        openvino.LEAST_COSINE = 2
+        openvino.LEAST_COSINE = dict.fromkeys(openvino.LEAST_COSINE, 2)
         errors = []
         try:
             load('openvino', {PACKAGED!r})

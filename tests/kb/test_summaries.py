@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounts.principal import Principal
 from core.locations import LocatedText
+from kb.embedding.calibration import MINILM
 from kb.models import Chunk, Document, Searchable
 from kb.summaries import making
 from kb.summaries.extractive import Extracted, SummaryChunk, extract_summary, stands_alone
@@ -142,7 +143,9 @@ def test_tables_references_and_repetitions_are_left_out() -> None:
         SummaryChunk(cited, ["References"], [(0, len(cited))], is_text=True),
     ]
     vectors = np.eye(8, 16, dtype=np.float32)
-    extracted = extract_summary(chunks, vectors, lambda texts: np.eye(len(texts), 16, dtype=np.float32))
+    extracted = extract_summary(
+        chunks, vectors, MINILM, lambda texts: np.eye(len(texts), 16, dtype=np.float32)
+    )
     assert {place.chunk for place in (*extracted.abstract, *extracted.key_points)} <= set(range(6))
-    same = extract_summary(chunks, vectors, lambda texts: np.full((len(texts), 16), 0.25, np.float32))
+    same = extract_summary(chunks, vectors, MINILM, lambda texts: np.full((len(texts), 16), 0.25, np.float32))
     assert len((*same.abstract, *same.key_points)) == 1

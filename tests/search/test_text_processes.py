@@ -14,6 +14,7 @@ import pytest
 from pytest_django import Settings
 
 from core.errors import Timeout
+from kb.embedding.calibration import MINILM
 from search.citations.resolve import assemble, resolve
 from search.citations.verifying import verify_with_deadline
 from search.generation.base import Choice, GenerationRequest, GenerationUsage
@@ -39,14 +40,18 @@ def one() -> Iterator[TextProcesses]:
 
 
 def verify(processes: TextProcesses, raw: str) -> Any:
-    return assemble(raw, processes.run("verify", raw, [TEA.portable()], "What?", 0, embed=vectors))
+    return assemble(raw, processes.run("verify", raw, [TEA.portable()], "What?", MINILM, 0, embed=vectors))
 
 
 def test_the_same_comes_of_it_as_in_this_process(settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
-    assert verify_with_deadline(RAW, [TEA], "What?", vectors) == resolve(RAW, [TEA], "What?", vectors)
+    assert verify_with_deadline(RAW, [TEA], "What?", MINILM, vectors) == resolve(
+        RAW, [TEA], "What?", MINILM, vectors
+    )
     said = "The flowers have a scent like a hot drink <source_1>."
-    assert verify_with_deadline(said, [TEA], "What?", vectors) == resolve(said, [TEA], "What?", vectors)
+    assert verify_with_deadline(said, [TEA], "What?", MINILM, vectors) == resolve(
+        said, [TEA], "What?", MINILM, vectors
+    )
 
 
 def test_extracts_are_those_of_this_process(settings: Settings) -> None:
@@ -96,7 +101,7 @@ def test_a_model_that_can_not_embed_fails_one_answer(one: TextProcesses, setting
     verify(one, RAW)
     before = running(one)
     with pytest.raises(LookupError):
-        one.run("verify", other_words, [TEA.portable()], "What?", 0, embed=broken)
+        one.run("verify", other_words, [TEA.portable()], "What?", MINILM, 0, embed=broken)
     assert verify(one, RAW).removed == 1
     assert running(one) == before
 
@@ -104,7 +109,7 @@ def test_a_model_that_can_not_embed_fails_one_answer(one: TextProcesses, setting
 def test_a_task_that_fails_says_why(one: TextProcesses, settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
     with pytest.raises(RuntimeError, match="TypeError"):
-        one.run("verify", None, [TEA.portable()], "What?", 0, embed=vectors)
+        one.run("verify", None, [TEA.portable()], "What?", MINILM, 0, embed=vectors)
 
 
 def test_citations_that_can_not_be_checked_in_time_are_left_out_and_counted(
@@ -116,7 +121,7 @@ def test_citations_that_can_not_be_checked_in_time_are_left_out_and_counted(
         raise Timeout
 
     monkeypatch.setattr(text_processes, "run", late)
-    checked = verify_with_deadline(RAW, [TEA], "What?", vectors)
+    checked = verify_with_deadline(RAW, [TEA], "What?", MINILM, vectors)
     assert checked.response == "Tea roses smell of tea. Nobody knows."
     assert (checked.removed, checked.sources_used) == (2, [])
     assert {verdict.outcome for verdict in checked.verdicts} == {"unchecked"}

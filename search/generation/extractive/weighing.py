@@ -19,6 +19,7 @@ from math import log
 from core.text.analysis import terms
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
+from kb.embedding.calibration import calibration_of
 from search.contexts import Context
 from search.generation.extractive.expected import expected_by
 from search.generation.extractive.statements import Statement, statements, words_of
@@ -47,12 +48,15 @@ Similarity = Callable[[Sequence[str]], Vectors]
 
 
 def similarity_to(question: str) -> Similarity:
-    """Return what compares texts with a question, by the resident model in one batch."""
+    """Return what compares texts with a question, by the resident model in one batch.
+
+    Cosines are on the scale for which the weights and the floor are given.
+    """
 
     def similarity(texts: Sequence[str]) -> Vectors:
         model = embedding_model()
         cosines: Vectors = model.embed_documents(texts) @ model.embed_query(question)
-        return cosines
+        return calibration_of(model.name).similarity(cosines)
 
     return similarity
 

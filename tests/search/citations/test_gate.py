@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kb.embedding.calibration import MINILM
 from search.citations.gate import StatementGate
 from search.citations.markers import MarkerStream
 from search.citations.resolve import JudgedGroup, Resolved, judge_groups, resolve
@@ -20,7 +21,7 @@ CITATION = re.compile(r'<citation id="[^"]+">\[(\d+)\]</citation>')
 
 
 def judge(raw: str, skip: int) -> Sequence[JudgedGroup]:
-    return judge_groups(raw, SOURCES, "What is it?", skip, without_meaning)
+    return judge_groups(raw, SOURCES, "What is it?", MINILM, skip, without_meaning)
 
 
 def passed(said: str, size: int) -> Iterator[tuple[str, str]]:
@@ -35,7 +36,7 @@ def passed(said: str, size: int) -> Iterator[tuple[str, str]]:
         gate.feed(partial)
     rest, resolved = gate.finish()
     yield from ((stream.text, text) for text in rest)
-    assert resolved == resolve(stream.text.rstrip(), SOURCES, "What is it?", without_meaning)
+    assert resolved == resolve(stream.text.rstrip(), SOURCES, "What is it?", MINILM, without_meaning)
 
 
 def with_markers(resolved: Resolved) -> str:
@@ -46,7 +47,7 @@ def whole(said: str) -> Resolved:
     stream = MarkerStream()
     list(stream.feed(said))
     list(stream.finish())
-    return resolve(stream.text.rstrip(), SOURCES, "What is it?", without_meaning)
+    return resolve(stream.text.rstrip(), SOURCES, "What is it?", MINILM, without_meaning)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.embedding.base import Vectors
+from kb.embedding.calibration import MINILM
 from search.citations.markers import MARKER
 from search.citations.resolve import Resolved, resolve
 from search.contexts import Context
@@ -25,7 +26,7 @@ def without_meaning(texts: Sequence[str]) -> Vectors:
 
 
 def resolved(raw: str, *contexts: Context, question: str = "What is it?") -> Resolved:
-    return resolve(raw, contexts, question, without_meaning)
+    return resolve(raw, contexts, question, MINILM, without_meaning)
 
 
 def outcomes(result: Resolved) -> list[tuple[int, int | None, str]]:
@@ -105,7 +106,7 @@ def test_a_place_nobody_can_be_sure_of_is_not_given() -> None:
         "Summers became shorter every decade.",
     )
     raw = "Red rare roses, gardens, summers <source_1>"
-    result = resolve(raw, [strewn], "", without_meaning)
+    result = resolve(raw, [strewn], "", MINILM, without_meaning)
     assert [quote.bbox for quote in result.quotes[1]] == [None]
 
 
@@ -234,7 +235,7 @@ def test_the_contrary_of_a_sentence_is_not_cited() -> None:
     def alike(texts: Sequence[str]) -> Vectors:
         return np.ones((len(texts), 1), np.float32)
 
-    denied = resolve("Tea roses do not smell of tea <source_1>.", [TEA], "", alike)
+    denied = resolve("Tea roses do not smell of tea <source_1>.", [TEA], "", MINILM, alike)
     assert outcomes(denied) == [(1, None, "unsupported")]
     elsewhere = context(2, "Tea roses do not smell of tea.")
     moved = resolved("Tea roses do not smell of tea <source_1>.", TEA, elsewhere)
@@ -253,7 +254,7 @@ def test_other_words_for_the_same_hold_by_their_meaning() -> None:
 
     raw = "Fragrance resembling a hot beverage <source_1>."
     assert resolved(raw, TEA).sources_used == []
-    result = resolve(raw, [TEA], "What is it?", alike)
+    result = resolve(raw, [TEA], "What is it?", MINILM, alike)
     assert outcomes(result) == [(1, 1, "held")]
 
 
@@ -261,4 +262,4 @@ def test_words_decide_without_the_model() -> None:
     def never(texts: Sequence[str]) -> Vectors:
         raise AssertionError("The model was asked.")
 
-    assert resolve("Tea roses smell of tea <source_1>.", [TEA], "", never).sources_used == [1]
+    assert resolve("Tea roses smell of tea <source_1>.", [TEA], "", MINILM, never).sources_used == [1]

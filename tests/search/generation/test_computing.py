@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kb.embedding.calibration import MINILM
 from search.citations.formulas import proven
 from search.citations.resolve import resolve
 from search.contexts import Context
@@ -127,7 +128,7 @@ def test_operands_of_two_sources_are_both_cited() -> None:
     assert answer.startswith(
         "- **Cost of sales ÷ Net revenue, 2022: 1,750 ÷ 2,900 = 60.3 %** <source_2><source_1>"
     )
-    resolved = resolve(answer, contexts, "", lambda texts: pytest.fail("words are enough"))
+    resolved = resolve(answer, contexts, "", MINILM, lambda texts: pytest.fail("words are enough"))
     assert (resolved.removed, resolved.sources_used) == (0, [1, 2])
 
 
@@ -135,9 +136,9 @@ def test_each_operand_stays_cited_and_a_wrong_result_does_not() -> None:
     contexts = [table(INCOME)]
     answer = "".join(computed("By what percentage did net revenue grow from 2022 to 2023?", contexts))
     assert answer.endswith("- Net revenue · 2022: $ 2,900 · 2023: $ 3,200 (in millions) <source_1>\n")
-    assert resolve(answer, contexts, "", lambda texts: pytest.fail("words are enough")).removed == 0
+    assert resolve(answer, contexts, "", MINILM, lambda texts: pytest.fail("words are enough")).removed == 0
     wrong = answer.replace("10.3 %", "11.3 %")
-    resolved = resolve(wrong, contexts, "", lambda texts: pytest.fail("a number is missing"))
+    resolved = resolve(wrong, contexts, "", MINILM, lambda texts: pytest.fail("a number is missing"))
     assert [verdict.outcome for verdict in resolved.verdicts] == ["unsupported", "held"]
 
 

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
+from kb.embedding.calibration import MINILM
 from search.citations.markers import MARKER, MarkerStream
 from search.citations.resolve import resolve
 from search.contexts import Context
@@ -63,7 +64,7 @@ async def test_a_figure_is_told_with_its_row_its_column_and_its_unit() -> None:
     response = await answered("What was net revenue in 2023?", [table(1, REVENUE), prose])
     assert response.removeprefix("- ").startswith("Net revenue · 2023: $ 3,200 (in millions) <source_1>")
     assert "2,900" not in response
-    resolved = resolve(response, [table(1, REVENUE), prose], "", embedding_model().embed_documents)
+    resolved = resolve(response, [table(1, REVENUE), prose], "", MINILM, embedding_model().embed_documents)
     assert resolved.removed == 0
     assert resolved.quotes[1][0].text == REVENUE.split("\n")[3]
 

@@ -44,9 +44,11 @@ class Pictured:
 class Element:
     """A paragraph, heading, … in reading order, with the place of each of its words.
 
-    `font_size` (points), `bold` and `italic` are hints for `ingestion.structure`. `level` is a heading's
-    depth, 1 the outermost, where the file states it. A table's text is Markdown; `rows` holds start and end
-    of each of its rows. The first of these rows ends with the line that separates the header from the rest.
+    `font_size` (points), `bold` and `italic` are hints for `ingestion.structure`, as is `lead`: so many
+    characters at the beginning are bold or italic, unlike what follows; after that step they are a run-in
+    heading. `level` is a heading's depth, 1 the outermost, where the file states it. A table's text is
+    Markdown; `rows` holds start and end of each of its rows. The first of these rows ends with the line that
+    separates the header from the rest.
     `picture` is the picture that the element belongs to. `machine` names the model that wrote the words,
     None if they are the document's own. A heading that `is_label` names what follows, and is no text of its
     own: a sheet's name, the name of a function. Without words, it leaves the headings of its level.
@@ -59,6 +61,7 @@ class Element:
     font_size: float | None = None
     bold: bool = False
     italic: bool = False
+    lead: int = 0
     rows: tuple[tuple[int, int], ...] = ()
     picture: Pictured | None = None
     machine: str | None = None

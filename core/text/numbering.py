@@ -27,10 +27,14 @@ RANK_OF = {word: rank for rank, words in enumerate(RANKS) for word in words}
 NAMED = re.compile(
     rf"({'|'.join(RANK_OF)})\s+(\d{{1,3}}[a-z]?|[ivx]{{1,5}}|[a-z])(?![\w’'])\W{{0,5}}", re.IGNORECASE
 )
-DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})(?:[.)]{0,2}\s+|[.)]\s*)(?=[^\W\d_]|[“\"(])")
+ALONE = re.compile(rf"({'|'.join(RANK_OF)})(\s+\w{{1,9}})?\W{{0,3}}", re.IGNORECASE)
+DECIMAL = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})(?:[.)]{0,2}\s+|[.)]\s*)(?=[^\W\d_]|[“„«‘\"(])")
 LETTERED = re.compile(r"([A-Z](?:\.\d{1,2}){1,4})[.)]?\s+(?=\S)")
 ROMAN = re.compile(r"([IVX]{1,5})[.)]\s+(?=[^\W\d_])")
 LETTER = re.compile(r"([A-Z])[.)]\s+(?=[^\W\d_])")
+SMALL = re.compile(r"\(?([a-z])[.)]\s+(?=[A-Z“\"])")
+# “A Proofs” among appendices, or an article.
+BARE_LETTER = re.compile(r"([A-Z])\s+(?=[A-Z])")
 ROMANS = {"I": 1, "V": 5, "X": 10}
 LONGEST = 40
 
@@ -43,6 +47,7 @@ class Counting(StrEnum):
     LETTERED = "lettered"
     ROMAN = "roman"
     LETTER = "letter"
+    SMALL = "small"
 
 
 Key = tuple[Counting, int, tuple[int, ...]]
@@ -90,6 +95,15 @@ def labels(text: str) -> Iterator[Label]:
         yield Label(Counting.ROMAN, (_roman(found[1]),), found.end())
     if found := LETTER.match(head):
         yield Label(Counting.LETTER, (_place_in_alphabet(found[1]),), found.end())
+    if found := SMALL.match(head):
+        yield Label(Counting.SMALL, (_place_in_alphabet(found[1].upper()),), found.end())
+    if found := BARE_LETTER.match(head):
+        yield Label(Counting.LETTERED, (_place_in_alphabet(found[1]),), found.end())
+
+
+def is_label_alone(text: str) -> bool:
+    """Whether a text is a number without a title: “Chapter 3”, “PART ONE”."""
+    return len(text) <= LONGEST and ALONE.fullmatch(text) is not None
 
 
 def counted(candidates: Sequence[Sequence[Label]]) -> list[Label | None]:

@@ -10,13 +10,17 @@ from core.locations import Box
 
 @dataclass(frozen=True, slots=True)
 class PdfLine:
-    """Words side by side: text and box of each, the box around all of them, the type (size in points)."""
+    """Words side by side: text and box of each, the box around all of them, the type (size in points).
+
+    `lead` counts the words at the beginning that are bold or italic, unlike those after them.
+    """
 
     size: float
     bold: bool
     italic: bool
     words: list[tuple[str, Box]]
     box: Box
+    lead: int = 0
 
     @property
     def text(self) -> str:

@@ -119,7 +119,15 @@ def _element(lines: list[PdfLine], page: Page, first_line: int) -> Element:
         font_size=sizes.most_common(1)[0][0],
         bold=all(line.bold for line in lines),
         italic=all(line.italic for line in lines),
+        lead=_lead(lines),
     )
+
+
+def _lead(lines: list[PdfLine]) -> int:
+    """Return the characters at the beginning that are bold or italic, unlike what follows them."""
+    first = lines[0]
+    words = first.words[: first.lead]
+    return len(" ".join([text for text, _ in words])) if len(first.words) > first.lead else 0
 
 
 def _table_element(table: Table, page: Page, first_line: int) -> Element:

@@ -73,7 +73,8 @@ def read_lines(page: pymupdf.Page, shown: Page) -> VisibleText:
                 found.stamps += seen
             elif seen:
                 box = enclosing_box([box for _, box in seen])
-                block.append(PdfLine(*(_font(of_line) if of_line else _guessed_type(box)), seen, box))
+                look = _font(of_line) if of_line else _guessed_type(box)
+                block.append(PdfLine(*look, seen, box, _lead(of_line)))
         if block:
             found.blocks.append(block)
     if page.number < PAGES_SEARCHED_OUTSIDE:
@@ -133,6 +134,20 @@ def _font(spans: Spans) -> Type:
     if "".join([span["text"] for span in spans]).isupper():
         size = max(of_span for of_span, *_ in counts)
     return size, bold, italic
+
+
+def _lead(spans: Spans) -> int:
+    """Return how many words at the beginning are bold or italic, unlike the next one."""
+    if len(spans) < 2:
+        return 0
+    _, bold, italic = _type(spans[0])
+    if not (bold or italic):
+        return 0
+    for at, span in enumerate(spans):
+        _, is_bold, is_italic = _type(span)
+        if span["text"].strip() and not (is_bold if bold else is_italic):
+            return len("".join([each["text"] for each in spans[:at]]).split())
+    return 0
 
 
 def _type(span: dict[str, Any]) -> Type:

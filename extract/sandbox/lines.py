@@ -43,6 +43,7 @@ def _element(element: Element) -> dict[str, Any]:
         "font_size": element.font_size,
         "bold": element.bold,
         "italic": element.italic,
+        "lead": element.lead,
         "rows": element.rows,
         "picture": element.picture and element.picture.fingerprint,
         "is_label": element.is_label,

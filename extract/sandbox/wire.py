@@ -130,6 +130,7 @@ class _Element(_Message):
     font_size: FiniteFloat | None
     bold: bool
     italic: bool
+    lead: Count
     rows: list[tuple[Count, Count]]
     picture: Fingerprint | None = None
     is_label: bool = False
@@ -139,9 +140,11 @@ class _Element(_Message):
     def read(self) -> Finding:
         located = LocatedText.load(self.text, self.spans)
         _check(located, self.rows)
+        if self.lead > len(self.text):
+            raise ProtocolError("a lead longer than its text")
         picture = None if self.picture is None else Pictured(None, self.picture)
         return Element(
-            *(self.kind, located, self.level, self.font_size, self.bold, self.italic),
+            *(self.kind, located, self.level, self.font_size, self.bold, self.italic, self.lead),
             tuple(self.rows),
             picture,
             is_label=self.is_label,

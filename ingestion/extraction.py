@@ -69,6 +69,11 @@ class ExtractionState:
         return [found for unit in units for found in unit.elements if found.kind is not Kind.HIDDEN]
 
     @property
+    def recognised(self) -> frozenset[int]:
+        """The numbers of the units whose text was recognised in an image."""
+        return frozenset(n for n, unit in self.units.items() if unit.read.source is TextOrigin.OCR)
+
+    @property
     def pending(self) -> tuple[int, ...]:
         """The units that wait for recognition, ascending."""
         return tuple(sorted(n for n, unit in self.units.items() if unit.read.source is TextOrigin.PENDING))

@@ -113,7 +113,7 @@ def read(document_id: UUID, interrupted: Interruption, next_task: str | None = N
             writer.enter_stage_or_stop(
                 Stage.EMBEDDING,
                 warnings=[asdict(warning) for warning in warnings],
-                quality=quality_of(reading, warnings, language),
+                quality=quality_of(reading, drafts, warnings, language),
             )
             _queue(next_task, document_id)
     reading.close()
@@ -244,7 +244,7 @@ def _describe(document: Document, reading: ExtractionState, writer: ProgressWrit
 
 
 def _elements(reading: ExtractionState) -> list[Element]:
-    elements = structure_elements(reading.elements)
+    elements = structure_elements(reading.elements, reading.recognised)
     if not reading.is_multimodal:
         # What an author says of a picture is text like any other.
         return [replace(element, picture=None) if element.picture else element for element in elements]

@@ -7,68 +7,81 @@ whether the number of a heading continues one before it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from core.locations import LocatedText
+from core.text.numbering import is_label_alone
 from extract.base import Element, Kind
 from ingestion.structure.continued_tables import join_continued_tables
-from ingestion.structure.headings import NAMED_CHARS, Heading, find_headings
+from ingestion.structure.heading_words import NAMED_CHARS
+from ingestion.structure.headings import Heading, find_headings
 from ingestion.structure.levels import heading_levels
+from ingestion.structure.lists import as_list_item
+from ingestion.structure.paragraphs import join_paragraphs
 from ingestion.structure.parted_words import join_parted_words
 from ingestion.structure.places import line_boxes
+from ingestion.structure.reading_order import in_reading_order
+from ingestion.structure.run_in import mark_run_in_headings
 from ingestion.structure.running_lines import mark_running_lines
-from ingestion.structure.typography import Type, Typography, is_in_capitals
+from ingestion.structure.typography import Typography, look_of
 
-LIST_ITEM = re.compile(r"([•●○▪■◦‣·–—]|[-*]|\(?\d{1,3}[.)]|\(?[a-z][.)]|\([ivx]+\))\s")
-# The lines of one heading: their middles differ by so many points, their tops by so many times their size.
-SAME_MIDDLE = 6.0
-LINE_PITCH = 1.9
+# The lines of one heading: their middles or left edges differ by so many points, their tops by so many times
+# their size; lines that begin at one edge are closer, because headings follow each other so.
+SAME_MIDDLE, SAME_EDGE = 6.0, 3.0
+LINE_PITCH, CLOSE_PITCH = 1.9, 1.35
 
 
-def structure_elements(elements: Sequence[Element]) -> list[Element]:
-    """Return the elements classified as headings (with level), list items, running heads and feet."""
-    marked = join_continued_tables(mark_running_lines(join_parted_words(elements)))
+def structure_elements(
+    elements: Sequence[Element], recognised: frozenset[int] = frozenset()
+) -> list[Element]:
+    """Return the elements in reading order, classified as headings (with level), list items, running heads
+    and feet. `recognised` are the numbers of pages that were images."""
+    marked = join_continued_tables(in_reading_order(mark_running_lines(elements)))
+    marked = join_parted_words(join_paragraphs(marked))
     typography = Typography.of(element for element in marked if element.kind is Kind.PARAGRAPH)
-    whole, headings = _join_lines(marked, find_headings(marked, typography))
+    whole, headings = _join_lines(marked, find_headings(marked, typography, recognised))
     levels = heading_levels(whole, headings)
-    return [
-        replace(element, kind=Kind.HEADING, level=level) if level else _as_list_item(element)
-        for element, level in zip(whole, levels, strict=True)
-    ]
+    return mark_run_in_headings(
+        [
+            replace(element, kind=Kind.HEADING, level=level, lead=0) if level else as_list_item(element)
+            for element, level in zip(whole, levels, strict=True)
+        ]
+    )
 
 
 def _join_lines(
     elements: Sequence[Element], found: Sequence[Heading | None]
 ) -> tuple[list[Element], list[Heading | None]]:
-    """Join the centred lines of a heading that the reader has taken for paragraphs of their own."""
+    """Join the lines of a heading that the reader has taken for paragraphs of their own."""
     whole: list[Element] = []
     headings: list[Heading | None] = []
     for element, heading in zip(elements, found, strict=True):
-        if heading and not heading.label and headings and headings[-1] and _continues(element, whole[-1]):
-            whole[-1] = replace(
-                whole[-1], located=LocatedText.join((whole[-1].located, element.located), " ")
-            )
+        before = headings[-1] if headings else None
+        if before and heading and not heading.label and _is_one_heading(element, whole[-1]):
+            located = LocatedText.join((whole[-1].located, element.located), " ")
+            whole[-1] = replace(whole[-1], located=located)
+            headings[-1] = replace(before, type=max(before.type, heading.type))
         else:
             whole.append(element)
             headings.append(heading)
     return whole, headings
 
 
-def _continues(element: Element, above: Element) -> bool:
-    """Whether a line of the same type stands close below another one, in its middle."""
-    is_alike = Type.of(element) == Type.of(above) and is_in_capitals(element.text) == is_in_capitals(
-        above.text
-    )
-    if not is_alike or element.located.page_number() != above.located.page_number():
+def _is_one_heading(element: Element, above: Element) -> bool:
+    """Whether a heading goes on with a line of the same type, or is the title of the number above it."""
+    if element.located.page_number() != above.located.page_number():
         return False
+    if len(element.text) + len(above.text) > NAMED_CHARS:
+        return False
+    return is_label_alone(above.text) or (look_of(element) == look_of(above) and _continues(element, above))
+
+
+def _continues(element: Element, above: Element) -> bool:
+    """Whether a line stands close below another one, in its middle or at its edge."""
     upper, lower = line_boxes(above)[-1], line_boxes(element)[0]
+    size, pitch = element.font_size or 0.0, lower.y1 - upper.y1
     is_centred = abs(upper.x1 + upper.x2 - lower.x1 - lower.x2) <= 2 * SAME_MIDDLE
-    is_near = 0 <= lower.y1 - upper.y1 <= LINE_PITCH * (element.font_size or 0.0)
-    return is_centred and is_near and len(element.text) + len(above.text) <= NAMED_CHARS
-
-
-def _as_list_item(element: Element) -> Element:
-    is_item = element.kind is Kind.PARAGRAPH and LIST_ITEM.match(element.text)
-    return replace(element, kind=Kind.LIST_ITEM) if is_item else element
+    if is_centred and 0 <= pitch <= LINE_PITCH * size:
+        return True
+    return abs(upper.x1 - lower.x1) <= SAME_EDGE and 0 <= pitch <= CLOSE_PITCH * size

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from core.text.numbering import Counting, Label
 from extract.base import Element, Kind
 from ingestion.structure.headings import Heading
-from ingestion.structure.typography import Type, is_in_capitals
+from ingestion.structure.typography import Look, Type, is_in_capitals, look_of
 
 DEEPEST = 9
 # Sizes this close are the same.
 SAME_SIZE = 1.04
-
-Look = tuple[Type, bool]
-"""Type, and whether all is in capitals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def _stated_levels(elements: Sequence[Element]) -> dict[Look, int]:
     said: defaultdict[Look, Counter[int]] = defaultdict(Counter)
     for element in elements:
         if element.kind is Kind.HEADING and element.level and element.font_size:
-            said[Type.of(element), is_in_capitals(element.text)][element.level] += 1
+            said[look_of(element)][element.level] += 1
     return {look: levels.most_common(1)[0][0] for look, levels in said.items()}
 
 
@@ -82,6 +79,8 @@ def _compare(other: Label, label: Label) -> bool | None:
     """Return whether `other` is outer to `label`, False if it ends there, None if their numbers can't say."""
     if {other.counting, label.counting} == {Counting.ROMAN, Counting.LETTER}:
         return other.counting is Counting.ROMAN
+    if other.counting is Counting.DECIMAL and label.counting is Counting.LETTERED and label.depth == 1:
+        return False  # an appendix ends the sections before it
     if other.counting is not label.counting:
         return None
     if other.counting is Counting.NAMED:

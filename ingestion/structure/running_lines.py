@@ -3,61 +3,105 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from core.locations import OnPage
+from core.text.numbering import is_label_alone
 from extract.base import Element, Kind
 from ingestion.structure.places import first_place_on_page, line_boxes
+from ingestion.structure.typography import Typography
 
 # They stand in this share of the page's height, at the same height within so many points. They occur on at
 # least FEWEST pages, and on PAGES_SHARE of all pages up to ENOUGH.
 MARGIN = 0.12
 SAME_HEIGHT = 6.0
 FEWEST, PAGES_SHARE, ENOUGH = 3, 0.1, 10
+LARGE = 1.12
 # “Form 10-K 58” at the end of page 60; where it stands depends on how much the page holds.
-COUNTING_CHARS = 60
-NUMBER = re.compile(r"\d{1,5}")
+COUNTING_CHARS = 120
+STARTS, STOPS = re.compile(r"\d{1,5}\b"), re.compile(r"\b\d{1,5}\Z")
+# Of the lines at one place, so many begin as others do; each stands on one line, in up to three parts.
+CHANGING_SHARE, BEGINNING_CHARS, RUNNING_BOXES = 0.7, 12, 3
+
+Key = tuple[str, int]
+"""The text without its digits, and the height at which it stands."""
 
 
 def mark_running_lines(elements: Sequence[Element]) -> list[Element]:
     """Mark page numbers, and what stands at one place of many pages (digits ignored), as header or footer."""
     places = [first_place_on_page(element) for element in elements]
-    keys = [_running_key(element, place) for element, place in zip(elements, places, strict=True)]
-    pages_with: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
+    size = Typography.of(element for element in elements if element.kind is Kind.PARAGRAPH).whole.size
+    keys = [_running_key(element, place, size) for element, place in zip(elements, places, strict=True)]
+    pages_with: defaultdict[Key, set[int]] = defaultdict(set)
     for key, place in zip(keys, places, strict=True):
         if key and place:
             pages_with[key].add(place.page.number)
     page_count = len({place.page.number for place in places if place})
     enough = min(max(FEWEST, PAGES_SHARE * page_count), ENOUGH)
-    numbers = _page_numbers(elements, places, enough)
+    outermost = _outermost(elements, places)
+    running = {
+        *_page_numbers(elements, places, outermost, enough),
+        *_changing_lines(elements, keys, outermost, enough),
+        *(at for at, key in enumerate(keys) if key and len(pages_with[key]) >= enough),
+    }
     return [
         replace(element, kind=Kind.PAGE_HEADER if _is_above(place) else Kind.PAGE_FOOTER)
-        if place and (at in numbers or (key and len(pages_with[key]) >= enough))
+        if place and at in running
         else element
-        for at, (element, key, place) in enumerate(zip(elements, keys, places, strict=True))
+        for at, (element, place) in enumerate(zip(elements, places, strict=True))
     ]
 
 
-def _page_numbers(elements: Sequence[Element], places: Sequence[OnPage | None], enough: float) -> set[int]:
-    """Return the positions of first and last lines of pages whose number keeps its distance to the page's."""
+def _outermost(elements: Sequence[Element], places: Sequence[OnPage | None]) -> dict[int, int]:
+    """Return the positions of the first and the last line of each page, with the page's number."""
     on_page: defaultdict[int, list[int]] = defaultdict(list)
     for at, (element, place) in enumerate(zip(elements, places, strict=True)):
         if place and element.kind is not Kind.HIDDEN:
             on_page[place.page.number].append(at)
-    counting: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    found: dict[int, int] = {}
     for page, positions in on_page.items():
         tops = {at: min(box.y1 for box in line_boxes(elements[at])) for at in positions}
-        for at in {min(tops, key=tops.__getitem__), max(tops, key=tops.__getitem__)}:
-            text = elements[at].text
-            is_short = elements[at].kind is Kind.PARAGRAPH and len(text) <= COUNTING_CHARS
-            if is_short and (found := NUMBER.findall(text)):
-                counting[NUMBER.sub("#", text), int(found[-1]) - page].append(at)
+        found[min(tops, key=tops.__getitem__)] = page
+        found[max(tops, key=tops.__getitem__)] = page
+    return found
+
+
+def _page_numbers(
+    elements: Sequence[Element],
+    places: Sequence[OnPage | None],
+    outermost: Mapping[int, int],
+    enough: float,
+) -> set[int]:
+    """Return the positions of lines that begin or end with a number that keeps its distance to the page's."""
+    counting: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for at, page in outermost.items():
+        text = elements[at].text
+        if elements[at].kind is Kind.PARAGRAPH and len(text) <= COUNTING_CHARS:
+            for side, found in enumerate((STARTS.match(text), STOPS.search(text))):
+                if found:
+                    counting[side, int(found[0]) - page].append(at)
     return {at for positions in counting.values() if len(positions) >= enough for at in positions}
 
 
-def _running_key(element: Element, place: OnPage | None) -> tuple[str, int] | None:
+def _changing_lines(
+    elements: Sequence[Element], keys: Sequence[Key | None], outermost: Mapping[int, int], enough: float
+) -> Iterator[int]:
+    """Yield lines that name the section of their page: where most lines begin as those of other pages do."""
+    at_height: defaultdict[tuple[int, float | None], list[tuple[int, str]]] = defaultdict(list)
+    for at in outermost:
+        key = keys[at]
+        if key and len(line_boxes(elements[at])) <= RUNNING_BOXES:
+            at_height[key[1], elements[at].font_size].append((at, key[0][:BEGINNING_CHARS]))
+    for lines in at_height.values():
+        counts = Counter(beginning for _, beginning in lines)
+        returning = sum(counts[beginning] > 1 for _, beginning in lines)
+        if returning >= max(enough, CHANGING_SHARE * len(lines)):
+            yield from (at for at, _ in lines)
+
+
+def _running_key(element: Element, place: OnPage | None, running_size: float) -> Key | None:
     """Return the key that an element shares with its repetitions, None outside the margins."""
     if place is None or element.kind is not Kind.PARAGRAPH:
         return None
@@ -66,7 +110,14 @@ def _running_key(element: Element, place: OnPage | None) -> tuple[str, int] | No
     above, below = max(box.y2 for box in boxes), min(box.y1 for box in boxes)
     if above > MARGIN * height and below < (1 - MARGIN) * height:
         return None
-    return re.sub(r"\d+", "#", element.text), round(boxes[0].y1 / SAME_HEIGHT)
+    # Large type with a number is a heading: “Version 4.6.1” stands at the top of many pages.
+    is_large = (element.font_size or 0.0) >= LARGE * running_size
+    is_slide = place.page.width > place.page.height
+    # Slides that belong together have one title, and chapters begin with the same word.
+    if is_large and (is_slide or is_label_alone(element.text)):
+        return None
+    text = element.text if is_large else re.sub(r"\d+", "#", element.text)
+    return text, round(boxes[0].y1 / SAME_HEIGHT)
 
 
 def _is_above(place: OnPage) -> bool:

@@ -38,6 +38,8 @@ class Typography:
     whole: Type
     pages: Mapping[int, Type] = field(default_factory=dict)
     edges: frozenset[int] = frozenset()
+    begun: Mapping[int, int] = field(default_factory=dict)
+    """How many characters stand in paragraphs that begin at each left edge, in whole points."""
 
     @classmethod
     def of(cls, paragraphs: Iterable[Element]) -> Self:
@@ -51,16 +53,26 @@ class Typography:
                 whole[type_] += chars
                 pages[place.page.number][type_] += chars
                 edges[round(place.box.x1)] += chars
-        least = EDGE_SHARE * sum(edges.values())
+        total = sum(edges.values())
         return cls(
             _usual(whole),
             {number: _usual(types) for number, types in pages.items() if types.total() >= ENOUGH_CHARS},
-            frozenset(edge for edge, chars in edges.items() if chars >= least),
+            frozenset(edge for edge, chars in edges.items() if chars >= EDGE_SHARE * total),
+            edges,
         )
 
     def on_page(self, number: int) -> Type:
         """Return the type of a page, or the document's: appendices are often set in another size."""
         return self.pages.get(number, self.whole)
+
+
+Look = tuple[Type, bool]
+"""Type, and whether all is in capitals."""
+
+
+def look_of(element: Element) -> Look:
+    """Return how an element is set."""
+    return Type.of(element), is_in_capitals(element.text)
 
 
 def is_in_capitals(text: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from core.locations import Box, LocatedText, OnPage, Page
+from collections.abc import Iterator
+from dataclasses import replace
+
+from core.locations import Box, LocatedText, OnPage, Page, WordRun
 from extract.base import Element, Kind
 from ingestion.structure.elements import structure_elements
 
@@ -37,9 +40,35 @@ def headings(*elements: Element) -> list[tuple[int | None, str]]:
     """Return level and text of the headings among elements that stand before running text."""
     return [
         (element.level, element.text)
-        for element in structure_elements([*elements, *body()])
+        for element in structure_elements(list(stacked(*elements, *body())))
         if element.kind is Kind.HEADING
     ]
+
+
+def stacked(*elements: Element) -> Iterator[Element]:
+    """Yield the elements of each page below each other, where they would cover or precede each other."""
+    bottoms: dict[int | None, float] = {}
+    shifts: dict[int | None, float] = {}
+    for element in elements:
+        page = element.located.page_number()
+        top = min(box.box.y1 for box in element.located.boxes())
+        shift = shifts.get(page, 0.0)
+        if top + shift < bottoms.get(page, 0.0) - 12:
+            shift = shifts[page] = bottoms[page] + 10 - top
+        moved = _lower(element, shift)
+        bottoms[page] = max(box.box.y2 for box in moved.located.boxes())
+        yield moved
+
+
+def _lower(element: Element, by: float) -> Element:
+    runs = tuple(
+        WordRun(
+            run.place,
+            tuple((start, end, x1, y1 + by, x2, y2 + by) for start, end, x1, y1, x2, y2 in run.words),
+        )
+        for run in element.located.runs
+    )
+    return replace(element, located=LocatedText(element.text, runs))
 
 
 def section(title: str, **look: float | bool) -> list[Element]:

@@ -178,3 +178,92 @@ def test_levels_that_the_file_states_count_for_headings_that_look_alike() -> Non
 def test_a_section_never_holds_one_of_its_own_rank() -> None:
     found = headings(typed(BODY), *section("First", size=14), *section("Second", size=14))
     assert found == [(1, "First"), (1, "Second")]
+
+
+def test_sentences_in_bold_type_head_sections_if_there_are_several() -> None:
+    risks = [
+        f"{name} could harm our business and the keepers of our lamps." for name in ("Storms", "Rust", "Fog")
+    ]
+    found = headings(*chain.from_iterable(section(risk, bold=True) for risk in risks))
+    assert [text for _, text in found] == risks
+    assert headings(*section(risks[0], bold=True)) == []
+
+
+def test_terms_that_are_explained_are_no_headings() -> None:
+    terms = [
+        each
+        for at, name in enumerate(("start", "stop", "restart", "reload"))
+        for each in (
+            typed(name, y=620 + 40 * at, bold=True),
+            typed(f"{name} the service, as the operator asks", y=640 + 40 * at, x=97),
+        )
+    ]
+    found = structure_elements([*body(), *terms])
+    assert [element.text for element in found if element.kind is Kind.HEADING] == []
+
+
+def test_headings_may_hang_left_of_all_text() -> None:
+    found = structure_elements([typed("Lamps", x=36, y=180, bold=True), *body()])
+    assert [element.text for element in found if element.kind is Kind.HEADING] == ["Lamps"]
+
+
+def test_a_heading_is_as_far_indented_as_the_first_line_below() -> None:
+    first, rest = typed(BODY, y=140, x=90), typed(BODY, y=152, x=72)
+    below = replace(first, located=LocatedText.join((first.located, rest.located), " "))
+    titles = [typed("Lamps", x=82, bold=True), below, *section("Oil", bold=True)]
+    assert "Lamps" in [text for _, text in headings(*titles)]
+
+
+def test_a_number_alone_takes_the_title_below_it() -> None:
+    assert headings(typed("Chapter 3", size=14), typed("The lamps", size=18, y=160)) == [
+        (1, "Chapter 3 The lamps")
+    ]
+    assert [
+        text for _, text in headings(typed("PART II", size=14), typed("Item 5. Oil", size=14, y=160))
+    ] == [
+        "PART II",
+        "Item 5. Oil",
+    ]
+
+
+def test_lower_letters_are_counted() -> None:
+    found = headings(*section("a. Lamps", bold=True, italic=True), *section("b. Oil", bold=True, italic=True))
+    assert found == [(1, "a. Lamps"), (1, "b. Oil")]
+
+
+def test_appendices_are_counted_by_bare_letters() -> None:
+    titles = "1 Introduction", "2 Lamps", "A Further Lamps", "B Further Oil"
+    assert levels(*(section(title, size=12) for title in titles)) == [1, 1, 1, 1]
+
+
+def test_dates_advice_and_remarks_are_no_headings() -> None:
+    for text in ("17 December 2022", "Warning", "(in millions)", "viii", "• lamps"):
+        assert headings(typed(text, size=16)) == []
+
+
+def test_a_bold_line_above_a_table_is_its_title() -> None:
+    sheet = Element(Kind.TABLE, typed("| Oil | 3 |", y=120).located, rows=((0, 11),))
+    title = typed("Statements of Oil Burnt", y=90, size=9, bold=True)
+    assert headings(title, sheet) == [(1, "Statements of Oil Burnt")]
+    assert headings(typed("Oil", y=121, size=9, bold=True), sheet) == []
+
+
+def test_recognised_pages_have_short_lines_above_paragraphs_as_headings() -> None:
+    page = [
+        typed("Restricted oil", y=100, size=9.4),
+        *_paragraph(120),
+        typed("Lamps", y=200, size=11),
+        *_paragraph(220),
+    ]
+    found = structure_elements(
+        [*page, typed("generates more", y=300, size=13), *_paragraph(320)], frozenset({1})
+    )
+    assert [(each.level, each.text) for each in found if each.kind is Kind.HEADING] == [
+        (1, "Restricted oil"),
+        (1, "Lamps"),
+    ]
+
+
+def _paragraph(y: float) -> list[Element]:
+    lines = [typed(BODY, y=y + 12 * at).located for at in range(3)]
+    return [replace(typed(BODY), located=LocatedText.join(lines, " "))]

@@ -12,47 +12,41 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
-from typing import Protocol
 
 from core.locations import LocatedText
 from core.text.sentences import sentence_bounds
 from core.text.tables import without_marks
 from extract.base import Element, Kind, Pictured
 from ingestion.row_groups import GroupNames, Piece
-from kb.chunk_size import MOST_CHARS
+from ingestion.short_chunks import SEPARATOR, join_chunks, join_short_chunks
+from ingestion.structure.run_in import run_in_title
+from ingestion.token_counts import (
+    CHARS_PER_TOKEN,
+    LARGEST,
+    SPECIAL_TOKENS,
+    Tokenizer,
+    count_tokens,
+    least_tokens,
+)
 from kb.chunks import ChunkDraft, ElementBounds
 from kb.pictures import Picture
 
-# A vector of a longer chunk represents its text less well, even if the model accepts more.
-LARGEST = 256
-SPECIAL_TOKENS = 2
-# Tokenizers may count any unbroken run as one token, and blanks as none: so a token counts as so many
-# characters.
-CHARS_PER_TOKEN = MOST_CHARS // LARGEST
 # In running text, fewer blanks stand between two words; longer gaps separate texts.
 MOST_BLANK = 4 * CHARS_PER_TOKEN
 # A section this short (in characters) is merged with the subsection that follows.
 SHORT_SECTION = 200
 HEADINGS_SHARE = 0.25
+# Run-in headings are below all others, and head their own paragraph alone, if it is so long. A heading in a
+# path is no longer than so many characters.
+RUN_IN_LEVEL, RUN_IN_CHARS, PATH_CHARS = 10, 300, 120
 # A table's header is repeated above each group of its rows, unless it takes a larger share of the window.
 HEADER_SHARE = 0.5
 # The same for a row that names the rows below it.
 GROUP_NAME_SHARE = 0.25
 NOT_CONTENT = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER, Kind.HIDDEN})
-SEPARATOR = "\n\n"
 # No tokenizer makes more tokens of so few characters than a window holds; longer words are cut.
 WORD = re.compile(r"\S{1,60}")
 VISIBLE = re.compile(r"\S")
-COUNTED_AT_ONCE = 512
-
-
-class Tokenizer(Protocol):
-    """The part of an embedding model that chunking needs."""
-
-    max_tokens: int
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +62,26 @@ def chunk_elements(
     elements: Iterable[Element], tokenizer: Tokenizer, language: str | None
 ) -> Iterator[ChunkDraft]:
     """Yield the chunks of a document in reading order."""
+    return join_short_chunks(_chunks_of_sections(elements, tokenizer, language), tokenizer)
+
+
+def _chunks_of_sections(
+    elements: Iterable[Element], tokenizer: Tokenizer, language: str | None
+) -> Iterator[ChunkDraft]:
     window = min(LARGEST, tokenizer.max_tokens) - SPECIAL_TOKENS
     for section in join_short_sections(sections(elements)):
         headings, taken = _fit_headings(section.headings, tokenizer, int(window * HEADINGS_SHARE))
         room = window - taken
+        above: list[Element] = []
         for (is_table, picture, spoken), run in groupby(section.elements, key=_separation):
-            if is_table:
-                for table in run:
-                    yield from _table_drafts(table, tokenizer, headings, room)
-                continue
             together = list(run)
+            if is_table:
+                yield from _tables(together, above, tokenizer, headings, room)
+                above = []
+                continue
+            if _lead_to_table(together, section) and not picture:
+                above = together
+                continue
             owners = {id(element.located): element for element in together}
             measured = _measure_sentences(together, tokenizer, spoken or language, room)
             for pieces in pack_paragraphs(measured, room):
@@ -104,12 +108,26 @@ def sections(elements: Iterable[Element]) -> Iterator[HeadedSection]:
             level = element.level or 1
             path = [(above, text) for above, text in path if above < level and text != element.text]
             path += [(level, element.text)] if element.text else []
-            section = HeadedSection(level, tuple(text for _, text in path), [])
+            section = HeadedSection(level, _path_of(path), [])
             if element.is_label:
                 continue
+        elif element.lead and len(element.text) >= RUN_IN_CHARS:
+            if section.elements:
+                yield section
+            own = (*section.headings, *_path_of([(RUN_IN_LEVEL, run_in_title(element))]))
+            yield HeadedSection(RUN_IN_LEVEL, own, [element])
+            section = HeadedSection(section.level, section.headings, [])
+            continue
         section.elements.append(element)
     if section.elements:
         yield section
+
+
+def _path_of(path: Iterable[tuple[int, str]]) -> tuple[str, ...]:
+    """Return the headings of a path; a sentence that is one leaves room for those above it."""
+    return tuple(
+        text if len(text) <= PATH_CHARS else text[:PATH_CHARS].rsplit(None, 1)[0] + "…" for _, text in path
+    )
 
 
 def join_short_sections(all_sections: Iterable[HeadedSection]) -> Iterator[HeadedSection]:
@@ -117,7 +135,7 @@ def join_short_sections(all_sections: Iterable[HeadedSection]) -> Iterator[Heade
     path."""
     waiting: HeadedSection | None = None
     for section in all_sections:
-        if waiting and section.level > waiting.level and _is_short(waiting):
+        if waiting and RUN_IN_LEVEL > section.level > waiting.level and _is_short(waiting):
             section = HeadedSection(section.level, section.headings, waiting.elements + section.elements)
         elif waiting:
             yield waiting
@@ -150,9 +168,15 @@ def _is_short(section: HeadedSection) -> bool:
     return sum(len(element.text) for element in section.elements) <= SHORT_SECTION
 
 
+def _lead_to_table(together: Sequence[Element], section: HeadedSection) -> bool:
+    """Whether the elements are headings, and a table follows in their section."""
+    last = section.elements[-1]
+    return all(element.kind is Kind.HEADING for element in together) and last is not together[-1]
+
+
 def _fit_headings(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tuple[str, ...], int]:
     """Return the innermost headings that fit into `room` tokens, and how many they take."""
-    counts = _count_tokens([f"{heading} >" for heading in path], tokenizer)
+    counts = count_tokens([f"{heading} >" for heading in path], tokenizer)
     taken = 0
     for kept, count in enumerate(reversed(counts)):
         if taken + count > room:
@@ -173,10 +197,10 @@ def _measure_sentences(
         for element in elements
         for start, end in sentence_bounds(element.text, language)
     ]
-    counts = _count_tokens([element.text[start:end] for element, start, end in cuts], tokenizer)
+    counts = count_tokens([element.text[start:end] for element, start, end in cuts], tokenizer)
     # One token more for the separator, which some tokenizers count.
     pieces = [
-        Piece(*cut, max(count + 1, _least_tokens(blanks_end - cut[1])))
+        Piece(*cut, max(count + 1, least_tokens(blanks_end - cut[1])))
         for cut, count, blanks_end in zip(cuts, counts, _ends_with_blanks(cuts), strict=True)
     ]
     # A heading alone in a chunk says nothing, so room is left for the sentence after it.
@@ -198,11 +222,11 @@ def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
         yield piece
         return
     words = list(WORD.finditer(piece.element.text, piece.start, piece.end))
-    counts = _count_tokens([word[0] for word in words], tokenizer)
+    counts = count_tokens([word[0] for word in words], tokenizer)
     start, end, used = piece.start, piece.start, 1
     for word, count in zip(words, counts, strict=True):
         is_far = word.start() - end > MOST_BLANK
-        size = max(count, _least_tokens(word.end() - (word.start() if is_far else end)))
+        size = max(count, least_tokens(word.end() - (word.start() if is_far else end)))
         if (used + size > room or is_far) and word.start() > start:
             yield Piece(piece.element, start, end, used)
             start, used = word.start(), 1
@@ -218,20 +242,32 @@ def _ends_with_blanks(cuts: Sequence[tuple[LocatedText, int, int]]) -> Iterator[
         yield following[1] if following and is_near else end
 
 
-def _least_tokens(chars: int) -> int:
-    """Return the least number of tokens that so many characters count as."""
-    return -(-chars // CHARS_PER_TOKEN)
-
-
-def _count_tokens(texts: list[str], tokenizer: Tokenizer) -> list[int]:
-    """Return the number of tokens of each text; texts longer than a chunk are only estimated."""
-    short = [text for text in texts if len(text) <= MOST_CHARS]
-    batches = (short[at : at + COUNTED_AT_ONCE] for at in range(0, len(short), COUNTED_AT_ONCE))
-    counts = (count for batch in batches for count in tokenizer.count_tokens(batch))
-    return [max(next(counts) if len(text) <= MOST_CHARS else 0, _least_tokens(len(text))) for text in texts]
-
-
 # --- Tables ------------------------------------------------------------------------------------------------
+
+
+def _tables(
+    tables: Iterable[Element],
+    above: Sequence[Element],
+    tokenizer: Tokenizer,
+    headings: tuple[str, ...],
+    room: int,
+) -> Iterator[ChunkDraft]:
+    """Yield the chunks of tables; the first begins with the headings above, since they say nothing alone."""
+    lead = _heading_draft(above, headings) if above else None
+    taken = sum(count_tokens([element.text for element in above], tokenizer)) + len(above)
+    if lead and taken > room * HEADER_SHARE:
+        yield lead
+        lead, taken = None, 0
+    for table in tables:
+        for draft in _table_drafts(table, tokenizer, headings, room - taken):
+            yield join_chunks(lead, draft) if lead else draft
+            lead = None
+        taken = 0
+
+
+def _heading_draft(headings: Sequence[Element], path: tuple[str, ...]) -> ChunkDraft:
+    pieces = [Piece(element.located, 0, len(element.text), 0) for element in headings]
+    return _draft(pieces, path, {id(element.located): element for element in headings})
 
 
 def _table_drafts(
@@ -240,8 +276,8 @@ def _table_drafts(
     """Yield a table whole, or as rows that each begin with its header and the name of their group."""
     texts = [without_marks(table.text[start:end]) for start, end in table.rows]
     rows = [
-        Piece(table.located, start, end, max(count, _least_tokens(end - start)) + 1)
-        for (start, end), count in zip(table.rows, _count_tokens(texts, tokenizer), strict=True)
+        Piece(table.located, start, end, max(count, least_tokens(end - start)) + 1)
+        for (start, end), count in zip(table.rows, count_tokens(texts, tokenizer), strict=True)
     ]
     header = rows[:1] if rows[0].tokens <= room * HEADER_SHARE and len(rows) > 1 else []
     body = rows[len(header) :]

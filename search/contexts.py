@@ -20,7 +20,7 @@ from uuid import UUID
 
 from core.locations import LocatedText, PageBox
 from core.text.sentences import sentence_bounds
-from core.text.tables import header_of, is_table
+from core.text.tables import header_of, is_table, table_start
 from kb.pictures import Picture
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ class Context(ABC):
     def header(self) -> Sentence | None:
         """Of a table the row that names its columns."""
         text = header_of(self.text) if is_table(self.text) else ""
-        return Sentence(text, 0, len(text)) if text else None
+        start = table_start(self.text)
+        return Sentence(text, start, start + len(text)) if text else None
 
     def portable(self, *, with_places: bool = True) -> Self:
         """Return a copy that is quick to send to another process: without what was worked out from it."""

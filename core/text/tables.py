@@ -11,14 +11,22 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _AMOUNT = re.compile(r"(?<![\W_])[\W_]*+\d[\d,.]*+[\W_]*+")
 
 
+def table_start(text: str) -> int:
+    """Return where a chunk's table begins, after the headings above it; 0 if all of the text is one."""
+    if text.startswith("|"):
+        return 0
+    at = text.rfind("\n\n") + 2
+    return at if at > 1 and text.startswith("|", at) else 0
+
+
 def is_table(text: str) -> bool:
-    """Return whether the text of a chunk is a table."""
-    return text.startswith("|") and text.endswith("|")
+    """Return whether the text of a chunk is a table, perhaps below its headings."""
+    return text.startswith("|", table_start(text)) and text.endswith("|")
 
 
 def header_of(table: str) -> str:
     """Return the first row if it names the columns, else "": it may be a row like all others."""
-    first, _, rest = table.partition("\n")
+    first, _, rest = table[table_start(table) :].partition("\n")
     _, *names = first.strip("|").split("|")
     if not RULE.match(rest) or len(first.split()) > MOST_ROW_WORDS or any(map(_is_amount, names)):
         return ""

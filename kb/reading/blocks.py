@@ -15,6 +15,7 @@ from pydantic import Field
 
 from core.api.validation import ABSENT, ApiModel
 from core.locations import LocatedText
+from core.text.tables import table_start
 from extract.base import Kind
 from kb.chunks import ElementBounds
 from kb.models import Chunk, Modality
@@ -120,13 +121,18 @@ def _stored_elements(chunk: Chunk) -> list[ElementBounds] | None:
 
 
 def _derived_elements(chunk: Chunk, file_type: str) -> list[ElementBounds]:
-    if chunk.modality == Modality.TABLE:
-        return [ElementBounds(0, len(chunk.text), Kind.TABLE)]
     if file_type in VERBATIM:
         return [ElementBounds(0, len(chunk.text), Kind.PARAGRAPH)]
+    if chunk.modality != Modality.TABLE:
+        return _derived_parts(chunk, chunk.text)
+    start = table_start(chunk.text)
+    return [*_derived_parts(chunk, chunk.text[:start]), ElementBounds(start, len(chunk.text), Kind.TABLE)]
+
+
+def _derived_parts(chunk: Chunk, text: str) -> list[ElementBounds]:
     elements = []
     at = depth = 0
-    for part in chunk.text.split(SEPARATOR):
+    for part in text.split(SEPARATOR):
         end = at + len(part)
         if part in chunk.headings[depth:]:
             depth = chunk.headings.index(part, depth) + 1

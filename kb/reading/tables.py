@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from core.locations import InFile, LocatedText
-from core.text.tables import RULE
+from core.text.tables import RULE, table_start
 
 # Readers put a space on both sides of each bar that separates cells; other bars belong to a cell.
 BAR = re.compile(r"(?:(?<= )|^)\|(?: |$)")
@@ -25,11 +25,11 @@ class CellBounds(NamedTuple):
 def rows_of(located: LocatedText) -> Iterator[list[CellBounds]]:
     """Yield the rows of a table; the line between the header and the rest is none of them.
 
-    Rows of sheets hold their filled cells, all others all cells.
+    Rows of sheets hold their filled cells, all others all cells. Headings above the table are no rows.
     """
-    in_sheet = list(sheet_cells(located))
-    at, taken = 0, 0
-    for line in located.text.split("\n"):
+    at, taken = table_start(located.text), 0
+    in_sheet = [cell for cell in sheet_cells(located) if cell.start >= at]
+    for line in located.text[at:].split("\n"):
         start, end = at, at + len(line)
         at = end + 1
         if RULE.fullmatch(line):
@@ -47,7 +47,7 @@ def rows_of(located: LocatedText) -> Iterator[list[CellBounds]]:
 
 def header_line(text: str) -> str:
     """Return the first line of a table if it is a header, else ""."""
-    first, _, rest = text.partition("\n")
+    first, _, rest = text[table_start(text) :].partition("\n")
     return first if RULE.match(rest) else ""
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from core.locations import InFile, LocatedText, Span
 from core.text.sentences import sentence_bounds
+from core.text.tables import header_of, is_table
 from extract.base import Element, Kind
 from ingestion.chunking import Tokenizer, chunk_elements
 from kb.chunk_size import MOST_CHARS
@@ -27,6 +28,19 @@ def paragraph(sentences: int, text: str = SENTENCE) -> Element:
     return Element(Kind.PARAGRAPH, LocatedText(" ".join([text] * sentences)))
 
 
+def table(rows: int) -> Element:
+    """Return a table of lamps with so many rows below its header."""
+    lines = [
+        "| Lamp | Hours burnt |\n| --- | --- |",
+        *(f"| Lamp number {at} | {at * 10} |" for at in range(rows)),
+    ]
+    bounds, at = [], 0
+    for line in lines:
+        bounds.append((at, at + len(line)))
+        at += len(line) + 1
+    return Element(Kind.TABLE, LocatedText("\n".join(lines)), rows=tuple(bounds))
+
+
 def chunks(*elements: Element, model: Tokenizer | None = None) -> list[ChunkDraft]:
     return list(chunk_elements(elements, model or HashingModel(), "en"))
 
@@ -44,9 +58,52 @@ def test_running_heads_and_feet_are_left_out() -> None:
 
 def test_a_heading_of_the_same_or_a_higher_level_begins_a_chunk() -> None:
     found = chunks(
-        heading("A", 1), heading("A.1", 2), paragraph(1), heading("A.2", 2), heading("B", 1), paragraph(1)
+        heading("A", 1),
+        heading("A.1", 2),
+        paragraph(1),
+        heading("A.2", 2),
+        paragraph(1),
+        heading("B", 1),
+        paragraph(1),
     )
-    assert [chunk.located.text.split("\n\n")[:-1] for chunk in found] == [["A", "A.1"], [], ["B"]]
+    assert [chunk.located.text.split("\n\n")[:-1] for chunk in found] == [["A", "A.1"], ["A.2"], ["B"]]
+
+
+def test_a_heading_without_text_goes_with_what_follows() -> None:
+    found = chunks(heading("A", 1), heading("B", 1), paragraph(1))
+    assert [chunk.located.text.split("\n\n") for chunk in found] == [["A", "B", SENTENCE]]
+    assert found[0].headings == ("B",)
+
+
+def test_a_heading_alone_above_a_table_goes_with_the_table() -> None:
+    head = heading("Net sales", 1)
+    first, *others = chunks(head, table(200))
+    assert first.located.text.startswith("Net sales\n\n|") and first.is_table
+    assert is_table(first.located.text) and header_of(first.located.text).startswith("| Lamp")
+    assert [bounds.kind for bounds in first.elements or ()] == [Kind.HEADING, Kind.TABLE]
+    assert others and all(chunk.located.text.startswith("|") for chunk in others)
+    assert all(first.located.text[start:end].strip() for start, end in first.sentences)
+
+
+def test_a_short_text_is_joined_with_its_neighbour() -> None:
+    assert len(chunks(heading("A", 1), paragraph(1), heading("A.1", 2), paragraph(1, "None."))) == 1
+    assert len(chunks(heading("A", 1), paragraph(1), heading("B", 1), paragraph(1, "None."))) == 2
+
+
+def test_a_run_in_heading_is_in_the_path_of_its_paragraph() -> None:
+    led = Element(Kind.PARAGRAPH, LocatedText("Lamps. " + " ".join([SENTENCE] * 6)), lead=6)
+    found = chunks(heading("A", 1), paragraph(6), led, paragraph(1), heading("B", 1), paragraph(1))
+    assert [chunk.headings for chunk in found] == [("A",), ("A", "Lamps"), ("A",), ("B",)]
+    assert found[1].located.text.startswith("Lamps. The keeper")
+
+
+def test_short_paragraphs_with_run_in_headings_share_a_chunk() -> None:
+    led = [
+        Element(Kind.PARAGRAPH, LocatedText(f"{name}. {SENTENCE}"), lead=len(name) + 1)
+        for name in ("Oil", "Wick")
+    ]
+    (found,) = chunks(heading("A", 1), *led)
+    assert found.headings == ("A",)
 
 
 def test_each_chunk_carries_the_headings_it_stands_under() -> None:
@@ -58,10 +115,10 @@ def test_each_chunk_carries_the_headings_it_stands_under() -> None:
 
 
 def test_a_long_heading_path_gives_way_from_outside() -> None:
-    path = [heading(f"{'word ' * 30}{level}", level) for level in range(1, 6)]
+    path = [heading(f"{level} {'word ' * 30}", level) for level in range(1, 6)]
     last = chunks(*path, paragraph(30))[-1]
     assert 0 < len(last.headings) < 5
-    assert last.headings[-1].endswith("5")
+    assert last.headings[-1].startswith("5") and last.headings[-1].endswith("word…")
 
 
 def test_a_paragraph_that_fits_is_kept_whole() -> None:

@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.text.tables import RULE, header_of
+from core.text.tables import RULE, header_of, table_start
 from search.generation.extractive.wording import in_one_line
 
 _UNIT = re.compile(
     r"\b(in (?:thousands|millions|billions))\b|\((thousands|millions|billions)\)", re.IGNORECASE
 )
+_LINE = re.compile(r"[^\n]+")
 _EMPTY = re.compile(r"[\s$€£|%–—-]*")
 
 
@@ -51,7 +52,7 @@ class FactRow:
 def rows_of(table: str) -> Iterator[FactRow]:
     """Yield the rows that say something, of a table in Markdown as `core.text.tables` knows it."""
     header, unit = _header(table)
-    for line in re.finditer(r"[^\n]+", table):
+    for line in _LINE.finditer(table, table_start(table)):
         cells = _cells(line[0])
         if RULE.fullmatch(line[0]) or cells == header:
             continue

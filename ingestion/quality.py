@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
 from extract.base import Kind, TextOrigin, UnitRead, Warned
 from extract.errors import Corrupted, NoText
+from ingestion.chunk_flaws import chunk_report
 from ingestion.extraction import ExtractionState
+from kb.chunks import ChunkDraft
 
 NAMED = 10
 LISTED, EXCERPT_CHARS = 100, 80
@@ -51,8 +53,14 @@ def is_partial(warnings: Iterable[Mapping[str, str]]) -> bool:
     return any(warning["code"] in MISSING_PARTS for warning in warnings)
 
 
-def quality_of(reading: ExtractionState, warnings: Iterable[Warned], language: str | None) -> dict[str, Any]:
-    """Return the quality report: units by source, confidence of recognition, tables, pictures, speech."""
+def quality_of(
+    reading: ExtractionState,
+    drafts: Sequence[ChunkDraft],
+    warnings: Iterable[Warned],
+    language: str | None,
+) -> dict[str, Any]:
+    """Return the quality report: units by source, confidence of recognition, tables, pictures, speech, and
+    the lengths and flaws of the chunks."""
     reads = [reading.units[number].read for number in sorted(reading.units)]
     sources = Counter(read.source.value for read in reads)
     return {
@@ -73,6 +81,7 @@ def quality_of(reading: ExtractionState, warnings: Iterable[Warned], language: s
         "pictures": sum(read.pictures for read in reads),
         "seconds": _seconds(reading, reads),
         "hidden": [_excerpt(number, text) for number, text in list(_hidden(reading).items())[:LISTED]],
+        "chunks": chunk_report(drafts),
         "language": language,
         "warnings": [asdict(warning) for warning in warnings],
     }

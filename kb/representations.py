@@ -169,6 +169,26 @@ class HiddenText(ApiModel):
     excerpt: str
 
 
+class ChunkLengths(ApiModel):
+    """The lengths of a document's chunks in characters."""
+
+    least: int
+    median: int
+    most: int
+
+
+class ChunkQuality(ApiModel):
+    """The chunks of a document, as far as rules can tell what is wrong with them."""
+
+    total: int
+    characters: ChunkLengths
+    flawed: int = Field(description="How many have a flaw.")
+    flaws: dict[str, int] = Field(
+        description="How many have it: `short` (under 40 characters), `headings_alone`, `no_words`, and "
+        "`mid_sentence`: begins within a sentence."
+    )
+
+
 class QualityReport(ApiModel):
     """What could be read of a document, and what not."""
 
@@ -184,6 +204,7 @@ class QualityReport(ApiModel):
     pictures: int
     seconds: dict[str, float] | None = Field(description="Of recordings: in all, with and without speech.")
     hidden: list[HiddenText]
+    chunks: ChunkQuality | None = Field(description="Null of what an earlier release has read.")
     language: str | None
     warnings: list[CodedMessage]
 
@@ -205,6 +226,7 @@ NO_QUALITY: dict[str, Any] = {
     "pictures": 0,
     "seconds": None,
     "hidden": [],
+    "chunks": None,
     "language": None,
     "warnings": [],
 }

@@ -1,7 +1,7 @@
 // The quality report on the screen: a strip with a mark for each page or part, its legend, and what to check.
 import { h, icon } from "./dom.js";
 import { counted, language, nounOf } from "./format.js";
-import { doubtsOf, hiddenIn, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
+import { chunkFacts, doubtsOf, hiddenIn, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
 import { t, tPlural } from "./texts.js";
 
 /** More units than this are drawn as runs: single ones would be too thin to see. */
@@ -73,11 +73,12 @@ function legend(report) {
   return h("ul", { class: "legend" }, items);
 }
 
-function facts({ tables, pictures, characters, language: code }) {
+function facts({ tables, pictures, characters, chunks, language: code }) {
   const words = [
     counted(characters, "character"),
     tables ? counted(tables, "table") : null,
     pictures ? counted(pictures, "picture") : null,
+    ...chunkFacts(chunks),
     code ? language(code) : null,
   ];
   return h("p", { class: "quality-facts" }, words.filter(Boolean).join(" · "));

@@ -1,6 +1,6 @@
 // The quality report as something to look at: what became of each page or part, and the sentences that say so.
 import { clock, counted, listed } from "./format.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 /** Below this, a recognised page likely has wrong words in every line. */
 export const POOR = 0.7;
@@ -78,4 +78,13 @@ export function speechOf({ seconds }) {
 export function hiddenIn({ unit, units, hidden = [] }) {
   const hasParts = (units?.total ?? 0) > 1 || unit !== "part";
   return hidden.map(({ number, characters, excerpt }) => ({ number: hasParts ? number : null, size: counted(characters, "character"), excerpt }));
+}
+
+/** How many chunks there are, how long they are, and how many have a flaw; nothing of what an earlier release has read. */
+export function chunkFacts(chunks) {
+  if (!chunks?.total) return [];
+  return [
+    t("{chunks} of {characters} (median)", { chunks: counted(chunks.total, "chunk"), characters: counted(chunks.characters.median, "character") }),
+    chunks.flawed ? tPlural("{count} chunk with a flaw", "{count} chunks with a flaw", { count: chunks.flawed }) : null,
+  ];
 }

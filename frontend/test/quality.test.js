@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { doubtsOf, hiddenIn, legendOf, runsOf, speechOf, summaryOf, unitsOf } from "../src/quality.js";
+import { chunkFacts, doubtsOf, hiddenIn, legendOf, runsOf, speechOf, summaryOf, unitsOf } from "../src/quality.js";
 
 const report = {
   unit: "page",
@@ -76,4 +76,11 @@ test("hidden text is told by its unit, and without one where there are no parts"
   assert.equal(hiddenIn({ unit: "part", units: { total: 1 }, hidden })[0].number, null);
   assert.deepEqual(hiddenIn(none), []);
   assert.deepEqual(hiddenIn(report), []);
+});
+
+test("chunks are counted, with their length and their flaws", () => {
+  const chunks = { total: 1200, characters: { least: 41, median: 690, most: 2989 }, flawed: 2, flaws: { short: 1, no_words: 2 } };
+  assert.deepEqual(chunkFacts(chunks), ["1,200 chunks of 690 characters (median)", "2 chunks with a flaw"]);
+  assert.deepEqual(chunkFacts({ ...chunks, flawed: 0 })[1], null);
+  assert.deepEqual(chunkFacts(null), []);
 });

@@ -14,9 +14,10 @@ import pymupdf
 from core.errors import DocumentError
 from extract.base import Element, Kind, Limits, Opened, Request
 from extract.pdf.reader import extract
-from ingestion.chunking import Tokenizer, chunk_elements
+from ingestion.chunking import chunk_elements
 from ingestion.language import language_of
 from ingestion.structure.elements import structure_elements
+from ingestion.token_counts import Tokenizer
 from kb.chunks import ChunkDraft
 
 LIMITS = Limits(2000)

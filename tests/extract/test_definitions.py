@@ -11,7 +11,8 @@ from core.locations import LocatedText
 from extract.base import Kind
 from extract.kinds import code_suffix
 from extract.text.definitions import DEEPEST, Definition, definitions_of
-from ingestion.chunking import chunk_elements, sections
+from ingestion.chunking import chunk_elements
+from ingestion.sections import sections
 from ingestion.structure.elements import structure_elements
 from tests.extract.reading import REQUEST, Read, read_bytes, simply
 

@@ -10,7 +10,8 @@ from core.locations import InFile, LocatedText, Span
 from core.text.sentences import sentence_bounds
 from core.text.tables import header_of, is_table
 from extract.base import Element, Kind
-from ingestion.chunking import Tokenizer, chunk_elements
+from ingestion.chunking import chunk_elements
+from ingestion.token_counts import Tokenizer
 from kb.chunk_size import MOST_CHARS
 from kb.chunks import ChunkDraft
 from kb.embedding import embedding_model

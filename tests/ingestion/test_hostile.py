@@ -16,7 +16,7 @@ from core.locations import Box, LocatedText, OnPage, Page
 from extract.base import Element, Kind
 from extract.invisible import strip_invisible
 from extract.pdf.visible_lines import PAGES_SEARCHED_OUTSIDE
-from ingestion.chunking import sections
+from ingestion.sections import sections
 from kb.models import Chunk, Document, Status
 from tests.conftest import Cast
 from tests.extract.reading import read, read_bytes

@@ -19,6 +19,7 @@ MOST_ELEMENTS = 400
 SAME_COLUMN = 0.5
 # Boxes of neighbouring lines may overlap by so many points.
 OVERLAP = 2.0
+MARK_CHARS = 4
 
 
 def in_reading_order(elements: Sequence[Element]) -> list[Element]:
@@ -35,10 +36,13 @@ def _order_page(elements: list[Element]) -> Iterator[Element]:
         yield from elements
         return
     placed: list[tuple[Box, Element]] = []
+    last = -1
     for element in elements:
         around = _around(element)
-        before = [at for at, (other, _) in enumerate(placed) if _is_above(around, other)]
-        placed.insert(before[0] if before else len(placed), (around, element))
+        below = (at for at, (other, _) in enumerate(placed) if _is_above(around, other))
+        # A mark, such as “(d)” or “®”, stays with the text after which it is drawn.
+        last = last + 1 if len(element.text) <= MARK_CHARS else next(below, len(placed))
+        placed.insert(last, (around, element))
     yield from (element for _, element in placed)
 
 

@@ -23,6 +23,11 @@ def test_a_heading_that_is_drawn_last_comes_before_its_text() -> None:
     assert texts(in_reading_order(drawn)) == ["Title", "One two", "Second", "Three four"]
 
 
+def test_marks_stay_with_the_text_after_which_they_are_drawn() -> None:
+    drawn = [typed("One two", y=100), typed("(d)", y=96), typed("Three four", y=140), typed("®", y=80)]
+    assert texts(in_reading_order(drawn)) == ["One two", "(d)", "Three four", "®"]
+
+
 def test_columns_keep_their_order() -> None:
     left = [typed("Left first", y=100, x=50), typed("Left second", y=500, x=50)]
     right = [typed("Right first", y=100, x=320), typed("Right second", y=500, x=320)]

@@ -105,7 +105,7 @@ def _outline(pdf: pymupdf.Document) -> Iterator[Entry]:
 
 
 def _lines(pdf: pymupdf.Document) -> Iterator[Line]:
-    for page in pdf:
+    for page in pdf.pages():
         for block in page.get_text("dict", flags=pymupdf.TEXT_PRESERVE_LIGATURES)["blocks"]:
             for line in block.get("lines", ()):
                 text = " ".join("".join(span["text"] for span in line["spans"]).split())

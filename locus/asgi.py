@@ -23,6 +23,9 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
+# Django would import it with the first request, beside the thread that loads models: where two threads import
+# the same packages, one of them may find half a package.
+import locus.urls  # noqa: E402, F401
 from accounts.access.sockets import UnknownPath  # noqa: E402
 from assistants.websocket import SessionConsumer  # noqa: E402
 from kb.embedding import start  # noqa: E402

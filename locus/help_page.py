@@ -30,7 +30,14 @@ GROUPS = [
     (gettext_lazy("Text and web pages"), ("html", "mhtml", "md", "txt", "code")),
     (gettext_lazy("E-mails, with what is attached"), ("eml", "msg", "mbox")),
     (gettext_lazy("Pictures and scans"), ("png", "jpg", "tiff", "webp", "bmp", "gif", "heic", "jp2")),
-    (gettext_lazy("Recordings"), ("wav", "mp3", "m4a", "flac", "ogg", "opus", "webm", "mp4", "mkv", "mov")),
+    (
+        gettext_lazy("Recordings"),
+        ("mp3", "wav", "m4a", "flac", "ogg", "opus", "aac", "aiff", "wma", "amr", "au", "caf"),
+    ),
+    (
+        gettext_lazy("Films, by their sound"),
+        ("mp4", "webm", "mkv", "mov", "avi", "mpg", "wmv", "3gp", "subtitles"),
+    ),
 ]
 """Kinds of file under headings for people; tests/locus/test_help.py checks that none is missing."""
 MOST_EXTENSIONS = 12

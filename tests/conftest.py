@@ -28,7 +28,13 @@ from accounts.access.keys import create_key
 from accounts.models import Membership, User, Workspace
 from accounts.roles import KeyScope, Role
 from core.database.base import DatabaseWrapper
-from core.row_access import NOTHING, act_as_system_in_this_process, set_access
+from core.row_access import (
+    NOTHING,
+    act_as_system_in_this_process,
+    current_access,
+    set_access,
+    with_access,
+)
 from search.rerank import registry as reranking
 from tests.slow import PATHS
 from tests.testing.database import empty_database, renew_tables
@@ -134,6 +140,13 @@ def place_in_line(item: pytest.Item) -> int:
 @pytest.fixture(autouse=True)
 def _no_network() -> None:
     socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)
+
+
+@pytest.fixture(autouse=True)
+def _own_access() -> Iterator[None]:
+    """A test that goes on for a principal in this thread leaves that to no other."""
+    with with_access(current_access()):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -100,6 +100,9 @@ def test_only_these_modules_work_outside_a_scope() -> None:
         "runs/following.py",
         "runs/scrubbing.py",  # removes the words of documents that are deleted
         "runs/jobs.py",
+        "assistants/gateway/leaving.py",  # ends the run whose client has left, and no other
+        "assistants/gateway/usage.py",  # the costs of an execution that a scoped query found
+        "assistants/gateway/view.py",  # the end of an execution whose events it has streamed to its owner
         "accounts/ledger/balances.py",  # books for the workspace that a scoped run pays with
         "accounts/ledger/spending.py",
         "ingestion/pipeline.py",  # jobs act on the document that their uploader was allowed to add

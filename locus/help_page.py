@@ -122,6 +122,8 @@ def web_manifest(request: HttpRequest) -> HttpResponse:
         "share_target": {
             "action": "/documents/",
             "method": "GET",
+            # Its default, of which Chromium complains if it is left out.
+            "enctype": "application/x-www-form-urlencoded",
             "params": {"url": "shared_url", "text": "shared_text"},
         },
         "shortcuts": [

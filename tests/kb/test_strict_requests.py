@@ -59,7 +59,9 @@ def test_an_upload_without_body_or_content_type_is_told_that_it_has_no_file(cast
 def test_every_operation_refuses_a_query_parameter_it_does_not_know(cast: Cast, owned: Owned) -> None:
     """me, tools, workspaces, keys and chunks ignored unknown parameters: a misspelt filter widened a list."""
     headers = cast.headers("alice")
-    served = [(method, route) for method, route in ROUTES if route != "metrics"]
+    # Protocols of others add parameters that we do not know.
+    served = [(method, route) for method, route in ROUTES if route.startswith(("api/v1/", "chunks/"))]
+    assert len(served) > 100
     for method, route in served:
         address = f"{owned.address(route)}?no_such_parameter=1"
         response = getattr(Client(), method)(address, headers=headers)

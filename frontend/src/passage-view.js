@@ -26,7 +26,7 @@ function tableNode(text, { head, rows }, range) {
   const cell = (tag, place) => h(tag, tag === "th" ? { scope: "col" } : {}, marked(text, place, range));
   return h(
     "div",
-    { class: "passage-table", tabindex: "0", role: "region", "aria-label": t("Table") },
+    { class: "passage-table", tabindex: "0", role: "group", "aria-label": t("Table") },
     h(
       "table",
       {},

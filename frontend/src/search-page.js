@@ -231,7 +231,7 @@ function rowsNode(text, { head, rows }, query) {
   const row = (tag, places) => h("tr", {}, places.map((place) => cell(tag, place)));
   return h(
     "div",
-    { class: "passage-table", tabindex: "0", role: "region", "aria-label": t("Table") },
+    { class: "passage-table", tabindex: "0", role: "group", "aria-label": t("Table") },
     h("table", {}, h("thead", {}, row("th", head)), h("tbody", {}, rows.map((places) => row("td", places)))),
   );
 }

@@ -62,7 +62,7 @@ export class BlockMaker {
     const made = { "data-machine": block.machine_made ? "true" : null };
     if (tag === "li") return h("li", { class: OWN_MARK.test(block.text) ? "has-own-mark" : null, ...made }, words);
     if (block.kind === "heading") return this.#heading(block, words);
-    if (block.kind === "code") return h("pre", { class: "reading-code", tabindex: "0", role: "region", "aria-label": t("Code") }, words);
+    if (block.kind === "code") return h("pre", { class: "reading-code", tabindex: "0", role: "group", "aria-label": t("Code") }, words);
     return h("p", { class: `reading-${block.kind}`, ...made }, words);
   }
 

@@ -102,8 +102,9 @@ def read_packed(path: Path) -> PackedModel:
     cursor = _Cursor(data)
     if cursor.bytes(len(MAGIC)) != MAGIC or cursor.integer("I") != VERSION:
         raise UnreadableWeights(f"it does not begin with {MAGIC!r} and version {VERSION}")
-    *whole, epsilon, block = cursor.values("7ifi")
-    sizes = Sizes(*map(int, whole), epsilon=epsilon, block=int(block))
+    hidden, layers, heads, feed_forward, rows, positions, types = map(int, cursor.values("7i"))
+    epsilon, block = cursor.values("fi")
+    sizes = Sizes(hidden, layers, heads, feed_forward, rows, positions, types, epsilon, int(block))
     if sizes.block != BLOCK:
         raise UnreadableWeights(f"its blocks hold {sizes.block} weights instead of {BLOCK}")
     return PackedModel(sizes, _read_pieces(cursor), _read_tensors(cursor, data))

@@ -37,7 +37,8 @@ class SentenceTransformersModel(EmbeddingModel):
         self.revision = weights_revision(folder)
         self.dimensions = int(self._model.get_embedding_dimension() or 0)
         self._window = int(self._model.max_seq_length or 512)
-        self.max_tokens = self._window - max(self.count_tokens(["", *self._model.prompts.values()]))
+        prompts = filter(None, self._model.prompts.values())
+        self.max_tokens = self._window - max(self.count_tokens(["", *prompts]))
         # Only a transformer has tokens in context; only a tokenizer in Rust reports their positions.
         self.has_token_vectors = hasattr(self._model[0], "auto_model") and self._model.tokenizer.is_fast
         self.runs_on = f"sentence-transformers on {_device_name(str(self._model.device))}"

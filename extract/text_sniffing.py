@@ -40,7 +40,7 @@ CODE_ENDS = (";", "{", "}", "(", "[", "):", "->", "=>")
 
 # The first line of times in SubRip files stands below a number.
 SRT_TIMES = re.compile(
-    r"\s*+\d{1,9}[ \t]*+\n[ \t]*+\d{1,3}:\d\d:\d\d[,.]\d{1,3}[ \t]*+-->[ \t]*+\d{1,3}:\d\d:\d\d"
+    r"\A\s*+\d{1,9}[ \t]*+\n[ \t]*+\d{1,3}:\d\d:\d\d[,.]\d{1,3}[ \t]*+-->[ \t]*+\d{1,3}:\d\d:\d\d"
 )
 
 DELIMITERS = "\t,;|"

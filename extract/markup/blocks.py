@@ -8,7 +8,7 @@ from lxml import etree
 
 from extract.base import Element, Kind
 from extract.grids import table_elements
-from extract.markup.surroundings import Surroundings
+from extract.markup.surroundings import PageSurroundings
 from extract.markup.tables import grid, is_data_table
 from extract.places import element, fold_spaces
 
@@ -112,7 +112,7 @@ class _Walk:
         self.text: list[str] = []
         self.open_kinds: list[tuple[Kind, int | None]] = [(Kind.PARAGRAPH, None)]
         self.skipped: etree._Element | None = None
-        self.surroundings = Surroundings.of(root).nodes
+        self.surroundings = PageSurroundings.of(root).nodes
 
     def elements(self) -> Iterator[Element]:
         """Yield the elements in document order."""

@@ -55,13 +55,13 @@ class _Size:
 
 
 @dataclass(slots=True)
-class Surroundings:
+class PageSurroundings:
     """The nodes of a page that are not its content, the outermost ones."""
 
     nodes: set[etree._Element] = field(default_factory=set)
 
     @classmethod
-    def of(cls, root: etree._Element) -> Surroundings:
+    def of(cls, root: etree._Element) -> PageSurroundings:
         """Look at a page; what would take all of its text with it is content."""
         sizes = _sizes(root)
         found = {node for node in sizes if _is_beside(node, sizes)} | _related(root, sizes)

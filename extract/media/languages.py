@@ -35,7 +35,7 @@ FRAMES_PER_SEC = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class SpokenPassage:
     """Samples `start` to `end` of a stretch, in which one language is spoken: the code of the model.
 
     `probability` is that of the language, the mean over its speech. `secs` of it are speech.
@@ -59,7 +59,7 @@ class _Piece:
         return (self.end - self.start) / RATE
 
 
-def passages(samples: Samples, model: WhisperModel) -> list[Passage]:
+def passages(samples: Samples, model: WhisperModel) -> list[SpokenPassage]:
     """Return the passages of a stretch in order, none if nobody speaks; together they cover all samples."""
     pieces = [_Piece(start, end, _chances(samples[start:end], model)) for start, end in _speech(samples)]
     if not pieces:
@@ -73,10 +73,10 @@ def passages(samples: Samples, model: WhisperModel) -> list[Passage]:
     return [_passage(*bound, *run) for bound, run in zip(bounds, runs, strict=True)]
 
 
-def _passage(start: int, end: int, language: str, pieces: list[_Piece]) -> Passage:
+def _passage(start: int, end: int, language: str, pieces: list[_Piece]) -> SpokenPassage:
     secs = sum(piece.secs for piece in pieces)
     mean = sum(piece.chances.get(language, 0.0) * piece.secs for piece in pieces) / secs
-    return Passage(start, end, language, mean, secs)
+    return SpokenPassage(start, end, language, mean, secs)
 
 
 def _speech(samples: Samples) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ from extract.media.channels import are_apart
 from extract.media.languages import RATE, Samples
 from extract.media.sentences import locate_words
 from extract.media.sound import Recording, recording
-from extract.media.speech import Sentence, Transcript, quietest_sample, transcribe
+from extract.media.speech import SpokenSentence, Transcript, quietest_sample, transcribe
 from extract.media.subtitles import subtitle_elements, subtitle_track
 from extract.sniffing import sniff
 
@@ -144,7 +144,7 @@ def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:
         yield UnitRead(number, TextOrigin.BLANK, speech_secs=speech_secs)
 
 
-def _element(sentence: Sentence, speaker: str | None) -> Element:
+def _element(sentence: SpokenSentence, speaker: str | None) -> Element:
     located = locate_words(sentence.words)
     return Element(Kind.PARAGRAPH, located, language=sentence.language, speaker=speaker)
 

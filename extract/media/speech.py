@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extract.media.languages import RATE, Passage, Samples, passages
+from extract.media.languages import RATE, Samples, SpokenPassage, passages
 from extract.media.model import english_model, load_model
 from extract.media.sentences import SpokenWord, cut_sentences
 from extract.memory import allocation_errors
@@ -46,7 +46,7 @@ ISO_639_1 = {"jw": "jv", "yue": "zh"}
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class SpokenSentence:
     """Words of one language, ISO 639-1 or None for one without such a code."""
 
     words: tuple[SpokenWord, ...]
@@ -58,7 +58,7 @@ class Transcript:
     """Sentences in order; `speech_secs` is how much of the sound is speech, short pauses within it included,
     and `not_understood` how much of that is left out."""
 
-    sentences: list[Sentence]
+    sentences: list[SpokenSentence]
     speech_secs: float
     not_understood: float
 
@@ -71,20 +71,22 @@ def transcribe(samples: Samples, start: float = 0.0, model: Path | None = None) 
     without a model, and `OutOfMemory`.
     """
     with allocation_errors():
-        sentences: list[Sentence] = []
+        sentences: list[SpokenSentence] = []
         spoken = lost = 0.0
         for passage in passages(samples, load_model(model)):
             believed, missing = _read_passage(samples, passage, model)
             words = (_word(word, start + passage.start / RATE, _secs(passage)) for word in believed)
             language = ISO_639_1.get(passage.language, passage.language)
             code = language if len(language) == 2 else None
-            sentences += [Sentence(tuple(each), code) for each in cut_sentences(words)]
+            sentences += [SpokenSentence(tuple(each), code) for each in cut_sentences(words)]
             spoken += passage.secs
             lost += missing
         return Transcript(sentences, min(spoken, len(samples) / RATE), lost)
 
 
-def _read_passage(samples: Samples, passage: Passage, model: Path | None) -> tuple[list[FoundWord], float]:
+def _read_passage(
+    samples: Samples, passage: SpokenPassage, model: Path | None
+) -> tuple[list[FoundWord], float]:
     """Return the words that are believed, and the seconds of speech without any."""
     import ctranslate2
 
@@ -123,7 +125,7 @@ def _believed(segments: Sequence[Segment], least: float) -> list[Segment]:
     ]
 
 
-def _secs(passage: Passage) -> float:
+def _secs(passage: SpokenPassage) -> float:
     return (passage.end - passage.start) / RATE
 
 

@@ -15,10 +15,13 @@ from extract.archives import is_xml
 STRICT = b"http://purl.oclc.org/ooxml/"
 LOOKED_AT = 4096
 # ISO/IEC 29500-1 against ISO/IEC 29500-4: names of namespaces and relationships.
+MAIN = re.compile(rb"http://purl\.oclc\.org/ooxml/(wordprocessingml|spreadsheetml|presentationml)/main")
+DRAWING = re.compile(rb"http://purl\.oclc\.org/ooxml/drawingml/([A-Za-z]+)")
+DOCUMENT = re.compile(rb"http://purl\.oclc\.org/ooxml/officeDocument/([A-Za-z]+)")
 NAMES = (
-    (rb"http://purl\.oclc\.org/ooxml/(wordprocessingml|spreadsheetml|presentationml)/main", rb"\1/2006/main"),
-    (rb"http://purl\.oclc\.org/ooxml/drawingml/([A-Za-z]+)", rb"drawingml/2006/\1"),
-    (rb"http://purl\.oclc\.org/ooxml/officeDocument/([A-Za-z]+)", rb"officeDocument/2006/\1"),
+    (MAIN, rb"\1/2006/main"),
+    (DRAWING, rb"drawingml/2006/\1"),
+    (DOCUMENT, rb"officeDocument/2006/\1"),
 )
 TRANSITIONAL = b"http://schemas.openxmlformats.org/"
 
@@ -52,5 +55,5 @@ def _renamed(content: bytes) -> bytes:
     if STRICT not in content:
         return content
     for strict, usual in NAMES:
-        content = re.sub(strict, TRANSITIONAL + usual, content)
+        content = strict.sub(TRANSITIONAL + usual, content)
     return content

@@ -23,7 +23,7 @@ YEAR = re.compile(r"(19|20)\d\d(\s*\(\w\))?\*{0,2}")
 CURRENCY = re.compile(r"\(?(US|C|A|HK)?[$€£¥]")
 TAIL = re.compile(r"[%)]+")
 # “495” and “$1,204” in “495 $1,204”; “(1)” is the mark of a footnote.
-FIGURE = re.compile(r"[(\-–—+$€£¥]*+\d[\d.,]*+[)%]*+|—|–")
+FIGURE = re.compile(r"[(\-–—+$€£¥]{0,6}+\d[\d.,]*+[)%]*+|—|–")
 FOOTNOTE = re.compile(r"\(\w\)")
 # A mark of a footnote is no higher than this share of the type before it, and raised by this share of itself.
 MARK = re.compile(r"\(?\w{1,2}\)?|[*†‡§]{1,3}")

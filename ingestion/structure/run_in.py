@@ -14,7 +14,7 @@ TITLE_CHARS, FEWEST_CHARS_AFTER = 100, 40
 # A document has several, and none comes back so often: then it is a mark, such as “Example.”
 FEWEST_ALIKE, OFTEN = 2, 4
 STOP = r"[.:?!—–]"
-ENDS, BEGINS = re.compile(rf"{STOP}\Z"), re.compile(rf"\s*(?:{STOP}|-\s)")
+ENDS, BEGINS = re.compile(rf"{STOP}\Z"), re.compile(rf"\s?(?:{STOP}|-\s)")
 WORKS = re.compile(
     r"\b(references|bibliography|literature|literatur|literaturverzeichnis|références|bibliographie|referencias)\b",
     re.IGNORECASE,

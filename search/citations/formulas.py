@@ -22,7 +22,7 @@ _LEFT = r"\d\s.,()%$€£¥+*/×÷·−–-"
 _FORMULA = re.compile(
     rf"(?<![{_LEFT}])([{_LEFT}]++)[=≈]\s*+([−–+-]?\s?[$€£¥]?\s?\d(?:[.,]?\d|\s\d{{3}}(?!\d))*+)(\s?%)?"
 )
-_TOKEN = re.compile(r"\s*+(?:(\d(?:[.,]?\d|\s\d{3}(?!\d))*+)(\s?%)?|([()+*/×÷·−–-])|[$€£¥])")
+_TOKEN = re.compile(r"\s?(?:(\d(?:[.,]?\d|\s\d{3}(?!\d))*+)(\s?%)?|([()+*/×÷·−–-])|[$€£¥])")
 _SUMMANDS_OF_MEAN = re.compile(r"\A\s*+\(([^()]++)\)\s*+[÷/]\s*+(\d{1,2})\s*+\Z")
 _SIGNS = {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"}
 
@@ -70,9 +70,9 @@ class Expression:
         self._tokens: list[Decimal | str] = []
         self._at = 0
         at = 0
-        stripped = text.rstrip()
-        while at < len(stripped):
-            token = _TOKEN.match(stripped, at)
+        folded = " ".join(text.split())
+        while at < len(folded):
+            token = _TOKEN.match(folded, at)
             if token is None or len(self._tokens) == MOST_TOKENS:
                 raise NotAFormula(text)
             at = token.end()

@@ -12,7 +12,7 @@ from enum import StrEnum
 from search.generation.extractive.statements import words_of
 
 
-class Kind(StrEnum):
+class CalculationKind(StrEnum):
     """What is computed: of one row over two or more years, or of two or more rows of one year."""
 
     GROWTH = "growth"
@@ -26,7 +26,7 @@ class Kind(StrEnum):
 class Calculation:
     """`years` are those of the question, ascending; `cues` is what tells the kind, `rest` all else of it."""
 
-    kind: Kind
+    kind: CalculationKind
     years: tuple[str, ...]
     rest: str
     cues: str
@@ -94,21 +94,21 @@ def calculation_of(question: str) -> Calculation | None:
     rest, cues = question, " ".join(match for cue in _CUES.values() for match in cue.findall(question))
     for cue in _CUES.values():
         rest = cue.sub(" ", rest)
-    is_ratio = kind is Kind.RATIO and _RATIO.search(question) is not None
+    is_ratio = kind is CalculationKind.RATIO and _RATIO.search(question) is not None
     whole = None if is_ratio else _WHOLE.search(question)
     before_whole = question[: whole.start()] if whole else None
     return Calculation(kind, years, rest, cues, "yearly" in found, before_whole, is_ratio)
 
 
-def _kind(found: set[str], years: tuple[str, ...]) -> Kind | None:
+def _kind(found: set[str], years: tuple[str, ...]) -> CalculationKind | None:
     if "change" in found and "percent" in found:
-        return Kind.GROWTH
+        return CalculationKind.GROWTH
     if "change" in found and ("amount" in found or "yearly" in found or len(years) > 1):
-        return Kind.DIFFERENCE
+        return CalculationKind.DIFFERENCE
     if "mean" in found:
-        return Kind.MEAN
+        return CalculationKind.MEAN
     if "share" in found or "percent" in found:
-        return Kind.RATIO
+        return CalculationKind.RATIO
     if "sum" in found:
-        return Kind.SUM
-    return Kind.DIFFERENCE if "amount" in found else None
+        return CalculationKind.SUM
+    return CalculationKind.DIFFERENCE if "amount" in found else None

@@ -18,7 +18,7 @@ from core.text.analysis import terms
 from core.text.figures import Figure, figure_of
 from core.text.tables import header_of, is_table
 from search.contexts import Context
-from search.generation.extractive.calculations import Calculation, Kind, calculation_of
+from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
 from search.generation.extractive.formulas import Operand, formula
 from search.generation.extractive.statements import words_of
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
@@ -46,7 +46,7 @@ Measure = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class TableFigure:
     """A figure of a table: what it measures, of which years, and in which row it stands."""
 
     context: Context
@@ -74,11 +74,11 @@ def computed(question: str, contexts: Sequence[Context]) -> list[str]:
     return [f"- **{written}** {markers}\n", *_rows(operands)]
 
 
-def _operand(fact: Fact) -> Operand:
+def _operand(fact: TableFigure) -> Operand:
     return Operand(fact.name, max(fact.years, default=""), fact.figure, fact.row.unit, fact.context.language)
 
 
-def _rows(operands: Iterable[Fact]) -> Iterator[str]:
+def _rows(operands: Iterable[TableFigure]) -> Iterator[str]:
     """Yield the rows of the operands, each once, with the cells that count."""
     cells: dict[tuple[int, FactRow], list[FactCell]] = {}
     for fact in operands:
@@ -90,7 +90,7 @@ def _rows(operands: Iterable[Fact]) -> Iterator[str]:
 # --- Figures -----------------------------------------------------------------------------------------------
 
 
-def _facts(contexts: Sequence[Context]) -> Iterator[Fact]:
+def _facts(contexts: Sequence[Context]) -> Iterator[TableFigure]:
     left = MOST_FACTS
     for context in (context for context in contexts if is_table(context.text)):
         for row in rows_of(context.text):
@@ -101,30 +101,34 @@ def _facts(contexts: Sequence[Context]) -> Iterator[Fact]:
                     yield _fact(context, row, cell, figure)
 
 
-def _fact(context: Context, row: FactRow, cell: FactCell, figure: Figure) -> Fact:
+def _fact(context: Context, row: FactRow, cell: FactCell, figure: Figure) -> TableFigure:
     """Return a figure by its row, of the years of its column; or the other way round, in turned tables."""
     years, name = frozenset(_YEAR.findall(cell.column)), row.name
     if not years and (years := frozenset(_YEAR.findall(row.name))):
         name = _YEAR.sub("", _DAY.sub("", row.name)).strip(" ,.:–-")
         name = name if terms(name, context.language) else cell.column
-    return Fact(context, row, cell, name, tuple(terms(name, context.language)), years, figure)
+    return TableFigure(context, row, cell, name, tuple(terms(name, context.language)), years, figure)
 
 
 # --- Operands ----------------------------------------------------------------------------------------------
 
 
-def _operands(asked: Calculation, question: str, facts: Sequence[Fact]) -> list[Fact] | None:
+def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -> list[TableFigure] | None:
     """Return the figures to compute with, in their order; None if any of them is missing or not sure."""
     measures = _named(question, facts, asked.cues)
     if not measures:
         return None
-    if asked.kind is not Kind.RATIO and (len(measures) == 1 or len(asked.years) > 1 or asked.is_yearly):
+    if asked.kind is not CalculationKind.RATIO and (
+        len(measures) == 1 or len(asked.years) > 1 or asked.is_yearly
+    ):
         wanted = [(measures[0], year) for year in _years(asked, measures[0], facts)]
     else:
         if asked.before_whole is not None and not _named(asked.before_whole, facts, asked.cues):
             measures = measures[::-1]
         wanted = [(measure, asked.years[-1] if asked.years else "") for measure in measures]
-    if not 2 <= len(wanted) <= MOST_OPERANDS or (len(wanted) > 2 and asked.kind not in (Kind.SUM, Kind.MEAN)):
+    if not 2 <= len(wanted) <= MOST_OPERANDS or (
+        len(wanted) > 2 and asked.kind not in (CalculationKind.SUM, CalculationKind.MEAN)
+    ):
         return None
     words = words_of(question)
     of_one = [[fact for fact in facts if fact.context is context] for context in _contexts(facts)]
@@ -136,7 +140,7 @@ def _operands(asked: Calculation, question: str, facts: Sequence[Fact]) -> list[
     return None
 
 
-def _named(question: str, facts: Sequence[Fact], cues: str) -> list[Measure]:
+def _named(question: str, facts: Sequence[TableFigure], cues: str) -> list[Measure]:
     """Return what a question names, in its order; the longest names first take their words.
 
     “By what percentage did total revenue grow” does not name the row “Percentage of total revenue”.
@@ -158,30 +162,30 @@ def _named(question: str, facts: Sequence[Fact], cues: str) -> list[Measure]:
     return list(dict.fromkeys(places[at] for at in sorted(places)))
 
 
-def _years(asked: Calculation, measure: Measure, facts: Sequence[Fact]) -> list[str]:
+def _years(asked: Calculation, measure: Measure, facts: Sequence[TableFigure]) -> list[str]:
     """Return the years to compare, ascending: those named, with the one before if only one is."""
     years = list(asked.years)
     known = sorted({max(fact.years) for fact in facts if fact.measure == measure and len(fact.years) == 1})
-    if len(years) == 1 and asked.kind in (Kind.GROWTH, Kind.DIFFERENCE):
+    if len(years) == 1 and asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE):
         return [str(int(years[0]) - 1), *years]
     if not years and asked.is_yearly:
         return known[-2:]
-    if len(years) == 2 and asked.kind in (Kind.SUM, Kind.MEAN):
+    if len(years) == 2 and asked.kind in (CalculationKind.SUM, CalculationKind.MEAN):
         between = [str(year) for year in range(int(years[0]), int(years[1]) + 1)]
         return between if set(between) <= set(known) else years
     return years
 
 
-def _contexts(facts: Sequence[Fact]) -> list[Context]:
+def _contexts(facts: Sequence[TableFigure]) -> list[Context]:
     """Return the contexts of the facts, each once, best first."""
     return list({fact.context.rank: fact.context for fact in facts}.values())
 
 
-def _is(fact: Fact, measure: Measure, year: str) -> bool:
+def _is(fact: TableFigure, measure: Measure, year: str) -> bool:
     return fact.measure == measure and (fact.years == {year} if year else fact.cell is fact.row.cells[0])
 
 
-def _only(facts: Sequence[Fact], words: frozenset[str]) -> Fact | None:
+def _only(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
     """Return the fact whose column has most words of the question; None if several do, and differ."""
     shares = [len(words.intersection(re.findall(r"\w+", fact.cell.column.casefold()))) for fact in facts]
     best = [fact for fact, share in zip(facts, shares, strict=True) if share == max(shares)]
@@ -192,14 +196,14 @@ def _only(facts: Sequence[Fact], words: frozenset[str]) -> Fact | None:
 # --- Whether it is what was asked --------------------------------------------------------------------------
 
 
-def _is_about(asked: Calculation, question: str, operands: Sequence[Fact]) -> bool:
+def _is_about(asked: Calculation, question: str, operands: Sequence[TableFigure]) -> bool:
     """Tell whether all the question says is said of the operands: of another company they say nothing."""
     if len({fact.row.unit for fact in operands}) > 1:
         return False
     return all(_says(fact, asked, operands) for fact in operands)
 
 
-def _says(fact: Fact, asked: Calculation, operands: Sequence[Fact]) -> bool:
+def _says(fact: TableFigure, asked: Calculation, operands: Sequence[TableFigure]) -> bool:
     context = fact.context
     about = [context.document_name, *context.headings, header_of(context.text), fact.cell.column]
     known = {*terms(" ".join(about), context.language), *_ABOUT_NOTHING}

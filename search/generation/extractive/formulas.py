@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from core.text.figures import Figure, places_of, write_figure
-from search.generation.extractive.calculations import Calculation, Kind
+from search.generation.extractive.calculations import Calculation, CalculationKind
 from search.generation.extractive.wording import escape_markdown
 
 PLACES_OF_SHARE = 1
@@ -40,9 +40,11 @@ def formula(asked: Calculation, operands: Sequence[Operand]) -> str | None:
 def _label(asked: Calculation, operands: Sequence[Operand]) -> str:
     names = list(dict.fromkeys(operand.name for operand in operands))
     years = list(dict.fromkeys(operand.year for operand in operands if operand.year))
-    sign = {Kind.SUM: " + ", Kind.RATIO: " ÷ ", Kind.DIFFERENCE: " − "}.get(asked.kind, ", ")
-    between = " → " if asked.kind in (Kind.GROWTH, Kind.DIFFERENCE) else ", "
-    mean = "⌀ " if asked.kind is Kind.MEAN else ""
+    sign = {CalculationKind.SUM: " + ", CalculationKind.RATIO: " ÷ ", CalculationKind.DIFFERENCE: " − "}.get(
+        asked.kind, ", "
+    )
+    between = " → " if asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE) else ", "
+    mean = "⌀ " if asked.kind is CalculationKind.MEAN else ""
     return ", ".join(filter(None, [mean + sign.join(names), between.join(years)]))
 
 
@@ -93,10 +95,10 @@ def _result(value: Decimal, operands: Sequence[Operand], more_places: int = 0) -
     return f"{write_figure(value, places, operands[0].language)}{percent}{unit}"
 
 
-_WRITERS: dict[Kind, Callable[[Calculation, Sequence[Operand]], str | None]] = {
-    Kind.GROWTH: _growth,
-    Kind.DIFFERENCE: _difference,
-    Kind.RATIO: _ratio,
-    Kind.SUM: _sum,
-    Kind.MEAN: _mean,
+_WRITERS: dict[CalculationKind, Callable[[Calculation, Sequence[Operand]], str | None]] = {
+    CalculationKind.GROWTH: _growth,
+    CalculationKind.DIFFERENCE: _difference,
+    CalculationKind.RATIO: _ratio,
+    CalculationKind.SUM: _sum,
+    CalculationKind.MEAN: _mean,
 }

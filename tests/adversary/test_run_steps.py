@@ -17,6 +17,8 @@ from accounts.access.keys import create_key
 from accounts.models import ApiKey, Membership, Session
 from accounts.principal import Principal
 from accounts.roles import KeyScope, Role
+from assistants.gateway.mcp import running
+from assistants.gateway.view import wait_for
 from core.errors import Forbidden, Unauthenticated
 from core.row_access import NOTHING, with_access
 from locus.demo import EXTERNAL_ID
@@ -84,6 +86,18 @@ def test_a_result_is_for_a_key_that_still_is(cast: Cast, done: Execution) -> Non
     key.delete()
     with pytest.raises(Unauthenticated):
         _result_reply(call, done)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_other_protocols_give_a_result_to_a_key_that_still_is(cast: Cast, done: Execution) -> None:
+    key = ApiKey.objects.get(user=cast.alice)
+    principal = principal_of_key(key)
+    assert wait_for(principal, done) == done
+    assert running._result(principal, done) == {"response": ""}
+    key.delete()
+    for give in (wait_for, running._result):
+        with pytest.raises(Unauthenticated):
+            give(principal, done)
 
 
 @pytest.mark.django_db(transaction=True)

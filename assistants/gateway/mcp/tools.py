@@ -15,9 +15,10 @@ from assistants.gateway.mcp.running import Json, ModelCall, answer_json, run
 from core.api.validation import validated
 from core.errors import NotFound
 from core.threads import in_database
+from kb.access import live_chunks
 from kb.api.filtering import DocumentFilter
 from kb.api.finding import visible_chunk, visible_document
-from kb.models import Chunk, Document
+from kb.models import Document
 from runs.registry import tool_named
 from search.api import SearchInput, run_search
 from search.inputs import QueryText
@@ -115,9 +116,8 @@ def _fetched(principal: Principal, id: str, base_url: str) -> Json:
 
 
 def _whole(principal: Principal, document: Document, base_url: str) -> Json:
-    chunks = Chunk.objects.addressable_by(principal).filter(document=document, replaced_by=None)
     text, is_whole = "", True
-    for part in chunks.order_by("ordinal", "id").values_list("text", flat=True).iterator(100):
+    for part in live_chunks(principal, document).values_list("text", flat=True).iterator(100):
         text += f"{part}\n\n"
         if len(text) > MOST_TEXT:
             text, is_whole = text[:MOST_TEXT], False

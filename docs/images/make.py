@@ -97,7 +97,7 @@ def draw_screenshot(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".turn")).to_have_attribute("data-status", "completed", timeout=60_000)
     page.locator(".cite").first.click()
-    expect(page.locator(".viewer [data-drawn]")).to_be_visible()
+    expect(page.locator(".viewer [data-drawn]").first).to_be_visible(timeout=60_000)
     page.wait_for_timeout(1_000)
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
     picture.quantize(256).save(HERE / "ask.png", optimize=True)

@@ -23,6 +23,8 @@ from tests.testing.search_engines import ProviderDouble, double
 PASSWORD = "a password for the browser"
 DESKTOP: ViewportSize = {"width": 1280, "height": 860}
 PHONE: ViewportSize = {"width": 390, "height": 800}
+LOOK = os.environ.get("LOOK", "light-1280")
+"""In which theme and size flows run, if a test does not choose: `LOOK=dark-390 pytest tests/browser/…`."""
 # Of a busy machine: pages are drawn by a process of their own.
 PATIENCE_MS = 20_000
 NAMES = ["brave", "tavily", "duckduckgo"]
@@ -114,7 +116,13 @@ def problems() -> list[str]:
 @pytest.fixture
 def page(chromium: Browser, live: LiveServer, problems: list[str]) -> Iterator[Page]:
     """A tab of its own; the test fails if its page met an error or broke the content security policy."""
-    context = chromium.new_context(base_url=live.url, viewport=DESKTOP, reduced_motion="reduce")
+    theme, width = LOOK.split("-")
+    context = chromium.new_context(
+        base_url=live.url,
+        viewport=PHONE if width == "390" else DESKTOP,
+        color_scheme="dark" if theme == "dark" else "light",
+        reduced_motion="reduce",
+    )
     context.set_default_timeout(PATIENCE_MS)
     expect.set_options(timeout=PATIENCE_MS)
     tab = context.new_page()

@@ -45,7 +45,6 @@ def say_password(page: Page) -> None:
 
 def test_the_profile_follows_its_user(logged_in: Page, reader: User) -> None:
     page = logged_in
-    page.emulate_media(color_scheme="light")
     page.goto("/")
     page.get_by_label("Account", exact=True).click()
     page.get_by_role("link", name="Account settings").click()

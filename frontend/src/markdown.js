@@ -23,9 +23,22 @@ function citations(md) {
 
 const markdown = new MarkdownIt({ html: false, linkify: false }).use(formulas).use(citations);
 
-/** Show an answer's text; its citations are empty buttons, which whoever knows the sources dresses. */
+/** Of each element, the HTML of the blocks that it shows, as they were before anybody dressed their citations. */
+const shown = new WeakMap();
+
+/**
+ * Show an answer's text; its citations are empty buttons, which whoever knows the sources dresses.
+ * The first blocks stay as long as they are the same: a click on a citation is lost if its button is replaced.
+ */
 export function renderInto(element, text) {
-  element.replaceChildren(nodesOf(text));
+  const blocks = [...nodesOf(text).childNodes];
+  const before = shown.get(element) ?? [];
+  const now = blocks.map((block) => block.outerHTML ?? block.data);
+  const same = now.findIndex((html, at) => html !== before[at]);
+  const kept = same < 0 ? now.length : same;
+  while (element.childNodes.length > kept) element.lastChild.remove();
+  element.append(...blocks.slice(kept));
+  shown.set(element, now);
   renderFormulas(element);
 }
 

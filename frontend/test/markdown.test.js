@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withoutCitations } from "../src/citations.js";
-import { nodesOf, toPlain } from "../src/markdown.js";
+import { nodesOf, renderInto, toPlain } from "../src/markdown.js";
 import { writtenDocument } from "./written-document.js";
 
 globalThis.document = writtenDocument;
@@ -31,6 +31,18 @@ test("what only looks like a citation of a page is text", () => {
   for (const cited of ['<web_citation url="https://a.example/" title="x" onclick="y">[1]</web_citation>', '<web_citation url="javascript:x">[1]</web_citation>']) {
     assert.doesNotMatch(toHtml(cited), /<(web_citation|button|a)/);
   }
+});
+
+test("blocks that stay the same are not replaced while an answer grows", () => {
+  const element = document.createElement("div");
+  const texts = ["One <source_1>.\n\nTw", "One <source_1>.\n\nTwo <source_2>.", "One <source_1>.\n\nTwo <source_2>.\n\n- three", "Another."];
+  const firsts = texts.map((text) => {
+    renderInto(element, text);
+    assert.equal(element.innerHTML, toHtml(text));
+    return element.childNodes[0];
+  });
+  assert.equal(new Set(firsts.slice(0, 3)).size, 1);
+  assert.notEqual(firsts[3], firsts[0]);
 });
 
 test("HTML in an answer is text", () => {

@@ -6,6 +6,7 @@ class WrittenElement {
   #tag;
   #attributes = "";
   #children = [];
+  #parent = null;
 
   constructor(tag) {
     this.#tag = tag;
@@ -16,7 +17,24 @@ class WrittenElement {
   }
 
   append(...children) {
+    for (const child of children) if (child instanceof WrittenElement) child.#parent = this;
     this.#children.push(...children);
+  }
+
+  remove() {
+    this.#parent.#children = this.#parent.#children.filter((child) => child !== this);
+  }
+
+  get childNodes() {
+    return this.#children;
+  }
+
+  get lastChild() {
+    return this.#children.at(-1);
+  }
+
+  querySelectorAll() {
+    return [];
   }
 
   get innerHTML() {

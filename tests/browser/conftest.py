@@ -131,6 +131,8 @@ def page(chromium: Browser, live: LiveServer, problems: list[str]) -> Iterator[P
     tab.on("pageerror", lambda error: problems.append(str(error)))
     tab.on("response", lambda r: problems.append(f"{r.status} {r.url}") if r.status >= 400 else None)
     yield tab
+    # Before its context: what a tab asks for while that goes away has lost its cookies, and is refused.
+    tab.close()
     context.close()
     assert problems == []
 

@@ -286,6 +286,12 @@ class Overloaded(LocusError):
         return {"Retry-After": "10"}
 
 
+class StorageUnavailable(Overloaded):
+    """The store of files does not answer, or refuses."""
+
+    default_message = "The file store does not answer. Nothing was stored. Try again in a moment."
+
+
 class Timeout(LocusError):
     """A step took longer than its limit."""
 

@@ -184,12 +184,10 @@ class ExtractionState:
         return UNIT_NAMES.get(self.opened.file_type, "page" if self.opened.page_count else "part")
 
     def _restore(self) -> None:
-        kept = [
-            (elements, read) for elements, read in self._checkpoint.units() if read.number in self.pending
-        ]
-        for elements, read in kept:
-            self.units[read.number] = Unit(elements, read)
-        self._checkpoint.begin(kept)
+        pending = frozenset(self.pending)
+        for elements, read in self._checkpoint.units():
+            if read.number in pending:
+                self.units[read.number] = Unit(elements, read)
 
     def _store_findings(self, findings: Iterator[Finding]) -> Iterator[UnitRead]:
         """Store every finding; yield at the end of each unit."""

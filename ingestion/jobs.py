@@ -22,7 +22,7 @@ from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.jobs import Job
 
-from core.errors import DocumentError
+from core.errors import DocumentError, Overloaded
 from extract.errors import Internal
 from ingestion.job_failures import note_failures
 from ingestion.pipeline import embed, fail, fetch, read
@@ -32,7 +32,7 @@ from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK
 
 logger = logging.getLogger(__name__)
 
-TRANSIENT = (OperationalError, InterfaceError)
+TRANSIENT = (OperationalError, InterfaceError, Overloaded)
 # Each crash of a worker counts as an attempt: a file that kills every worker must not do so for ever.
 MAX_ATTEMPTS = 15
 TRIED_TOO_OFTEN = "The document could not be processed after many attempts. Ask your administrator."

@@ -143,7 +143,7 @@ def store_fetched(document: Document, page: File[bytes], mime_type: str) -> bool
     # A file that was lost and the new one have one name.
     if superseded and not (is_there and superseded == new):
         storage.delete(superseded)
-    remove_cache(page_cache(document))
+    remove_page_images(document)
     return is_there
 
 
@@ -194,8 +194,21 @@ def document_folder(id: UUID) -> str:
 
 
 def page_cache(document: Document) -> Path:
-    """Return the folder of a document's rendered page images."""
-    return Path(settings.DATA_DIR) / "cache" / "pages" / str(document.pk)
+    """Return the folder of the page images of a document's present file.
+
+    Each host has its own. What another host has of an earlier file is in a folder of another name.
+    """
+    return _page_caches() / f"{document.pk}.{document.sha256[:16]}"
+
+
+def remove_page_images(document: Document) -> None:
+    """Remove the images of all files that a document has had, from this host."""
+    for cache in _page_caches().glob(f"{document.pk}*"):
+        remove_cache(cache)
+
+
+def _page_caches() -> Path:
+    return Path(settings.DATA_DIR) / "cache" / "pages"
 
 
 def remove_cache(cache: Path) -> None:

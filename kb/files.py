@@ -6,7 +6,13 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 
-from django.http import HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import (
+    HttpRequest,
+    HttpResponseBase,
+    HttpResponseRedirect,
+    JsonResponse,
+    StreamingHttpResponse,
+)
 from django.utils.http import content_disposition_header
 
 from core.errors import RangeNotSatisfiable
@@ -23,8 +29,17 @@ INLINE_TYPES = frozenset(
 )
 
 
-def serve_file(file: StoredFile, name: str, mime_type: str, range_header: str | None) -> HttpResponseBase:
-    """Return the file, or the one part of it that `Range: bytes=…` requests (RFC 9110 §14)."""
+def serve_file(
+    file: StoredFile, name: str, mime_type: str, range_header: str | None, *, may_redirect: bool = False
+) -> HttpResponseBase:
+    """Return the file, or the one part of it that `Range: bytes=…` requests (RFC 9110 §14).
+
+    With `may_redirect`, the store itself may serve it, if the operator wants that.
+    """
+    safe = mime_type in INLINE_TYPES
+    content_type = mime_type if safe else "application/octet-stream"
+    if may_redirect and (url := file.signed_url(one_line(name), content_type, safe)):
+        return HttpResponseRedirect(url)
     size = file.storage.size(file.name)
     try:
         part = _requested_part(range_header, size)
@@ -33,11 +48,8 @@ def serve_file(file: StoredFile, name: str, mime_type: str, range_header: str | 
             RangeNotSatisfiable().as_json(), status=416, headers={"Content-Range": f"bytes */{size}"}
         )
     start, end = part or (0, size)
-    safe = mime_type in INLINE_TYPES
     response = StreamingHttpResponse(
-        _blocks(file, start, end),
-        status=206 if part else 200,
-        content_type=mime_type if safe else "application/octet-stream",
+        _blocks(file, start, end), status=206 if part else 200, content_type=content_type
     )
     response["Content-Length"] = str(end - start)
     response["Accept-Ranges"] = "bytes"
@@ -46,6 +58,14 @@ def serve_file(file: StoredFile, name: str, mime_type: str, range_header: str | 
     if part:
         response["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     return response
+
+
+def follows_redirects(request: HttpRequest) -> bool:
+    """Tell whether a client can fetch from another origin: our pages' policy forbids them to.
+
+    Browsers say for what they ask. A page asks for parts of a file; programs and downloads for all of it.
+    """
+    return request.headers.get("Sec-Fetch-Dest", "document") == "document"
 
 
 class UnsatisfiableRange(Exception):

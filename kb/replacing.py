@@ -16,10 +16,9 @@ from kb.documents import (
     QUEUED,
     document_name,
     has_file,
-    page_cache,
     queue_ingestion,
     record_change,
-    remove_cache,
+    remove_page_images,
     sha256_of,
 )
 from kb.jobs import INGEST_TASK, defer_for_document
@@ -129,4 +128,4 @@ def _take_file(row: Document, stored: str, size: int, digest: str) -> None:
 def _forget_content(storage: Storage, superseded: str, document: Document) -> None:
     if superseded:
         storage.delete(superseded)
-    remove_cache(page_cache(document))
+    remove_page_images(document)

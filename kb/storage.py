@@ -1,4 +1,4 @@
-"""Documents' files, wherever Django's storage keeps them (docs/adr/0035-storage-and-cache.md).
+"""Documents' files, wherever Django's storage keeps them (ADR 35, ADR 65).
 
 Nothing else asks a storage for a path: only a folder has paths. What can only read a file of this machine,
 such as a child process, is given a local copy.
@@ -18,8 +18,9 @@ from pathlib import Path, PurePosixPath
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import Storage
+from django.utils.http import content_disposition_header
 
-from core.errors import NotFound
+from core.errors import NotFound, Overloaded
 from kb.models import Document
 
 PASSES = 4
@@ -47,6 +48,17 @@ class StoredFile:
         except FileNotFoundError:
             raise NotFound from None
 
+    def signed_url(self, name: str, mime_type: str, inline: bool) -> str | None:
+        """Return an address at which the store itself serves the file for a moment; None if it has none."""
+        if not (settings.STORAGE == "s3" and settings.S3_SIGNED_DOWNLOADS):
+            return None
+        parameters = {
+            "ResponseContentType": mime_type,
+            "ResponseContentDisposition": content_disposition_header(not inline, name) or "attachment",
+        }
+        url: str = self.storage.url(self.name, parameters=parameters, expire=settings.S3_SIGNED_SECS)  # type: ignore[call-arg]
+        return url
+
     @contextmanager
     def local_copy(self) -> Iterator[Path]:
         """Yield the path of a file with this content, to be read only; raise `NotFound` if it is lost.
@@ -73,6 +85,7 @@ class StoredFile:
         # Named after its document, whose deletion removes what a killed process has left here.
         prefix = f"{PurePosixPath(self.name).parent.name}."
         _copies().mkdir(parents=True, exist_ok=True)
+        self._require_room()
         handle, name = tempfile.mkstemp(dir=_copies(), prefix=prefix)
         path = Path(name)
         try:
@@ -81,6 +94,15 @@ class StoredFile:
             yield path
         finally:
             path.unlink(missing_ok=True)
+
+    def _require_room(self) -> None:
+        """Raise `Overloaded` unless the disk can hold a copy, and `NotFound` without a file."""
+        try:
+            size = self.storage.size(self.name)
+        except FileNotFoundError:
+            raise NotFound from None
+        if shutil.disk_usage(_copies()).free < settings.MIN_FREE_DISK_BYTES + size:
+            raise Overloaded("The disk of this host is too full for a copy of the file.")
 
     def _opened(self) -> File[bytes]:
         try:

@@ -61,6 +61,11 @@ def _refuse_all_but_objects(options: Any) -> None:
         raise ValidationError("Not a JSON object.")
 
 
+def _refuse_all_but_http(url: str) -> None:
+    if url and not re.fullmatch(r"https?://[^\s/]+\S*", url):
+        raise ValidationError("Not an address that begins with http:// or https://.")
+
+
 # --- Where things are kept -----------------------------------------------------------------------------
 
 DATA_DIR = Path(env.str("DATA_DIR", "") or BASE_DIR / "var").resolve()
@@ -292,8 +297,41 @@ FILE_STORAGE = env.str(
     "FILE_STORAGE", "django.core.files.storage.FileSystemStorage", validate=_refuse_all_but_classes
 )
 FILE_STORAGE_OPTIONS: Any = env.json("FILE_STORAGE_OPTIONS", {}, validate=_refuse_all_but_objects)
+# `s3` takes precedence over FILE_STORAGE.
+STORAGE = env.str("STORAGE", "folder", validate=validate.OneOf(["folder", "s3"]))
+S3_BUCKET = env.str("S3_BUCKET", "")
+S3_PREFIX = env.str("S3_PREFIX", "")
+S3_ENDPOINT_URL = env.str("S3_ENDPOINT_URL", "", validate=_refuse_all_but_http)
+S3_REGION = env.str("S3_REGION", "us-east-1")
+# Empty: as boto3 finds them, such as by the role of the machine.
+S3_ACCESS_KEY_ID = env.str("S3_ACCESS_KEY_ID", "")
+S3_SECRET_ACCESS_KEY = env.str("S3_SECRET_ACCESS_KEY", "")
+S3_ADDRESSING = env.str("S3_ADDRESSING", "auto", validate=validate.OneOf(["auto", "path", "virtual"]))
+# Whether programs that download an original file are sent to the store itself.
+S3_SIGNED_DOWNLOADS = env.bool("S3_SIGNED_DOWNLOADS", False)
+S3_SIGNED_SECS = env.int("S3_SIGNED_SECS", 60, validate=validate.Range(min=1, max=3600))
+
+
+def _file_storage() -> dict[str, Any]:
+    if STORAGE == "folder":
+        return {"BACKEND": FILE_STORAGE, "OPTIONS": FILE_STORAGE_OPTIONS}
+    if not S3_BUCKET:
+        sys.exit("Locus can't start: STORAGE=s3 needs the name of a bucket in S3_BUCKET.")
+    from locus.s3_options import s3_options
+
+    options = s3_options(
+        bucket=S3_BUCKET,
+        prefix=S3_PREFIX,
+        endpoint_url=S3_ENDPOINT_URL,
+        region=S3_REGION,
+        keys=(S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY),
+        addressing=S3_ADDRESSING,
+    )
+    return {"BACKEND": "kb.s3_storage.S3Storage", "OPTIONS": options}
+
+
 STORAGES = {
-    "default": {"BACKEND": FILE_STORAGE, "OPTIONS": FILE_STORAGE_OPTIONS},
+    "default": _file_storage(),
     "staticfiles": {"BACKEND": "locus.static_files.StaticStorage"},
 }
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))
@@ -568,11 +606,6 @@ WEB_FETCH_TIMEOUT_SECS = env.float("WEB_FETCH_TIMEOUT_SECS", 60.0, validate=vali
 WEB_FETCH_USER_AGENT = env.str("WEB_FETCH_USER_AGENT", f"Locus/{VERSION} (fetches what its users name)")
 
 # --- Searching the web ---------------------------------------------------------------------------------
-
-
-def _refuse_all_but_http(url: str) -> None:
-    if url and not re.fullmatch(r"https?://[^\s/]+\S*", url):
-        raise ValidationError("Not an address that begins with http:// or https://.")
 
 
 def _refuse_all_but_prices(entries: list[str]) -> None:

@@ -7,15 +7,14 @@ processing a document again costs nothing, and its chunks keep their ids.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 
 from accounts.ledger.base import Payer
 from accounts.ledger.paying import LedgerPayment
@@ -25,7 +24,7 @@ from core.locations import PageBox
 from extract.base import Warned
 from ingestion.captioning.base import PROMPT
 from ingestion.pictures import Description
-from kb.documents import page_cache
+from kb.documents import document_folder, page_cache
 from kb.models import Document
 from kb.page_images.rendering import crop_png
 from kb.storage import StoredFile
@@ -67,7 +66,6 @@ def caption_pictures(
             while_waiting()
             batch = areas[start : start + AT_ONCE]
             said = dict(zip(batch, pool.map(look, batch), strict=True))
-            kept.save()
             texts = {area: text for area, text in said.items() if isinstance(text, str)}
             described |= {area: Description(text, captioner.name) for area, text in texts.items() if text}
             seen += len(texts)
@@ -109,31 +107,20 @@ def _warnings(model: str, total: int, seen: int, refused: BudgetExceeded | None)
 
 
 class _Kept:
-    """A file of descriptions by what was described, and how; it goes with its document."""
+    """Descriptions in the storage, each named by what was described, and how; they go with their document."""
 
     def __init__(self, document_id: UUID, how: str) -> None:
-        self._path = Path(settings.DATA_DIR) / "cache" / "descriptions" / f"{document_id}.json"
+        self._folder = document_folder(document_id)
         self._how = f"{PROMPT}\n{how}\n".encode()
-        self._texts = _read(self._path)
 
     def get(self, png: bytes, ask: Callable[[], str | None]) -> str | None:
         """Return the description of an image, asked for if there is none yet; None if that failed."""
-        key = hashlib.sha256(self._how + png).hexdigest()
-        if key not in self._texts and (text := ask()) is not None:
-            self._texts[key] = text
-        return self._texts.get(key)
-
-    def save(self) -> None:
-        """Write down all that is known."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        draft = self._path.with_suffix(".tmp")
-        draft.write_text(json.dumps(self._texts), "utf-8")
-        draft.replace(self._path)
-
-
-def _read(path: Path) -> dict[str, str]:
-    try:
-        kept = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
+        name = f"{self._folder}/description-{hashlib.sha256(self._how + png).hexdigest()}"
+        try:
+            with default_storage.open(name) as kept:
+                return kept.read().decode()
+        except FileNotFoundError:
+            text = ask()
+        if text is not None:
+            default_storage.save(name, ContentFile(text.encode()))
+        return text

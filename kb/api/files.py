@@ -26,7 +26,7 @@ from kb.api.document import accepted, check_match
 from kb.api.finding import changeable_document, visible_document
 from kb.api.uploads import NAMELESS, RawFileParser, Replacement
 from kb.documents import original_file, page_cache
-from kb.files import serve_file
+from kb.files import follows_redirects, serve_file
 from kb.page_images.rendering import page_png, waveform_json
 from kb.replacing import replace_content
 from kb.representations import Document
@@ -68,7 +68,9 @@ class DocumentFileView(APIView):
             return not_modified(etag)
         if_range = request.headers.get("If-Range")
         part = request.headers.get("Range") if if_range in (None, etag) else None
-        return revalidated(serve_file(file, document.name, document.mime_type, part), etag)
+        may_redirect = follows_redirects(request)
+        reply = serve_file(file, document.name, document.mime_type, part, may_redirect=may_redirect)
+        return reply if reply.status_code == 302 else revalidated(reply, etag)
 
     @operation(
         "documents_replace_file",

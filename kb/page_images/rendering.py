@@ -151,6 +151,8 @@ def _draw_into(image: Path, drawing: _Drawing, version: Hashable) -> None:
             _run(drawing, draft.fileno())
             # Rename when complete: another request must never read half an image.
             path.replace(image)
+        except Overloaded:  # that the file could not be had says nothing of the page
+            raise
         except LocusError as error:
             _failures.add(drawing, version, error)
             raise

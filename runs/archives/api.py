@@ -19,7 +19,7 @@ from core.api.lists import ListPage, ListQuery, page_of
 from core.api.operations import ReadBody, operation, respond
 from core.api.validation import ApiModel
 from kb.api.uploads import SentFile
-from kb.files import serve_file
+from kb.files import follows_redirects, serve_file
 from runs.archives.transfers import (
     archive_of,
     begin_export,
@@ -136,7 +136,8 @@ class ExportFileView(APIView):
         """Return the archive, as long as it has not expired; only to who began the export."""
         row = visible_transfer(principal_of(request), TransferKind.EXPORT, id, transfer_id)
         name = f"{row.workspace.name} {row.created_at:%Y-%m-%d}.zip"
-        return serve_file(archive_of(row), name, "application/zip", request.headers.get("Range"))
+        part, may_redirect = request.headers.get("Range"), follows_redirects(request)
+        return serve_file(archive_of(row), name, "application/zip", part, may_redirect=may_redirect)
 
 
 class ImportView(APIView):

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.core.files.storage import default_storage
 from django.test import Client
 from PIL import Image
 from pytest_django import Settings
@@ -24,7 +25,7 @@ from core.llm.prices import price_of
 from ingestion import captioning as describing
 from ingestion.captioning.model import INPUT_TOKENS, LONGEST_DESCRIPTION, MAX_TOKENS
 from kb.deletion import delete_document
-from kb.documents import reprocess
+from kb.documents import document_folder, reprocess
 from kb.models import Chunk, Document, Modality, Status
 from search.retrieval import Question, rank
 from tests.conftest import Cast
@@ -146,8 +147,8 @@ def test_what_was_described_once_is_not_asked_again(
         reprocess(document)
         assert [chunk.pk for chunk in chunks_of(ingested(document))] == before
         assert len(seer.looks) == 2
-    kept = Path(settings.DATA_DIR) / "cache" / "descriptions" / f"{document.pk}.json"
-    assert kept.exists()
+    kept = default_storage.listdir(document_folder(document.pk))[1]
+    assert len([name for name in kept if name.startswith("description-")]) == 2
     delete_document(document)
 
 

@@ -115,10 +115,6 @@ class ObjectStream(io.RawIOBase):
         """Yes, at the price of one request."""
         return True
 
-    def tell(self) -> int:
-        """Return the position in bytes."""
-        return self._position
-
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         """Move to another position, and return it."""
         origin = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]

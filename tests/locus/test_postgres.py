@@ -285,7 +285,7 @@ def test_what_postgresql_says_becomes_one_sentence(
     (data_dir / "initdb").write_text(f"#!/bin/sh\necho '{printed}'\nexit 1\n")
     (data_dir / "initdb").chmod(0o755)
     data_dir.chmod(0o755)
-    monkeypatch.setattr(postgres, "_programs", lambda: data_dir)
+    monkeypatch.setattr(postgres, "programs", lambda: data_dir)
     with pytest.raises(EmbeddedServerError, match=sentence):
         start_embedded(data_dir / "data")
 

@@ -28,6 +28,7 @@ from django.urls import path, re_path  # noqa: E402
 import locus.urls  # noqa: E402, F401
 from accounts.access.sockets import UnknownPath  # noqa: E402
 from assistants.websocket import SessionConsumer  # noqa: E402
+from core.process.readiness import note_models_loaded  # noqa: E402
 from kb.embedding import start  # noqa: E402
 from kb.notifications.websocket import NotificationsConsumer  # noqa: E402
 from kb.websocket import DocumentsConsumer  # noqa: E402
@@ -69,6 +70,7 @@ def load_models() -> None:
         if settings.WEB_TOOLS:
             start_searching()
         keep_pauses_short()
+        note_models_loaded()
     except ImproperlyConfigured as error:
         logger.critical(error)
         os.kill(os.getpid(), signal.SIGTERM)

@@ -32,7 +32,7 @@ from kb.api import (
     reading,
     summary,
 )
-from locus.health import health
+from locus.health import health, live, ready
 from locus.metrics import MetricsView
 from locus.model_connection import api as model_connection_api
 from locus.reference.views import reference
@@ -149,6 +149,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema", SchemaView.as_view(), name="schema"),
     path("api/docs", reference, name="reference"),
     path("health", health),
+    path("healthz", live),
+    path("readyz", ready),
     path("metrics", MetricsView.as_view()),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.people.login_urls")),

@@ -94,6 +94,13 @@ class Runs:
         for task in self._tasks.values():
             task.cancel()
 
+    async def wait_until_idle(self, secs: float) -> None:
+        """Wait until all runs have ended by themselves, those too that begin meanwhile, or time is over."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + secs
+        while self._tasks and (left := deadline - loop.time()) > 0:
+            await asyncio.wait(self._tasks.values(), timeout=left)
+
     async def wait_until_stopped(self) -> None:
         """Wait until all have ended."""
         if self._tasks:
@@ -103,6 +110,11 @@ class Runs:
 def stop_all(loop: asyncio.AbstractEventLoop) -> None:
     """End the runs of an event loop whose server stops, each with its terminal event."""
     _runs.setdefault(loop, Runs()).stop()
+
+
+async def wait_until_idle(secs: float) -> None:
+    """Wait until this event loop has no runs, at most so many seconds."""
+    await _runs.setdefault(asyncio.get_running_loop(), Runs()).wait_until_idle(secs)
 
 
 async def wait_until_stopped() -> None:

@@ -1,4 +1,8 @@
-"""Ends all runs when the web server is stopped, while clients can still receive their terminal events."""
+"""Ends all runs when the web server is stopped, while clients can still receive their terminal events.
+
+With `DRAIN_SECS` they may first end by themselves: the server takes no new connections, and says so at
+`/readyz`, until its runs have ended or the time is over (ADR 67).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,10 @@ from concurrent.futures import Future
 from types import FrameType
 from typing import Any
 
-from runs.running import stop_all, wait_until_stopped
+from django.conf import settings
+
+from core.process.readiness import begin_draining
+from runs.running import stop_all, wait_until_idle, wait_until_stopped
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 HEARD_SECS = 0.2
@@ -52,6 +59,10 @@ def _handle_signal(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> N
     ending: list[Future[None]] = []
 
     async def end_first() -> None:
+        begin_draining()
+        if settings.DRAIN_SECS:
+            _stop_listening(servers)
+            await wait_until_idle(settings.DRAIN_SECS)
         stop_all(loop)
         await wait_until_stopped()
         await asyncio.sleep(HEARD_SECS)
@@ -64,3 +75,10 @@ def _handle_signal(number: signal.Signals, loop: asyncio.AbstractEventLoop) -> N
             ending.append(asyncio.run_coroutine_threadsafe(end_first(), loop))
 
     signal.signal(number, handle)
+
+
+def _stop_listening(handler: Callable[..., Any]) -> None:
+    """Close the ports of the server whose handler of signals this is; its connections stay."""
+    server = getattr(handler, "__self__", None)
+    for port in getattr(server, "servers", ()):
+        port.close()

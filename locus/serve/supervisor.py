@@ -25,9 +25,12 @@ class GaveUpError(Exception):
 class SupervisedProcess:
     """One process in a group of its own, and when to start it again."""
 
-    def __init__(self, name: str, command: Sequence[str], say: Say, guard: OrphanGuard) -> None:
+    def __init__(
+        self, name: str, command: Sequence[str], say: Say, guard: OrphanGuard, inherited: Sequence[int] = ()
+    ) -> None:
         self.name = name
         self.command = command
+        self._inherited = inherited
         self._say = say
         self._guard = guard
         self._process: subprocess.Popen[str] | None = None
@@ -69,6 +72,7 @@ class SupervisedProcess:
             # Then Ctrl-C reaches only this process, and everything that the child starts can be ended with
             # it.
             start_new_session=True,
+            pass_fds=self._inherited,
         )
         self._guard.watch(self._process.pid)
         self._relaying = threading.Thread(target=self._relay, args=(self._process,), daemon=True)
@@ -102,13 +106,25 @@ class SupervisedProcess:
 
 
 class Supervisor:
-    """Runs children until a signal ends them all."""
+    """Runs children until a signal ends them all.
 
-    def __init__(self, commands: Mapping[str, Sequence[str]], say: Say) -> None:
+    `inherited` has the file descriptors that children get, by their names. `patience` is how many seconds
+    they may take for what they do when they are asked to stop.
+    """
+
+    def __init__(
+        self,
+        commands: Mapping[str, Sequence[str]],
+        say: Say,
+        inherited: Mapping[str, Sequence[int]] | None = None,
+        patience: float = 0.0,
+    ) -> None:
         self._is_stopping = False
+        self._patience = patience
         self._guard = OrphanGuard()
         self._children = [
-            SupervisedProcess(name, command, say, self._guard) for name, command in commands.items()
+            SupervisedProcess(name, command, say, self._guard, (inherited or {}).get(name, ()))
+            for name, command in commands.items()
         ]
 
     def run(self, is_ready: Callable[[], bool], announce: Callable[[], None]) -> None:
@@ -140,7 +156,7 @@ class Supervisor:
     def _stop(self) -> None:
         for child in self._children:
             child.ask_to_stop()
-        deadline = time.monotonic() + GRACE_SECONDS
+        deadline = time.monotonic() + GRACE_SECONDS + self._patience
         for child in self._children:
             child.wait(deadline)
         self._guard.close()

@@ -19,6 +19,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 OF_PROGRAMS = ("api/v1/", "v1/", "chat/completions", "mcp")
 PUBLIC = {
     "health",
+    "healthz",
+    "readyz",
     "favicon.ico",
     "manifest.webmanifest",
     "api/schema",

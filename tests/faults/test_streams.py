@@ -191,3 +191,58 @@ def hear_socket(web: Web, cast: Cast) -> dict[str, Any]:
             error = ExecutionEvent.objects.get(execution_id=message["execution_id"], event="error")
             message = {"data": error.data}
     return dict(message["data"])
+
+
+def refuses_connections(web: Web) -> bool:
+    try:
+        httpx.get(f"{web.url}/healthz")
+    except httpx.ConnectError:
+        return True
+    except httpx.TransportError:  # closed while it was asked
+        return False
+    return False
+
+
+def test_a_server_that_drains_takes_nothing_new_and_goes_on(webs: list[Web]) -> None:
+    """Until its last run has ended, and not a moment longer."""
+    cast, web = make_cast(), Web(DRAIN_SECS="3600", **FOR_EVER).wait()
+    try:
+        execution_id, _ = begin(web, cast)
+        web.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: refuses_connections(web), "the port is closed")
+        assert web.process.poll() is None
+        assert Execution.unscoped.get(pk=execution_id).status == "running"
+        with client_of(webs[0], cast) as http:
+            assert http.post(f"executions/{execution_id}/cancel").json()["status"] == "cancelled"
+        web.process.wait(60)
+    finally:
+        stop(web.process)
+
+
+def test_a_stream_ends_well_on_a_server_that_drains() -> None:
+    cast, web = make_cast(), Web(DRAIN_SECS="3600", SCRIPT_PACE_SECS="0.2", SCRIPT_PIECES="10").wait()
+    try:
+        with ThreadPoolExecutor(1) as pool, client_of(web, cast) as http:
+            ending = pool.submit(last_event, http)
+            wait_until(lambda: ExecutionEvent.objects.exists(), "the stream has begun")
+            web.process.send_signal(signal.SIGTERM)
+            assert ending.result(60) == "tool_end"
+    finally:
+        stop(web.process)
+
+
+def last_event(http: httpx.Client) -> str:
+    with connect_sse(http, "POST", "tools/rag_search", json=QUESTION) as source:
+        [*_, last] = [event for event in source.iter_sse() if event.data]
+    return last.event
+
+
+def test_a_server_does_not_drain_for_ever() -> None:
+    cast, web = make_cast(), Web(DRAIN_SECS="0.5", **FOR_EVER).wait()
+    try:
+        execution_id, _ = begin(web, cast)
+        web.process.send_signal(signal.SIGTERM)
+        web.process.wait(60)
+    finally:
+        stop(web.process)
+    assert Execution.unscoped.get(pk=execution_id).error["code"] == "overloaded"

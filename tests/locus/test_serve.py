@@ -21,13 +21,14 @@ from typing import Any
 
 import psutil
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 import manage
 from locus.management.commands import serve
 from locus.serve import account as account_of_root
 from locus.serve import supervisor
 from locus.serve.supervisor import GaveUpError, Supervisor
+from locus.serve.web import config_of_command_line
 from tests.testing.models import keep_models
 from tests.testing.paths import ROOT
 
@@ -56,13 +57,15 @@ class Installation:
         self.data_dir = data_dir
         self.port = free_port()
         self.output = ""
+        self.arguments: list[str] = []
         self.process: subprocess.Popen[str] | None = None
 
     def command(self, **variables: str) -> dict[str, Any]:
         """Return what `subprocess` needs to run `manage.py serve` here."""
         kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "COLUMNS")}
         environment = kept | {"DATA_DIR": str(self.data_dir), "PORT": str(self.port)} | variables
-        return {"args": [sys.executable, "manage.py", "serve"], "cwd": ROOT, "env": environment, "text": True}
+        command = [sys.executable, "manage.py", "serve", *self.arguments]
+        return {"args": command, "cwd": ROOT, "env": environment, "text": True}
 
     def start(self, **variables: str) -> None:
         self.output = ""
@@ -103,10 +106,14 @@ class Installation:
 
     def child(self, word: str) -> psutil.Process | None:
         """Return the child whose command line contains a word."""
+        return next(iter(self.children(word)), None)
+
+    def children(self, words: str) -> list[psutil.Process]:
+        """Return the children whose command lines contain some words."""
         assert self.process
         children = psutil.Process(self.process.pid).children()
         lines = ((child, child.as_dict(["cmdline"], ad_value=[])["cmdline"]) for child in children)
-        return next((child for child, line in lines if word in " ".join(line)), None)
+        return [child for child, line in lines if words in " ".join(line)]
 
     def wait_for_restart(self, times: int) -> None:
         wait_for(lambda: self.output.count("ended with status -9; starting it again") == times, 20)
@@ -163,6 +170,45 @@ def test_the_first_start_and_a_clean_end(installation: Installation) -> None:
     assert installation.output.rstrip().endswith("Locus has stopped.")
     wait_for(lambda: not installation.processes(), 10)
     assert not (installation.data_dir / "postgres" / "cluster" / "postmaster.pid").exists()
+
+
+def test_several_web_servers_share_a_port(installation: Installation) -> None:
+    """Each answers, any of them may die, and all of them end together."""
+    installation.arguments = ["--web", "2", "--workers", "2"]
+    installation.start()
+    wait_for(lambda: installation.health["worker"] == "ok")
+    webs = installation.children("locus.serve.web")
+    assert len(webs) == 2
+    assert len(installation.children("manage.py worker")) == 2
+    wait_for(lambda: all(listens(web, installation.port) for web in webs))
+    webs[0].kill()
+    installation.wait_for_restart(1)
+    # The other one takes all connections meanwhile.
+    assert {installation.health["status"] for _ in range(20)} == {"ok"}
+    assert installation.end(signal.SIGTERM) == 0
+    wait_for(lambda: not installation.processes(), 10)
+    assert "Traceback" not in installation.output
+
+
+def listens(process: psutil.Process, port: int) -> bool:
+    sockets = process.net_connections("tcp")
+    return any(each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in sockets)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--web", "0"], ["--web", "many"], ["--workers", "-1"], ["--web", "65"]]
+)
+def test_a_bad_number_of_processes_is_one_sentence(arguments: list[str]) -> None:
+    with pytest.raises(CommandError, match="must be a number from"):
+        call_command("serve", *arguments)
+
+
+def test_several_web_servers_are_as_a_single_one() -> None:
+    """They get their options from the same list."""
+    config = config_of_command_line()
+    assert config.http == "locus.door.connections:HttpProtocol"
+    assert (config.server_header, config.proxy_headers, config.ws_per_message_deflate) == (False,) * 3
+    assert (config.lifespan, config.log_level, config.timeout_graceful_shutdown) == ("on", "warning", 5)
 
 
 @pytest.mark.slow("starts")

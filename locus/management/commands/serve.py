@@ -5,7 +5,8 @@ import socket
 import sys
 import urllib.error
 import urllib.request
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ UVICORN = [
     "--timeout-graceful-shutdown=5",
     "--ws-per-message-deflate=false",
 ]
+BACKLOG = 2048
+MOST_PROCESSES = 64
 COLOURS = {"web": "cyan", "worker": "magenta"}
 
 
@@ -41,14 +44,17 @@ class Command(BaseCommand):
     help = "Run Locus: set up what is missing, then keep web server and worker running."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare `--host`, `--port` and `--no-web-tools`."""
+        """Declare the options."""
         parser.add_argument("--host", default=settings.HOST, help="default: HOST")
         parser.add_argument("--port", default=str(settings.PORT), help="default: PORT")
+        parser.add_argument("--web", default="1", metavar="N", help="web server processes (default: 1)")
+        parser.add_argument("--workers", default="1", metavar="M", help="workers, or 0 (default: 1)")
         parser.add_argument("--no-web-tools", action="store_true", help="as WEB_TOOLS=off")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check, set up, and supervise."""
         host, port = options["host"], read_port(options["port"])
+        webs, workers = read_count(options["web"], 1, "--web"), read_count(options["workers"], 0, "--workers")
         check_free(host, port)
         if options["no_web_tools"]:
             # Child processes read their settings from the environment.
@@ -56,18 +62,28 @@ class Command(BaseCommand):
         console = Console(soft_wrap=True)
         login = install(console)
         try:
-            supervise(console, host, port, login)
+            with listening_socket(host, port, webs) as shared:
+                supervise(console, host, port, login, (webs, workers), shared)
         except GaveUpError as error:
             raise CommandError(str(error)) from error
 
 
-def supervise(console: Console, host: str, port: int, login: Login | None) -> None:
-    """Run web server and worker until a signal comes, and report when they are ready."""
+def supervise(
+    console: Console,
+    host: str,
+    port: int,
+    login: Login | None,
+    counts: tuple[int, int],
+    shared: socket.socket | None,
+) -> None:
+    """Run so many web servers and workers until a signal comes, and report when they are ready."""
 
     def say(name: str, line: str) -> None:
-        console.print(Text.assemble((f"{name:<6} │ ", COLOURS[name]), line))
+        console.print(Text.assemble((f"{name:<8} │ ", COLOURS[name.split()[0]]), line))
 
-    supervisor = Supervisor(commands(host, port), say)
+    children = commands(host, port, counts, shared)
+    inherited = {name: [shared.fileno()] for name in children if shared and name.startswith("web")}
+    supervisor = Supervisor(children, say, inherited, settings.DRAIN_SECS)
     supervisor.run(
         is_ready=lambda: is_answering(f"http://{url_host(host)}:{port}/health"),
         announce=lambda: console.print(welcome_panel(f"http://{url_host(host)}:{port}/", login)),
@@ -75,13 +91,45 @@ def supervise(console: Console, host: str, port: int, login: Login | None) -> No
     console.print("Locus has stopped.")
 
 
-def commands(host: str, port: int) -> dict[str, list[str]]:
-    """Return the command lines of the children."""
-    address = ["--host", host, "--port", str(port)]
-    web = ["-m", "uvicorn", "locus.asgi:application", *address, *UVICORN]
+def commands(
+    host: str, port: int, counts: tuple[int, int] = (1, 1), shared: socket.socket | None = None
+) -> dict[str, list[str]]:
+    """Return the command lines of the children by their names; `counts` are of web servers and workers."""
+    webs, workers = counts
+    if shared is None:
+        web = ["uvicorn", "locus.asgi:application", "--host", host, "--port", str(port), *UVICORN]
+    else:
+        web = ["locus.serve.web", str(shared.fileno())]
     worker = [str(Path(settings.BASE_DIR) / "manage.py"), "worker"]
     # Unbuffered, so that a line appears when it is written.
-    return {"web": [sys.executable, "-u", *web], "worker": [sys.executable, "-u", *worker]}
+    python = [sys.executable, "-u"]
+    lines = {_numbered("web", index): [*python, "-m", *web] for index in range(webs)}
+    return lines | {_numbered("worker", index): [*python, *worker] for index in range(workers)}
+
+
+def _numbered(name: str, index: int) -> str:
+    return f"{name} {index + 1}" if index else name
+
+
+@contextmanager
+def listening_socket(host: str, port: int, webs: int) -> Iterator[socket.socket | None]:
+    """Yield the socket that several web servers share; None for a single one, which opens its own.
+
+    Whoever is idle takes the next connection. While one of them starts again, the others take all.
+    """
+    if webs == 1:
+        yield None
+        return
+    family, kind, protocol, _, address = _address(host, port)
+    with socket.socket(family, kind, protocol) as shared:
+        shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        shared.bind(address)
+        shared.listen(BACKLOG)
+        yield shared
+
+
+def _address(host: str, port: int) -> Any:
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
 
 
 def welcome_panel(url: str, login: Login | None) -> Panel:
@@ -120,12 +168,17 @@ def read_port(text: str) -> int:
     return int(text)
 
 
+def read_count(text: str, least: int, option: str) -> int:
+    """Return a number of processes; raise `CommandError` for anything else."""
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= MOST_PROCESSES):
+        raise CommandError(f"{option} must be a number from {least} to {MOST_PROCESSES}, not “{text}”.")
+    return int(text)
+
+
 def check_free(host: str, port: int) -> None:
     """Raise `CommandError` for an address that this machine does not have, or a port in use."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        family, kind, protocol, _, address = _address(host, port)
         with closing(socket.socket(family, kind, protocol)) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)

@@ -66,6 +66,11 @@ def _refuse_all_but_http(url: str) -> None:
         raise ValidationError("Not an address that begins with http:// or https://.")
 
 
+def _refuse_all_but_redis(url: str) -> None:
+    if url and not re.fullmatch(r"(rediss?|unix)://\S+", url):
+        raise ValidationError("Not an address such as redis://127.0.0.1:6379/0.")
+
+
 # --- Where things are kept -----------------------------------------------------------------------------
 
 DATA_DIR = Path(env.str("DATA_DIR", "") or BASE_DIR / "var").resolve()
@@ -191,15 +196,26 @@ except ProgrammingError as error:
 # Django pickles what it stores here. Nobody may write to this table alone: it belongs to the role that owns
 # the whole database. What comes from outside is stored as text that we parse (search/web/cache.py).
 DATABASE_CACHE = "django.core.cache.backends.db.DatabaseCache"
-CACHE_BACKEND = env.str("CACHE_BACKEND", DATABASE_CACHE, validate=_refuse_all_but_classes)
-CACHE_LOCATION = env.str("CACHE_LOCATION", "locus_cache")
+# A server of Redis or Valkey, for the cache and for notifications (core/pubsub.py).
+REDIS_URL = env.str("REDIS_URL", "", validate=_refuse_all_but_redis)
+REDIS_PREFIX = env.str("REDIS_PREFIX", "locus")
+REDIS_CACHE = "django.core.cache.backends.redis.RedisCache"
+CACHE_BACKEND = env.str(
+    "CACHE_BACKEND", REDIS_CACHE if REDIS_URL else DATABASE_CACHE, validate=_refuse_all_but_classes
+)
+CACHE_LOCATION = env.str("CACHE_LOCATION", REDIS_URL or "locus_cache")
 CACHE_OPTIONS: Any = env.json("CACHE_OPTIONS", {}, validate=_refuse_all_but_objects)
+# Who may write to a Redis must not be able to run code here, as pickles could.
+_CACHE_DEFAULTS: dict[str, dict[str, Any]] = {
+    DATABASE_CACHE: {"MAX_ENTRIES": 10_000},
+    REDIS_CACHE: {"serializer": "core.json_serializer.JsonSerializer", "socket_timeout": 1},
+}
 CACHES = {
     "default": {
         "BACKEND": CACHE_BACKEND,
         "LOCATION": CACHE_LOCATION,
-        "KEY_PREFIX": "locus",
-        "OPTIONS": ({"MAX_ENTRIES": 10_000} if CACHE_BACKEND == DATABASE_CACHE else {}) | CACHE_OPTIONS,
+        "KEY_PREFIX": REDIS_PREFIX,
+        "OPTIONS": _CACHE_DEFAULTS.get(CACHE_BACKEND, {}) | CACHE_OPTIONS,
     }
 }
 
@@ -716,6 +732,8 @@ RAG_MULTIMODAL = env.bool("RAG_MULTIMODAL", False)
 RESPONSE_LEFT_SECS = env.float("RESPONSE_LEFT_SECS", 30.0, validate=validate.Range(min=0))
 SSE_PING_SECS = env.float("SSE_PING_SECS", 15.0, validate=validate.Range(min=0.1))
 SSE_MAX_EVENT_BYTES = env.int("SSE_MAX_EVENT_BYTES", 32768, validate=validate.Range(min=512))
+# How long a web server that is stopped goes on with its runs; 0 ends them at once.
+DRAIN_SECS = env.float("DRAIN_SECS", 0.0, validate=validate.Range(min=0, max=3600))
 # A run whose process has been silent for this long is marked as ended.
 RUN_LEASE_SECS = env.float("RUN_LEASE_SECS", 15.0, validate=validate.Range(min=0.5))
 EVENT_RETENTION_HOURS = env.float("EVENT_RETENTION_HOURS", 168.0, validate=validate.Range(min=0))

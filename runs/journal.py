@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
@@ -20,7 +21,7 @@ from accounts.principal import UsageOwner
 from accounts.usage.counting import UsageCount, count_usage
 from accounts.webhooks.emitting import EmittedEvent, emit
 from core.errors import Cancelled
-from core.pubsub import publish_sql
+from core.pubsub import publish_all, publish_sql
 from core.row_access import as_system
 from core.threads import Batcher
 from runs.events import TERMINAL, DocumentsRead, Failure, ToolError, Trace, Usage, Yielded, event_data
@@ -49,9 +50,9 @@ STORE = f"""
         UPDATE search_execution SET last_seq = last.seq, status = %s
         FROM (SELECT id, max(seq) AS seq FROM numbered GROUP BY id) AS last
         WHERE search_execution.id = last.id
-        RETURNING {publish_sql(f"'{TOPIC}' || last.id", "last.seq")}
+        RETURNING last.id, last.seq, {publish_sql(f"'{TOPIC}' || last.id", "last.seq")}
     )
-    SELECT id, has_read FROM live
+    SELECT live.id, has_read, counted.seq FROM live LEFT JOIN counted USING (id)
 """  # noqa: S608
 READ = """
     SELECT wanted.number, run.status = ANY(%s), run.lease_until < now(),
@@ -139,7 +140,10 @@ def _store_batches(writes: Sequence[EventBatch]) -> dict[str, bool]:
     with connection.cursor() as cursor:
         ids = list({write.execution_id for write in writes})
         cursor.execute(STORE, [ids, list(LIVE), *columns, ExecutionStatus.RUNNING])
-        return dict(cursor)
+        stored = cursor.fetchall()
+    if settings.REDIS_URL:
+        publish_all([(topic(id), str(seq)) for id, _, seq in stored if seq])
+    return {id: has_read for id, has_read, _ in stored}
 
 
 def _outcome(execution_id: str, item: Yielded) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import { ICONS } from "./icons.js";
 const OUT = "dist";
 const require = createRequire(import.meta.url);
 
-const shared = { bundle: true, minify: true, target: "es2022", legalComments: "linked", logLevel: "info" };
+const shared = { bundle: true, minify: true, charset: "utf8", target: "es2022", legalComments: "linked", logLevel: "info" };
 
 /** A script for each page, so that none loads what only another needs. */
 const pages = (await readdir("src/pages")).map((file) => [`page-${parse(file).name}`, `src/pages/${file}`]);
@@ -22,8 +22,14 @@ const bundles = [
     outdir: OUT,
     format: "esm",
     splitting: true,
-    // What markdown-it would bring along and answers don't need.
-    alias: { entities: "./src/entities.js", "linkify-it": "./src/no-linkify.js" },
+    // What markdown-it would bring along, and answers don't need or the browser has.
+    alias: {
+      entities: "./src/entities.js",
+      "linkify-it": "./src/no-addresses.js",
+      mdurl: "./src/no-addresses.js",
+      "punycode.js": "./src/no-addresses.js",
+      "uc.micro": "./src/unicode-classes.js",
+    },
     chunkNames: "[name]-[hash]",
     metafile: true,
     plugins: [{ name: "shared parts", setup: (building) => building.onEnd(writeSharedParts) }],

@@ -1,7 +1,7 @@
 // What is being done to a document, in words: the stage, how much of it, and how long it will take.
-import { counted } from "./format.js";
 import { FORMATS } from "./locale.js";
 import { t } from "./texts.js";
+import { unitCount } from "./units.js";
 
 const BUSY_WORDS = { queued: t("Waiting"), indexing: t("Indexing") };
 const OVER = {
@@ -39,7 +39,7 @@ function isRecognising({ mime_type: mime, activity, page_count: pages, searchabl
 export function countOf({ activity }) {
   if (!activity) return "";
   const { done, total, unit, seconds_left: left } = activity;
-  const share = t("{done} of {units}", { done: done.toLocaleString(FORMATS), units: counted(total, unit) });
+  const share = t("{done} of {units}", { done: done.toLocaleString(FORMATS), units: unitCount(total, unit) });
   return [share, done ? timeLeft(left) : ""].filter(Boolean).join(", ");
 }
 

@@ -3,7 +3,6 @@ import { numberer, referenceOf } from "./citations.js";
 import { dressPlace } from "./document-source.js";
 import { h, icon } from "./dom.js";
 import { COMPLETED, quoteOf, PAGE, WEB } from "./execution.js";
-import { counted } from "./format.js";
 import { outcomeOf, WITHHELD } from "./outcome.js";
 import { sourceSections } from "./source-list.js";
 import { failureWords, ignoredWords, searchedWith } from "./web-answer.js";

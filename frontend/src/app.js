@@ -2,7 +2,6 @@
 import { startChrome } from "./chrome.js";
 import { startFirstSteps } from "./first-steps.js";
 import { startNotifications } from "./notifications.js";
-import { startPasskeys } from "./passkeys.js";
 import { startShortcuts } from "./shortcuts.js";
 import { startClock } from "./since.js";
 
@@ -10,5 +9,4 @@ startChrome();
 startNotifications();
 startClock();
 startShortcuts();
-startPasskeys(document.querySelectorAll("[data-passkey]"));
 for (const steps of document.querySelectorAll("[data-first-steps]")) startFirstSteps(steps);

@@ -2,7 +2,7 @@
 import { runBulk } from "./bulk.js";
 import { FORMATS } from "./locale.js";
 import { toast } from "./dom.js";
-import { counted } from "./format.js";
+import { documentCount } from "./format.js";
 import { chooseWorkspace } from "./move.js";
 import { t, tPlural } from "./texts.js";
 
@@ -35,13 +35,13 @@ export function startBulkBar(page, parts, { selection, filter, loaded, matching,
     run({ action: removes ? "remove_tags" : "add_tags", tags }, removes ? t("no longer tagged") : t("tagged"));
   });
 
-  const howMany = () => counted(selection.isAll ? Number(matching()) : selection.size, "document");
+  const howMany = () => documentCount(selection.isAll ? Number(matching()) : selection.size);
   const chosen = () => (selection.isAll ? { filter: filter() } : { ids: selection.ids });
 
   async function run(action, done) {
     const result = await attempt(chosen(), action);
     if (!result) return;
-    if (result.changed.length) toast(t("{documents} {done}.", { documents: counted(result.changed.length, "document"), done }));
+    if (result.changed.length) toast(t("{documents} {done}.", { documents: documentCount(result.changed.length), done }));
     selection.clear();
     onChanged();
   }
@@ -55,7 +55,7 @@ export function startBulkBar(page, parts, { selection, filter, loaded, matching,
       selection.clear();
       onChanged();
     }
-    const what = documents ? `“${documents[0].name}”` : counted(result.changed.length, "document");
+    const what = documents ? `“${documents[0].name}”` : documentCount(result.changed.length);
     if (!undoSecs) return toast(t("Deleted {what}.", { what }));
     const undo = { label: t("Undo"), onclick: () => restore(result.changed) };
     return toast(t("Deleted {what}.", { what }), { action: undo, ms: undoSecs * 1000 - 1000 });

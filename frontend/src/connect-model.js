@@ -2,9 +2,8 @@
 import { del, get, post, request } from "./api.js";
 import { confirm } from "./confirm.js";
 import { announce, h, parts } from "./dom.js";
-import { counted } from "./format.js";
 import { FORMATS } from "./locale.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 const PATH = "/model-connection";
 const COMPANIES = { anthropic: "Anthropic", openai: "OpenAI" };
@@ -30,7 +29,7 @@ async function disconnect({ disconnect: button }) {
 }
 
 function namesWords(count) {
-  const models = counted(count, "model");
+  const models = tPlural("{count} model", "{count} models", { count });
   return count > MOST_NAMES ? t("{models} there. Type to find others.", { models }) : t("{models} there.", { models });
 }
 
@@ -142,7 +141,7 @@ class ConnectForm {
       this.#showNames(server.models);
       model.focus();
     };
-    const words = h("p", {}, h("b", {}, server.name), h("span", {}, t("{models} at {address}", { models: counted(server.models.length, "model"), address: server.address })));
+    const words = h("p", {}, h("b", {}, server.name), h("span", {}, t("{models} at {address}", { models: tPlural("{count} model", "{count} models", { count: server.models.length }), address: server.address })));
     return h("li", {}, words, h("button", { class: "button button-small", type: "button", onclick: pick }, t("Choose")));
   }
 

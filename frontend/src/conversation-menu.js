@@ -3,10 +3,12 @@ import { del, get, patch } from "./api.js";
 import { copyText } from "./clipboard.js";
 import { confirm } from "./confirm.js";
 import { h, icon, toast } from "./dom.js";
-import { counted } from "./format.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
-const RECEIPT = { messages: "question", documents: "attached_file" };
+const RECEIPT = {
+  messages: (v) => tPlural("{count} question", "{count} questions", v),
+  documents: (v) => tPlural("{count} attached file", "{count} attached files", v),
+};
 
 /** `onChange(session)` after a change, `onDelete(id)` after a deletion; `lastShown()` is the message that ends an export. */
 export function startConversationMenu(page, { renameDialog, renameForm }, { onChange, onDelete, lastShown }) {
@@ -90,8 +92,8 @@ export function startConversationMenu(page, { renameDialog, renameForm }, { onCh
     if (!isSure) return;
     try {
       const { deleted } = await del(`/sessions/${id}`);
-      const words = Object.entries(RECEIPT).filter(([name]) => deleted[name]).map(([name, noun]) => counted(deleted[name], noun));
-      toast(t("Deleted: {what}.", { what: [counted(1, "conversation"), ...words].join(", ") }));
+      const words = Object.entries(RECEIPT).filter(([name]) => deleted[name]).map(([name, inWords]) => inWords({ count: deleted[name] }));
+      toast(t("Deleted: {what}.", { what: [tPlural("{count} conversation", "{count} conversations", { count: 1 }), ...words].join(", ") }));
       onDelete(id);
     } catch (error) {
       toast(error.message, { error: true });

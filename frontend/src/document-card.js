@@ -2,8 +2,8 @@
 import { statusOf } from "./activity.js";
 import { chooseBox, kindOf, progressOf } from "./document-row.js";
 import { h } from "./dom.js";
-import { lengthOf } from "./format.js";
 import { since } from "./since.js";
+import { lengthOf } from "./units.js";
 
 const WIDTH = 320;
 const DRAWN = new Set(["ready", "partial", "indexing"]);

@@ -2,7 +2,7 @@
 import { findableWords, remedyOf, statusOf } from "./activity.js";
 import { isSound, kindOf, progressOf, sizeOf, unlockButton } from "./document-row.js";
 import { h, icon } from "./dom.js";
-import { language, lengthOf } from "./format.js";
+import { language } from "./format.js";
 import { mayEdit as mayEditIn, readOnlyWords, targetsOf } from "./move.js";
 import { qualityNodes } from "./quality-view.js";
 import { replaceButton } from "./replace-file.js";
@@ -10,6 +10,7 @@ import { since } from "./since.js";
 import { tagsField } from "./tags-field.js";
 import { FORMATS } from "./locale.js";
 import { t } from "./texts.js";
+import { lengthOf } from "./units.js";
 
 /**
  * Nodes for `{document, quality, workspaces, attachments, renaming}`; `actions` are what the reader may do:

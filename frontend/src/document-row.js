@@ -1,10 +1,11 @@
 import { countOf, findableWords, remedyOf, statusOf } from "./activity.js";
 import { h, icon } from "./dom.js";
-import { bytes, language, lengthOf } from "./format.js";
+import { bytes, language } from "./format.js";
 import { mayEdit as mayEditIn } from "./move.js";
 import { replaceIcon } from "./replace-file.js";
 import { since } from "./since.js";
 import { t } from "./texts.js";
+import { lengthOf } from "./units.js";
 
 function numberCell(column, label, words) {
   return h("td", { class: words ? "number" : "number is-blank", "data-label": label, "data-column": column }, words || "–");

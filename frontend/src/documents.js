@@ -10,7 +10,7 @@ import { rowOf } from "./document-row.js";
 import { conditionsOf, FIELDS, fromAddress, NEWEST_FIRST, nextSort, toAddress } from "./documents-query.js";
 import { announce, h, parts, toast } from "./dom.js";
 import { startFeed } from "./feed.js";
-import { bytes, counted, language } from "./format.js";
+import { bytes, documentCount, language } from "./format.js";
 import { chooseWorkspace, mayEdit, readOnlyWords, targetsOf } from "./move.js";
 import { PagedRows } from "./paged-rows.js";
 import { chooseReplacement, replaceFile } from "./replace-file.js";
@@ -224,12 +224,12 @@ class DocumentList {
   /** Say how many there are and what they use; offer what there is to filter by. */
   #summarise(whole, matching) {
     const { filters, usage, failedBar, failedWords, showFailed, bulkBar } = this.#parts;
-    usage.textContent = whole.documents ? `${counted(whole.documents, "document")}, ${bytes(whole.bytes)}${matching.documents === whole.documents ? "" : ` · ${t("{number} shown", { number: matching.documents.toLocaleString(FORMATS) })}`}` : "";
+    usage.textContent = whole.documents ? `${documentCount(whole.documents)}, ${bytes(whole.bytes)}${matching.documents === whole.documents ? "" : ` · ${t("{number} shown", { number: matching.documents.toLocaleString(FORMATS) })}`}` : "";
     bulkBar.dataset.matching = matching.documents;
     const failed = whole.statuses.failed ?? 0;
     const shows = this.#state.filters.status === "failed";
     failedBar.hidden = !failed && !shows;
-    failedWords.textContent = t("{failed} of {documents} failed.", { failed: failed.toLocaleString(FORMATS), documents: counted(whole.documents, "document") });
+    failedWords.textContent = t("{failed} of {documents} failed.", { failed: failed.toLocaleString(FORMATS), documents: documentCount(whole.documents) });
     showFailed.textContent = shows ? t("Show all") : t("Show them");
     fill(filters.elements.type, whole.types, (type) => type.toUpperCase());
     fill(filters.elements.language, whole.languages, language);

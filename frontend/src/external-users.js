@@ -1,16 +1,16 @@
 // The external users of a workspace: a list, and the deletion of one with a receipt.
 import { del, get } from "./api.js";
 import { h, icon, parts, toast } from "./dom.js";
-import { ago, bytes, counted } from "./format.js";
+import { ago, bytes, documentCount } from "./format.js";
 import { FORMATS } from "./locale.js";
 import { t, tPlural } from "./texts.js";
 
 const LOOK_AGAIN_MS = 1500;
 const TYPE_MS = 300;
 const KINDS = [
-  ["documents", "document"],
-  ["executions", "answer"],
-  ["sessions", "conversation"],
+  ["documents", documentCount],
+  ["executions", (count) => tPlural("{count} answer", "{count} answers", { count })],
+  ["sessions", (count) => tPlural("{count} conversation", "{count} conversations", { count })],
 ];
 
 export async function startExternalUsers(page) {
@@ -112,7 +112,7 @@ export async function startExternalUsers(page) {
 const wordOf = ({ id }) => (/^[!-~]([ -~]{0,62}[!-~])?$/.test(id) ? id : "delete");
 
 function inWords(counts) {
-  const words = KINDS.filter(([kind]) => counts[kind]).map(([kind, noun]) => counted(counts[kind], noun));
+  const words = KINDS.filter(([kind]) => counts[kind]).map(([kind, inWords]) => inWords(counts[kind]));
   if (counts.bytes) words.push(bytes(counts.bytes));
   return words.join(", ") || t("nothing but what was counted");
 }

@@ -36,54 +36,8 @@ export const day = (iso) => calendar.format(new Date(iso));
 export const moment = (iso) => exact.format(new Date(iso));
 const exact = new Intl.DateTimeFormat(FORMATS, { ...MINUTE, timeZone: TIME_ZONE });
 
-/** How long a document is to hear or to read: "0:42", "3 pages", "12 slides", or "" where nobody counts. */
-export function lengthOf({ duration, page_count: pages, file_type: type }) {
-  if (duration) return clock(duration);
-  return pages ? counted(pages, SLIDES.has(type) ? "slide" : "page") : "";
-}
-const SLIDES = new Set(["pptx", "ppt", "odp"]);
-
-/** "1 page", "1,200 pages". A noun that is not in `NOUNS` stays as it is. */
-export const counted = (count, noun) => NOUNS[noun]?.({ count }) ?? `${count.toLocaleString(FORMATS)} ${noun}`;
-const NOUNS = {
-  attempt: (v) => tPlural("{count} attempt", "{count} attempts", v),
-  answer: (v) => tPlural("{count} answer", "{count} answers", v),
-  attached_file: (v) => tPlural("{count} attached file", "{count} attached files", v),
-  candidate: (v) => tPlural("{count} candidate", "{count} candidates", v),
-  character: (v) => tPlural("{count} character", "{count} characters", v),
-  chunk: (v) => tPlural("{count} chunk", "{count} chunks", v),
-  collection: (v) => tPlural("{count} collection", "{count} collections", v),
-  conversation: (v) => tPlural("{count} conversation", "{count} conversations", v),
-  document: (v) => tPlural("{count} document", "{count} documents", v),
-  file: (v) => tPlural("{count} file", "{count} files", v),
-  filter: (v) => tPlural("{count} filter", "{count} filters", v),
-  frame: (v) => tPlural("{count} frame", "{count} frames", v),
-  image: (v) => tPlural("{count} image", "{count} images", v),
-  line: (v) => tPlural("{count} line", "{count} lines", v),
-  minute: (v) => tPlural("{count} minute", "{count} minutes", v),
-  model: (v) => tPlural("{count} model", "{count} models", v),
-  question: (v) => tPlural("{count} question", "{count} questions", v),
-  tag: (v) => tPlural("{count} tag", "{count} tags", v),
-  more_passage: (v) => tPlural("{count} more passage", "{count} more passages", v),
-  more_web_result: (v) => tPlural("{count} more web result", "{count} more web results", v),
-  page: (v) => tPlural("{count} page", "{count} pages", v),
-  part: (v) => tPlural("{count} part", "{count} parts", v),
-  passage: (v) => tPlural("{count} passage", "{count} passages", v),
-  picture: (v) => tPlural("{count} picture", "{count} pictures", v),
-  result: (v) => tPlural("{count} result", "{count} results", v),
-  sheet: (v) => tPlural("{count} sheet", "{count} sheets", v),
-  site: (v) => tPlural("{count} site", "{count} sites", v),
-  slide: (v) => tPlural("{count} slide", "{count} slides", v),
-  source: (v) => tPlural("{count} source", "{count} sources", v),
-  table: (v) => tPlural("{count} table", "{count} tables", v),
-  token: (v) => tPlural("{count} token", "{count} tokens", v),
-  web_result: (v) => tPlural("{count} web result", "{count} web results", v),
-  workspace: (v) => tPlural("{count} workspace", "{count} workspaces", v),
-};
-
-/** "page": the name of a part of a document that the server counts. */
-export const nounOf = (unit) => UNIT_NOUNS[unit] ?? unit;
-const UNIT_NOUNS = { page: t("page"), slide: t("slide"), sheet: t("sheet"), part: t("part"), minute: t("minute"), image: t("image"), frame: t("frame") };
+export const documentCount = (count) => tPlural("{count} document", "{count} documents", { count });
+export const passageCount = (count) => tPlural("{count} passage", "{count} passages", { count });
 
 /** Where a context stands, or better its quote: "page 3", "0:42", or "" for a place without either. */
 export function placeOf(context, quote = null) {

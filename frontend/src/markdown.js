@@ -22,6 +22,9 @@ function citations(md) {
 }
 
 const markdown = new MarkdownIt({ html: false, linkify: false }).use(formulas).use(citations);
+// Addresses are there to be read, so they stay as they are written.
+markdown.normalizeLink = (address) => address;
+markdown.normalizeLinkText = (address) => address;
 
 /** Of each element, the HTML of the blocks that it shows, as they were before anybody dressed their citations. */
 const shown = new WeakMap();

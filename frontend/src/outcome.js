@@ -1,9 +1,9 @@
 // How an answer came out, and the plain words under its question. Pure.
 import { allSources } from "./citations.js";
 import { COMPLETED, isOver, DOCUMENT, PAGE } from "./execution.js";
-import { counted, listed } from "./format.js";
+import { documentCount, listed, passageCount } from "./format.js";
 import { FORMATS } from "./locale.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 export const ANSWERED = "answered";
 export const CLOSEST = "closest";
@@ -30,8 +30,8 @@ export function readingWords(state) {
   const pages = read.filter(({ kind }) => kind === PAGE).length;
   const documents = new Set(places.map((context) => context.document_id)).size;
   const words = [
-    places.length ? t("{passages} in {documents}", { passages: counted(places.length, "passage"), documents: counted(documents, "document") }) : null,
-    pages ? counted(pages, "web_result") : null,
+    places.length ? t("{passages} in {documents}", { passages: passageCount(places.length), documents: documentCount(documents) }) : null,
+    pages ? tPlural("{count} web result", "{count} web results", { count: pages }) : null,
   ].filter(Boolean);
   if (!words.length) return "";
   const what = listed(words);
@@ -66,7 +66,7 @@ export function engineFacts(state) {
   return facts.filter(([, value]) => value !== null && value !== undefined);
 }
 
-const tokensOf = (usage) => (usage?.output_tokens ? t("{tokens} read, {number} written", { tokens: counted(usage.input_tokens, "token"), number: usage.output_tokens.toLocaleString(FORMATS) }) : null);
+const tokensOf = (usage) => (usage?.output_tokens ? t("{tokens} read, {number} written", { tokens: tPlural("{count} token", "{count} tokens", { count: usage.input_tokens }), number: usage.output_tokens.toLocaleString(FORMATS) }) : null);
 
 function secondsOf(timings) {
   const stages = Object.entries(timings ?? {}).filter(([name]) => !name.includes("."));

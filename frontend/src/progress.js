@@ -1,6 +1,5 @@
 // How far an execution has come, in a few plain words.
 import { isOver } from "./execution.js";
-import { counted } from "./format.js";
 import { answererWords, readingWords } from "./outcome.js";
 import { t, tPlural } from "./texts.js";
 

@@ -1,8 +1,9 @@
 // The quality report on the screen: a strip with a mark for each page or part, its legend, and what to check.
 import { h, icon } from "./dom.js";
-import { counted, language, nounOf } from "./format.js";
+import { language } from "./format.js";
 import { chunkFacts, doubtsOf, hiddenIn, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
 import { t, tPlural } from "./texts.js";
+import { nounOf } from "./units.js";
 
 /** More units than this are drawn as runs: single ones would be too thin to see. */
 const DRAWN_ONE_BY_ONE = 160;
@@ -75,9 +76,9 @@ function legend(report) {
 
 function facts({ tables, pictures, characters, chunks, language: code }) {
   const words = [
-    counted(characters, "character"),
-    tables ? counted(tables, "table") : null,
-    pictures ? counted(pictures, "picture") : null,
+    tPlural("{count} character", "{count} characters", { count: characters }),
+    tables ? tPlural("{count} table", "{count} tables", { count: tables }) : null,
+    pictures ? tPlural("{count} picture", "{count} pictures", { count: pictures }) : null,
     ...chunkFacts(chunks),
     code ? language(code) : null,
   ];

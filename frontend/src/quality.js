@@ -1,16 +1,17 @@
 // The quality report as something to look at: what became of each page or part, and the sentences that say so.
-import { clock, counted, listed } from "./format.js";
+import { clock, listed } from "./format.js";
 import { t, tPlural } from "./texts.js";
+import { unitCount } from "./units.js";
 
 /** Below this, a recognised page likely has wrong words in every line. */
 export const POOR = 0.7;
 
 const WHAT = {
-  text: (n, unit) => t("{count} with text", { count: counted(n, unit) }),
-  ocr: (n, unit, confidence) => t("{count} recognised", { count: counted(n, unit) }) + confidence,
-  speech: (n, unit, confidence) => t("{count} with speech", { count: counted(n, unit) }) + confidence,
-  blank: (n, unit) => t("{count} without text", { count: counted(n, unit) }),
-  unreadable: (n, unit) => t("{count} unreadable", { count: counted(n, unit) }),
+  text: (n, unit) => t("{count} with text", { count: unitCount(n, unit) }),
+  ocr: (n, unit, confidence) => t("{count} recognised", { count: unitCount(n, unit) }) + confidence,
+  speech: (n, unit, confidence) => t("{count} with speech", { count: unitCount(n, unit) }) + confidence,
+  blank: (n, unit) => t("{count} without text", { count: unitCount(n, unit) }),
+  unreadable: (n, unit) => t("{count} unreadable", { count: unitCount(n, unit) }),
 };
 export const SOURCES = Object.keys(WHAT);
 
@@ -43,7 +44,7 @@ export function legendOf(report) {
 export function summaryOf(report) {
   const total = report.units?.total ?? 0;
   const words = legendOf(report).map((one) => one.words);
-  return total ? t("Of {count}: {listed}.", { count: counted(total, report.unit), listed: listed(words) }) : "";
+  return total ? t("Of {count}: {listed}.", { count: unitCount(total, report.unit), listed: listed(words) }) : "";
 }
 
 /** Neighbours of one kind in one run, for more units than can be drawn one by one: `[{source, poor, first, last}]`. */
@@ -77,14 +78,14 @@ export function speechOf({ seconds }) {
 /** What readers of the document can't see, as `[{number, size, excerpt}]`; `number` is null in a file without parts. */
 export function hiddenIn({ unit, units, hidden = [] }) {
   const hasParts = (units?.total ?? 0) > 1 || unit !== "part";
-  return hidden.map(({ number, characters, excerpt }) => ({ number: hasParts ? number : null, size: counted(characters, "character"), excerpt }));
+  return hidden.map(({ number, characters, excerpt }) => ({ number: hasParts ? number : null, size: tPlural("{count} character", "{count} characters", { count: characters }), excerpt }));
 }
 
 /** How many chunks there are, how long they are, and how many have a flaw; nothing of what an earlier release has read. */
 export function chunkFacts(chunks) {
   if (!chunks?.total) return [];
   return [
-    t("{chunks} of {characters} (median)", { chunks: counted(chunks.total, "chunk"), characters: counted(chunks.characters.median, "character") }),
+    t("{chunks} of {characters} (median)", { chunks: tPlural("{count} chunk", "{count} chunks", { count: chunks.total }), characters: tPlural("{count} character", "{count} characters", { count: chunks.characters.median }) }),
     chunks.flawed ? tPlural("{count} chunk with a flaw", "{count} chunks with a flaw", { count: chunks.flawed }) : null,
   ];
 }

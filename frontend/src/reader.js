@@ -1,7 +1,6 @@
 // Tells screen readers how the answer comes along: each step, then each finished sentence.
 import { announce } from "./dom.js";
 import { COMPLETED, isOver } from "./execution.js";
-import { counted } from "./format.js";
 import { withoutCitations } from "./citations.js";
 import { progressSteps } from "./progress.js";
 import { t, tPlural } from "./texts.js";

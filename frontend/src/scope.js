@@ -1,8 +1,8 @@
 // Where to look: all documents, some workspaces or collections, single documents, or documents with a tag.
 import { get } from "./api.js";
 import { h, icon } from "./dom.js";
-import { counted } from "./format.js";
-import { t } from "./texts.js";
+import { documentCount } from "./format.js";
+import { t, tPlural } from "./texts.js";
 
 /** So many documents of a scope are shown by their names. */
 const NAMED = 20;
@@ -12,8 +12,8 @@ export function startScope(parts, { onChange }) {
   const { scope, scopeDialog, scopeSearch, scopeChosen, scopeDocuments, scopeTags, scopeLabel } = parts;
   const documents = new Map();
   /** Where documents are kept: each is chosen from a list of all, which shows from `fewest` on. */
-  const workspaces = { key: "workspace_ids", path: "/workspaces", noun: "workspace", chosen: new Map(), fewest: 2, field: parts.scopeWorkspacesField, list: parts.scopeWorkspaces };
-  const collections = { key: "collection_ids", path: "/collections", noun: "collection", chosen: new Map(), fewest: 1, field: parts.scopeCollectionsField, list: parts.scopeCollections };
+  const workspaces = { key: "workspace_ids", path: "/workspaces", inWords: (count) => tPlural("{count} workspace", "{count} workspaces", { count }), chosen: new Map(), fewest: 2, field: parts.scopeWorkspacesField, list: parts.scopeWorkspaces };
+  const collections = { key: "collection_ids", path: "/collections", inWords: (count) => tPlural("{count} collection", "{count} collections", { count }), chosen: new Map(), fewest: 1, field: parts.scopeCollectionsField, list: parts.scopeCollections };
   const places = [workspaces, collections];
   let tags = [];
 
@@ -75,9 +75,9 @@ export function startScope(parts, { onChange }) {
   }
 
   function label() {
-    const tagged = tags.length === 1 ? t("Tag “{tag}”", { tag: tags[0] }) : tags.length ? counted(tags.length, "tag") : null;
-    const where = places.map(({ chosen, noun }) => nameOrCount(chosen, noun));
-    return [nameOrCount(documents, "document"), ...where, tagged].filter(Boolean).join(" · ") || t("All documents");
+    const tagged = tags.length === 1 ? t("Tag “{tag}”", { tag: tags[0] }) : tags.length ? tPlural("{count} tag", "{count} tags", { count: tags.length }) : null;
+    const where = places.map(({ chosen, inWords }) => nameOrCount(chosen, inWords));
+    return [nameOrCount(documents, documentCount), ...where, tagged].filter(Boolean).join(" · ") || t("All documents");
   }
 
   function clear() {
@@ -130,8 +130,8 @@ export function startScope(parts, { onChange }) {
 
 const ids = (chosen) => (chosen.size ? [...chosen.keys()] : null);
 
-function nameOrCount(chosen, noun) {
-  if (chosen.size > 1) return counted(chosen.size, noun);
+function nameOrCount(chosen, inWords) {
+  if (chosen.size > 1) return inWords(chosen.size);
   return chosen.values().next().value?.name ?? null;
 }
 

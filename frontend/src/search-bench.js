@@ -1,11 +1,10 @@
 // The search bench: a question, what each stage found for it, and why. All it shows is what `POST search` answers.
 import { post } from "./api.js";
 import { announce, h, parts } from "./dom.js";
-import { counted } from "./format.js";
 import { hitNode } from "./hit-view.js";
 import { chunksOf, columnsOf, milliseconds, readingOf, timesOf } from "./stages.js";
 import { stagesNode } from "./stages-view.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 const LIMIT = 100;
 const AT_ONCE = 10;
@@ -151,7 +150,7 @@ function readings(value) {
 
 function summaryOf({ results, total_candidates: total, reranked, timings }) {
   const order = { true: t("reranked"), false: t("not reranked"), partial: t("reranked in part, as the time ran out") }[reranked];
-  const chosen = t("{results} of {candidates}", { results: counted(results.length, "result"), candidates: counted(total, "candidate") });
+  const chosen = t("{results} of {candidates}", { results: tPlural("{count} result", "{count} results", { count: results.length }), candidates: tPlural("{count} candidate", "{count} candidates", { count: total }) });
   return t("{chosen}, {order}, in {time}.", { chosen, order, time: milliseconds(timings.total) });
 }
 

@@ -1,11 +1,11 @@
 // Search for everybody: passages, filters in the address, each passage opens beside the list at its place.
 import { post } from "./api.js";
 import { announce, h, parts } from "./dom.js";
-import { counted, placeInWords, placeOf } from "./format.js";
+import { documentCount, passageCount, placeInWords, placeOf } from "./format.js";
 import { blocksOf } from "./passage.js";
 import { matchedPieces } from "./search-words.js";
 import { Viewer } from "./viewer.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 const STEP = 20;
 const MOST = 100;
@@ -91,7 +91,7 @@ class SearchPage {
   #countFilters() {
     const set = FILTERS.filter((name) => name !== "document" && this.#given()[name]).length;
     this.#parts.filterCount.textContent = set ? `${set}` : "";
-    this.#parts.filterCount.title = set ? counted(set, "filter") : "";
+    this.#parts.filterCount.title = set ? tPlural("{count} filter", "{count} filters", { count: set }) : "";
   }
 
   async #search({ isMore = false } = {}) {
@@ -128,7 +128,7 @@ class SearchPage {
     nothing.hidden = results.length > 0;
     const narrowed = FILTERS.some((name) => given[name]);
     nothingHelp.textContent = narrowed ? t("Take a filter away, or use other words.") : t("Use other words, or add documents that speak of it.");
-    summary.textContent = results.length ? t("{passages} in {documents}, best first.", { passages: counted(results.length, "passage"), documents: counted(documents, "document") }) : "";
+    summary.textContent = results.length ? t("{passages} in {documents}, best first.", { passages: passageCount(results.length), documents: documentCount(documents) }) : "";
     announce(summary.textContent || t("No passage was found."));
   }
 

@@ -1,7 +1,6 @@
 // Files dropped or pasted on a page that has no place for them: they become documents of the personal workspace.
 import { h, toast } from "./dom.js";
 import { filesOf, sendFile } from "./dropped-files.js";
-import { counted } from "./format.js";
 import { t, tPlural } from "./texts.js";
 
 export async function sendAnywhere(transfer) {

@@ -3,13 +3,21 @@ import { allSources } from "./citations.js";
 import { placeItem } from "./document-source.js";
 import { h, icon } from "./dom.js";
 import { COMPLETED, DOCUMENT, PAGE } from "./execution.js";
-import { counted, listed } from "./format.js";
+import { listed } from "./format.js";
 import { CLOSEST, NOTHING, outcomeOf, RESULTS } from "./outcome.js";
 import { pageItem } from "./web-source.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 /** So many of the closest passages are shown where nothing answers the question. */
 const CLOSEST_SHOWN = 3;
+const NAMES = {
+  [DOCUMENT]: (v) => tPlural("{count} passage", "{count} passages", v),
+  [PAGE]: (v) => tPlural("{count} web result", "{count} web results", v),
+};
+const MORE = {
+  [DOCUMENT]: (v) => tPlural("{count} more passage", "{count} more passages", v),
+  [PAGE]: (v) => tPlural("{count} more web result", "{count} more web results", v),
+};
 
 /** Nodes for everything an execution has read. */
 export function sourceSections(state) {
@@ -40,8 +48,8 @@ function closest(all) {
 /** "3 more passages and 2 web results". */
 function namesOf(sources, areMore = false) {
   const count = (kind) => sources.filter((each) => each.kind === kind).length;
-  const words = [[count(DOCUMENT), "passage"], [count(PAGE), "web_result"]].filter(([number]) => number);
-  return listed(words.map(([number, noun], at) => counted(number, areMore && !at ? `more_${noun}` : noun)));
+  const found = [DOCUMENT, PAGE].map((kind) => ({ kind, count: count(kind) })).filter((each) => each.count);
+  return listed(found.map(({ kind, count: number }, at) => (areMore && !at ? MORE : NAMES)[kind]({ count: number })));
 }
 
 const folded = (title, sources) => h("details", { class: "disclosure" }, h("summary", {}, icon("chevron-right"), title), listOf(sources));

@@ -1,7 +1,6 @@
 // What an explained search says of its stages, as columns and the lines between them.
-import { counted } from "./format.js";
 import { FORMATS } from "./locale.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 const STAGES = [
   { key: "words", name: t("Words") },
@@ -67,7 +66,7 @@ export function readingOf({ word, terms }) {
   if (!terms.length) return { word, kind: "silent", words: t("too common to count") };
   const [best] = terms.toSorted((one, other) => rankOf(other) - rankOf(one) || other.weight - one.weight);
   if (!best.candidates) return { word, kind: "missing", words: t("stands nowhere") };
-  const held = t("in {candidates}, weight {weight}", { candidates: counted(best.candidates, "candidate"), weight: best.weight.toLocaleString(FORMATS, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) });
+  const held = t("in {candidates}, weight {weight}", { candidates: tPlural("{count} candidate", "{count} candidates", { count: best.candidates }), weight: best.weight.toLocaleString(FORMATS, { minimumFractionDigits: 1, maximumFractionDigits: 1 }) });
   if (best.read_as) return { word, kind: "similar", words: t("read as “{read_as}”, {held}", { read_as: best.read_as, held }) };
   return { word, kind: "found", words: held };
 }

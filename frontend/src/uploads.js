@@ -2,7 +2,7 @@
 import { upload } from "./api.js";
 import { filesOf, sendFile } from "./dropped-files.js";
 import { h, icon, toast } from "./dom.js";
-import { bytes, counted } from "./format.js";
+import { bytes } from "./format.js";
 import { askPassword } from "./unlock.js";
 import { addressesIn } from "./web-pages.js";
 import { t, tPlural } from "./texts.js";

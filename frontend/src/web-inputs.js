@@ -1,6 +1,5 @@
 // What a question to the web asks for besides its words. Pure.
-import { counted } from "./format.js";
-import { t } from "./texts.js";
+import { t, tPlural } from "./texts.js";
 
 export const TIMES = { day: t("Past day"), week: t("Past week"), month: t("Past month"), year: t("Past year") };
 
@@ -23,6 +22,6 @@ export function inputsOf({ workspace, time, sites }) {
 /** "Team · Past week · 2 sites"; the workspace is named where there are several. */
 export function labelOf({ workspaceName, time, sites }) {
   const named = words(sites);
-  const where = named.length > 1 ? counted(named.length, "site") : siteWords(named[0]);
+  const where = named.length > 1 ? tPlural("{count} site", "{count} sites", { count: named.length }) : siteWords(named[0]);
   return [workspaceName, TIMES[time] ?? t("Any time"), where].filter(Boolean).join(" · ");
 }

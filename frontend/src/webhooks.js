@@ -3,8 +3,8 @@ import { del, get, patch, post } from "./api.js";
 import { confirm } from "./confirm.js";
 import { startCopy } from "./copy.js";
 import { h, parts, toast } from "./dom.js";
-import { ago, counted, moment } from "./format.js";
-import { t } from "./texts.js";
+import { ago, moment } from "./format.js";
+import { t, tPlural } from "./texts.js";
 
 const EVENTS = {
   "document.indexed": t("document ready"),
@@ -169,7 +169,7 @@ async function showDeliveries({ id }, deliveries) {
 function deliveryOf({ event, status, attempts, response_code: code, error, duration_ms: ms, created_at: at, next_attempt_at: next }) {
   const state = { delivered: t("Delivered"), failed: t("Failed"), waiting: attempts ? t("Will be tried again") : t("Waits for the worker") }[status];
   const answer = code ? t("answered {code} in {ms} ms", { code, ms }) : error;
-  const tries = attempts > 1 ? counted(attempts, "attempt") : null;
+  const tries = attempts > 1 ? tPlural("{count} attempt", "{count} attempts", { count: attempts }) : null;
   const facts = [EVENTS[event] ?? event, ago(at), answer, tries, next ? t("next at {when}", { when: moment(next) }) : null];
   return h("li", { "data-status": status }, h("strong", {}, state), ` · ${facts.filter(Boolean).join(" · ")}`);
 }

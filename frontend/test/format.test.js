@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bytes, clock, language, lengthOf, listed, placeInWords, placeOf } from "../src/format.js";
+import { ago, bytes, clock, language, listed, placeInWords, placeOf } from "../src/format.js";
+import { lengthOf } from "../src/units.js";
 
 test("sizes are short", () => {
   assert.equal(bytes(0), "0 bytes");

@@ -1,0 +1,2 @@
+import { startPasskeys } from "../passkeys.js";
+startPasskeys(document.querySelectorAll("[data-page=passkeys]"));

@@ -70,7 +70,8 @@ async function pdfAssets() {
   await writeFile(join(OUT, `pdf-worker-${version}.js`), worker.replace(/^\/\/# sourceMappingURL=.*$/m, ""));
 }
 
-/** For each page's script the chunks that it imports, those of its chunks too, so that a page can ask for all at once. */
+/** For each page's script: the chunks that it imports, those of its chunks too, so that a page can ask for all at once,
+ * and the modules of ours in all of them, whose texts it needs. */
 async function writeSharedParts({ metafile }) {
   const outputs = metafile?.outputs ?? {};
   const partsOf = (file, parts = new Set()) => {
@@ -81,8 +82,13 @@ async function writeSharedParts({ metafile }) {
   };
   const isScript = ([, { entryPoint }]) => /^src\/(app|pages\/\w+)\.js$/.test(entryPoint ?? "");
   const scripts = Object.entries(outputs).filter(isScript);
-  const parts = scripts.map(([file]) => [parse(file).name, [...partsOf(file)].map((part) => basename(part))]);
-  await writeFile(join(OUT, "scripts.json"), JSON.stringify(Object.fromEntries(parts)));
+  const ours = (file) => Object.keys(outputs[file].inputs).filter((path) => path.startsWith("src/"));
+  const described = scripts.map(([file]) => {
+    const parts = [...partsOf(file)];
+    const modules = [file, ...parts].flatMap(ours).sort();
+    return [parse(file).name, { parts: parts.map((part) => basename(part)), modules }];
+  });
+  await writeFile(join(OUT, "scripts.json"), JSON.stringify(Object.fromEntries(described)));
 }
 
 async function build() {

@@ -277,7 +277,9 @@ TIME_ZONE = "UTC"
 DEFAULT_LANGUAGE = env.str("DEFAULT_LANGUAGE", SOURCE_LANGUAGE, validate=validate.OneOf([*PAGE_LANGUAGES]))
 LANGUAGE_CODE = DEFAULT_LANGUAGE
 LANGUAGES = [*PAGE_LANGUAGES.items()]
-_CATALOGS = compiled_catalogs(BASE_DIR / "locale", DATA_DIR / "languages")
+_CATALOGS = compiled_catalogs(
+    BASE_DIR / "locale", DATA_DIR / "languages", BASE_DIR / "frontend" / "dist" / "scripts.json"
+)
 LOCALE_PATHS = [_CATALOGS]
 FORMAT_MODULE_PATH = ["locus.formats"]
 TEST_RUNNER = "django.test.runner.DiscoverRunner"

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 FOR_MODULES = "For JavaScript modules too."
 """The comment of a message of Python that modules look up as well."""
 MODULES = "frontend/"
-VERSION = b"1"
+EVERYWHERE = "app"
+"""The script that each page has, beside one of its own."""
+VERSION = b"2"
 """Of the compiled form: change it, and everything is compiled again."""
 
 
@@ -30,22 +33,26 @@ def source_of(folder: Path, language: str) -> Path:
     return folder / language / "LC_MESSAGES" / "django.po"
 
 
-def compiled_catalogs(sources: Path, target: Path) -> Path:
+def compiled_catalogs(sources: Path, target: Path, scripts: Path) -> Path:
     """Return the folder with the compiled catalogs, made in `target` if it is not there.
 
-    It holds `LANGUAGE/LC_MESSAGES/django.mo` for Django, and `static/language-LANGUAGE.js` for pages.
+    It holds `LANGUAGE/LC_MESSAGES/django.mo` for Django. In `static` it has for pages `language-LANGUAGE.js`
+    with the texts of all modules, and `language-LANGUAGE-SCRIPT.js` for each script that the file `scripts`
+    names, which the front end's build writes; for none, if that is not there.
     """
     files = sorted(sources.glob("*/LC_MESSAGES/django.po"))
-    digest = hashlib.sha256(VERSION)
+    built = scripts.read_bytes() if scripts.is_file() else b"{}"
+    digest = hashlib.sha256(VERSION + built)
     for file in files:
         digest.update(file.read_bytes())
+    modules = {name: script["modules"] for name, script in json.loads(built).items()}
     folder = target / digest.hexdigest()[:16]
     if not folder.is_dir():
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(dir=target))
         (draft / "static").mkdir()
         for file in files:
-            _compile(file, draft)
+            _compile(file, draft, modules)
         try:
             draft.rename(folder)
         except OSError:
@@ -63,11 +70,17 @@ def read_catalog(file: Path) -> Catalog:
         return read_po(source, locale=file.parent.parent.name)
 
 
-def texts_for_modules(catalog: Catalog) -> dict[str, str | list[str]]:
-    """Return what JavaScript modules look up: the translation, or its singular and plural, by the English."""
-    texts: dict[str, str | list[str]] = {}
+Texts = dict[str, str | list[str]]
+"""What JavaScript modules look up: the translation, or its singular and plural, by the English."""
+
+
+def texts_for_modules(catalog: Catalog, modules: Iterable[str] | None = None) -> Texts:
+    """Return the texts of some modules (paths in `frontend/`), or of all, and what the server says to any."""
+    chosen = None if modules is None else {MODULES + path for path in modules}
+    texts: Texts = {}
     for message in catalog:
-        is_used = any(place.startswith(MODULES) for place, _ in message.locations)
+        places = {place for place, _ in message.locations if place.startswith(MODULES)}
+        is_used = bool(places if chosen is None else places & chosen)
         if not is_used and FOR_MODULES not in message.auto_comments:
             continue
         if isinstance(message.id, tuple):
@@ -77,7 +90,17 @@ def texts_for_modules(catalog: Catalog) -> dict[str, str | list[str]]:
     return texts
 
 
-def _compile(file: Path, draft: Path) -> None:
+def texts_of_scripts(catalog: Catalog, modules: Mapping[str, Iterable[str]]) -> dict[str, Texts]:
+    """Return the texts of each script, by its modules: a page's has none of those that each page has."""
+    everywhere = texts_for_modules(catalog, modules.get(EVERYWHERE, ()))
+    texts = {EVERYWHERE: everywhere}
+    for name in set(modules) - {EVERYWHERE}:
+        own = texts_for_modules(catalog, modules[name])
+        texts[name] = {text: own[text] for text in own.keys() - everywhere.keys()}
+    return texts
+
+
+def _compile(file: Path, draft: Path, modules: Mapping[str, Iterable[str]]) -> None:
     from babel.messages.mofile import write_mo
 
     catalog = read_catalog(file)
@@ -86,8 +109,14 @@ def _compile(file: Path, draft: Path) -> None:
     compiled.parent.mkdir(parents=True)
     with compiled.open("wb") as target:
         write_mo(target, catalog)
-    texts = json.dumps(texts_for_modules(catalog), ensure_ascii=False, sort_keys=True)
-    script = draft / "static" / f"language-{language}.js"
-    script.write_text(f"globalThis.locusTexts={texts};\n", encoding="utf-8")
+    _write_texts(draft / "static" / f"language-{language}.js", texts_for_modules(catalog))
+    if modules:
+        for name, texts in texts_of_scripts(catalog, modules).items():
+            _write_texts(draft / "static" / f"language-{language}-{name}.js", texts)
+
+
+def _write_texts(script: Path, texts: Texts) -> None:
+    written = json.dumps(texts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    script.write_text(f"Object.assign(globalThis.locusTexts??={{}},{written});\n", encoding="utf-8")
     # The same sources give the same static files, so that they aren't collected at each start.
     os.utime(script, (0, 0))

@@ -19,7 +19,7 @@ import { newestPath, pathThrough } from "./thread-tree.js";
 import { sessionUrl, toolUrl } from "./tool-stream.js";
 import { suggestionsFor, settingsLinkFor } from "./ways-on.js";
 import { startWhere } from "./where.js";
-import { t } from "./texts.js";
+import { importWithTexts, t } from "./texts.js";
 
 const WAIT = t("Wait until the answer is written, or stop it first.");
 
@@ -291,7 +291,7 @@ class AskPage {
 
   /** Open the menu of a conversation, which few readers load. */
   async #openMenu(button, id) {
-    const { startConversationMenu } = await import("./conversation-menu.js");
+    const { startConversationMenu } = await importWithTexts(() => import("./conversation-menu.js"));
     this.#menu ??= startConversationMenu(this.#page, this.#parts, {
       onChange: (session) => this.#sessionChanged(session),
       onDelete: (deleted) => this.#deleted(deleted),

@@ -1,6 +1,6 @@
 // The bell in the top bar: how many notifications are unread, live. Its list is loaded when it is opened.
 import { parts } from "./dom.js";
-import { t, tPlural } from "./texts.js";
+import { importWithTexts, t, tPlural } from "./texts.js";
 import { backoff } from "./tool-stream.js";
 
 const STAYS_CLOSED = [4401, 4403, 4404];
@@ -15,13 +15,13 @@ export function startNotifications() {
     count.textContent = unread > 99 ? "99+" : unread;
     count.hidden = !unread;
     summary.setAttribute("aria-label", unread ? tPlural("Notifications, {count} unread one", "Notifications, {count} unread ones", { count: unread }) : t("Notifications"));
-    if (isNew && document.hidden) (await import("./browser-notifications.js")).showNew();
+    if (isNew && document.hidden) (await importWithTexts(() => import("./browser-notifications.js"))).showNew();
     if (isNew && bell.open) showList();
   });
   bell.addEventListener("toggle", () => bell.open && showList());
 
   async function showList() {
-    const { showNotifications } = await import("./notification-list.js");
+    const { showNotifications } = await importWithTexts(() => import("./notification-list.js"));
     await showNotifications(list);
   }
 }

@@ -2,7 +2,7 @@
 import { markClaim } from "./claim.js";
 import { toast } from "./dom.js";
 import { PAGE } from "./execution.js";
-import { t } from "./texts.js";
+import { importWithTexts, t } from "./texts.js";
 
 export class PlaceOfAnswer {
   #page;
@@ -45,7 +45,7 @@ export class PlaceOfAnswer {
 
   /** The viewer's script; what failed to load is asked for again. */
   #load() {
-    this.#module ??= import("./viewer.js").catch((error) => {
+    this.#module ??= importWithTexts(() => import("./viewer.js")).catch((error) => {
       this.#module = null;
       throw error;
     });

@@ -1,5 +1,6 @@
 // Keys of every page. Those without Ctrl can be switched off: who speaks to the computer types them by accident.
 import { recall, remember } from "./remembered.js";
+import { importWithTexts } from "./texts.js";
 
 const SINGLE = "keys.single";
 const ENTRIES = "[data-document] a[href], .search-hit-link, .history-list a, .hit-title a";
@@ -35,7 +36,7 @@ function pressed(event, dialog, choice) {
   actions[event.key]();
 }
 
-const palette = () => import("./palette.js").then(({ openPalette }) => openPalette());
+const palette = () => importWithTexts(() => import("./palette.js")).then(({ openPalette }) => openPalette());
 
 /** On a conversation that has not begun the box is there already. */
 function newQuestion() {

@@ -1,8 +1,9 @@
-// Texts in the reader's language. The English text is the key; a page in another language has loaded a catalog before
-// the modules (templates/parts/html.html). `bin/translate` finds the calls, so texts stand in them as plain strings.
+// Texts in the reader's language. The English text is the key; a page in another language has loaded the texts of its
+// scripts before them (locus/templatetags/scripts.py). `bin/translate` finds the calls, so texts stand in them as plain
+// strings.
 import { FORMATS, LANGUAGE } from "./locale.js";
 
-const CATALOG = globalThis.locusTexts ?? {};
+const CATALOG = (globalThis.locusTexts ??= {});
 const plurals = new Intl.PluralRules(LANGUAGE);
 
 /** `t("Rename {name}", {name})`: the text in the reader's language, with the values in place of their names. */
@@ -23,5 +24,13 @@ export function tNodes(text, nodes) {
 
 /** A text that the server has sent in English; it stays so if the catalog does not know it. */
 export const translated = (text) => (typeof CATALOG[text] === "string" ? CATALOG[text] : text);
+
+/** What `load()` imports, a module that only some readers of a page need. All texts come before it: the page has only
+ * those of the scripts that it begins with. */
+export async function importWithTexts(load) {
+  const { allTexts } = document.documentElement.dataset;
+  if (allTexts) await import(allTexts);
+  return load();
+}
 
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));

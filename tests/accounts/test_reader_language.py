@@ -49,11 +49,12 @@ def test_the_profile_comes_first(grace: User) -> None:
     assert language_of(own(grace), accept_language=GERMAN) == "fr"
 
 
-def test_pages_load_the_texts_of_their_modules_before_them(grace: User) -> None:
+def test_pages_load_the_texts_of_their_modules_before_them(grace: User, static_files: None) -> None:
     page = own(grace).get("/help", headers={"accept-language": "de"}).content.decode()
-    texts = re.search(r'<script defer src="/static/language-de(\.\w+)?\.js"></script>', page)
+    texts = re.search(r'<script defer src="/static/language-de-app(\.\w+)?\.js"></script>', page)
     assert texts
     assert texts.end() < page.index('<script type="module"')
+    assert re.search(r'data-all-texts="/static/language-de(\.\w+)?\.js"', page)
     assert "language-" not in own(grace).get("/help").content.decode()
 
 

@@ -55,6 +55,8 @@ def test_a_workspace_is_created_and_renamed(logged_in: Page, reader: User) -> No
     page.goto("/")
     page.get_by_label("Account", exact=True).click()
     page.get_by_role("link", name="Workspaces", exact=True).click()
+    # With its script: a button can be seen, and clicked in vain, before.
+    page.wait_for_url("**/workspaces")
     expect(page.get_by_role("link", name="Personal")).to_be_visible()
     page.get_by_role("button", name="New workspace").click()
     page.get_by_role("textbox", name="Name", exact=True).fill("Harbour")

@@ -153,7 +153,10 @@ class Subscriber:
 
     async def _listen_to_redis(self, tried: asyncio.Event) -> None:
         # Only the connection has a time limit: messages may be hours apart.
-        limits = {"socket_connect_timeout": REDIS_SECS, "health_check_interval": REDIS_CHECK_SECS}
+        limits: dict[str, Any] = {
+            "socket_connect_timeout": REDIS_SECS,
+            "health_check_interval": REDIS_CHECK_SECS,
+        }
         client = AsyncRedis.from_url(settings.REDIS_URL, decode_responses=True, **limits)
         async with client, client.pubsub() as messages:
             await messages.subscribe(_redis_channel())

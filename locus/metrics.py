@@ -28,6 +28,7 @@ from accounts.models import User
 from accounts.principal import Principal
 from accounts.roles import KeyScope
 from core.errors import Forbidden, Unauthenticated
+from locus.installation_metrics import InstallationFigures
 from search.web.metrics import BreakerStates
 
 TOKEN = object()
@@ -36,7 +37,7 @@ TOKEN = object()
 # They would double the number of lines, only to give each counter's start time.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
-shared: list[Collector] = [BreakerStates()]
+shared: list[Collector] = [BreakerStates(), InstallationFigures()]
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -108,6 +108,7 @@ ENCRYPTION_KEY_FALLBACKS: list[str] = env.list("ENCRYPTION_KEY_FALLBACKS", [])
 # Read by manage.py before anything else.
 ALLOW_ROOT = env.bool("ALLOW_ROOT", False)
 DEBUG = env.bool("DEBUG", False)
+LOG_FORMAT = env.str("LOG_FORMAT", "line", validate=validate.OneOf(["line", "json"]))
 LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
 
 # --- Where it answers ----------------------------------------------------------------------------------
@@ -750,7 +751,10 @@ AUDIT_RETENTION_DAYS = env.int("AUDIT_RETENTION_DAYS", 365, validate=validate.Ra
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}{request}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}{request}: {message}", "style": "{"},
+        "json": {"()": "core.http.json_log.JsonFormatter"},
+    },
     "filters": {
         "request": {"()": "core.http.request_id.RequestIdFilter"},
         "flood": {"()": "locus.door.log_flood.FloodFilter"},
@@ -759,7 +763,7 @@ LOGGING = {
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
+            "formatter": LOG_FORMAT,
             "filters": ["request", "address_token"],
         }
     },

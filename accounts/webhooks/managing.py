@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
@@ -122,13 +121,25 @@ def send_test(webhook: Webhook) -> WebhookDelivery:
 
 
 @as_system("the secrets of all workspaces, which nobody is shown")
-def renew_secrets() -> None:
-    """Encrypt the secrets with the present `ENCRYPTION_KEY`, so that the earlier ones can be dropped."""
-    for webhook in Webhook.unscoped.all():
-        with suppress(Undecryptable):
-            webhook.secret = encrypt(decrypt(webhook.secret))
-            webhook.old_secret = encrypt(decrypt(webhook.old_secret)) if webhook.old_secret else ""
-            webhook.save(update_fields=["secret", "old_secret"])
+def renew_secrets() -> int:
+    """Encrypt the secrets with the present `ENCRYPTION_KEY`, so that the earlier ones can be dropped.
+
+    Return how many webhooks have a secret that no `ENCRYPTION_KEY` can decrypt.
+    """
+    undecryptable = 0
+    for id in Webhook.unscoped.values_list("pk", flat=True):
+        with transaction.atomic():
+            webhook = Webhook.unscoped.select_for_update().filter(pk=id).first()
+            if webhook is None:
+                continue
+            try:
+                webhook.secret = encrypt(decrypt(webhook.secret))
+                webhook.old_secret = encrypt(decrypt(webhook.old_secret)) if webhook.old_secret else ""
+            except Undecryptable:
+                undecryptable += 1
+            else:
+                webhook.save(update_fields=["secret", "old_secret"])
+    return undecryptable
 
 
 def checked_address(url: str) -> str:

@@ -18,6 +18,7 @@ from django.db.models import Count, F, Min, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateEvent, ProcrastinateJob, ProcrastinateWorker
+from pydantic import TypeAdapter
 
 from accounts.models.ledger import Charge
 from core.limited import limited_statements
@@ -29,7 +30,7 @@ from search.web.usage.spent import SpendingOverview
 DAYS = 30
 # Shown figures may be so old; many administrators who look at once cost one look at the database.
 CACHE_SECS = 15
-CACHE_KEY = "dashboard"
+CACHE_KEY = "dashboard-figures"
 STATEMENT_SECS = 2.0
 # More waiting jobs than this are not counted.
 MOST_JOBS = 100_000
@@ -109,12 +110,16 @@ class Figures:
     disk: DiskFigures
 
 
+_FIGURES = TypeAdapter(Figures)
+
+
 def figures() -> Figures:
     """Return the figures, at most `CACHE_SECS` old."""
-    found: Figures | None = cache.get(CACHE_KEY)
-    if found is None:
-        found = fresh_figures(timezone.now())
-        cache.set(CACHE_KEY, found, CACHE_SECS)
+    kept: str | None = cache.get(CACHE_KEY)
+    if kept is not None:
+        return _FIGURES.validate_json(kept)
+    found = fresh_figures(timezone.now())
+    cache.set(CACHE_KEY, _FIGURES.dump_json(found).decode(), CACHE_SECS)
     return found
 
 

@@ -59,8 +59,17 @@ def disconnect() -> bool:
     return bool(ModelConnection.objects.all().delete()[0])
 
 
-def renew_encryption() -> None:
-    """Encrypt the key with the present `ENCRYPTION_KEY`, so that the earlier ones can be dropped."""
+def renew_encryption() -> int:
+    """Encrypt the key with the present `ENCRYPTION_KEY`, so that the earlier ones can be dropped.
+
+    Return how many keys no `ENCRYPTION_KEY` can decrypt.
+    """
     known = ModelConnection.objects.filter(pk=ModelConnection.ROW).first()
-    if known and known.encrypted_key and (key := key_of(known)):
-        ModelConnection.objects.filter(pk=known.pk).update(encrypted_key=encrypt(key))
+    if known is None or not known.encrypted_key:
+        return 0
+    key = key_of(known)
+    if key is None:
+        return 1
+    same = ModelConnection.objects.filter(pk=known.pk, encrypted_key=known.encrypted_key)
+    same.update(encrypted_key=encrypt(key))
+    return 0

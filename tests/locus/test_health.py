@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import DatabaseError
 from django.test import Client
 
 from core.process import readiness
@@ -40,7 +41,7 @@ def test_a_process_that_drains_is_not_ready(db: None, loaded: None, monkeypatch:
 
 def test_a_process_without_its_database_is_not_ready(loaded: None, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> bool:
-        raise health.DatabaseError
+        raise DatabaseError
 
     monkeypatch.setattr(health, "has_live_worker", fail)
     reply = Client().get("/readyz")

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -21,8 +22,10 @@ from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.jobs import Job
+from procrastinate.worker import Worker
 
 from core.errors import DocumentError, Overloaded
+from core.tracing import span
 from extract.errors import Internal
 from ingestion.job_failures import note_failures
 from ingestion.pipeline import embed, fail, fetch, read
@@ -112,10 +115,18 @@ async def run_worker() -> None:
                     shutdown_graceful_timeout=0,
                     # Failed ones stay until an administrator has looked at them (locus/failed_work.py).
                     delete_jobs="successful",
-                    worker_middleware=[note_failures],
+                    worker_middleware=[note_failures, trace_job],
                 )
             finally:
                 rescue.cancel()
+
+
+async def trace_job(call_next: Callable[[], Awaitable[Any]], context: JobContext, worker: Worker) -> Any:
+    """Run a job as a trace of its own: a worker's middleware."""
+    with span(
+        f"job {context.job.task_name}", {"job.id": context.job.id or 0, "job.queue": context.job.queue}
+    ):
+        return await call_next()
 
 
 @contextmanager

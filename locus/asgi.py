@@ -29,6 +29,7 @@ import locus.urls  # noqa: E402, F401
 from accounts.access.sockets import UnknownPath  # noqa: E402
 from assistants.websocket import SessionConsumer  # noqa: E402
 from core.process.readiness import note_models_loaded  # noqa: E402
+from core.tracing import start_tracing  # noqa: E402
 from kb.embedding import start  # noqa: E402
 from kb.notifications.websocket import NotificationsConsumer  # noqa: E402
 from kb.websocket import DocumentsConsumer  # noqa: E402
@@ -62,6 +63,7 @@ SWITCH_SECS = 0.0005
 def load_models() -> None:
     """Load the models for searching; end the process if reranking or answering can't work as configured."""
     try:
+        start_tracing("locus-web")
         # First, because an answer uses it directly and it must be ready then.
         start_answering()
         text_processes.start()

@@ -108,6 +108,8 @@ ENCRYPTION_KEY_FALLBACKS: list[str] = env.list("ENCRYPTION_KEY_FALLBACKS", [])
 # Read by manage.py before anything else.
 ALLOW_ROOT = env.bool("ALLOW_ROOT", False)
 DEBUG = env.bool("DEBUG", False)
+# Read by core/tracing.py; the exporter reads the other variables of OpenTelemetry itself.
+OTEL_EXPORTER_OTLP_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "", validate=_refuse_all_but_http)
 LOG_FORMAT = env.str("LOG_FORMAT", "line", validate=validate.OneOf(["line", "json"]))
 LOG_LEVEL = env.str("LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"]))
 

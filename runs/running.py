@@ -16,6 +16,7 @@ from accounts.scope import continue_as
 from core.errors import LocusError, Overloaded
 from core.pubsub import subscriber
 from core.threads import in_database
+from core.tracing import Context, current_trace, span
 from runs.context import Run
 from runs.events import MAX_PARTIAL_BYTES, PartialText, ToolPartialUpdate, Yielded, escaped_bytes
 from runs.journal import EventBatch, failure, store, store_all
@@ -42,7 +43,8 @@ async def launch(
     """Start running the execution in this event loop; it continues when its client leaves."""
     run = Run(execution.pk, execution.workspace_id, holds_statements)
     loop = asyncio.get_running_loop()
-    _runs.setdefault(loop, Runs()).start(execution.pk, _run(principal, tool, inputs, run))
+    work = _traced_run(current_trace(), principal, tool, inputs, run)
+    _runs.setdefault(loop, Runs()).start(execution.pk, work)
 
 
 class Runs:
@@ -131,6 +133,14 @@ def _task(work: Coroutine[None, None, None]) -> asyncio.Task[None]:
 
 
 # --- One run ---------------------------------------------------------------------------------------------
+
+
+async def _traced_run(
+    parent: Context | None, principal: Principal, tool: Tool, inputs: ToolInput, run: Run
+) -> None:
+    """Do a run as a part of the trace of the request that begins it."""
+    with span(f"run {tool.name}", parent=parent):
+        await _run(principal, tool, inputs, run)
 
 
 async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) -> None:

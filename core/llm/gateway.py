@@ -36,6 +36,7 @@ from core.llm.failures import KNOWN, LONGEST_WAIT_SECS, ModelFailed, failed, unf
 from core.llm.http import http_client
 from core.llm.payment import ActualCost, Payment
 from core.llm.prices import cost_of, price_at, price_of
+from core.tracing import detached_span
 
 ATTEMPTS = 3
 FIRST_WAIT_SECS = 0.5
@@ -120,9 +121,11 @@ class ChatModel:
     async def _paid(self, request: ChatRequest, payment: Payment) -> AsyncIterator[ActualCost]:
         """Pay for the block; raise what callers are told where the block raises `ModelFailed`."""
         estimate = self.price(request.input_tokens, request.output_tokens)
+        named = {"gen_ai.provider.name": self._provider_name, "gen_ai.request.model": self.name}
         try:
             async with payment.reserve(self.name, estimate) as bill:
-                yield bill
+                with detached_span("chat", named):
+                    yield bill
         except ModelFailed as failure:
             logger.warning("%s failed: %s", self.describe(), failure)
             await note_error_async(f"{self._provider_name}:{self.name}", failure)

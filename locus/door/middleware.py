@@ -28,6 +28,7 @@ from core.http.client_address import (
 from core.http.hosts import require_allowed_host
 from core.http.per_user import CLOSING
 from core.http.request_id import HEADER, begin_request
+from core.tracing import span, trace_of_headers
 from locus.door import cors
 from locus.door.bodies import LimitedBody, Message, Receive, content_length, rule_for
 
@@ -70,7 +71,13 @@ class Door:
             scope = _without_proxies(scope) | {CLOSING: closing}
             begin_address(client_address(scope))
             if scope["type"] == "http":
-                await self._http(scope, receive, _Reply(send, scope, headers, request_id))
+                reply = _Reply(send, scope, headers, request_id)
+                with span(
+                    f"HTTP {scope['method']}", _described(scope), trace_of_headers(headers)
+                ) as recorded:
+                    await self._http(scope, receive, reply)
+                    if recorded:
+                        recorded.set_attribute("http.response.status_code", reply.status)
             else:
                 await self._websocket(scope, receive, send, request_id)
 
@@ -150,6 +157,11 @@ def _without_proxies(scope: Mapping[str, Any]) -> Scope:
     }
 
 
+def _described(scope: Scope) -> dict[str, str | int]:
+    """Return what a span says of a request: nothing of its query, which may be a question."""
+    return {"http.request.method": scope["method"], "url.path": scope["path"]}
+
+
 class _Reply:
     """Sends the reply to one request, with the headers of every reply."""
 
@@ -160,11 +172,12 @@ class _Reply:
             self._common += cors.reply_headers(headers)
         self.request_id = request_id
         self.has_started = False
+        self.status = 0
 
     async def send(self, message: Message) -> None:
         """Send an ASGI message of the application."""
         if message["type"] == "http.response.start":
-            self.has_started = True
+            self.has_started, self.status = True, message["status"]
             headers = list(message.get("headers", []))
             message = {**message, "headers": headers + self._common + _caching(headers)}
         await self._send(message)

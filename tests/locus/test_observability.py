@@ -55,7 +55,7 @@ def test_the_figures_of_an_installation(cast: Cast) -> None:
     indexed_document(cast.team)
     with as_system("a test"):
         Execution.unscoped.create(
-            user=cast.alice, workspace=cast.team, tool="rag_search", status=ExecutionStatus.FAILED
+            user=cast.alice, workspace=cast.team, tool="rag_search", inputs={}, status=ExecutionStatus.FAILED
         )
     assert value_of('kb_documents{status="ready"}') == 1
     assert value_of('kb_documents{status="failed"}') == 0
@@ -80,7 +80,9 @@ def known_names(cast: Cast) -> set[str]:
     """Return all names that `/metrics` may have, as families and as their samples."""
     indexed_document(cast.team)
     with as_system("a test"):
-        execution = Execution.unscoped.create(user=cast.alice, workspace=cast.team, tool="rag_search")
+        execution = Execution.unscoped.create(
+            user=cast.alice, workspace=cast.team, tool="rag_search", inputs={}
+        )
         execution.status, execution.finished_at = ExecutionStatus.COMPLETED, execution.created_at
         execution.save()
     text = generate_latest(_all()).decode()

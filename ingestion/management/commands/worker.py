@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand
 
 from core.confinement import available_confinement
 from core.confinement.limits import lower_priority
+from core.tracing import start_tracing
 from ingestion import captioning as describing
 from ingestion.jobs import run_worker
 from kb.embedding import start
@@ -25,6 +26,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the models once, then work."""
         lower_priority()
+        start_tracing("locus-worker")
         confinement = available_confinement()
         for gap in confinement.missing:
             logger.warning("The sandbox for files is incomplete. %s", gap)

@@ -1,7 +1,7 @@
 """Traces of requests, runs, jobs and calls of models, for a collector of the operator's (OpenTelemetry).
 
 Without `OTEL_EXPORTER_OTLP_ENDPOINT` nothing is recorded and no package of the SDK is loaded. Spans say what
-was done, for how long, and which kind of error ended it; they have no text of documents, questions or answers.
+was done, for how long, and which kind of error ended it, and have no text of documents, questions or answers.
 Libraries that trace by themselves get nothing of it: the provider is ours alone.
 """
 

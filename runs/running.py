@@ -10,13 +10,14 @@ from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 from django.db import Error as DatabaseError
+from opentelemetry.context import Context
 
 from accounts.principal import Principal
 from accounts.scope import continue_as
 from core.errors import LocusError, Overloaded
 from core.pubsub import subscriber
 from core.threads import in_database
-from core.tracing import Context, current_trace, span
+from core.tracing import current_trace, span
 from runs.context import Run
 from runs.events import MAX_PARTIAL_BYTES, PartialText, ToolPartialUpdate, Yielded, escaped_bytes
 from runs.journal import EventBatch, failure, store, store_all

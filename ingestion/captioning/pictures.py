@@ -118,7 +118,7 @@ class _Kept:
         name = f"{self._folder}/description-{hashlib.sha256(self._how + png).hexdigest()}"
         try:
             with default_storage.open(name) as kept:
-                return kept.read().decode()
+                return str(kept.read(), "utf-8")
         except FileNotFoundError:
             text = ask()
         if text is not None:

@@ -30,7 +30,7 @@ from tests.factories import chunk_id, indexed_document
 from tests.testing.sockets import socket
 
 METHODS = ("get", "post", "put", "patch", "delete")
-PUBLIC = {"api/schema", "api/docs", "health"}
+PUBLIC = {"api/schema", "api/docs", "health", "healthz", "readyz"}
 
 
 @dataclass(frozen=True)

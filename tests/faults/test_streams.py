@@ -245,4 +245,5 @@ def test_a_server_does_not_drain_for_ever() -> None:
         web.process.wait(60)
     finally:
         stop(web.process)
-    assert Execution.unscoped.get(pk=execution_id).error["code"] == "overloaded"
+    error = Execution.unscoped.get(pk=execution_id).error
+    assert error and error["code"] == "overloaded"

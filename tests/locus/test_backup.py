@@ -111,7 +111,8 @@ def test_made_during_uploads_and_restored_it_answers_the_same(
     folder = tmp_path / "backups"
     for number in range(5):
         indexed_document(team.team, f"The solar farm number {number} in Almería is owned by the town itself.")
-    stop, added = threading.Event(), []
+    stop = threading.Event()
+    added: list[Document] = []
 
     def upload_and_delete() -> None:
         try:

@@ -304,6 +304,8 @@ WITHOUT_PAGE = {
         "chunks/<str:id>",
         "api/schema",
         "health",
+        "healthz",
+        "readyz",
         "metrics",
         "favicon.ico",
         "manifest.webmanifest",

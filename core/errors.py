@@ -289,7 +289,7 @@ class Overloaded(LocusError):
 class StorageUnavailable(Overloaded):
     """The store of files does not answer, or refuses."""
 
-    default_message = "The file store does not answer. Nothing was stored. Try again in a moment."
+    default_message = "The file store does not answer. Try again in a moment."
 
 
 class Timeout(LocusError):

@@ -53,6 +53,7 @@ class Element:
     None if they are the document's own. A heading that `is_label` names what follows, and is no text of its
     own: a sheet's name, the name of a function. Without words, it leaves the headings of its level.
     `language` (ISO 639-1) and `speaker` are those of spoken words, None where the extractor can't tell.
+    `caption` and `notes` are a table's title and the footnotes below it; `ingestion.structure` finds them.
     """
 
     kind: Kind
@@ -68,6 +69,8 @@ class Element:
     is_label: bool = False
     language: str | None = None
     speaker: str | None = None
+    caption: LocatedText | None = None
+    notes: tuple[LocatedText, ...] = ()
 
     @property
     def text(self) -> str:

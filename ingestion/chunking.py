@@ -8,39 +8,23 @@ chunk's text is the document's own words, so that every character keeps its plac
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 
 from core.locations import LocatedText
 from core.text.sentences import sentence_bounds
-from core.text.tables import without_marks
 from extract.base import Element, Kind, Pictured
-from ingestion.row_groups import GroupNames, Piece
+from ingestion.packing import MOST_BLANK, draft_of, pack_paragraphs, split_piece
+from ingestion.row_groups import Piece
 from ingestion.sections import HeadedSection, join_short_sections, sections
-from ingestion.short_chunks import SEPARATOR, join_chunks, join_short_chunks
-from ingestion.token_counts import (
-    CHARS_PER_TOKEN,
-    LARGEST,
-    SPECIAL_TOKENS,
-    Tokenizer,
-    count_tokens,
-    least_tokens,
-)
-from kb.chunks import ChunkDraft, ElementBounds
+from ingestion.short_chunks import join_short_chunks
+from ingestion.table_chunks import table_chunks
+from ingestion.token_counts import LARGEST, SPECIAL_TOKENS, Tokenizer, count_tokens, least_tokens
+from kb.chunks import ChunkDraft
 from kb.pictures import Picture
 
-# In running text, fewer blanks stand between two words; longer gaps separate texts.
-MOST_BLANK = 4 * CHARS_PER_TOKEN
 HEADINGS_SHARE = 0.25
-# A table's header is repeated above each group of its rows, unless it takes a larger share of the window.
-HEADER_SHARE = 0.5
-# The same for a row that names the rows below it.
-GROUP_NAME_SHARE = 0.25
-# No tokenizer makes more tokens of so few characters than a window holds; longer words are cut.
-WORD = re.compile(r"\S{1,60}")
-VISIBLE = re.compile(r"\S")
 
 
 def chunk_elements(
@@ -61,7 +45,7 @@ def _chunks_of_sections(
         for (is_table, picture, spoken), run in groupby(section.elements, key=_separation):
             together = list(run)
             if is_table:
-                yield from _tables(together, above, tokenizer, headings, room)
+                yield from table_chunks(together, above, tokenizer, headings, room)
                 above = []
                 continue
             if _lead_to_table(together, section) and not picture:
@@ -70,7 +54,7 @@ def _chunks_of_sections(
             owners = {id(element.located): element for element in together}
             measured = _measure_sentences(together, tokenizer, spoken or language, room)
             for pieces in pack_paragraphs(measured, room):
-                draft = replace(_draft(pieces, headings, owners), language=spoken)
+                draft = replace(draft_of(pieces, headings, owners), language=spoken)
                 yield _picture_draft(draft, pieces, picture, together) if picture else draft
 
 
@@ -78,26 +62,6 @@ def _separation(element: Element) -> tuple[bool, Pictured | None, str | None]:
     """Return a key that separates elements into chunks: tables are alone, as are the elements of each picture
     and the sentences in each spoken language."""
     return element.kind is Kind.TABLE, element.picture, element.language
-
-
-def pack_paragraphs(paragraphs: Iterable[list[Piece]], room: int) -> Iterator[list[Piece]]:
-    """Fill chunks with sentences. A paragraph that fits into one chunk does not start in the last half of
-    another."""
-    chunk: list[Piece] = []
-    used = 0
-    for paragraph in paragraphs:
-        whole = sum(piece.tokens for piece in paragraph)
-        if used >= room / 2 and used + whole > room >= whole:
-            yield chunk
-            chunk, used = [], 0
-        for piece in paragraph:
-            if used + piece.tokens > room and chunk:
-                yield chunk
-                chunk, used = [], 0
-            chunk.append(piece)
-            used += piece.tokens
-    if chunk:
-        yield chunk
 
 
 def _lead_to_table(together: Sequence[Element], section: HeadedSection) -> bool:
@@ -138,7 +102,7 @@ def _measure_sentences(
     # A heading alone in a chunk says nothing, so room is left for the sentence after it.
     room_after = max(room - _leading_headings(elements, pieces), room // 2)
     for _, of_element in groupby(pieces, key=lambda piece: id(piece.element)):
-        yield [part for piece in of_element for part in _split(piece, tokenizer, room_after)]
+        yield [part for piece in of_element for part in split_piece(piece, tokenizer, room_after)]
 
 
 def _leading_headings(elements: Iterable[Element], pieces: Iterable[Piece]) -> int:
@@ -148,95 +112,11 @@ def _leading_headings(elements: Iterable[Element], pieces: Iterable[Piece]) -> i
     return sum(piece.tokens for piece in pieces if id(piece.element) in leading)
 
 
-def _split(piece: Piece, tokenizer: Tokenizer, room: int) -> Iterator[Piece]:
-    """Cut a sentence that is larger than `room` between its words."""
-    if piece.tokens <= room:
-        yield piece
-        return
-    words = list(WORD.finditer(piece.element.text, piece.start, piece.end))
-    counts = count_tokens([word[0] for word in words], tokenizer)
-    start, end, used = piece.start, piece.start, 1
-    for word, count in zip(words, counts, strict=True):
-        is_far = word.start() - end > MOST_BLANK
-        size = max(count, least_tokens(word.end() - (word.start() if is_far else end)))
-        if (used + size > room or is_far) and word.start() > start:
-            yield Piece(piece.element, start, end, used)
-            start, used = word.start(), 1
-        used += size
-        end = word.end()
-    yield Piece(piece.element, start, end, used)
-
-
 def _ends_with_blanks(cuts: Sequence[tuple[LocatedText, int, int]]) -> Iterator[int]:
     """Yield the end of each sentence, with the blanks after it unless they separate it from the next one."""
     for (element, _, end), following in zip(cuts, [*cuts[1:], None], strict=True):
         is_near = following and following[0] is element and following[1] - end <= MOST_BLANK
         yield following[1] if following and is_near else end
-
-
-# --- Tables ------------------------------------------------------------------------------------------------
-
-
-def _tables(
-    tables: Iterable[Element],
-    above: Sequence[Element],
-    tokenizer: Tokenizer,
-    headings: tuple[str, ...],
-    room: int,
-) -> Iterator[ChunkDraft]:
-    """Yield the chunks of tables; the first begins with the headings above, since they say nothing alone."""
-    lead = _heading_draft(above, headings) if above else None
-    taken = sum(count_tokens([element.text for element in above], tokenizer)) + len(above)
-    if lead and taken > room * HEADER_SHARE:
-        yield lead
-        lead, taken = None, 0
-    for table in tables:
-        for draft in _table_drafts(table, tokenizer, headings, room - taken):
-            yield join_chunks(lead, draft) if lead else draft
-            lead = None
-        taken = 0
-
-
-def _heading_draft(headings: Sequence[Element], path: tuple[str, ...]) -> ChunkDraft:
-    pieces = [Piece(element.located, 0, len(element.text), 0) for element in headings]
-    return _draft(pieces, path, {id(element.located): element for element in headings})
-
-
-def _table_drafts(
-    table: Element, tokenizer: Tokenizer, headings: tuple[str, ...], room: int
-) -> Iterator[ChunkDraft]:
-    """Yield a table whole, or as rows that each begin with its header and the name of their group."""
-    texts = [without_marks(table.text[start:end]) for start, end in table.rows]
-    rows = [
-        Piece(table.located, start, end, max(count, least_tokens(end - start)) + 1)
-        for (start, end), count in zip(table.rows, count_tokens(texts, tokenizer), strict=True)
-    ]
-    header = rows[:1] if rows[0].tokens <= room * HEADER_SHARE and len(rows) > 1 else []
-    body = rows[len(header) :]
-    left = room - sum(row.tokens for row in header)
-    names = GroupNames.of(body, int(left * GROUP_NAME_SHARE))
-    if sum(row.tokens for row in body) > left:
-        left -= names.tokens
-    parts = [part for row in body for part in _split(row, tokenizer, left)]
-    for group in pack_paragraphs([[part] for part in parts], left):
-        yield _row_group([*header, *names.above(group[0])], group, headings)
-
-
-def _row_group(repeated: list[Piece], rows: list[Piece], headings: tuple[str, ...]) -> ChunkDraft:
-    """Return a chunk of rows below the rows that are repeated above them."""
-    cut = [piece.element.slice(piece.start, piece.end) for piece in [*repeated, *rows]]
-    bounds = []
-    at = 0
-    for part in cut:
-        bounds.append((at, at + len(part.text)))
-        at += len(part.text) + 1
-    return ChunkDraft(
-        LocatedText.join(cut, "\n"),
-        headings,
-        tuple(bounds[len(repeated) :]),
-        is_table=True,
-        elements=(ElementBounds(0, at - 1, Kind.TABLE),),
-    )
 
 
 # --- Assembly ----------------------------------------------------------------------------------------------
@@ -253,33 +133,3 @@ def _picture_draft(
     first = machine_made[0]
     shown = Picture(picture.area, draft.sentences[first][0], machines[id(pieces[first].element)])
     return replace(draft, picture=shown)
-
-
-def _runs(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Yield pieces that are consecutive in an element; long stretches of blanks are left out."""
-    run: list[Piece] = []
-    for piece in pieces:
-        if run and (piece.element is not run[-1].element or piece.start - run[-1].end > MOST_BLANK):
-            yield run
-            run = []
-        run.append(piece)
-    if run:
-        yield run
-
-
-def _draft(pieces: list[Piece], headings: tuple[str, ...], owners: Mapping[int, Element]) -> ChunkDraft:
-    """Join pieces into a chunk; `owners` are the elements of their texts, by the texts' identity."""
-    parts: list[LocatedText] = []
-    sentences: list[tuple[int, int]] = []
-    bounds: list[ElementBounds] = []
-    at = 0
-    for run in _runs(pieces):
-        start, owner = run[0].start, owners[id(run[0].element)]
-        part = run[0].element.slice(start, run[-1].end)
-        sentences += [(at + p.start - start, at + p.end - start) for p in run]
-        is_continued = VISIBLE.search(owner.text, 0, start) is not None
-        end = at + len(part.text)
-        bounds.append(ElementBounds(at, end, owner.kind, owner.level, is_continued, owner.speaker))
-        parts.append(part)
-        at += len(part.text) + len(SEPARATOR)
-    return ChunkDraft(LocatedText.join(parts, SEPARATOR), headings, tuple(sentences), elements=tuple(bounds))

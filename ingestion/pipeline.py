@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
@@ -127,7 +128,8 @@ def embed(
 ) -> None:
     """Embed the document's chunks that lack vectors, and mark it as finished.
 
-    After each batch `others_wait` is called. If it returns True, `next_task` is queued and this job ends.
+    After each stored batch `others_wait` is called. If it returns True, `next_task` is queued and this job
+    ends.
     """
     writer = ProgressWriter(document_id, interrupted)
     document = Document.unscoped.filter(pk=document_id, status=Status.INDEXING).first()
@@ -136,12 +138,13 @@ def embed(
     vectors = MissingVectors(document_id)
     vectors.find()
     note = partial(writer.progress_or_stop, Stage.EMBEDDING, unit="chunk", before=vectors.found)
-    while vectors.embed_next(note):
-        if vectors.are_missing and others_wait():
-            with transaction.atomic():
-                writer.write_or_stop()
-                _queue(next_task, document_id)
-            return
+    with closing(vectors.embed_rest(note)) as stored:
+        for _ in stored:
+            if vectors.are_missing and others_wait():
+                with transaction.atomic():
+                    writer.write_or_stop()
+                    _queue(next_task, document_id)
+                return
     with transaction.atomic():
         # A processing finishes once, however often its jobs are repeated: so its pages are counted once.
         writer.write_or_stop(

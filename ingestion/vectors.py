@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import groupby
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby, islice
 from operator import itemgetter
 from uuid import UUID
 
 from django.db import transaction
 
 from kb.embedding import model_of, spaces_to_fill
-from kb.embedding.base import Vectors
+from kb.embedding.base import EmbeddingModel, Vectors
 from kb.index.segments import index_vectors
 from kb.models import Chunk, ChunkVector, EmbeddingSpace
 
 BATCH = 128
+# So many batches are computed at once. While one is stored, or its last texts keep one core busy, the other
+# one uses the rest of the machine.
+AT_ONCE = 2
+
+Note = Callable[[int, int], None]
+"""`note(done, total)` is called in the transaction that stores vectors. It must update the document's row, so
+that a deletion waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Chunks that lack a vector in one space, their texts, and the model that makes it."""
+
+    space: EmbeddingSpace
+    model: EmbeddingModel
+    ids: list[UUID]
+    texts: list[str]
 
 
 class MissingVectors:
@@ -44,36 +65,60 @@ class MissingVectors:
         self.found = live.count() * len(spaces) - len(self._missing)
         self._done = 0
 
-    def embed_next(self, note: Callable[[int, int], None]) -> bool:
-        """Embed the next batch; return whether there was one.
+    def embed_next(self, note: Note) -> bool:
+        """Embed the next batch; return whether there was one."""
+        batches = self._batches_at(self._done)
+        if batches:
+            self._store(batches, _compute(batches), note)
+        return bool(batches)
 
-        `note(done, total)` is called in the transaction that stores the vectors. It must update the
-        document's row, so that a deletion waits.
-        """
-        batch = self._missing[self._done : self._done + BATCH]
-        if not batch:
-            return False
-        embedded = [
-            _embed_batch(space, [id for _, id in group]) for space, group in groupby(batch, key=itemgetter(0))
-        ]
+    def embed_rest(self, note: Note) -> Iterator[None]:
+        """Embed all that is missing; yield after each stored batch. To stop there keeps what is stored."""
+        starts = iter(range(self._done, len(self._missing), BATCH))
+        with ThreadPoolExecutor(AT_ONCE, "embedding") as threads:
+            begin = partial(self._begin, threads)
+            running = deque(map(begin, islice(starts, AT_ONCE)))
+            while running:
+                batches, computed = running.popleft()
+                vectors = computed.result()
+                running.extend(map(begin, islice(starts, 1)))
+                self._store(batches, vectors, note)
+                yield
+
+    def _begin(self, threads: ThreadPoolExecutor, start: int) -> tuple[list[_Batch], Future[list[Vectors]]]:
+        batches = self._batches_at(start)
+        return batches, threads.submit(_compute, batches)
+
+    def _batches_at(self, start: int) -> list[_Batch]:
+        """Return what is missing from `start` on, at most `BATCH` chunks, by space."""
+        missing = self._missing[start : start + BATCH]
+        return [_batch(space, [id for _, id in group]) for space, group in groupby(missing, itemgetter(0))]
+
+    def _store(self, batches: Sequence[_Batch], vectors: Sequence[Vectors], note: Note) -> None:
+        """Store the vectors of the next batches, in one transaction."""
+        done = min(self._done + BATCH, len(self._missing))
         with transaction.atomic():
-            note(self.found + self._done + len(batch), self.found + len(self._missing))
-            for space, ids, vectors in embedded:
-                _store(self._document_id, space, ids, vectors)
-        self._done += len(batch)
-        return True
+            note(self.found + done, self.found + len(self._missing))
+            for batch, computed in zip(batches, vectors, strict=True):
+                _store_vectors(self._document_id, batch, computed)
+        self._done = done
 
 
-def _embed_batch(space: EmbeddingSpace, ids: list[UUID]) -> tuple[EmbeddingSpace, list[UUID], Vectors]:
+def _batch(space: EmbeddingSpace, ids: list[UUID]) -> _Batch:
     chunks = list(Chunk.unscoped.filter(pk__in=ids).only("headings", "text", "modality"))
-    vectors = model_of(space).embed_documents([chunk.text_to_embed for chunk in chunks])
-    return space, [chunk.pk for chunk in chunks], vectors
+    texts = [chunk.text_to_embed for chunk in chunks]
+    return _Batch(space, model_of(space), [chunk.pk for chunk in chunks], texts)
 
 
-def _store(document_id: UUID, space: EmbeddingSpace, ids: list[UUID], vectors: Vectors) -> None:
+def _compute(batches: Sequence[_Batch]) -> list[Vectors]:
+    """Return the vectors of each batch; runs in threads, which have no connection to the database."""
+    return [batch.model.embed_documents(batch.texts) for batch in batches]
+
+
+def _store_vectors(document_id: UUID, batch: _Batch, vectors: Vectors) -> None:
     rows = [
-        ChunkVector(chunk_id=id, space=space, embedding=vector)
-        for id, vector in zip(ids, vectors, strict=True)
+        ChunkVector(chunk_id=id, space=batch.space, embedding=vector)
+        for id, vector in zip(batch.ids, vectors, strict=True)
     ]
     ChunkVector.objects.bulk_create(rows, ignore_conflicts=True)
-    index_vectors(document_id, space, ids, vectors)
+    index_vectors(document_id, batch.space, batch.ids, vectors)

@@ -12,16 +12,22 @@ _AMOUNT = re.compile(r"(?<![\W_])[\W_]*+\d[\d,.]*+[\W_]*+")
 
 
 def table_start(text: str) -> int:
-    """Return where a chunk's table begins, after the headings above it; 0 if all of the text is one."""
+    """Return where a chunk's table begins, after its headings and caption; 0 if there is nothing above it."""
     if text.startswith("|"):
         return 0
-    at = text.rfind("\n\n") + 2
-    return at if at > 1 and text.startswith("|", at) else 0
+    at = text.find("\n\n|")
+    return 0 if at < 0 else at + 2
+
+
+def table_end(text: str) -> int:
+    """Return where a chunk's table ends, before its footnotes."""
+    end = text.find("\n\n", table_start(text))
+    return len(text) if end < 0 else end
 
 
 def is_table(text: str) -> bool:
-    """Return whether the text of a chunk is a table, perhaps below its headings."""
-    return text.startswith("|", table_start(text)) and text.endswith("|")
+    """Return whether the text of a chunk is a table, perhaps below its caption and above its footnotes."""
+    return text.startswith("|", table_start(text)) and text.endswith("|", 0, table_end(text))
 
 
 def header_of(table: str) -> str:

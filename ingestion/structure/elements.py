@@ -24,6 +24,7 @@ from ingestion.structure.places import line_boxes
 from ingestion.structure.reading_order import in_reading_order
 from ingestion.structure.run_in import mark_run_in_headings
 from ingestion.structure.running_lines import mark_running_lines
+from ingestion.structure.table_texts import attach_captions_and_notes
 from ingestion.structure.typography import Typography, look_of
 
 # The lines of one heading: their middles or left edges differ by so many points, their tops by so many times
@@ -42,12 +43,11 @@ def structure_elements(
     typography = Typography.of(element for element in marked if element.kind is Kind.PARAGRAPH)
     whole, headings = _join_lines(marked, find_headings(marked, typography, recognised))
     levels = heading_levels(whole, headings)
-    return mark_run_in_headings(
-        [
-            replace(element, kind=Kind.HEADING, level=level, lead=0) if level else as_list_item(element)
-            for element, level in zip(whole, levels, strict=True)
-        ]
-    )
+    classified = [
+        replace(element, kind=Kind.HEADING, level=level, lead=0) if level else as_list_item(element)
+        for element, level in zip(whole, levels, strict=True)
+    ]
+    return mark_run_in_headings(attach_captions_and_notes(classified, typography.whole.size))
 
 
 def _join_lines(

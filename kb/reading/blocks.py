@@ -85,6 +85,8 @@ def blocks_of(chunk: Chunk, before: Chunk | None, file_type: str) -> Iterator[Re
     """Yield the blocks of a chunk; `before` is the chunk before it in the document."""
     located = chunk.located
     for bounds in elements_of(chunk, file_type):
+        if bounds.kind is Kind.CAPTION and bounds.continued and chunk.modality == Modality.TABLE:
+            continue  # repeated above each part of a long table, as the header is
         if bounds.kind is Kind.TABLE:
             details = _table(chunk, located, before)
         else:

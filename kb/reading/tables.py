@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from core.locations import InFile, LocatedText
-from core.text.tables import RULE, table_start
+from core.text.tables import RULE, table_end, table_start
 
 # Readers put a space on both sides of each bar that separates cells; other bars belong to a cell.
 BAR = re.compile(r"(?:(?<= )|^)\|(?: |$)")
@@ -25,11 +25,11 @@ class CellBounds(NamedTuple):
 def rows_of(located: LocatedText) -> Iterator[list[CellBounds]]:
     """Yield the rows of a table; the line between the header and the rest is none of them.
 
-    Rows of sheets hold their filled cells, all others all cells. Headings above the table are no rows.
+    Rows of sheets hold their filled cells, all others all cells. What stands above or below is no row.
     """
-    at, taken = table_start(located.text), 0
-    in_sheet = [cell for cell in sheet_cells(located) if cell.start >= at]
-    for line in located.text[at:].split("\n"):
+    at, last, taken = table_start(located.text), table_end(located.text), 0
+    in_sheet = [cell for cell in sheet_cells(located) if at <= cell.start < last]
+    for line in located.text[at:last].split("\n"):
         start, end = at, at + len(line)
         at = end + 1
         if RULE.fullmatch(line):

@@ -172,6 +172,8 @@ class Request:
     """The kind of file that the name promises, which tells plain texts apart; None without a telling name."""
     suffix: str | None = None
     """The lower-case extension of a name that promises source code: it tells the language."""
+    speech_model: str = "auto"
+    """What recognises speech: a packaged model's name or a folder with one (`extract.media.model`)."""
     attachments: Path | None = None
     """The folder for the files inside the file; None leaves them unread."""
 

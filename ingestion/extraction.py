@@ -105,6 +105,7 @@ class ExtractionState:
             _limits(),
             deep=True,
             units=self.pending,
+            speech_model=settings.SPEECH_MODEL,
             while_waiting=while_waiting,
         )
         for read in self._store_findings(findings):

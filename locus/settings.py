@@ -25,6 +25,9 @@ from core.languages import LANGUAGES as PAGE_LANGUAGES
 from core.languages import SOURCE_LANGUAGE
 from core.languages.catalogs import compiled_catalogs
 from core.process.telemetry import switch_off
+from extract.media.model import AUTO as AUTO_SPEECH
+from extract.media.model import PACKAGED as SPEECH_MODELS
+from extract.media.model import check_model as check_speech_model
 from locus.api_description import INTRODUCTION, TAGS
 from locus.content_policy import DIRECTIVES, add_static_headers
 
@@ -629,6 +632,13 @@ WEB_FETCH_USER_AGENT = env.str("WEB_FETCH_USER_AGENT", f"Locus/{VERSION} (fetche
 # --- Searching the web ---------------------------------------------------------------------------------
 
 
+def _refuse_all_but_speech_models(name: str) -> None:
+    try:
+        check_speech_model(name)
+    except FileNotFoundError as error:
+        raise ValidationError(f"{error}. Packaged are {', '.join(SPEECH_MODELS)}.") from error
+
+
 def _refuse_all_but_prices(entries: list[str]) -> None:
     if bad := [entry for entry in entries if not re.fullmatch(r"[a-z]+=[0-9]+(\.[0-9]+)?", entry)]:
         raise ValidationError(f"“{bad[0]}” is not provider=price.")
@@ -691,6 +701,11 @@ EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
 # 0: the model's own number.
 EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", 0, validate=validate.Range(min=0, max=16000))
 EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
+
+# A packaged model, or the folder of one; the reading process may open that folder.
+SPEECH_MODEL: str = env.str("SPEECH_MODEL", AUTO_SPEECH, validate=_refuse_all_but_speech_models)
+if SPEECH_MODEL and SPEECH_MODEL not in SPEECH_MODELS:
+    SPEECH_MODEL = str(Path(SPEECH_MODEL).expanduser().resolve())
 
 INDEX_CACHE_BYTES = env.int("INDEX_CACHE_BYTES", 512 * 1024**2, validate=validate.Range(min=0))
 RERANKER = env.str("RERANKER", "auto")

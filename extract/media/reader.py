@@ -53,7 +53,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         elif not opened.track:
             raise NoText(NO_SOUND_TRACK)
         elif request.deep:
-            yield from _read_stretches(opened, count, wanted)
+            yield from _read_stretches(opened, count, wanted, request.speech_model)
         else:
             yield from (UnitRead(number, TextOrigin.PENDING) for number in wanted)
 
@@ -76,7 +76,7 @@ def _read_subtitles(elements: Iterator[Element], count: int, wanted: tuple[int, 
     yield Warned("subtitles_used", SUBTITLES_USED)
 
 
-def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...]) -> Iterator[Finding]:
+def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...], model: str) -> Iterator[Finding]:
     left = list(wanted)
     lost: list[int] = []
     end = 0.0
@@ -87,7 +87,7 @@ def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...]) -> I
         for stretch in group:
             end = stretch.start + stretch.samples.shape[-1] / RATE
             if number == left[0]:
-                heard += _hear(stretch)
+                heard += _hear(stretch, model)
         if heard:
             yield from _findings(left.pop(0), heard)
             not_understood = sum(each.transcript.not_understood for each in heard)
@@ -122,14 +122,14 @@ class Heard:
     speaker: str | None = None
 
 
-def _hear(stretch: Stretch) -> list[Heard]:
+def _hear(stretch: Stretch, model: str) -> list[Heard]:
     sound = stretch.samples
     if len(sound) == 2 and are_apart(sound):
         return [
-            Heard(transcribe(channel, stretch.start), f"channel {number}")
+            Heard(transcribe(channel, stretch.start, model), f"channel {number}")
             for number, channel in enumerate(sound, start=1)
         ]
-    return [Heard(transcribe(sound.mean(axis=0), stretch.start))]
+    return [Heard(transcribe(sound.mean(axis=0), stretch.start, model))]
 
 
 def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from extract.media.languages import RATE, Samples, SpokenPassage, passages
-from extract.media.model import english_model, load_model
+from extract.media.model import AUTO, model_for
 from extract.media.sentences import SpokenWord, cut_sentences
 from extract.memory import allocation_errors
 
@@ -63,17 +62,16 @@ class Transcript:
     not_understood: float
 
 
-def transcribe(samples: Samples, start: float = 0.0, model: Path | None = None) -> Transcript:
+def transcribe(samples: Samples, start: float = 0.0, model: str = AUTO) -> Transcript:
     """Return what is spoken in a stretch of sound that begins `start` seconds into the recording.
 
-    `model` is a folder with a model for all languages; without it the packaged models are used. The same
-    samples give the same words, whatever was transcribed before. Raises `FileNotFoundError` for a folder
-    without a model, and `OutOfMemory`.
+    `model` is a packaged model's name or a folder with one. The same samples give the same words, whatever
+    was transcribed before. Raises `FileNotFoundError` for a folder without a model, and `OutOfMemory`.
     """
     with allocation_errors():
         sentences: list[SpokenSentence] = []
         spoken = lost = 0.0
-        for passage in passages(samples, load_model(model)):
+        for passage in passages(samples, model_for(model, None)):
             believed, missing = _read_passage(samples, passage, model)
             words = (_word(word, start + passage.start / RATE, _secs(passage)) for word in believed)
             language = ISO_639_1.get(passage.language, passage.language)
@@ -84,17 +82,13 @@ def transcribe(samples: Samples, start: float = 0.0, model: Path | None = None) 
         return Transcript(sentences, min(spoken, len(samples) / RATE), lost)
 
 
-def _read_passage(
-    samples: Samples, passage: SpokenPassage, model: Path | None
-) -> tuple[list[FoundWord], float]:
+def _read_passage(samples: Samples, passage: SpokenPassage, model: str) -> tuple[list[FoundWord], float]:
     """Return the words that are believed, and the seconds of speech without any."""
     import ctranslate2
 
     # Where the model is unsure it samples at random; a repeated extraction must sample the same.
     ctranslate2.set_random_seed(0)
-    is_english = model is None and passage.language == "en"
-    reader = english_model() if is_english else load_model(model)
-    found, _ = reader.transcribe(
+    found, _ = model_for(model, passage.language).transcribe(
         samples[passage.start : passage.end],
         language=passage.language,
         word_timestamps=True,

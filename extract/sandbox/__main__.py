@@ -41,8 +41,10 @@ def run(arguments: list[str]) -> None:
     # Hundreds of thousands of words and boxes form no cycles, but searching for cycles takes a tenth of the
     # time.
     gc.set_threshold(100_000)
-    folders = [given.attachments] if given.attachments else []
-    limit_this_process(given.memory_bytes, given.cpu_secs, given.path, folders)
+    writable = [given.attachments] if given.attachments else []
+    model = Path(given.speech_model)
+    readable = [model] if given.deep and model.is_absolute() else []
+    limit_this_process(given.memory_bytes, given.cpu_secs, given.path, writable, readable)
     with _private_stdout() as out:
         try:
             for finding in extract(given.path, _request(given)):
@@ -65,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--units", help="the only units to read, e.g. 3,7,9")
     parser.add_argument("--promised", choices=KINDS)
     parser.add_argument("--suffix", choices=KINDS["code"].extensions)
+    parser.add_argument("--speech-model", required=True)
     parser.add_argument("--attachments", type=Path)
     parser.add_argument("--main-content", action="store_true")
     parser.add_argument("--deep", action="store_true")
@@ -83,6 +86,7 @@ def _request(given: argparse.Namespace) -> Request:
         main_content=given.main_content,
         promised=given.promised,
         suffix=given.suffix,
+        speech_model=given.speech_model,
         attachments=given.attachments,
     )
 

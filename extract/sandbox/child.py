@@ -143,6 +143,7 @@ def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[st
         *(("--units", ",".join(map(str, request.units))) if request.units else ()),
         *(("--promised", request.promised) if request.promised else ()),
         *(("--suffix", request.suffix) if request.suffix else ()),
+        *("--speech-model", request.speech_model),
         *(("--attachments", str(request.attachments.resolve())) if request.attachments else ()),
         *(("--main-content",) if request.main_content else ()),
         *(("--deep",) if request.deep else ()),

@@ -29,6 +29,7 @@ def extract(
     main_content: bool = False,
     promised: str | None = None,
     suffix: str | None = None,
+    speech_model: str = "auto",
     attachments: Path | None = None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Finding, None, None]:
@@ -47,6 +48,7 @@ def extract(
         main_content=main_content,
         promised=promised,
         suffix=suffix,
+        speech_model=speech_model,
         attachments=attachments,
     )
     return _findings(SupervisedExtraction(path, limits, request, while_waiting))

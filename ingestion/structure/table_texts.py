@@ -27,8 +27,8 @@ TEXT = frozenset({Kind.PARAGRAPH, Kind.LIST_ITEM, Kind.CAPTION})
 # “Table 3: …”, “TABLE II”, “Tabelle A.1 – …”, “Table 3 Results of …”, but not “Table 3 shows …”.
 NUMBER = r"(?:[A-Z]?\d{1,3}(?:[.–-]\d{1,3}){0,2}[a-z]?|[IVX]{1,5}|[A-Z])"
 NAMED = re.compile(
-    r"(?i:table|tab\.|tabelle|tableau|tabla|tabella|tabel|exhibit)\s{1,3}"
-    rf"{NUMBER}(?:[.:|–—-]|\)|\s{{1,3}}(?=[(\"“A-ZÀ-Þ|–—-])|$)"
+    rf"(?:(?i:table|tab\.|tabelle|tableau|tabla|tabella|tabel|exhibit)\s{{1,3}}{NUMBER}|表\s?\d{{1,3}})"
+    r"(?:\s?[.:|–—-]|\)|\s{1,3}(?=[(\"“A-ZÀ-Þ])|\s?(?=[\u3040-\u9fff])|$)"
 )
 SOURCE = re.compile(
     r"(?i:sources?|notes?|quellen?|anmerkung(?:en)?|hinweise?|remarques?|fuentes?|notas?)\s?[.:]\s"

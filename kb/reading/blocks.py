@@ -78,6 +78,9 @@ class ReadingBlock(ApiModel):
     slide: int = ABSENT
     sheet: str = ABSENT
     lines: tuple[int, int] = ABSENT
+    speaker: Annotated[
+        str, Field(description="Who says it, if the recording tells speakers apart: `channel 1`.")
+    ] = ABSENT
     machine_made: bool = Field(default_factory=bool, description="A model wrote it.")
 
 
@@ -155,6 +158,8 @@ def _text(chunk: Chunk, bounds: ElementBounds, file_type: str) -> dict[str, Any]
         details["level"] = bounds.level or 1
     if bounds.continued:
         details["continued"] = True
+    if bounds.speaker:
+        details["speaker"] = bounds.speaker
     if chunk.shown and chunk.shown.is_machine_made(bounds.start):
         details["machine_made"] = True
     return details

@@ -145,8 +145,9 @@ def _speech() -> Component:
     return Component(
         "speech",
         "Speech recognition",
-        "Whisper base, tiny.en for English",
+        "Whisper base, tiny.en for English" if settings.SPEECH_MODEL == "auto" else settings.SPEECH_MODEL,
         f"faster-whisper {version('faster-whisper')}",
+        _settings("SPEECH_MODEL"),
         trial=trials.try_speech,
     )
 

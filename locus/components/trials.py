@@ -147,7 +147,7 @@ def try_engine(engine: Provider, workspace_id: UUID) -> TrialResult:
 
 
 def _read(name: str) -> str:
-    findings = extract(SAMPLES / name, SANDBOX, deep=True)
+    findings = extract(SAMPLES / name, SANDBOX, deep=True, speech_model=settings.SPEECH_MODEL)
     return " ".join(found.text for found in findings if isinstance(found, Element)).strip()
 
 

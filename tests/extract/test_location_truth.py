@@ -56,6 +56,26 @@ def test_every_sentence_stands_where_it_says(name: str) -> None:
             assert folded(words_of(words)) in lines
 
 
+def test_a_table_stands_with_its_caption_and_footnote_where_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "table.pdf"
+    with pymupdf.open() as pdf:
+        page = pdf.new_page()
+        page.insert_text((72, 60), "The keepers count what the lamps burn in every year.", fontsize=11)
+        page.insert_text((72, 100), "Table 3: What the lamps burn", fontsize=10)
+        for row, cells in enumerate(
+            (("", "2023", "2022"), ("Lamp oil (1)", "70", "80"), ("Wicks", "7", "9"))
+        ):
+            for column, cell in enumerate(cells):
+                page.insert_text((72 + 130 * column, 120 + 14 * row), cell, fontsize=10)
+        page.insert_text((72, 164), "(1) Without what was spilled at night.", fontsize=8)
+        pdf.save(path)
+    [chunk] = [draft for draft in drafts(path) if draft.is_table]
+    text = chunk.located.text
+    assert text.startswith("Table 3: What the lamps burn\n\n|")
+    assert text.endswith("|\n\n(1) Without what was spilled at night.")
+    assert holds(path, stored(chunk))
+
+
 @pytest.mark.slow("corpora")
 def test_at_least_98_of_100_chunks_of_the_real_reports_stand_where_they_say(
     shared_data: Path, capsys: pytest.CaptureFixture[str]

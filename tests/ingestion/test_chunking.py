@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from core.locations import InFile, LocatedText, Span
 from core.text.sentences import sentence_bounds
-from core.text.tables import header_of, is_table
+from core.text.tables import header_of, is_table, without_marks
 from extract.base import Element, Kind
 from ingestion.chunking import chunk_elements
 from ingestion.token_counts import Tokenizer
@@ -84,6 +85,45 @@ def test_a_heading_alone_above_a_table_goes_with_the_table() -> None:
     assert [bounds.kind for bounds in first.elements or ()] == [Kind.HEADING, Kind.TABLE]
     assert others and all(chunk.located.text.startswith("|") for chunk in others)
     assert all(first.located.text[start:end].strip() for start, end in first.sentences)
+
+
+def test_a_caption_stands_above_each_part_of_a_table() -> None:
+    caption = "Table 3: Lamps"
+    first, *others = chunks(replace(table(200), caption=LocatedText(caption)))
+    assert others
+    for chunk in (first, *others):
+        assert chunk.located.text.startswith(f"{caption}\n\n| Lamp") and chunk.is_table
+        assert is_table(chunk.located.text) and header_of(chunk.located.text).startswith("| Lamp")
+        assert fits(chunk)
+    assert first.located.text[slice(*first.sentences[0])] == caption
+    assert not any(start == 0 for chunk in others for start, _ in chunk.sentences)
+
+
+def test_footnotes_end_the_last_part_of_a_table() -> None:
+    notes = ("(1) Lamps that burn oil.", "(2) Lamps that burn gas, " + "and some more " * 20)
+    for rows in range(1, 60, 3):
+        *others, last = chunks(replace(table(rows), notes=tuple(map(LocatedText, notes))))
+        assert last.located.text.endswith("\n\n".join(["|", *notes])) and last.is_table
+        assert is_table(last.located.text)
+        assert [last.located.text[start:end] for start, end in last.sentences[-2:]] == list(notes)
+        assert not any("(1)" in chunk.located.text for chunk in others)
+        assert all(map(fits, (*others, last)))
+        lines = [line for chunk in (*others, last) for line in chunk.located.text.splitlines()]
+        assert sum(line.startswith("| Lamp number") for line in lines) == rows
+
+
+def test_footnotes_for_which_a_chunk_has_no_room_are_a_text() -> None:
+    notes = tuple(LocatedText(f"({at}) {SENTENCE}") for at in range(20))
+    found = chunks(replace(table(3), notes=notes))
+    assert [chunk.is_table for chunk in found][:2] == [True, False]
+    assert all(map(fits, found))
+    assert all(any(note.text in chunk.located.text for chunk in found) for note in notes)
+
+
+def fits(chunk: ChunkDraft) -> bool:
+    """Whether a chunk without a heading fits the window of the double."""
+    model = HashingModel()
+    return model.count_tokens([without_marks(chunk.located.text)])[0] <= model.max_tokens
 
 
 def test_a_short_text_is_joined_with_its_neighbour() -> None:

@@ -51,6 +51,8 @@ def test_every_setting_is_documented() -> None:
         ("FILE_STORAGE", "somewhere"),
         ("FILE_STORAGE", "no.such.package.Storage"),
         ("FILE_STORAGE_OPTIONS", "[]"),
+        ("SPEECH_MODEL", "whisper-enormous"),
+        ("SPEECH_MODEL", "/no/such/folder"),
         ("FILE_STORAGE_OPTIONS", "{location}"),
     ],
 )

@@ -13,7 +13,14 @@ export class Transcript {
 
   /** `blocks` are those of the API, with sentences; `onChoose(sentence)` is called for a click. */
   constructor(blocks, { onChoose }) {
-    this.#sentences = blocks.flatMap((block) => block.sentences.map((sentence) => this.#sentence(block, sentence, onChoose)));
+    let speaker;
+    this.#sentences = blocks.flatMap((block) =>
+      block.sentences.map((sentence) => {
+        const begins = block.speaker && block.speaker !== speaker;
+        speaker = block.speaker;
+        return this.#sentence(block, sentence, begins ? speakerName(block.speaker) : null, onChoose);
+      }),
+    );
     this.element = h("ol", { class: "transcript", "aria-label": t("Transcript") }, this.#sentences.map(({ element }) => element));
   }
 
@@ -57,16 +64,25 @@ export class Transcript {
     return this.#sentences.findLastIndex((sentence) => sentence.start_time <= time + EARLY);
   }
 
-  #sentence(block, { start, end, start_time, end_time }, onChoose) {
+  /** `speaker` is named where another one begins to speak; null elsewhere. */
+  #sentence(block, { start, end, start_time, end_time }, speaker, onChoose) {
     const [from, to] = unitsOf(block.text, [start - block.start, end - block.start]);
     const sentence = { chunkId: block.chunk_id, start, end, start_time, end_time, text: block.text.slice(from, to), isCited: false };
     const label = t("Play from {clock}", { clock: clock(start_time) });
     sentence.words = h("span", { class: "segment-words" }, sentence.text);
     const time = h("button", { class: "segment-time", type: "button", "aria-label": label, title: label, onclick: () => onChoose(sentence) }, clock(start_time));
     const hears = () => document.getSelection()?.isCollapsed !== false && onChoose(sentence);
-    sentence.element = h("li", { class: "segment", "data-chunk": block.chunk_id }, time, h("p", { class: "segment-text", onclick: hears }, sentence.words));
+    const named = speaker && h("span", { class: "segment-speaker" }, speaker, h("span", { class: "visually-hidden" }, ": "));
+    const text = h("p", { class: "segment-text", onclick: hears }, named, sentence.words);
+    sentence.element = h("li", { class: "segment", "data-chunk": block.chunk_id }, time, text);
     return sentence;
   }
+}
+
+/** The API names the channel on which somebody speaks: “channel 2”. */
+function speakerName(speaker) {
+  const [, number] = /^channel (\d+)$/.exec(speaker) ?? [];
+  return number ? t("Channel {number}", { number }) : speaker;
 }
 
 function nodesOf({ text, start }, range) {

@@ -62,6 +62,9 @@ def _join_lines(
             located = LocatedText.join((whole[-1].located, element.located), " ")
             whole[-1] = replace(whole[-1], located=located)
             headings[-1] = replace(before, type=max(before.type, heading.type))
+        elif heading and not heading.label and whole and _leads_to_heading(whole[-1], element):
+            located = LocatedText.join((whole[-1].located, element.located), " ")
+            whole[-1], headings[-1] = replace(element, located=located), heading
         else:
             whole.append(element)
             headings.append(heading)
@@ -75,6 +78,12 @@ def _is_one_heading(element: Element, above: Element) -> bool:
     if len(element.text) + len(above.text) > NAMED_CHARS:
         return False
     return is_label_alone(above.text) or (look_of(element) == look_of(above) and _continues(element, above))
+
+
+def _leads_to_heading(above: Element, heading: Element) -> bool:
+    """Whether a line is the first of a heading, though it ends as no heading does: “Origins,”."""
+    goes_on = above.kind is Kind.PARAGRAPH and above.text.endswith((",", ":"))
+    return goes_on and _is_one_heading(heading, above)
 
 
 def _continues(element: Element, above: Element) -> bool:

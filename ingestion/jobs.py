@@ -25,6 +25,7 @@ from procrastinate.jobs import Job
 from procrastinate.worker import Worker
 
 from core.errors import DocumentError, Overloaded
+from core.process.memory import give_memory_back
 from core.tracing import span
 from extract.errors import Internal
 from ingestion.job_failures import note_failures
@@ -96,6 +97,8 @@ def _run(context: JobContext, id: UUID, step: Callable[[UUID, Callable[[], bool]
         # A bug of ours must not leave the document “extracting” for ever.
         logger.exception("Document %s failed with an unexpected error.", id)
         fail(id, Internal())
+    finally:
+        give_memory_back()
 
 
 async def run_worker() -> None:

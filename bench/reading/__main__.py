@@ -47,6 +47,7 @@ def measure(folder: Path, wrong: list[str]) -> tuple[list[Figure | Rate], dict[i
     """Return the figures of the documents of a folder, and the sizes of their chunks."""
     from bench.reading.chunks import chunk_figures, chunk_sizes
     from bench.reading.documents import read_documents
+    from bench.reading.drawn_headings import drawn_heading_figures
     from bench.reading.headings import Wrong, heading_figures, labelled_figures
     from bench.reading.words import word_figures
     from kb.embedding import embedding_model
@@ -57,6 +58,7 @@ def measure(folder: Path, wrong: list[str]) -> tuple[list[Figure | Rate], dict[i
     figures = [
         *heading_figures((document for document, _ in read), flawed),
         *labelled_figures({document.path.name: (document, of_it) for document, of_it in read}, flawed),
+        *drawn_heading_figures({document.path.name: document for document, _ in read}, flawed),
         *word_figures(read, wrong),
         *chunk_figures(drafts),
     ]

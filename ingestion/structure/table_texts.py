@@ -144,8 +144,9 @@ class _Found:
             return True
         if mark := MARK.match(element.text):
             return _is_marked(self.elements[table], mark["mark"])
-        bare = BARE_MARK.match(element.text)
-        return bool(bare) and self._is_small(element) and _ends_cell(self.elements[table], bare["mark"])
+        if not (bare := BARE_MARK.match(element.text)):
+            return False
+        return self._is_small(element) and _ends_cell(self.elements[table], bare["mark"])
 
     def _is_small(self, element: Element) -> bool:
         return 0 < (element.font_size or 0) < SMALLER * self.running_size

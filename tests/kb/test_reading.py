@@ -6,6 +6,7 @@ import io
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import docx
 import openpyxl
@@ -14,9 +15,11 @@ import pytest
 from django.test import Client
 
 from core.errors import DocumentError
+from core.locations import InTime, LocatedText
 from core.text.tables import RULE
 from ingestion import pipeline
-from kb.models import Chunk, Document
+from kb.models import Chunk, Document, Modality
+from kb.reading.blocks import blocks_of
 from tests.conftest import Cast
 from tests.factories import indexed_document, stored_document
 from tests.ingestion.conftest import upload_to
@@ -317,3 +320,41 @@ def test_real_files(cast: Cast, shared_data: Path, subtests: Any) -> None:
             check_every_character(document, read_whole(cast, document))
             read += document.chunk_count > 0
     assert read > 12
+
+
+def test_a_recording_says_who_speaks_where_its_channels_tell() -> None:
+    said = [("Hello?", "channel 1"), ("Here is the keeper.", "channel 2"), ("Good.", None)]
+    texts = [
+        LocatedText.of_words([(word, InTime(at, at + 1)) for word in text.split()])
+        for at, (text, _) in enumerate(said)
+    ]
+    located = LocatedText.join(texts, "\n\n")
+    starts = [located.text.index(text) for text, _ in said]
+    bounds = [(start, start + len(text)) for start, (text, _) in zip(starts, said, strict=True)]
+    chunk = Chunk(
+        pk=uuid4(),
+        text=located.text,
+        spans=located.dump(),
+        sentences=[list(each) for each in bounds],
+        elements=[
+            [*each, "paragraph", None, False, who] for each, (_, who) in zip(bounds, said, strict=True)
+        ],
+        start_time=0.0,
+        modality=Modality.AUDIO,
+        ordinal=0,
+    )
+    blocks = [block.model_dump(exclude_unset=True) for block in blocks_of(chunk, None, "wav")]
+    assert [block.get("speaker") for block in blocks] == ["channel 1", "channel 2", None]
+    assert all(block["sentences"] for block in blocks)
+
+
+def test_a_caption_is_shown_once_above_the_parts_of_a_table(cast: Cast) -> None:
+    rows = "".join(f"<tr><td>Lamp number {at}</td><td>{at * 10}</td></tr>" for at in range(200))
+    page = f"<table><caption>Table 3: Lamps</caption><tr><th>Lamp</th><th>Hours</th></tr>{rows}</table>"
+    document = processed(cast, "lamps.html", f"<html><body><p>{FILLER}</p>{page}</body></html>".encode())
+    chunks = Chunk.unscoped.filter(document=document, replaced_by=None, modality=Modality.TABLE)
+    assert chunks.count() > 1 and all(chunk.text.startswith("Table 3: Lamps\n\n|") for chunk in chunks)
+    blocks = read_whole(cast, document)
+    assert [block["text"] for block in blocks if block["kind"] == "caption"] == ["Table 3: Lamps"]
+    tables = [block for block in blocks if block["kind"] == "table"]
+    assert [table.get("continued", False) for table in tables] == [False] + [True] * (len(tables) - 1)

@@ -33,7 +33,7 @@ NAMED = re.compile(
 SOURCE = re.compile(
     r"(?i:sources?|notes?|quellen?|anmerkung(?:en)?|hinweise?|remarques?|fuentes?|notas?)\s?[.:]\s"
 )
-# “(1)”, “[a]”, “*”, “†”, “¹”; then a letter or figure. A bare “1” or “a” proves little: see `_Notes`.
+# “(1)”, “[a]”, “*”, “†”, “¹”; then a letter or figure. A bare “1” or “a” proves little.
 MARK = re.compile(r"(?P<mark>[(\[]\w{1,2}[)\]]|[*†‡§¶#]{1,3}|[¹²³⁰-⁹ᵃ-ᶻ]{1,2})\s{0,3}(?=\S)")
 BARE_MARK = re.compile(r"(?P<mark>\d{1,2}|[a-z])(?:\)|\s{1,3})\s{0,3}(?=[A-ZÀ-Þ“\"])")
 # Footnotes are set so much smaller than running text where only their size tells them.
@@ -45,20 +45,14 @@ def attach_captions_and_notes(elements: Sequence[Element], running_size: float) 
 
     `running_size` is the size of running text in points, 0 where it is unknown.
     """
-    found = _Found(elements, running_size)
+    found = _Neighbours(elements, running_size)
     captions = found.captions()
     taken = {at for places in captions.values() for at in places}
     notes = {table: found.notes(table, taken) for table in found.tables}
     taken |= {at for places in notes.values() for at in places}
     return [
-        replace(
-            element,
-            caption=LocatedText.join([elements[each].located for each in captions[at]], " ")
-            if captions.get(at)
-            else element.caption,
-            notes=(*element.notes, *(elements[each].located for each in notes.get(at, ()))),
-        )
-        if element.kind is Kind.TABLE
+        replace(element, caption=found.joined_text(captions.get(at, [])), notes=found.texts(notes[at]))
+        if at in notes
         else element
         for at, element in enumerate(elements)
         if at not in taken
@@ -66,7 +60,7 @@ def attach_captions_and_notes(elements: Sequence[Element], running_size: float) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Neighbours:
     """The elements of a document, and what stands beside its tables; `at` is an element's position."""
 
     elements: Sequence[Element]
@@ -76,6 +70,14 @@ class _Found:
     def tables(self) -> list[int]:
         """The positions of tables."""
         return [at for at, element in enumerate(self.elements) if element.kind is Kind.TABLE]
+
+    def texts(self, places: Sequence[int]) -> tuple[LocatedText, ...]:
+        """Return the texts of elements."""
+        return tuple(self.elements[at].located for at in places)
+
+    def joined_text(self, places: Sequence[int]) -> LocatedText | None:
+        """Return the texts of elements as one, None of none."""
+        return LocatedText.join(self.texts(places), " ") if places else None
 
     # Captions.
 
@@ -130,13 +132,14 @@ class _Found:
         above = table
         while len(found) < MOST_NOTES and (at := self._next(above, 1)) is not None:
             if at not in taken:
-                if not self._is_note(at, table, found) or not self._is_near(above, at):
+                if not self._is_note(at, table) or not self._is_near(above, at):
                     break
                 found.append(at)
             above = at
         return found
 
-    def _is_note(self, at: int, table: int, before: Sequence[int]) -> bool:
+    def _is_note(self, at: int, table: int) -> bool:
+        """Whether an element is a footnote of a table; a bare “1” or “a” is one in small type only."""
         element = self.elements[at]
         if not self._is_text(at) or len(element.text) > NOTE_CHARS:
             return False

@@ -59,16 +59,20 @@ def find_headings(
 
 
 def _entries_of_contents(elements: Sequence[Element], found: Sequence[Heading | None]) -> set[int]:
-    """Return the positions of titles on pages of contents that come again as headings of other pages."""
+    """Return the positions of titles below “Contents” that come again as headings of other pages."""
     pages = [element.located.page_number() for element in elements]
-    contents = {page for page, each in zip(pages, elements, strict=True) if CONTENTS.fullmatch(each.text)}
+    begins = {
+        page: at for at, page in enumerate(pages) if page and CONTENTS.fullmatch(elements[at].text.strip())
+    }
     titles = [NO_LETTERS.sub("", each.text).casefold() for each in elements]
     others = {
         title
         for title, page, heading in zip(titles, pages, found, strict=True)
-        if heading and page not in contents
+        if heading and page not in begins
     }
-    return {at for at, title in enumerate(titles) if pages[at] in contents and title in others}
+    return {
+        at for at, page in enumerate(pages) if page in begins and at > begins[page] and titles[at] in others
+    }
 
 
 class _Candidates(Surroundings):

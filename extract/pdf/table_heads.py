@@ -131,7 +131,7 @@ class Zone:
     def is_head(self, rows: Sequence[TableRow]) -> bool:
         """Whether words at one height are names of columns: short, without figures, above the columns."""
         cells = [cell for row in rows for cell in row.cells]
-        if any(not self._may_name(cell) for cell in cells):
+        if any(not self._may_name(cell) for cell in cells) or self._is_numbered_title(cells):
             return False
         return len(cells) > 1 or not self._is_title(cells[0])
 
@@ -145,6 +145,12 @@ class Zone:
             cell.box.x1 >= min(self.left - overhang, self.labels_end) and cell.box.x2 <= self.x2 + overhang
         )
         return is_over and len(cell.text) <= HEAD_CHARS
+
+    def _is_numbered_title(self, cells: Sequence[TableCell]) -> bool:
+        """Whether words left of all figures are a heading whose number stands apart: “Item 1.  Business”."""
+        text = " ".join(cell.text for cell in cells)
+        is_left = all(cell.box.x2 <= self.left for cell in cells)
+        return is_left and cells[0].lines[0].bold and any(True for _ in labels(text))
 
     def _is_title(self, cell: TableCell) -> bool:
         """Whether a lone line is text, a caption, or a title in the middle of the whole table."""

@@ -22,6 +22,7 @@ FEWEST_SENTENCES, FEWEST_TERMS = 3, 3
 CONTENTS = re.compile(
     r"(?i:(table of )?contents|inhalt(sverzeichnis)?|table des matières|sommaire|índice|indice)"
 )
+MOST_CONTENTS = 3
 NO_LETTERS = re.compile(r"[\W_]+")
 # What stands on a page so often is a cell.
 OFTEN = 3
@@ -62,8 +63,13 @@ def _entries_of_contents(elements: Sequence[Element], found: Sequence[Heading | 
     """Return the positions of titles below “Contents” that come again as headings of other pages."""
     pages = [element.located.page_number() for element in elements]
     begins = {
-        page: at for at, page in enumerate(pages) if page and CONTENTS.fullmatch(elements[at].text.strip())
+        page: at
+        for at, (page, each) in enumerate(zip(pages, elements, strict=True))
+        if each.kind is Kind.PARAGRAPH and CONTENTS.fullmatch(each.text)
     }
+    # Elsewhere “Table of contents” leads back to them from each page.
+    if len(begins) > MOST_CONTENTS:
+        return set()
     titles = [NO_LETTERS.sub("", each.text).casefold() for each in elements]
     others = {
         title

@@ -371,3 +371,11 @@ def test_rows_close_together_begin_where_the_line_above_had_room() -> None:
         ["NMT", "What is the melody of our thing?", "gilbert"],
         ["AQA", "What is name melody heard", "xerxes"],
     ]
+
+
+def test_a_heading_whose_number_stands_apart_is_no_head() -> None:
+    title = [line("Item 1.", 50, 92, bold=True), line("Financial statements", 110, 92, bold=True)]
+    head = [line("In millions", 50, 112), line("2023", 325, 124), line("2022", 425, 124)]
+    text, table = read([*title, *head, *BODY])
+    assert text == "Item 1. Financial statements"
+    assert table[0] == ["In millions", "2023", "2022"]

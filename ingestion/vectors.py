@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -72,7 +72,7 @@ class MissingVectors:
             self._store(batches, _compute(batches), note)
         return bool(batches)
 
-    def embed_rest(self, note: Note) -> Iterator[None]:
+    def embed_rest(self, note: Note) -> Generator[None, None, None]:
         """Embed all that is missing; yield after each stored batch. To stop there keeps what is stored."""
         starts = iter(range(self._done, len(self._missing), BATCH))
         with ThreadPoolExecutor(AT_ONCE, "embedding") as threads:

@@ -36,6 +36,7 @@ SOURCE = re.compile(
 # “(1)”, “[a]”, “*”, “†”, “¹”; then a letter or figure. A bare “1” or “a” proves little.
 MARK = re.compile(r"(?P<mark>[(\[]\w{1,2}[)\]]|[*†‡§¶#]{1,3}|[¹²³⁰-⁹ᵃ-ᶻ]{1,2})\s{0,3}(?=\S)")
 BARE_MARK = re.compile(r"(?P<mark>\d{1,2}|[a-z])(?:\)|\s{1,3})\s{0,3}(?=[A-ZÀ-Þ“\"])")
+ENDS_IN_MARK = re.compile(r"[^\W\d](?P<mark>\s?\d{1,2}|\s[a-z])\)?$")
 # Footnotes are set so much smaller than running text where only their size tells them.
 SMALLER = 0.95
 
@@ -200,7 +201,6 @@ def _is_marked(table: Element, mark: str) -> bool:
 
 
 def _ends_cell(table: Element, mark: str) -> bool:
-    """Whether the words of a cell end in a raised figure or letter."""
-    return any(
-        len(cell) > len(mark) + 1 and re.search(rf"[^\W\d]\s?{mark}\)?$", cell) for cell in _cells(table)
-    )
+    """Whether the words of a cell end in a raised figure, or in a letter that stands apart."""
+    ends = (ENDS_IN_MARK.search(cell) for cell in _cells(table))
+    return any(end["mark"].strip() == mark for end in ends if end)

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pymupdf
 from rich.console import Console
@@ -146,17 +147,18 @@ def ingested(folder: Path) -> tuple[Principal, dict[str, Path]]:
     return principal_of_user(user), files
 
 
-def asked(principal: Principal, question: str) -> RagResult:
-    """Return the result of `rag_search`."""
+def asked(principal: Principal, question: str, documents: Sequence[UUID] | None = None) -> RagResult:
+    """Return the result of `rag_search` over some documents, or over all."""
     from runs.context import Run
     from runs.events import ToolEnd
     from search.events import RagResult
     from search.rag import RagInput, rag_search
 
     run = Run("bench", principal.default_workspace_id())
+    inputs = RagInput(query=question, document_ids=documents and list(documents))
 
     async def result() -> RagResult:
-        async for event in rag_search(principal, RagInput(query=question), run):
+        async for event in rag_search(principal, inputs, run):
             if isinstance(event, ToolEnd) and isinstance(event.data, RagResult):
                 return event.data
         raise AssertionError("The stream had no end.")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from functools import partial
 from math import inf
 from statistics import median
 
 import numpy as np
+from django.conf import settings as django_settings
 from django.template.loader import render_to_string
 from django.utils import timezone
 
 from kb.embedding import active_space
 from search.evaluation.metrics import MEASURES, Estimate, Judged, estimate, measure_all, ndcg, recall
+from search.evaluation.reliability import bins_of, calibration_error
 from search.evaluation.run import DEPTH, Evaluation, QueryOutcome, RankingStage, Trial
 from search.retrieval import RankingSettings
 
@@ -43,6 +45,8 @@ class Bar:
     value: str
     low: str
     high: str
+    mark: str = ""
+    """Where a line across the bar shows what was to be expected, if anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,7 @@ class ReportSection:
             (
                 *(_measure_panel(measure, estimates) for measure in HEADLINES[counts]),
                 _recall_panel([outcome.judged for outcome in evaluation.whole.outcomes]),
+                _reliability_panel(evaluation.whole.outcomes),
                 _times_panel(stages),
             ),
             tuple(_steps(evaluation.whole.outcomes)),
@@ -165,6 +170,23 @@ def _recall_panel(judged: Sequence[Judged]) -> Panel:
     """Return what share of the relevant ones the whole pipeline finds among its first ones."""
     bars = tuple(_bar(f"first {k}", estimate(measure_all(partial(recall, k=k), judged))) for k in RECALL_AT)
     return Panel("Recall", "The share of what is relevant, by the number of results.", bars)
+
+
+def _reliability_panel(outcomes: Sequence[QueryOutcome]) -> Panel:
+    """Return how often first results are relevant, by how likely the product says they are."""
+    predicted = np.array([one.predicted for one in outcomes])
+    bins = bins_of(predicted, measure_all(MEASURES["hit@1"], [one.judged for one in outcomes]))
+    bars = tuple(
+        replace(_bar(f"{one.low:.1f}–{one.high:.1f}, {one.count}", one.right), mark=f"{one.predicted:.2%}")
+        for one in bins
+    )
+    silent = float((predicted < django_settings.RELEVANCE_FLOOR).mean())
+    explained = (
+        "The share of first results that are relevant, by how likely the product says they are (the line), "
+        f"and the number of questions. The mean distance of both is {calibration_error(bins):.3f}. Below "
+        f"{django_settings.RELEVANCE_FLOOR:g} no answer is written: {silent:.1%} of these questions."
+    )
+    return Panel("Reliability", explained, bars)
 
 
 def _bar(label: str, mean: Estimate) -> Bar:

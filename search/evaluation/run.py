@@ -52,6 +52,8 @@ class QueryOutcome:
     first: tuple[Shown, ...]
     milliseconds: float
     timings: Mapping[str, float]
+    predicted: float
+    """How likely the first result is relevant, says the product; 0 if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,8 @@ def _ask(principal: Principal, collection: Collection, case: Case, settings: Ran
     milliseconds = (perf_counter() - start) * 1000
     items = distinct(case, ranking.results)
     first = tuple(_result_shown(case, found.chunk) for found in items[:SHOWN])
-    return QueryOutcome(case, judge(case, items), first, milliseconds, ranking.timings)
+    predicted = items[0].relevance if items else 0.0
+    return QueryOutcome(case, judge(case, items), first, milliseconds, ranking.timings, predicted)
 
 
 def _result_shown(case: Case, chunk: Chunk) -> Shown:

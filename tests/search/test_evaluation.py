@@ -324,13 +324,22 @@ def test_the_report_shows_what_was_found_instead(
 
 
 def test_the_report_says_where_a_relevant_one_stood(asked: Callable[..., EvaluationReport]) -> None:
-    [section] = asked("Who owns the solar farm?", "The town owns the solar farm.").sections
+    report = asked("Who owns the solar farm?", "The town owns the solar farm.")
+    [section] = report.sections
     assert section.worst == ()
     measures = ["nDCG@10", "MRR@10", "recall@10", "recall@50"]
-    assert [panel.title for panel in section.panels] == [*measures, "Recall", "Time per question"]
+    assert [panel.title for panel in section.panels] == [
+        *measures,
+        "Recall",
+        "Reliability",
+        "Time per question",
+    ]
     for bar in (bar for panel in section.panels for bar in panel.bars):
         assert 0 <= float(bar.low.rstrip("%")) <= float(bar.high.rstrip("%")) <= 100
     assert section.rows[-1].stage == "reranked"
+    [bar] = section.panels[-2].bars
+    assert (bar.label, bar.value) == ("0.8–1.0, 1", "1.000")
+    assert f"--mark:{bar.mark}" in report.html()
 
 
 def test_a_sweep_compares_with_the_products_settings(cast: Cast) -> None:

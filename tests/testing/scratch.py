@@ -57,6 +57,23 @@ def scratch_database() -> Iterator[None]:
         teardown_databases(databases, verbosity=0)
 
 
+def kept_database(folder: Path) -> None:
+    """Make the database and the files of a folder, or open those that an earlier run has left there."""
+    os.environ["DATA_DIR"] = str(folder)
+    os.environ.setdefault("ALLOW_ROOT", "true")
+    from locus.serve.postgres import start_embedded
+
+    os.environ["DATABASE_URL"] = start_embedded(folder)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
+    django.setup()
+    from django.core.management import call_command
+
+    from core.row_access import act_as_system_in_this_process
+
+    act_as_system_in_this_process()
+    call_command("migrate", verbosity=0)
+
+
 def environment() -> dict[str, str]:
     """Return the variables with which another process works on this database."""
     from django.db import connection

@@ -1,0 +1,40 @@
+"""The questions of a newcomer, with their answers, about files of a folder of samples."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+QUESTIONS = Path(__file__).with_name("questions.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class NewcomerQuestion:
+    """A question, its accepted answers, and where they stand.
+
+    `file` is relative to the folder of samples; behind “#” it names a passage of a file of passages.
+    """
+
+    lang: str
+    kind: str
+    file: str
+    question: str
+    answers: tuple[str, ...]
+    page: int | None = None
+    time: tuple[float, float] | None = None
+    """From when to when it is said, in seconds."""
+    alone: bool = True
+    """Whether only its file is open, or all are."""
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether it belongs to the half that nothing is fitted to."""
+        return int(sha256(f"{self.question}{self.file}".encode()).hexdigest(), 16) % 2 == 1
+
+
+def newcomer_questions() -> list[NewcomerQuestion]:
+    """Return all questions."""
+    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    return [NewcomerQuestion(**{**row, "answers": tuple(row["answers"])}) for row in rows]

@@ -92,12 +92,13 @@ def show(result: RagResult, question: NewcomerQuestion, came: str) -> None:
 
 
 def table(came: Sequence[tuple[NewcomerQuestion, str]]) -> Table:
-    """Return the share of each outcome, a line for each half and for each kind of question."""
+    """Return the share of each outcome: a line for each half, and for each kind of the development half."""
     shares = Table("questions", "number", *CAME, title="What newcomers get")
     for name in HALVES:
         shares.add_row(name, *_cells([what for question, what in came if half(question) == name]))
-    for kind in dict.fromkeys(question.kind for question, _ in came):
-        shares.add_row(kind, *_cells([what for question, what in came if question.kind == kind]))
+    developed = [(question.kind, what) for question, what in came if not question.is_held_out]
+    for kind in dict.fromkeys(kind for kind, _ in developed):
+        shares.add_row(f"  {kind}", *_cells([what for each, what in developed if each == kind]))
     shares.caption = "with 95 % confidence, bootstrap over questions"
     return shares
 

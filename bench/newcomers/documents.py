@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
 from rich.progress import track
 
+from bench.newcomers.questions import newcomer_questions
 from tests.testing.scratch import both_steps, stored
 
 REPORTS = "pdf_qa"
@@ -38,18 +39,13 @@ def ingested(path: Path) -> UUID:
     return document.pk
 
 
-def files(folder: Path, kept: Path) -> Mapping[str, Path]:
-    """Return the files to ingest: reports, scans, recordings, passages, and what has text in every format."""
-    expected = [json.loads(line) for line in _lines(folder / "robustness" / "expectations.jsonl")]
-    recordings = [json.loads(line) for line in _lines(folder / "audio" / "transcripts.jsonl")]
-    scans = [json.loads(line) for line in _lines(folder / "scans" / "ground_truth.jsonl")]
-    names = [
-        *(f"robustness/{row['file']}" for row in expected if row["expect"] in ("text", "no_crash")),
-        *(f"audio/{row['file']}" for row in recordings if row["text"]),
-        *(f"scans/{row['file']}" for row in scans),
-        *(str(path.relative_to(folder)) for path in sorted((folder / REPORTS).glob("*/docs/*.pdf"))),
-    ]
-    return {name: folder / name for name in names} | dict(_passages(folder, kept))
+def files(folder: Path, kept: Path) -> dict[str, Path]:
+    """Return the files to ingest: those asked about, and reports and passages that stand beside them."""
+    asked_about = dict.fromkeys(question.file for question in newcomer_questions())
+    names = [name for name in asked_about if "#" not in name]
+    reports = (str(path.relative_to(folder)) for path in sorted((folder / REPORTS).glob("*/docs/*.pdf")))
+    found = {name: folder / name for name in names}
+    return found | dict(_passages(folder, kept)) | {name: folder / name for name in reports}
 
 
 def _passages(folder: Path, kept: Path) -> Iterator[tuple[str, Path]]:
@@ -65,7 +61,3 @@ def _passages(folder: Path, kept: Path) -> Iterator[tuple[str, Path]]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(source.content)
             yield f"{name}#{source.key}", path
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()

@@ -24,6 +24,7 @@ _FORMULA = re.compile(
 )
 _TOKEN = re.compile(r"\s?(?:(\d(?:[.,]?\d|\s\d{3}(?!\d))*+)(\s?%)?|([()+*/×÷·−–-])|[$€£¥])")
 _SUMMANDS_OF_MEAN = re.compile(r"\A\s*+\(([^()]++)\)\s*+[÷/]\s*+(\d{1,2})\s*+\Z")
+_DAYS_OF_YEAR = re.compile(r"[×*·]\s?365\s?\Z")
 _SIGNS = {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"}
 
 
@@ -56,7 +57,9 @@ def _is_right(left: str, result: Figure, language: str | None) -> bool:
 
 
 def _divisor(left: str) -> Iterator[str]:
-    """Yield the number of summands that a mean is divided by: no source has it."""
+    """Yield what no source has: the number of summands that a mean is divided by, the days of a year."""
+    if _DAYS_OF_YEAR.search(left):
+        yield "365"
     mean = _SUMMANDS_OF_MEAN.match(left)
     if mean and mean[1].count("+") + 1 == int(mean[2]):
         yield mean[2]

@@ -19,7 +19,7 @@ BINS = 5
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityBin:
-    """Questions whose predicted relevance lies from `low` to `high`: its mean, and the share that is right."""
+    """Questions with a predicted relevance from `low` to `high`: its mean, and the share that is right."""
 
     low: float
     high: float

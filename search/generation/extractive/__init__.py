@@ -18,6 +18,7 @@ from search.citations.markers import MARKER
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.choosing import choose, paragraphs
 from search.generation.extractive.computing import computed
+from search.generation.extractive.measuring import measured
 from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
 from search.generation.extractive.wording import (
     escape_markdown,
@@ -45,7 +46,8 @@ class ExtractiveGenerator(Generator):
 
 def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     """Return the pieces of the answer."""
-    found = computed(asked.question, asked.contexts) or _quoted(asked, similarity)
+    found = measured(asked.question, asked.contexts) or computed(asked.question, asked.contexts)
+    found = found or _quoted(asked, similarity)
     said = found or [nothing_found(asked)]
     if not asked.reflection:
         return said

@@ -100,6 +100,11 @@ def calculation_of(question: str) -> Calculation | None:
     return Calculation(kind, years, rest, cues, "yearly" in found, before_whole, is_ratio)
 
 
+def asks_for_change(question: str) -> bool:
+    """Tell whether a question, or a word of it, is about a change: of growth, a decline, an improvement."""
+    return _CUES["change"].search(question) is not None
+
+
 def _kind(found: set[str], years: tuple[str, ...]) -> CalculationKind | None:
     if "change" in found and "percent" in found:
         return CalculationKind.GROWTH

@@ -1,0 +1,76 @@
+"""The figures of tables: each with what it measures, of which years, and where it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from core.text.analysis import terms
+from core.text.figures import Figure, figure_of
+from core.text.tables import is_table
+from search.contexts import Context
+from search.generation.extractive.tables import FactCell, FactRow, rows_of
+from search.generation.extractive.wording import escape_markdown
+
+MOST_FACTS = 2000
+"""So many figures are looked at."""
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_DAY = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d{1,2}\b,?", re.IGNORECASE
+)
+
+Name = tuple[str, ...]
+"""The terms of what a figure measures, in their order."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFigure:
+    """A figure of a table: what it measures, of which years, and in which row it stands."""
+
+    context: Context
+    row: FactRow
+    cell: FactCell
+    name: str
+    measure: Name
+    years: frozenset[str]
+    figure: Figure
+
+
+def table_figures(contexts: Sequence[Context]) -> Iterator[TableFigure]:
+    """Yield the figures of all tables, in reading order."""
+    left = MOST_FACTS
+    for context in (context for context in contexts if is_table(context.text)):
+        for row in rows_of(context.text):
+            for cell in row.cells:
+                figure = figure_of(cell.value, context.language)
+                if figure is not None and left > 0:
+                    left -= 1
+                    yield _fact(context, row, cell, figure)
+
+
+def _fact(context: Context, row: FactRow, cell: FactCell, figure: Figure) -> TableFigure:
+    """Return a figure by its row, of the years of its column; or the other way round, in turned tables."""
+    years, name = frozenset(_YEAR.findall(cell.column)), row.name
+    if not years and (years := frozenset(_YEAR.findall(row.name))):
+        name = _YEAR.sub("", _DAY.sub("", row.name)).strip(" ,.:–-")
+        name = name if terms(name, context.language) else cell.column
+    return TableFigure(context, row, cell, name, tuple(terms(name, context.language)), years, figure)
+
+
+def only_sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
+    """Return the fact whose column has most words of the question; None if several do, and differ."""
+    shares = [len(words.intersection(re.findall(r"\w+", fact.cell.column.casefold()))) for fact in facts]
+    best = [fact for fact, share in zip(facts, shares, strict=True) if share == max(shares)]
+    is_sure = bool(best) and all(one.figure.value == other.figure.value for one, other in pairwise(best))
+    return best[0] if is_sure else None
+
+
+def rows_told(operands: Iterable[TableFigure]) -> Iterator[str]:
+    """Yield the rows of the operands, each once, with the cells that count."""
+    cells: dict[tuple[int, FactRow], list[FactCell]] = {}
+    for fact in operands:
+        cells.setdefault((fact.context.rank, fact.row), []).append(fact.cell)
+    for (rank, row), some in cells.items():
+        yield f"- {escape_markdown(row.rendered(some))} <source_{rank}>\n"

@@ -1,0 +1,218 @@
+"""Works out a measure that a question names from the statements among the contexts, with its operands cited.
+
+    “What was the gross margin in 2022?”
+    ─▶ Gross profit ÷ Total revenue, 2022: 15,441 ÷ 17,606 = 87.7 % <source_1>
+
+Refuses rather than guesses: all lines must stand in tables of one document that the question is about, in one
+column each. A measure that a report states itself is quoted, not computed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, DecimalException
+from itertools import groupby
+
+from core.text.analysis import terms
+from core.text.figures import places_of, write_figure
+from core.text.tables import header_of
+from search.citations.formulas import Expression, NotAFormula
+from search.contexts import Context
+from search.generation.extractive.calculations import asks_for_change
+from search.generation.extractive.computing import ABOUT_NOTHING, operand_of
+from search.generation.extractive.figures import TableFigure, only_sure, rows_told, table_figures
+from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
+from search.generation.extractive.measures import (
+    LINES,
+    NAMES,
+    Measure,
+    StatementKind,
+    lines_of,
+    measure_of,
+    plain_name,
+)
+from search.generation.extractive.statements import words_of
+from search.generation.extractive.wording import escape_markdown
+
+MOST_PERIODS = 3
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months|\bquarter|\bweeks\b", re.IGNORECASE)
+_FIRST_SENTENCE = re.compile(r"[^?]*+\??+")
+_UNSIGNED = ("cost", "interest", "capital_expenditure")
+"""Lines that reports write with or without a sign, and that formulas take without."""
+_TALK = frozenset(
+    terms(
+        "improve improving improved profile trend company compare between end ended month months time date"
+        " calculate consolidated high low level ratio margin measure times days percent percentage amount"
+        " january february march april may june july august september october november december",
+        "en",
+    )
+)
+
+Operands = Mapping[str, TableFigure]
+"""A figure for each line of a formula, by the key of the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedOut:
+    """A formula over figures of one year."""
+
+    way: str
+    year: str
+    operands: Operands
+
+
+def measured(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the formulas of a named measure and the rows behind them, as Markdown; nothing if not sure."""
+    named = measure_of(question)
+    if named is None:
+        return []
+    measure, cue = named
+    for _, beside in groupby(sorted(contexts, key=_document_key), _document_key):
+        of_one = sorted(beside, key=lambda context: context.rank)
+        facts = list(table_figures(of_one))
+        if _is_stated(cue[0], facts) or not _is_about(question, cue, of_one):
+            continue
+        if found := _worked_out(measure, question, facts):
+            return _told(measure, found)
+    return []
+
+
+def _document_key(context: Context) -> str:
+    return str(getattr(context, "document_id", context.document_name))
+
+
+def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
+    """Tell whether a report has a row that is called like the measure and holds no mere amount."""
+    stated = plain_name(name)
+    return any(plain_name(fact.name) == stated and fact.figure.value < 1000 for fact in facts)
+
+
+def _is_about(question: str, cue: re.Match[str], contexts: Sequence[Context]) -> bool:
+    """Tell whether all that a question says is said of the document: of another company nothing is told."""
+    first = _FIRST_SENTENCE.match(question)
+    language = contexts[0].language
+    about = [contexts[0].document_name]
+    for context in contexts:
+        about += [*context.headings, header_of(context.text)]
+    known = {*terms(" ".join(about), language), *ABOUT_NOTHING, *_TALK, *terms(cue[0], language)}
+    said = terms(first[0] if first else question, language)
+    return all(term in known or any(map(str.isdigit, term)) or asks_for_change(term) for term in said)
+
+
+# --- Operands ----------------------------------------------------------------------------------------------
+
+
+def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -> list[WorkedOut]:
+    """Return the measure for each year that is asked for, ascending; nothing if one of them is not sure."""
+    words = words_of(question)
+    by_line = {key: _of_line(key, facts) for way in measure.ways for key in lines_of(way)}
+    for way in measure.ways:
+        years = _years(question, [fact for key in lines_of(way) for fact in by_line[key]])
+        for some in years:
+            found = [_of_year(measure, way, year, by_line, words) for year in some]
+            if found and all(found):
+                return [each for each in found if each is not None]
+    return []
+
+
+def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
+    """Return the figures of a line: those of the best name that occurs, of statements before other tables."""
+    for name in NAMES[key]:
+        found = [fact for fact in facts if name.fullmatch(plain_name(fact.name))]
+        if found:
+            return sorted(found, key=lambda fact: not _is_statement(fact.context, LINES[key].kind))
+    return []
+
+
+_STATEMENTS = {
+    StatementKind.INCOME: re.compile(
+        r"statements? of (?:\w+ ){0,3}?(?:income|operations|earnings)|income statement"
+    ),
+    StatementKind.BALANCE: re.compile(r"balance sheet|statements? of financial position"),
+    StatementKind.CASH_FLOWS: re.compile(r"statements? of cash ?flow|cash flow statement"),
+}
+
+
+def _is_statement(context: Context, kind: StatementKind) -> bool:
+    """Tell whether the headings or the first words of a table name the statement."""
+    return _STATEMENTS[kind].search(" ".join([*context.headings, context.text[:200]]).casefold()) is not None
+
+
+def _years(question: str, facts: Sequence[TableFigure]) -> Iterator[list[str]]:
+    """Yield the years to try: those of a question, with the one before for a change; or the last ones."""
+    named = sorted(set(filter(_YEAR.fullmatch, words_of(question))))
+    if named:
+        is_compared = len(named) == 1 and asks_for_change(question)
+        yield [*([str(int(named[0]) - 1)] if is_compared else []), *named][-MOST_PERIODS:]
+        return
+    for year in sorted({max(fact.years) for fact in facts if fact.years}, reverse=True)[:MOST_PERIODS]:
+        yield [year]
+
+
+def _of_year(
+    measure: Measure,
+    way: str,
+    year: str,
+    by_line: Mapping[str, Sequence[TableFigure]],
+    words: frozenset[str],
+) -> WorkedOut | None:
+    operands = {}
+    for key in lines_of(way):
+        found = _sure([fact for fact in by_line[key] if fact.years == {year}], words)
+        if found is None:
+            return None
+        operands[key] = found
+    units = {fact.row.unit for fact in operands.values() if fact.row.unit}
+    is_partial = any(_PART_OF_YEAR.search(fact.cell.column) for fact in operands.values())
+    return None if len(units) > 1 or (measure.is_of_a_year and is_partial) else WorkedOut(way, year, operands)
+
+
+def _sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
+    """Return the figure of the first table that has it in one column."""
+    for _, beside in groupby(facts, lambda fact: fact.context.rank):
+        if (found := only_sure(list(beside), words)) is not None:
+            return found
+    return None
+
+
+# --- Telling -----------------------------------------------------------------------------------------------
+
+
+def _told(measure: Measure, found: Sequence[WorkedOut]) -> list[str]:
+    """Return each formula with its result, then the rows; nothing if one can't be computed."""
+    written = [_formula(measure, each) for each in found]
+    if not all(written):
+        return []
+    facts = [fact for each in found for fact in each.operands.values()]
+    return [*(line for line in written if line), *rows_told(facts)]
+
+
+def _formula(measure: Measure, found: WorkedOut) -> str | None:
+    names = {key: fact.name for key, fact in found.operands.items()}
+    values = {key: _written(key, fact) for key, fact in found.operands.items()}
+    text = found.way.format(**values)
+    facts = list(found.operands.values())
+    try:
+        exact = Expression(text, facts[0].context.language).value()
+    except (NotAFormula, DecimalException):
+        return None
+    label = escape_markdown(f"{found.way.format(**names)}, {found.year}")
+    markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in facts))
+    return f"- **{label}: {text} = {_result(measure, exact, facts)}** {markers}\n"
+
+
+def _written(key: str, fact: TableFigure) -> str:
+    return fact.figure.text if key in _UNSIGNED else operand_of(fact).written
+
+
+def _result(measure: Measure, exact: Decimal, facts: Sequence[TableFigure]) -> str:
+    language = facts[0].context.language
+    if measure.is_percent:
+        return f"{write_figure(exact * 100, PLACES_OF_SHARE, language)} %"
+    if measure.is_amount:
+        unit = next((f" ({fact.row.unit})" for fact in facts if fact.row.unit), "")
+        return write_figure(exact, max(places_of(fact.figure.value) for fact in facts), language) + unit
+    return write_figure(exact, PLACES_OF_RATIO, language)

@@ -31,6 +31,7 @@ from search.contexts import ChunkContext, Context, context_of_chunk
 from search.continuations import with_continuations
 from search.events import AnswerOutcome, BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
 from search.inputs import QuestionInput
+from search.operand_tables import with_operand_tables
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, rank
@@ -58,11 +59,16 @@ class RetrievedContexts:
 
     ranking: Ranking
     contexts: list[ChunkContext]
+    is_whole: bool = False
+    """Whether they are all there is of the documents that the asker chose."""
 
     @property
     def worth_reading(self) -> list[ChunkContext]:
-        """The contexts, or none where nothing found is about the question: from that nothing is written."""
-        return self.contexts if is_relevant(self.ranking.results) else []
+        """The contexts, or none where nothing found is about the question: from that nothing is written.
+
+        Who opens a receipt and asks about it means all of it, whatever its words are.
+        """
+        return self.contexts if self.is_whole or is_relevant(self.ranking.results) else []
 
 
 async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncIterator[Yielded]:
@@ -118,7 +124,10 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     ranking = rank(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
     found = with_continuations(principal, ranking.results, wanted.contexts)
-    return RetrievedContexts(ranking, [_context(rank, each) for rank, each in enumerate(found, start=1)])
+    found = with_operand_tables(principal, question, found, wanted.contexts, steps, payment)
+    contexts = [_context(rank, each) for rank, each in enumerate(found, start=1)]
+    is_whole = question.document_ids is not None and ranking.total_candidates <= len(contexts)
+    return RetrievedContexts(ranking, contexts, is_whole)
 
 
 _retrieve = database_sync_to_async(_retrieved, thread_sensitive=False)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import sentencex
 
 INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\.\Z")
+NUMBER = re.compile(r"(?:\s*+\([^()\n]{1,20}+\)){1,5}+(?=\s*+\S)")
+"""“(3)” or “(iv)” before a paragraph. The library takes all behind one for a part of its parentheses."""
 MOST_AT_ONCE = 5000
 """In characters. The library needs quadratic time where quotation marks are not closed."""
 
@@ -17,10 +19,14 @@ def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
     None."""
     bounds: list[tuple[int, int]] = []
     for begin, until in _stretches(text):
-        for found in sentencex.get_sentence_boundaries(language or "en", text[begin:until]):
+        number = NUMBER.match(text, begin, until)
+        behind = number.end() if number else begin
+        for found in sentencex.get_sentence_boundaries(language or "en", text[behind:until]):
             sentence = found["text"]
-            start = begin + found["start_index"] + len(sentence) - len(sentence.lstrip())
-            end = begin + found["end_index"] - len(sentence) + len(sentence.rstrip())
+            start = behind + found["start_index"] + len(sentence) - len(sentence.lstrip())
+            end = behind + found["end_index"] - len(sentence) + len(sentence.rstrip())
+            if number and found["start_index"] == 0:
+                start = number.end() - len(number[0].lstrip())
             if bounds and _is_within_word(text, bounds[-1][1], start):
                 bounds[-1] = bounds[-1][0], end
             elif start < end:

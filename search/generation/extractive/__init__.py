@@ -16,9 +16,10 @@ from dataclasses import replace
 from core.llm.payment import Payment
 from search.citations.markers import MARKER
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
-from search.generation.extractive.choosing import choose, paragraphs
+from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
 from search.generation.extractive.measuring import measured
+from search.generation.extractive.statements import without_mark
 from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
 from search.generation.extractive.wording import (
     escape_markdown,
@@ -57,7 +58,8 @@ def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
 
 def _quoted(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     """Return the best statements, those that follow each other as one paragraph."""
-    chosen = choose(weigh(asked.question, asked.contexts, similarity))
+    evidence = weigh(asked.question, asked.contexts, similarity)
+    chosen = completed(choose(evidence), evidence)
     rendered = [*map(_render_paragraph, paragraphs(chosen))]
     return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
 
@@ -70,6 +72,11 @@ def _extracted(asked: GenerationRequest) -> list[str]:
 
 
 def _render_paragraph(paragraph: Sequence[WeighedStatement]) -> str:
+    """Return statements one after the other, and the items of a list below what announces it."""
     return " ".join(
-        f"{escape_markdown(each.statement.text)} <source_{each.statement.context.rank}>" for each in paragraph
+        "\n  - ".join(
+            f"{escape_markdown(text)} <source_{each.statement.context.rank}>"
+            for text in (each.statement.text, *map(without_mark, each.statement.items))
+        )
+        for each in paragraph
     )

@@ -29,22 +29,31 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     return chosen[:MAX_STATEMENTS]
 
 
+def completed(
+    chosen: Sequence[WeighedStatement], evidence: Sequence[WeighedStatement]
+) -> list[WeighedStatement]:
+    """Add the statement between two that are told: without it the second follows nothing."""
+    of_place = {_place(each): each for each in evidence}
+    told = {_place(each) for each in chosen}
+    between = {(rank, at + 1) for rank, at in told if (rank, at + 2) in told} - told
+    return [*chosen, *(of_place[place] for place in sorted(between) if place in of_place)]
+
+
+def _place(each: WeighedStatement) -> tuple[int, int]:
+    return each.statement.context.rank, each.statement.at
+
+
 def paragraphs(chosen: Sequence[WeighedStatement]) -> list[list[WeighedStatement]]:
     """Join what follows each other in a context, in its order; the paragraph with the best comes first."""
+    order = {_place(each): number for number, each in enumerate(chosen)}
     joined: list[list[WeighedStatement]] = []
-    for each in chosen:
-        beside = [part for part in joined if _follows(each, part[-1]) or _follows(part[0], each)]
-        if beside:
-            beside[0].append(each)
-            beside[0].sort(key=lambda one: one.statement.at)
+    for each in sorted(chosen, key=_place):
+        rank, at = _place(each)
+        if joined and _place(joined[-1][-1]) == (rank, at - 1):
+            joined[-1].append(each)
         else:
             joined.append([each])
-    return joined
-
-
-def _follows(each: WeighedStatement, other: WeighedStatement) -> bool:
-    after, before = each.statement, other.statement
-    return after.context.rank == before.context.rank and after.at == before.at + 1
+    return sorted(joined, key=lambda part: min(order[_place(each)] for each in part))
 
 
 def _is_said_by(other: WeighedStatement, each: WeighedStatement) -> bool:

@@ -25,6 +25,10 @@ _WHAT_IS = (
     r"|(?:che )?cos['’]è|wat (?:is|zijn)|o que (?:é|são)|define"
 )
 
+_STANDS_FOR = (
+    r"stands? for|abbreviation|acronym|full form|steht .{1,40} für|bedeutet|abkürzung|signifie|significa"
+)
+_ABBREVIATION = re.compile(r"(?<!\w)[A-Z][A-Za-z]{0,6}[A-Z](?!\w)")
 _TIME = re.compile(
     r"(?<![\d.,])[12]?\d{3}s?(?![\d.,]\d)|\b\d+(?:st|nd|rd|th) century|\b\d{1,2}:\d\d\b"
     r"|\b\d{1,2}\. [^\W\d_]{3,}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d",
@@ -58,6 +62,26 @@ def expected_by(question: str) -> Callable[[str], bool]:
     return lambda _: False
 
 
+def spelt_out(question: str) -> Callable[[str], bool]:
+    """Return the test whether a text spells out an abbreviation: “Technology Acceptance Model (TAM)”.
+
+    Only for a question that asks what one stands for; else no text does.
+    """
+    short = _ABBREVIATION.search(question)
+    if short is None or not _CUE_STANDS_FOR.search(question):
+        return lambda _: False
+    letters = short[0].casefold()
+
+    def test(text: str) -> bool:
+        for found in re.finditer(rf"\(\s?{re.escape(short[0])}\b", text):
+            before = re.findall(r"\w+", text[max(0, found.start() - 200) : found.start()])
+            if "".join(word[0] for word in before[-len(letters) :]).casefold() == letters:
+                return True
+        return False
+
+    return test
+
+
 def _has_new(pattern: re.Pattern[str]) -> Test:
     """Return the test whether something in a statement is of a kind and not in the question."""
 
@@ -72,6 +96,7 @@ def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
     return re.compile(rf"{'^' if at_start else ''}\b(?:{words})\b", re.IGNORECASE)
 
 
+_CUE_STANDS_FOR = _cue(_STANDS_FOR)
 _KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHEN), _has_new(_TIME)),
     (_cue(_HOW_MANY), _has_new(_NUMBER)),

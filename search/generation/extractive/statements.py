@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from core.text.tables import MOST_ROW_WORDS, is_table
 from search.contexts import Context
@@ -30,7 +31,12 @@ _NOTICE = re.compile(r"\A\W*(?:©|\(c\)\s|copyright\s+(?:©|\(c\)|\d{4}))", re.I
 """Whose a text is stands on every page, and answers nothing."""
 _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
-_LIST_MARK = re.compile(r"(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
+_LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
+_LABELLED = re.compile(
+    r"([^\W\d][^\d:]{0,40}?)(?: ?: ?| )(?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}(?: ?[AP]M)?"
+)
+"""A label and a figure, a date or a time, and nothing else."""
+MOST_ITEMS = 12
 _FISCAL_YEAR = re.compile(r"\bFY ?['’]?(?:20)?(\d\d)\b", re.IGNORECASE)
 
 
@@ -42,12 +48,19 @@ class Statement:
     at: int
     text: str
     is_named: bool = False
-    """Whether it is the figure of a row whose name the question has word for word."""
+    """Whether it is the figure of a row or line whose name the question has word for word."""
+    items: tuple[str, ...] = ()
+    """The items of the list that it announces."""
+
+    @property
+    def meaning(self) -> str:
+        """What is compared with the question: the text, and the list if it announces one."""
+        return " ".join([self.text, *self.items])
 
     @property
     def is_whole(self) -> bool:
-        """Whether it ends as sentences do, or is a row of a table."""
-        return is_table(self.context.text) or _ends(self.text)
+        """Whether it ends as sentences do, is a row of a table, a labelled figure, or has a list below it."""
+        return is_table(self.context.text) or self.is_named or bool(self.items) or _ends(self.text)
 
 
 def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
@@ -55,8 +68,8 @@ def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement
     asked = words_of(question)
     known = words_in(context.text for context in contexts)
     for context in contexts:
-        found = _rows(context, asked) if is_table(context.text) else _sentences(context, known)
-        yield from (each for each in found if len(each.text) in CHARS)
+        found = _rows(context, asked) if is_table(context.text) else _sentences(context, known, asked)
+        yield from (each for each in found if len(each.meaning) in CHARS or each.is_named)
 
 
 def words_of(question: str) -> frozenset[str]:
@@ -65,18 +78,45 @@ def words_of(question: str) -> frozenset[str]:
     return frozenset([*re.findall(r"\w+", question.casefold()), *years])
 
 
-def _sentences(context: Context, known: frozenset[str]) -> Iterator[Statement]:
+def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -> Iterator[Statement]:
     texts = [fold(sentence.text) for sentence in context.sentences]
     headings = {fold(heading) for heading in context.headings}
     # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
     may_begin_low = sum(map(_begins_low, texts)) > max(1, len(texts) / 2)
     for at, text in enumerate(texts):
-        if text not in headings and (may_begin_low or not _begins_low(text)) and _says_something(text):
-            yield Statement(context, at, in_one_line(text, known))
+        if text in headings:
+            continue
+        line = in_one_line(text, known)
+        if _has_asked_label(text, asked):
+            yield Statement(context, at, line, is_named=True)
+        elif items := _items_below(texts[at:]):
+            yield Statement(context, at, line, items=tuple(in_one_line(item, known) for item in items))
+        elif (may_begin_low or not _begins_low(text)) and _says_something(text):
+            yield Statement(context, at, line)
+
+
+def _has_asked_label(text: str, asked: frozenset[str]) -> bool:
+    """Tell whether a line is “Total: 31.00” or “Date 09/01/2019”, and the question has all of the label."""
+    line = _LABELLED.fullmatch(text)
+    words = frozenset(re.findall(r"\w+", line[1].casefold())) if line else frozenset()
+    return bool(words) and words <= asked
+
+
+def _items_below(texts: Sequence[str]) -> list[str]:
+    """Return the items of the list that the first text announces, none if it announces none."""
+    first, *others = texts[: MOST_ITEMS + 1]
+    if not first.endswith((":", "：")) or not any(map(str.isalpha, first)):
+        return []
+    return list(takewhile(_LIST_MARK.match, others))
+
+
+def without_mark(text: str) -> str:
+    """Return a text without the mark that makes it an item of a list."""
+    return _LIST_MARK.sub("", text, count=1)
 
 
 def _begins_low(text: str) -> bool:
-    return _LIST_MARK.sub("", text, count=1)[:1].islower()
+    return without_mark(text)[:1].islower()
 
 
 def _says_something(text: str) -> bool:

@@ -11,8 +11,9 @@ docs/adr/0018-extractive-answers.md.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 
@@ -21,7 +22,7 @@ from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from kb.embedding.calibration import calibration_of
 from search.contexts import Context
-from search.generation.extractive.expected import expected_by
+from search.generation.extractive.expected import expected_by, spelt_out
 from search.generation.extractive.statements import Statement, statements, words_of
 
 WORD_WEIGHT = 0.3
@@ -30,7 +31,17 @@ CONTEXT_WEIGHT = 0.1
 EXPECTED_WEIGHT = 0.1
 UNFINISHED_WEIGHT = 0.1
 
+SPELT_OUT_WEIGHT = 0.4
+"""No other statement says what an abbreviation stands for."""
+
 Terms = frozenset[str]
+
+_PRONOUN = re.compile(
+    r"(?:it|he|she|they|this|these|its|his|her|their|er|sie|es|dies\w{0,2}|sein\w{0,2}|ihr\w{0,2}|il|elle|ils"
+    r"|elles|ce|cette|él|ella|ellos|este|esta|su)\b",
+    re.IGNORECASE,
+)
+"""What a sentence begins with that goes on about the one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +79,27 @@ def weigh(
     found = list(statements(question, contexts))
     if not found:
         return []
-    similarity = (similarity_of or similarity_to(question))([each.text for each in found])
-    said = [_terms(each.text, each.context) for each in found]
-    scale, holds = _Scale(question, contexts, said), expected_by(question)
+    similarity = (similarity_of or similarity_to(question))([each.meaning for each in found])
+    said = [_terms(each.meaning, each.context) for each in found]
+    scale, holds, spells = _Scale(question, contexts, said), expected_by(question), spelt_out(question)
     evidence = []
-    for each, has, cosine in zip(found, said, similarity, strict=True):
+    for each, has, cosine in zip(found, _with_subjects(found, said), similarity, strict=True):
         fit = float(cosine) + scale.words(each.context, has)
-        bonus = EXPECTED_WEIGHT * (each.is_named or holds(each.text))
+        bonus = EXPECTED_WEIGHT * (each.is_named or bool(each.items) or holds(each.text))
+        bonus += SPELT_OUT_WEIGHT * spells(each.text)
         evidence.append(
             WeighedStatement(each, has, fit, fit + bonus - UNFINISHED_WEIGHT * (not each.is_whole))
         )
     return evidence
+
+
+def _with_subjects(found: Sequence[Statement], said: Sequence[Terms]) -> Iterator[Terms]:
+    """Yield the terms of each statement, of “It is 1,800 m high.” with those of the sentence before it."""
+    before: tuple[Statement, Terms] | None = None
+    for each, has in zip(found, said, strict=True):
+        follows = before and before[0].context is each.context and before[0].at == each.at - 1
+        yield has | before[1] if before and follows and _PRONOUN.match(each.text) else has
+        before = each, has
 
 
 class _Scale:

@@ -27,11 +27,11 @@ from runs.context import Run
 from runs.events import DocumentsRead, ToolEnd, ToolUpdate, Trace, Yielded
 from search.answering import CitedAnswer, answer_from
 from search.citations.resolve import Resolved
+from search.companions import with_companions
 from search.contexts import ChunkContext, Context, context_of_chunk
 from search.continuations import with_continuations
 from search.events import AnswerOutcome, BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
 from search.inputs import QuestionInput
-from search.operand_tables import with_operand_tables
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, rank
@@ -124,7 +124,7 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     ranking = rank(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
     found = with_continuations(principal, ranking.results, wanted.contexts)
-    found = with_operand_tables(principal, question, found, wanted.contexts, steps, payment)
+    found = with_companions(principal, question, found, wanted.contexts, steps, payment)
     contexts = [_context(rank, each) for rank, each in enumerate(found, start=1)]
     is_whole = question.document_ids is not None and ranking.total_candidates <= len(contexts)
     return RetrievedContexts(ranking, contexts, is_whole)

@@ -10,6 +10,8 @@ import sentencex
 INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\.\Z")
 NUMBER = re.compile(r"(?:\s*+\([^()\n]{1,20}+\)){1,5}+(?=\s*+\S)")
 """“(3)” or “(iv)” before a paragraph. The library takes all behind one for a part of its parentheses."""
+MOST_NUMBERS = 40
+"""In a stretch; behind the last the rest is one sentence."""
 MOST_AT_ONCE = 5000
 """In characters. The library needs quadratic time where quotation marks are not closed."""
 
@@ -19,19 +21,33 @@ def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
     None."""
     bounds: list[tuple[int, int]] = []
     for begin, until in _stretches(text):
-        number = NUMBER.match(text, begin, until)
-        behind = number.end() if number else begin
-        for found in sentencex.get_sentence_boundaries(language or "en", text[behind:until]):
-            sentence = found["text"]
-            start = behind + found["start_index"] + len(sentence) - len(sentence.lstrip())
-            end = behind + found["end_index"] - len(sentence) + len(sentence.rstrip())
-            if number and found["start_index"] == 0:
-                start = number.end() - len(number[0].lstrip())
+        for start, end in _found(text, begin, until, language or "en"):
             if bounds and _is_within_word(text, bounds[-1][1], start):
                 bounds[-1] = bounds[-1][0], end
             elif start < end:
                 bounds.append((start, end))
     return bounds
+
+
+def _found(text: str, begin: int, until: int, language: str) -> Iterator[tuple[int, int]]:
+    """Yield what the library finds in a stretch, without white space; behind “(3)” it begins anew."""
+    number = NUMBER.match(text, begin, until)
+    for _ in range(MOST_NUMBERS):
+        behind = number.end() if number else begin
+        first, number = number, None
+        for found in sentencex.get_sentence_boundaries(language, text[behind:until]):
+            start = begin = behind + found["start_index"]
+            number = NUMBER.match(text, begin, until)
+            if number:
+                break
+            sentence = found["text"]
+            start += len(sentence) - len(sentence.lstrip())
+            if first and found["start_index"] == 0:
+                start = first.end() - len(first[0].lstrip())
+            yield start, behind + found["end_index"] - len(sentence) + len(sentence.rstrip())
+        if number is None:
+            return
+    yield begin, until
 
 
 def _is_within_word(text: str, end: int, start: int) -> bool:

@@ -7,6 +7,8 @@ import re
 RULE = re.compile(r"^\|(?: --- \|)+\n?", re.MULTILINE)
 MOST_ROW_WORDS = 60
 """A longer row, in words, is text that was mistaken for a row."""
+MOST_NAME_WORDS = 30
+"""A longer name of a column is text that was mistaken for one."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _AMOUNT = re.compile(r"(?<![\W_])[\W_]*+\d[\d,.]*+[\W_]*+")
 
@@ -34,7 +36,8 @@ def header_of(table: str) -> str:
     """Return the first row if it names the columns, else "": it may be a row like all others."""
     first, _, rest = table[table_start(table) :].partition("\n")
     _, *names = first.strip("|").split("|")
-    if not RULE.match(rest) or len(first.split()) > MOST_ROW_WORDS or any(map(_is_amount, names)):
+    is_long = max(len(name.split()) for name in first.split("|")) > MOST_NAME_WORDS
+    if not RULE.match(rest) or is_long or any(map(_is_amount, names)):
         return ""
     return first
 

@@ -62,18 +62,21 @@ def expected_by(question: str) -> Callable[[str], bool]:
     return lambda _: False
 
 
-def spelt_out(question: str) -> Callable[[str], bool]:
-    """Return the test whether a text spells out an abbreviation: “Technology Acceptance Model (TAM)”.
-
-    Only for a question that asks what one stands for; else no text does.
-    """
+def abbreviation_of(question: str) -> str | None:
+    """Return the abbreviation of which a question asks what it stands for, None if it asks nothing such."""
     short = _ABBREVIATION.search(question)
-    if short is None or not _CUE_STANDS_FOR.search(question):
+    return short[0] if short and _CUE_STANDS_FOR.search(question) else None
+
+
+def spelt_out(question: str) -> Callable[[str], bool]:
+    """Return the test whether a text spells out what a question asks: “Technology Acceptance Model (TAM)”."""
+    short = abbreviation_of(question)
+    if short is None:
         return lambda _: False
-    letters = short[0].casefold()
+    letters = short.casefold()
 
     def test(text: str) -> bool:
-        for found in re.finditer(rf"\(\s?{re.escape(short[0])}\b", text):
+        for found in re.finditer(rf"\(\s?{re.escape(short)}\b", text):
             before = re.findall(r"\w+", text[max(0, found.start() - 200) : found.start()])
             if "".join(word[0] for word in before[-len(letters) :]).casefold() == letters:
                 return True

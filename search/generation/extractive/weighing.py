@@ -79,18 +79,28 @@ def weigh(
     found = list(statements(question, contexts))
     if not found:
         return []
-    similarity = (similarity_of or similarity_to(question))([each.meaning for each in found])
+    similarity = _similarities(found, similarity_of or similarity_to(question))
     said = [_terms(each.meaning, each.context) for each in found]
     scale, holds, spells = _Scale(question, contexts, said), expected_by(question), spelt_out(question)
     evidence = []
     for each, has, cosine in zip(found, _with_subjects(found, said), similarity, strict=True):
-        fit = float(cosine) + scale.words(each.context, has)
+        fit = cosine + scale.words(each.context, has)
         bonus = EXPECTED_WEIGHT * (each.is_named or bool(each.items) or holds(each.text))
         bonus += SPELT_OUT_WEIGHT * spells(each.text)
         evidence.append(
             WeighedStatement(each, has, fit, fit + bonus - UNFINISHED_WEIGHT * (not each.is_whole))
         )
     return evidence
+
+
+def _similarities(found: Sequence[Statement], similarity: Similarity) -> Sequence[float]:
+    """Return how similar each statement is to the question; of a list, it or what announces it."""
+    lists = [number for number, each in enumerate(found) if each.items]
+    of_all = similarity([*(each.meaning for each in found), *(found[number].text for number in lists)])
+    similar = of_all[: len(found)].tolist()
+    for number, alone in zip(lists, of_all[len(found) :].tolist(), strict=True):
+        similar[number] = max(similar[number], alone)
+    return list(map(float, similar))
 
 
 def _with_subjects(found: Sequence[Statement], said: Sequence[Terms]) -> Iterator[Terms]:

@@ -1,19 +1,24 @@
-"""Tables that a named measure is worked out from, where the words of the question don't find them.
+"""What an answer needs beside what the words of the question find, from the same documents.
 
 “What was the gross margin?” finds what is said about margins. The income statement says nothing of them, so
-it is looked for by the names of its lines, in the documents that the question has found.
+it is looked for by the names of its lines. “What does TAM stand for?” finds whatever is called TAM; it is
+spelt out once, before parentheses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from uuid import UUID
 
 from accounts.principal import Principal
 from core.llm.payment import Payment
 from core.text.tables import cells_of, is_table
+from kb.chunk_size import shorten
+from kb.models import Chunk
+from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.measures import LINES, NAMES, Measure, lines_of, measure_of, plain_name
-from search.retrieval import Question, RankedChunk, RankingSettings, rank
+from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
 
 LOOKED_AT = 20
 """So many chunks are looked at for the lines of a statement."""
@@ -22,7 +27,10 @@ MOST_TABLES = 3
 """Of each statement; its continuation is another table."""
 
 
-def with_operand_tables(
+MOST_SPELLINGS = 2
+
+
+def with_companions(
     principal: Principal,
     question: Question,
     found: Sequence[RankedChunk],
@@ -30,20 +38,32 @@ def with_operand_tables(
     settings: RankingSettings,
     payment: Payment,
 ) -> list[RankedChunk]:
-    """Return what was found and, if the question names a measure, the tables that hold its lines.
+    """Return what was found and the tables of a measure, or where an abbreviation is spelt out.
 
-    At most `limit` chunks; the tables take the places of the last ones.
+    At most `limit` chunks; what is added takes the places of the last ones.
     """
-    named = measure_of(question.text)
-    if named is None or not found:
-        return list(found)
+    if not found:
+        return []
     given = {each.chunk.pk for each in found}
-    tables = [
-        replace(each, score=found[-1].score)
-        for each in _tables(principal, question, found, named[0], settings, payment)
-    ]
-    new = [each for each in tables if each.chunk.pk not in given][: limit // 2]
-    return [*found[: limit - len(new)], *new]
+    beside: list[RankedChunk] = []
+    if (named := measure_of(question.text)) is not None:
+        beside += _tables(principal, question, found, named[0], settings, payment)
+    if (short := abbreviation_of(question.text)) is not None:
+        beside += _spellings(principal, found, short)
+    new = [each for each in beside if each.chunk.pk not in given][: limit // 2]
+    return [*found[: limit - len(new)], *(replace(each, score=found[-1].score) for each in new)]
+
+
+def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -> list[RankedChunk]:
+    """Return the first chunks of the documents found that have an abbreviation in parentheses."""
+    documents = _documents(found)
+    live = Chunk.objects.restricted_to(principal).filter(document_id__in=documents, replaced_by=None)
+    chunks = live.filter(text__contains=f"({short}").select_related("document").order_by("ordinal")
+    return [replace(found[-1], chunk=shorten(chunk), scores=Scores()) for chunk in chunks[:MOST_SPELLINGS]]
+
+
+def _documents(found: Sequence[RankedChunk]) -> list[UUID]:
+    return list(dict.fromkeys(each.chunk.document_id for each in found))[:MOST_DOCUMENTS]
 
 
 def _tables(
@@ -56,7 +76,7 @@ def _tables(
 ) -> Iterator[RankedChunk]:
     """Yield the best tables of each statement that has lines of the measure, in the first documents."""
     keys = list(dict.fromkeys(key for way in measure.ways for key in lines_of(way)))
-    documents = list(dict.fromkeys(each.chunk.document_id for each in found))[:MOST_DOCUMENTS]
+    documents = _documents(found)
     for kind in dict.fromkeys(LINES[key].kind for key in keys):
         lines = [key for key in keys if LINES[key].kind is kind]
         words = f"consolidated {kind} {', '.join(LINES[key].label for key in lines)}"

@@ -17,16 +17,15 @@ from core.text.tables import cells_of, is_table
 from kb.chunk_size import shorten
 from kb.models import Chunk
 from search.generation.extractive.expected import abbreviation_of
-from search.generation.extractive.measures import LINES, NAMES, Measure, lines_of, measure_of, plain_name
+from search.generation.extractive.lines import LINES, NAMES, plain_name
+from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
 
 LOOKED_AT = 20
 """So many chunks are looked at for the lines of a statement."""
 MOST_DOCUMENTS = 2
-MOST_TABLES = 3
+MOST_TABLES = 2
 """Of each statement; its continuation is another table."""
-
-
 MOST_SPELLINGS = 2
 
 
@@ -37,21 +36,23 @@ def with_companions(
     limit: int,
     settings: RankingSettings,
     payment: Payment,
-) -> list[RankedChunk]:
+) -> tuple[list[RankedChunk], bool]:
     """Return what was found and the tables of a measure, or where an abbreviation is spelt out.
 
-    At most `limit` chunks; what is added takes the places of the last ones.
+    At most `limit` chunks; what is added takes the places of the last ones. Also return whether there is
+    anything of the kind: then the question is about these documents.
     """
     if not found:
-        return []
+        return [], False
     given = {each.chunk.pk for each in found}
     beside: list[RankedChunk] = []
     if (named := measure_of(question.text)) is not None:
         beside += _tables(principal, question, found, named[0], settings, payment)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
-    new = [each for each in beside if each.chunk.pk not in given][: limit // 2]
-    return [*found[: limit - len(new)], *(replace(each, score=found[-1].score) for each in new)]
+    new = [each for each in beside if each.chunk.pk not in given][: limit - 1]
+    kept = [*found[: limit - len(new)], *(replace(each, score=found[-1].score) for each in new)]
+    return kept, bool(beside)
 
 
 def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -> list[RankedChunk]:

@@ -59,8 +59,9 @@ class RetrievedContexts:
 
     ranking: Ranking
     contexts: list[ChunkContext]
-    is_whole: bool = False
-    """Whether they are all there is of the documents that the asker chose."""
+    is_certain: bool = False
+    """Whether they are worth reading in any case: as all there is of the documents that the asker chose, or
+    because something was found by its name."""
 
     @property
     def worth_reading(self) -> list[ChunkContext]:
@@ -68,7 +69,7 @@ class RetrievedContexts:
 
         Who opens a receipt and asks about it means all of it, whatever its words are.
         """
-        return self.contexts if self.is_whole or is_relevant(self.ranking.results) else []
+        return self.contexts if self.is_certain or is_relevant(self.ranking.results) else []
 
 
 async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncIterator[Yielded]:
@@ -124,10 +125,10 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     ranking = rank(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
     found = with_continuations(principal, ranking.results, wanted.contexts)
-    found = with_companions(principal, question, found, wanted.contexts, steps, payment)
+    found, has_named = with_companions(principal, question, found, wanted.contexts, steps, payment)
     contexts = [_context(rank, each) for rank, each in enumerate(found, start=1)]
     is_whole = question.document_ids is not None and ranking.total_candidates <= len(contexts)
-    return RetrievedContexts(ranking, contexts, is_whole)
+    return RetrievedContexts(ranking, contexts, is_whole or has_named)
 
 
 _retrieve = database_sync_to_async(_retrieved, thread_sensitive=False)

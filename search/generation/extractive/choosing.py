@@ -8,6 +8,8 @@ from search.generation.extractive.weighing import Terms, WeighedStatement
 
 FLOOR = 0.6
 """What fits less is no answer; found with `bench/answer_floor.py`."""
+FLOOR_OF_NAMED = 0.5
+"""For a figure whose name is in the question word for word."""
 NEAR_BEST = 0.12
 """How far below the best another may score and still be told."""
 MAX_STATEMENTS = 4
@@ -18,7 +20,7 @@ SAME = 0.8
 
 def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     """Return the few statements worth telling, best first, nothing twice; none if none passes the floor."""
-    worth = [each for each in evidence if each.fit >= FLOOR]
+    worth = [each for each in evidence if each.is_certain or each.fit >= _floor_of(each)]
     ranked = sorted(worth, key=lambda each: (-each.score, each.statement.context.rank, each.statement.at))
     chosen: list[WeighedStatement] = []
     for each in ranked:
@@ -27,6 +29,10 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
         if is_near and beside < MAX_PER_CONTEXT and not any(_is_said_by(other, each) for other in chosen):
             chosen.append(each)
     return chosen[:MAX_STATEMENTS]
+
+
+def _floor_of(each: WeighedStatement) -> float:
+    return FLOOR_OF_NAMED if each.statement.is_named else FLOOR
 
 
 def completed(

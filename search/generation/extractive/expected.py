@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+MOST_WORDS_FOR_TOTAL = 8
+"""A longer question asks for the total of something in particular."""
 Test = Callable[[str, frozenset[str]], bool]
 """Whether a statement holds what is asked for, given the words of the question."""
 
@@ -28,6 +30,17 @@ _WHAT_IS = (
 _STANDS_FOR = (
     r"stands? for|abbreviation|acronym|full form|steht .{1,40} für|bedeutet|abkürzung|signifie|significa"
 )
+TOTALS = frozenset(
+    (
+        *("total", "sum", "gesamtbetrag", "gesamtsumme", "summe", "endbetrag", "rechnungsbetrag", "gesamt"),
+        *("importe", "suma", "montant", "somme", "totale", "totaal", "合計"),
+    )
+)
+"""What the last line of a receipt or an invoice is called."""
+_SMALL_WORDS = frozenset(
+    ("of", "the", "and", "for", "in", "on", "to", "und", "der", "die", "das", "de", "la", "et", "y")
+)
+"""What has no letter in an abbreviation."""
 _ABBREVIATION = re.compile(r"(?<!\w)[A-Z][A-Za-z]{0,6}[A-Z](?!\w)")
 _TIME = re.compile(
     r"(?<![\d.,])[12]?\d{3}s?(?![\d.,]\d)|\b\d+(?:st|nd|rd|th) century|\b\d{1,2}:\d\d\b"
@@ -62,6 +75,12 @@ def expected_by(question: str) -> Callable[[str], bool]:
     return lambda _: False
 
 
+def asks_for_total(question: str) -> bool:
+    """Tell whether a question asks for the total of what is open: “Wie hoch ist der Gesamtbetrag?”."""
+    words = re.findall(r"\w+", question.casefold())
+    return len(words) <= MOST_WORDS_FOR_TOTAL and not TOTALS.isdisjoint(words)
+
+
 def abbreviation_of(question: str) -> str | None:
     """Return the abbreviation of which a question asks what it stands for, None if it asks nothing such."""
     short = _ABBREVIATION.search(question)
@@ -77,8 +96,10 @@ def spelt_out(question: str) -> Callable[[str], bool]:
 
     def test(text: str) -> bool:
         for found in re.finditer(rf"\(\s?{re.escape(short)}\b", text):
-            before = re.findall(r"\w+", text[max(0, found.start() - 200) : found.start()])
-            if "".join(word[0] for word in before[-len(letters) :]).casefold() == letters:
+            before = re.findall(r"\w+", text[max(0, found.start() - 200) : found.start()].casefold())
+            chief = [word for word in before if word not in _SMALL_WORDS]
+            initials = ["".join(word[0] for word in words[-len(letters) :]) for words in (before, chief)]
+            if letters in initials:
                 return True
         return False
 

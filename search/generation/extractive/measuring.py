@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from core.text.analysis import terms
 from core.text.figures import places_of, write_figure
@@ -24,17 +24,10 @@ from search.generation.extractive.calculations import asks_for_change
 from search.generation.extractive.computing import ABOUT_NOTHING, operand_of
 from search.generation.extractive.figures import TableFigure, only_sure, rows_told, table_figures
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
-from search.generation.extractive.measures import (
-    LINES,
-    NAMES,
-    Measure,
-    StatementKind,
-    lines_of,
-    measure_of,
-    plain_name,
-)
+from search.generation.extractive.lines import LINES, NAMES, StatementKind, plain_name
+from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.statements import words_of
-from search.generation.extractive.wording import escape_markdown
+from search.generation.extractive.wording import escape_markdown, language_of
 
 MOST_PERIODS = 3
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -46,7 +39,8 @@ _TALK = frozenset(
     terms(
         "improve improving improved profile trend company compare between end ended month months time date"
         " calculate consolidated high low level ratio margin measure times days percent percentage amount"
-        " january february march april may june july august september october november december",
+        " january february march april may june july august september october november december"
+        " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",
         "en",
     )
 )
@@ -73,7 +67,8 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
     for _, beside in groupby(sorted(contexts, key=_document_key), _document_key):
         of_one = sorted(beside, key=lambda context: context.rank)
         facts = list(table_figures(of_one))
-        if _is_stated(cue[0], facts) or not _is_about(question, cue, of_one):
+        is_stated = not measure.is_line and _is_stated(cue[0], facts)
+        if is_stated or not _is_about(question, cue, of_one):
             continue
         if found := _worked_out(measure, question, facts):
             return _told(measure, found)
@@ -92,14 +87,21 @@ def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
 
 def _is_about(question: str, cue: re.Match[str], contexts: Sequence[Context]) -> bool:
     """Tell whether all that a question says is said of the document: of another company nothing is told."""
-    first = _FIRST_SENTENCE.match(question)
-    language = contexts[0].language
+    first = _FIRST_SENTENCE.match(question.replace(cue[0], " "))
+    asked, language = language_of(question), contexts[0].language
     about = [contexts[0].document_name]
     for context in contexts:
         about += [*context.headings, header_of(context.text)]
-    known = {*terms(" ".join(about), language), *ABOUT_NOTHING, *_TALK, *terms(cue[0], language)}
-    said = terms(first[0] if first else question, language)
-    return all(term in known or any(map(str.isdigit, term)) or asks_for_change(term) for term in said)
+    known = {*terms(" ".join(about), language), *ABOUT_NOTHING, *_TALK}
+    said = [word for word in re.findall(r"\w+", first[0] if first else question) if terms(word, asked)]
+    joined = {*terms(" ".join(map("".join, pairwise(said))), language)} & known
+    return all(
+        known.issuperset(terms(word, language))
+        or any(map(str.isdigit, word))
+        or asks_for_change(word)
+        or any(term in whole for term in terms(word, language) for whole in joined)
+        for word in said
+    )
 
 
 # --- Operands ----------------------------------------------------------------------------------------------
@@ -183,10 +185,12 @@ def _sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | 
 
 def _told(measure: Measure, found: Sequence[WorkedOut]) -> list[str]:
     """Return each formula with its result, then the rows; nothing if one can't be computed."""
+    facts = [fact for each in found for fact in each.operands.values()]
+    if measure.is_line:
+        return [*rows_told(facts)]
     written = [_formula(measure, each) for each in found]
     if not all(written):
         return []
-    facts = [fact for each in found for fact in each.operands.values()]
     return [*(line for line in written if line), *rows_told(facts)]
 
 

@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from core.text.tables import MOST_ROW_WORDS, is_table
 from search.contexts import Context
+from search.generation.extractive.expected import TOTALS
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
@@ -29,6 +30,11 @@ _CAPTION = re.compile(
 _CONTENTS = re.compile(rf"{LEADERS.pattern}(?:\d{{1,4}}+|[ivxlc]++)\s*+$", re.IGNORECASE)
 _NOTICE = re.compile(r"\A\W*(?:©|\(c\)\s|copyright\s+(?:©|\(c\)|\d{4}))", re.IGNORECASE)
 """Whose a text is stands on every page, and answers nothing."""
+_REFERENCE = re.compile(
+    r"\((?:https?:|www\.)|\b(?:Archived from|Retrieved \d|Abgerufen am|Consultado el|Consulté le)\b"
+    r"|\A[^.()]{3,60}\(\d{1,2} \w{3,9} \d{4}\)\.\Z"
+)
+"""Where a text has something from answers nothing."""
 _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
@@ -51,6 +57,12 @@ class Statement:
     """Whether it is the figure of a row or line whose name the question has word for word."""
     items: tuple[str, ...] = ()
     """The items of the list that it announces."""
+
+    @property
+    def is_total(self) -> bool:
+        """Whether it is a line such as “Total: 31.00”."""
+        line = _LABELLED.fullmatch(self.text)
+        return line is not None and line[1].casefold().strip() in TOTALS
 
     @property
     def meaning(self) -> str:
@@ -87,7 +99,7 @@ def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -
         if text in headings:
             continue
         line = in_one_line(text, known)
-        if _has_asked_label(text, asked):
+        if _has_asked_label(text, asked | TOTALS):
             yield Statement(context, at, line, is_named=True)
         elif items := _items_below(texts[at:]):
             yield Statement(context, at, line, items=tuple(in_one_line(item, known) for item in items))
@@ -124,7 +136,13 @@ def _says_something(text: str) -> bool:
     has_letters = sum(map(str.isalpha, text)) >= FEWEST_LETTERS * len(text)
     is_other = _asks(text) or _ANNOUNCES.search(text) or _CONTENTS.search(text)
     is_about_text = _CAPTION.match(text) or _NOTICE.match(text)
-    return has_letters and not is_other and not is_about_text and not _is_title(text)
+    return (
+        has_letters
+        and not is_other
+        and not is_about_text
+        and not _REFERENCE.search(text)
+        and not _is_title(text)
+    )
 
 
 def _asks(text: str) -> bool:
@@ -159,9 +177,22 @@ def _is_asked(row: FactRow, cells: Sequence[FactCell], asked: frozenset[str]) ->
 
 
 def asked_cells(row: FactRow, asked: frozenset[str]) -> Sequence[FactCell]:
-    """Return the cells whose columns a question names best: all of them if it names none, or all alike."""
+    """Return the cells whose columns a question names best, and those whose value it names.
+
+    All cells if it names no column, or all alike.
+    """
     named = [_named(cell.column, asked) for cell in row.cells]
-    return [cell for cell, share in zip(row.cells, named, strict=True) if share == max(named)]
+    return [
+        cell
+        for cell, share in zip(row.cells, named, strict=True)
+        if share == max(named) or _is_in(cell.value, asked)
+    ]
+
+
+def _is_in(value: str, asked: frozenset[str]) -> bool:
+    """Tell whether a question has all words of a value, which is no mere number."""
+    words = frozenset(re.findall(r"\w+", value.casefold()))
+    return words <= asked and any(map(str.isalpha, value))
 
 
 def _named(column: str, asked: frozenset[str]) -> int:

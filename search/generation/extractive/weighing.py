@@ -22,7 +22,7 @@ from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from kb.embedding.calibration import calibration_of
 from search.contexts import Context
-from search.generation.extractive.expected import expected_by, spelt_out
+from search.generation.extractive.expected import asks_for_total, expected_by, spelt_out
 from search.generation.extractive.statements import Statement, statements, words_of
 
 WORD_WEIGHT = 0.3
@@ -31,8 +31,8 @@ CONTEXT_WEIGHT = 0.1
 EXPECTED_WEIGHT = 0.1
 UNFINISHED_WEIGHT = 0.1
 
-SPELT_OUT_WEIGHT = 0.4
-"""No other statement says what an abbreviation stands for."""
+CERTAIN_WEIGHT = 0.6
+"""No other statement says what an abbreviation stands for, or what the total is."""
 
 Terms = frozenset[str]
 
@@ -46,12 +46,16 @@ _PRONOUN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WeighedStatement:
-    """A statement and its terms; `fit` is compared with the floor, `score` orders."""
+    """A statement and its terms; `fit` is compared with the floor, `score` orders.
+
+    What is certain needs no fit: it says in so many words what is asked.
+    """
 
     statement: Statement
     terms: Terms
     fit: float
     score: float
+    is_certain: bool = False
 
 
 Similarity = Callable[[Sequence[str]], Vectors]
@@ -82,14 +86,14 @@ def weigh(
     similarity = _similarities(found, similarity_of or similarity_to(question))
     said = [_terms(each.meaning, each.context) for each in found]
     scale, holds, spells = _Scale(question, contexts, said), expected_by(question), spelt_out(question)
+    wants_total = asks_for_total(question)
     evidence = []
     for each, has, cosine in zip(found, _with_subjects(found, said), similarity, strict=True):
         fit = cosine + scale.words(each.context, has)
         bonus = EXPECTED_WEIGHT * (each.is_named or bool(each.items) or holds(each.text))
-        bonus += SPELT_OUT_WEIGHT * spells(each.text)
-        evidence.append(
-            WeighedStatement(each, has, fit, fit + bonus - UNFINISHED_WEIGHT * (not each.is_whole))
-        )
+        is_certain = spells(each.text) or (each.is_total and wants_total)
+        score = fit + bonus + CERTAIN_WEIGHT * is_certain - UNFINISHED_WEIGHT * (not each.is_whole)
+        evidence.append(WeighedStatement(each, has, fit, score, is_certain))
     return evidence
 
 

@@ -1,0 +1,213 @@
+"""The lines of statements, by the names that reports give them and by the words that people ask with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class StatementKind(StrEnum):
+    """The statements that a line stands in."""
+
+    INCOME = "statements of income"
+    BALANCE = "balance sheets"
+    CASH_FLOWS = "statements of cash flows"
+
+
+@dataclass(frozen=True, slots=True)
+class StatementLine:
+    """A line of a statement by its names, as patterns of a whole name, the best one first."""
+
+    kind: StatementKind
+    names: tuple[str, ...]
+    label: str
+    """What to look for, in the words of most reports."""
+    cue: str = ""
+    """What people call it, as a pattern; empty if nobody asks for it alone."""
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a row without case, marks and what stands in parentheses."""
+    return " ".join(re.findall(r"\w+", re.sub(r"\([^()]*\)", " ", name).casefold()))
+
+
+_NET = r"(?: net)?"
+LINES = {
+    "revenue": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"total (?:net )?(?:revenues?|sales)(?: and other income)?",
+            r"net (?:operating )?revenues?|net sales",
+            r"revenues?(?: net)?|sales(?: net)?|turnover",
+            r"umsatzerlöse|umsatz|chiffre d affaires|ventas(?: netas)?|ingresos(?: totales)?",
+        ),
+        "total revenue, net sales",
+        r"(?:total |net )?(?:revenues?|sales)|turnover|(?:gesamt)?umsatz(?:erlöse)?"
+        r"|chiffre d.affaires|ventas|ingresos(?: totales)?",
+    ),
+    "cost": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"total costs? of (?:goods sold|net sales|net revenues?|products sold|revenues?|sales)",
+            r"costs? of (?:goods sold|net sales|net revenues?|products sold|revenues?|sales)",
+            r"umsatzkosten|herstellungskosten|coût des ventes|costo de ventas",
+        ),
+        "cost of revenue, cost of sales",
+        r"costs? of (?:goods sold|revenues?|sales)|cogs|umsatzkosten|coût des ventes" r"|costo de ventas",
+    ),
+    "gross_profit": StatementLine(
+        StatementKind.INCOME,
+        (r"(?:total )?gross (?:profit|margin)", r"bruttoergebnis|marge brute|beneficio bruto"),
+        "gross profit",
+        r"gross profits?|bruttoergebnis|bénéfice brut|beneficio bruto",
+    ),
+    "operating_income": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"(?:total )?operating (?:income|profit|earnings)(?: loss)?"
+            r"|(?:total )?(?:income|earnings) from operations(?: loss)?",
+            r"operating loss|loss from operations|(?:income|profit) loss from operations",
+            r"betriebsergebnis|résultat opérationnel|resultado operativo",
+        ),
+        "operating income",
+        r"operating (?:income|profit)|income from operations|betriebsergebnis"
+        r"|résultat opérationnel|resultado operativo",
+    ),
+    "net_income": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"net (?:income|earnings|profit)(?: loss)?",
+            r"net (?:income|earnings|profit)(?: loss)? (?:attributable|available) to .{1,60}"
+            r"|consolidated net income|profit for the (?:year|period)|net loss",
+            r"jahresüberschuss|résultat net|resultado neto",
+        ),
+        "net income",
+        r"net (?:income|earnings|profit)|nettogewinn|jahresüberschuss|reingewinn"
+        r"|résultat net|bénéfice net|resultado neto|beneficio neto",
+    ),
+    "pretax": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"(?:income|earnings|profit)(?: loss)? (?:from continuing operations )?before (?:provision for )?"
+            r"(?:income )?tax(?:es)?(?: expense)?.{0,60}",
+        ),
+        "income before income taxes",
+        r"(?:income|profit|earnings) before (?:income )?tax(?:es)?|vorsteuergewinn",
+    ),
+    "tax": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"(?:provision for|provision benefit for)? ?(?:income )?tax(?:es)?(?: expense)?(?: benefit)?"
+            r"(?: on income)?",
+            r"provision for income taxes|income tax provision",
+        ),
+        "income tax expense",
+        r"income tax expense|provision for income taxes",
+    ),
+    "interest": StatementLine(
+        StatementKind.INCOME,
+        (r"interest expense" + _NET,),
+        "interest expense",
+        r"interest expenses?|zinsaufwand|gastos? por intereses|charges? d.intérêts?",
+    ),
+    "depreciation": StatementLine(
+        StatementKind.CASH_FLOWS,
+        (
+            r"depreciation(?: depletion)?(?: and)? amortization(?: and accretion| and other)?(?: expense)?",
+            r"depreciation amortization and accretion",
+        ),
+        "depreciation and amortization",
+        r"depreciation and amortization",
+    ),
+    "operating_cash": StatementLine(
+        StatementKind.CASH_FLOWS,
+        (
+            r"(?:total )?net cash (?:flows? )?(?:provided by|from|provided by used in|generated by)"
+            r"(?: used in)? operating activities",
+            r"(?:total )?cash (?:flows? )?(?:provided by|from) (?:operating activities|operations)",
+        ),
+        "net cash provided by operating activities",
+        r"(?:net )?(?:cash (?:flow )?(?:provided by|from) operati(?:ng activities|ons)|operating cash ?flow)",
+    ),
+    "capital_expenditure": StatementLine(
+        StatementKind.CASH_FLOWS,
+        (
+            r"capital expenditures?",
+            r"(?:purchases?|additions?|acquisitions?) (?:of|to) property(?: plant)?(?: and)? equip.{0,60}",
+            r"payments? for (?:the )?(?:purchase|acquisition) of property.{0,60}",
+        ),
+        "capital expenditures, purchases of property and equipment",
+        r"capital expenditures?|capex",
+    ),
+    "current_assets": StatementLine(
+        StatementKind.BALANCE,
+        (r"total current assets",),
+        "total current assets",
+        r"(?:total )?current assets|umlaufvermögen|activos? corrientes?",
+    ),
+    "current_liabilities": StatementLine(
+        StatementKind.BALANCE,
+        (r"total current liabilities",),
+        "total current liabilities",
+        r"(?:total )?current liabilities|pasivos? corrientes?",
+    ),
+    "inventories": StatementLine(
+        StatementKind.BALANCE,
+        (r"(?:total |merchandise )?inventor(?:y|ies)" + _NET,),
+        "inventories",
+        r"(?:merchandise )?inventor(?:y|ies)|vorräte|inventarios?|stocks",
+    ),
+    "receivables": StatementLine(
+        StatementKind.BALANCE,
+        (r"(?:trade |total )?(?:accounts )?receivables?(?: trade)?(?: net)?(?: (?:less|net of) .{0,90})?",),
+        "accounts receivable",
+        r"(?:accounts|trade) receivables?|forderungen",
+    ),
+    "payables": StatementLine(
+        StatementKind.BALANCE,
+        (r"(?:trade )?(?:accounts )?payables?(?: trade)?",),
+        "accounts payable",
+        r"(?:accounts|trade) payables?|verbindlichkeiten aus lieferungen",
+    ),
+    "assets": StatementLine(
+        StatementKind.BALANCE,
+        (r"total assets|bilanzsumme",),
+        "total assets",
+        r"total assets|bilanzsumme|activos? totale?s?|total del? activos?",
+    ),
+    "liabilities": StatementLine(
+        StatementKind.BALANCE,
+        (r"total liabilities",),
+        "total liabilities",
+        r"total liabilities|pasivos? totale?s?",
+    ),
+    "equity": StatementLine(
+        StatementKind.BALANCE,
+        (
+            r"total (?:stockholders|shareholders|shareowners)(?: s)? equity(?: deficit)?|total equity",
+            r"total (?:[\w ]{1,40} )?(?:stockholders|shareholders|shareowners)(?: s)? equity(?: deficit)?",
+        ),
+        "total stockholders' equity",
+        r"(?:total )?(?:stockholders|shareholders)['’] equity|eigenkapital"
+        r"|patrimonio neto|capitaux propres",
+    ),
+    "debt": StatementLine(StatementKind.BALANCE, (r"total debt",), "total debt"),
+    "short_debt": StatementLine(
+        StatementKind.BALANCE,
+        (
+            r"short term (?:debt|borrowings).{0,90}",
+            r"current (?:portion|maturities) of (?:long term )?debt|debt current|current debt",
+        ),
+        "short-term debt, current portion of long-term debt",
+    ),
+    "long_debt": StatementLine(
+        StatementKind.BALANCE,
+        (r"long term debt(?: less current portion| net.{0,40}| excluding .{0,60})?|debt(?: noncurrent)?",),
+        "long-term debt",
+        r"long[- ]term debt",
+    ),
+}
+
+NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
+"""The patterns of each line, which match all of a `plain_name`."""

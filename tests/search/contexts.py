@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 from core.locations import Box, LocatedText, OnPage, Page
-from search.contexts import ChunkContext
+from search.contexts import ChunkContext, Context
 
 PAGE = Page(3, 600, 800)
 
@@ -35,3 +37,13 @@ def context(rank: int, *sentences: str, located: bool = True, between: str = " "
         chunk_id=uuid4(),
         document_id=uuid4(),
     )
+
+
+def table_context(text: str, rank: int = 1, **other: Any) -> Context:
+    """Return a context that is a table with a sentence for each row below its header."""
+    bounds, at = [], 0
+    for line in text.split("\n"):
+        bounds.append((at, at + len(line)))
+        at += len(line) + 1
+    made = context(rank, "x", located=False)
+    return replace(made, text=text, sentence_bounds=tuple(bounds[2:]), spans=(), **other)

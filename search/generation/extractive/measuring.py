@@ -40,6 +40,7 @@ _TALK = frozenset(
         "improve improving improved profile trend company compare between end ended month months time date"
         " calculate consolidated high low level ratio margin measure times days percent percentage amount"
         " january february march april may june july august september october november december"
+        " much many large big cuáles cuál fueron fue quels quelle était étaient"
         " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",
         "en",
     )

@@ -1,0 +1,145 @@
+"""Lists, labelled lines, totals, abbreviations and rows: what is told whole, and what is certain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from search.contexts import Context
+from search.generation.base import GenerationRequest
+from search.generation.extractive import extract
+from search.generation.extractive.choosing import choose, completed, paragraphs
+from search.generation.extractive.expected import abbreviation_of, asks_for_total, spelt_out
+from search.generation.extractive.statements import Statement, statements
+from search.generation.extractive.weighing import WeighedStatement, weigh
+from tests.search.contexts import context, table_context
+
+
+def told(question: str, *contexts: Context) -> list[Statement]:
+    return list(statements(question, contexts))
+
+
+def unlike(texts: object) -> np.ndarray:
+    """Say of all texts that they have nothing in common with the question."""
+    return np.zeros(len(list(texts)), np.float32)  # type: ignore[call-overload]
+
+
+def test_a_list_is_told_with_what_announces_it() -> None:
+    found = context(
+        1, "This is a test of mails.", "Important points:", "- Roses are red", "- Violets are blue"
+    )
+    [answer] = extract(
+        GenerationRequest("What are the important points?", [found]),
+        lambda texts: np.array([float("Important" in text) for text in texts], np.float32),
+    )
+    assert answer == (
+        "Important points: <source_1>\n  - Roses are red <source_1>\n  - Violets are blue <source_1>\n"
+    )
+
+
+@pytest.mark.parametrize("last", ["What follows is no item.", "12:30"])
+def test_what_is_no_item_of_a_list_is_not_told_with_it(last: str) -> None:
+    found = told("What else?", context(1, "Don't forget this:", "- Use sun cream", last))
+    assert found[0].items == ("- Use sun cream",)
+
+
+def test_an_announcement_of_nothing_is_no_statement() -> None:
+    assert told("What is it?", context(1, "The following holds for all cases:", "It is so.")) == []
+
+
+RECEIPT = context(1, "ABC HO TRADING", "Total: 31.00", "Cash Received 101.00", "Change : 70.00")
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("What is the total on the receipt?", "Total: 31.00"),
+        ("Wie hoch ist der Gesamtbetrag?", "Total: 31.00"),
+        ("¿Cuál es el importe?", "Total: 31.00"),
+    ],
+)
+def test_the_total_is_certain_however_it_is_called(question: str, line: str) -> None:
+    [best, *_] = choose(weigh(question, [RECEIPT], unlike))
+    assert best.statement.text == line
+    assert best.is_certain
+
+
+def test_the_total_of_something_in_particular_is_not_that_of_the_receipt() -> None:
+    question = "What is the total number of lighthouses that stand on the coast of Norway?"
+    assert not asks_for_total(question)
+    assert choose(weigh(question, [RECEIPT], unlike)) == []
+
+
+def test_a_labelled_line_is_told_if_its_label_is_asked_for() -> None:
+    assert [each.text for each in told("How much change was given?", RECEIPT) if each.is_named] == [
+        "Total: 31.00",
+        "Change : 70.00",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What does TAM stand for?", "He proposed the Technology Acceptance Model (TAM) in his thesis."),
+        ("What does TRA mean as an abbreviation?", "It follows the Theory of Reasoned Action (TRA)."),
+        ("Wofür steht die Abkürzung NER?", "Named entity recognition (NER) is a task."),
+    ],
+)
+def test_an_abbreviation_is_spelt_out_before_parentheses(question: str, text: str) -> None:
+    assert spelt_out(question)(text)
+
+
+def test_other_parentheses_spell_out_nothing() -> None:
+    holds = spelt_out("What does TAM stand for?")
+    assert not holds("Others have studied this at length (TAM).")
+    assert not holds("TAM is popular.")
+    assert abbreviation_of("How popular is TAM?") is None
+
+
+def test_a_row_is_told_with_the_cells_that_the_question_names() -> None:
+    people = table_context(
+        "| Id | First Name | Last Name | City |\n| --- | --- | --- | --- |\n"
+        "| 4 | Linda | Olsen | Bensonview |\n| 5 | Joanna | Bender | West Priscilla |"
+    )
+    first, second = told("In which city does Linda Olsen live?", people)
+    assert first.text == "4 · First Name: Linda · Last Name: Olsen · City: Bensonview"
+    assert second.text == "5 · City: West Priscilla"
+
+
+def test_the_names_of_many_columns_may_be_long_together() -> None:
+    names = [
+        f"Fiscal {year} Total Stores at {end} of Second Quarter"
+        for year in range(2017, 2025)
+        for end in ("Beginning", "End")
+    ]
+    text = f"|  | {' | '.join(names)} |\n|{' --- |' * 17}\n| Total |{' 9 |' * 16}"
+    [row] = told("How many stores at the end of the second quarter of fiscal 2024?", table_context(text))
+    assert row.text == "Total · Fiscal 2024 Total Stores at End of Second Quarter: 9"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"Hannah John-Kamen Biography" (http://example.org/hannah).',
+        "Archived from the original on 26 September 2013 by someone.",
+        "Roberts, Iwan (12 May 2020).",
+    ],
+)
+def test_where_a_text_has_something_from_is_no_answer(text: str) -> None:
+    assert told("When was she born?", context(1, text)) == []
+
+
+def test_the_sentence_between_two_that_are_told_is_told() -> None:
+    found = context(1, "The first says something.", "The second says something.", "The third says something.")
+    evidence = [WeighedStatement(each, frozenset(), 1.0, 1.0) for each in told("Who?", found)]
+    [whole] = paragraphs(completed([evidence[2], evidence[0]], evidence))
+    assert [each.statement.at for each in whole] == [0, 1, 2]
+
+
+def test_it_is_said_of_the_sentence_before() -> None:
+    found = context(
+        1, "The Matterhorn is a mountain.", "It is 4478 metres high.", "A hut is 2000 metres high."
+    )
+    of_mountain, height, of_hut = weigh("How high is the Matterhorn?", [found], unlike)
+    assert height.fit > of_hut.fit
+    assert of_mountain.statement.at == 0

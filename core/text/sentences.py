@@ -47,7 +47,7 @@ def _found(text: str, begin: int, until: int, language: str) -> Iterator[tuple[i
             yield start, behind + found["end_index"] - len(sentence) + len(sentence.rstrip())
         if number is None:
             return
-    yield begin, until
+    yield begin, begin + len(text[begin:until].rstrip())
 
 
 def _is_within_word(text: str, end: int, start: int) -> bool:

@@ -1,0 +1,58 @@
+"""Statements and spelt-out abbreviations come along with what the words of a question find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.access.identity import principal_of_user
+from accounts.principal import Principal
+from core.locations import LocatedText
+from kb.models import Chunk
+from search.companions import with_companions
+from search.retrieval import DEFAULT, Question, RankedChunk, Scores
+from tests.conftest import Cast
+from tests.factories import stored_document
+from tests.testing.payments import UNRECORDED
+
+TALK = "Gross margin is what we look at most of all, and TAM is what we call our market."
+STATEMENT = "| | 2023 |\n| --- | --- |\n| Net sales | 800 |\n| Gross profit | 200 |"
+LAMPS = "| | 2023 |\n| --- | --- |\n| Lamps | 8 |"
+SPELT = "The total addressable market (TAM) is large."
+
+
+@pytest.fixture
+def report(cast: Cast, settings: Any) -> Principal:
+    """A report of the team that bob reads, and another's with the same statement."""
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    texts = (TALK, LAMPS, STATEMENT, SPELT)
+    stored_document(cast.team, "acme.pdf", b"acme", map(LocatedText, texts))
+    stored_document(cast.alice.personal_workspace, "mine.pdf", b"mine", map(LocatedText, texts))
+    return principal_of_user(cast.bob)
+
+
+def texts_beside(principal: Principal, query: str, limit: int = 3) -> tuple[list[str], bool]:
+    chunk = Chunk.objects.restricted_to(principal).select_related("document").get(text=TALK)
+    found = [RankedChunk(chunk, 1.0, 0.9, Scores())]
+    kept, is_named = with_companions(principal, Question(query), found, limit, DEFAULT, UNRECORDED)
+    assert {each.chunk.document_id for each in kept} == {chunk.document_id}
+    return [each.chunk.text for each in kept], is_named
+
+
+@pytest.mark.django_db
+def test_a_measure_brings_the_tables_with_its_lines(report: Principal) -> None:
+    assert texts_beside(report, "What was the gross margin in 2023?") == ([TALK, STATEMENT], True)
+    assert texts_beside(report, "What was the gross margin in 2023?", limit=1) == ([TALK], True)
+
+
+@pytest.mark.django_db
+def test_an_abbreviation_brings_where_it_is_spelt_out(report: Principal) -> None:
+    assert texts_beside(report, "What does TAM stand for?") == ([TALK, SPELT], True)
+
+
+@pytest.mark.django_db
+def test_other_questions_bring_nothing(report: Principal) -> None:
+    assert texts_beside(report, "Why is the market large?") == ([TALK], False)
+    nothing = with_companions(report, Question("What was the gross margin?"), [], 3, DEFAULT, UNRECORDED)
+    assert nothing == ([], False)

@@ -5,8 +5,8 @@ docs/evaluation.md). Its documents are ingested and its questions asked by `rag_
 the generator the settings name. An answer is right if it holds an accepted short answer: `answer`,
 `answer_alt` or `answers`, of twelve words at most. Words are compared without case, marks and articles, of a
 list all items; numbers as numbers, within one per cent and in any scale that is a power of a thousand, but
-years to the year. “At once” is right in the first statement already. The questions of `--foreign` files have
-no answer in any folder.
+years to the year. It is wrong if it answers and does not. “At once” is right in the first statement
+already. The questions of `--foreign` files have no answer in any folder.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import tempfile
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,12 +55,8 @@ class AnswerFigures:
     """What is reported of a folder."""
 
     def __init__(self) -> None:
-        self.right, self.at_once, self.answered, self.refused = (
-            CitationTally(),
-            CitationTally(),
-            CitationTally(),
-            CitationTally(),
-        )
+        self.right, self.wrong, self.at_once = CitationTally(), CitationTally(), CitationTally()
+        self.answered, self.refused = CitationTally(), CitationTally()
         self.words: list[int] = []
 
     def count(self, question: AskedQuestion, response: str, answered: bool) -> None:
@@ -70,13 +67,26 @@ class AnswerFigures:
         if question.accepted:
             first = CITATION_RUN.split(response)[0]
             said = CITATION_RUN.sub("", response)
-            self.right.count(answered and holds(said, question.accepted), question.text)
+            is_right = answered and holds(said, question.accepted)
+            self.right.count(is_right, question.text)
+            self.wrong.count(answered and not is_right, question.text)
             self.at_once.count(answered and holds(first, question.accepted), question.text)
 
     def row(self) -> list[str]:
         """Return the cells of the report."""
         words = f"{sum(self.words) / max(1, len(self.words)):.0f}"
-        return [*map(str, (self.right, self.at_once, self.answered, self.refused)), words]
+        tallies = (self.right, self.wrong, self.at_once, self.answered, self.refused)
+        return [*(f"{tally}\n{interval(tally)}" for tally in tallies), words]
+
+
+def interval(tally: CitationTally) -> str:
+    """Return the 95 % confidence interval of a share, after Wilson (1927)."""
+    if not tally.of:
+        return ""
+    share, z2 = tally.held / tally.of, 1.96**2
+    middle = (share + z2 / (2 * tally.of)) / (1 + z2 / tally.of)
+    half = 1.96 * sqrt(share * (1 - share) / tally.of + z2 / (4 * tally.of**2)) / (1 + z2 / tally.of)
+    return f"{middle - half:.2f}–{middle + half:.2f}"
 
 
 def main() -> None:
@@ -87,7 +97,8 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=100, help="so many questions of each, at most")
     arguments = parser.parse_args()
     foreign = sampled([each for file in arguments.foreign for each in questions_of(file)], arguments.sample)
-    table = Table("folder", "right", "at once", "answered", "foreign refused", "words", title="Answers")
+    names = ("right", "wrong", "at once", "answered", "foreign refused", "words")
+    table = Table("folder", *names, title="Answers", caption="below: 95 % confidence")
     with scratch_database():
         for folder in arguments.folders:
             principal, figures = ingested(folder), AnswerFigures()

@@ -14,7 +14,7 @@ from accounts import (
     webhooks_api,
     workspaces_api,
 )
-from assistants.api import messages, sessions
+from assistants.api import assistants, bindings, messages, sessions
 from assistants.gateway import completions_api, models_api, responses_api
 from assistants.gateway import search_api as gateway_search
 from assistants.gateway.mcp.views import McpView
@@ -117,6 +117,12 @@ api = [
     path("executions/<str:id>/events", search_api.ExecutionEventsView.as_view()),
     path("executions/<str:id>/cancel", search_api.ExecutionCancelView.as_view()),
     path("executions/<str:id>/feedback", search_api.ExecutionFeedbackView.as_view()),
+    path("assistants", assistants.AssistantsView.as_view()),
+    path("assistants/<uuid:id>", assistants.AssistantView.as_view()),
+    path("assistants/<uuid:id>/versions", assistants.AssistantVersionsView.as_view()),
+    path("assistants/<uuid:id>/resolved", assistants.AssistantResolvedView.as_view()),
+    path("assistants/<uuid:id>/bindings", bindings.BindingsView.as_view()),
+    path("assistants/<uuid:id>/bindings/<uuid:binding_id>", bindings.BindingView.as_view()),
     path("sessions", sessions.SessionsView.as_view()),
     path("sessions/<uuid:id>", sessions.SessionView.as_view()),
     path("sessions/<uuid:id>/export", messages.SessionExportView.as_view()),

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class WritingWishes:
+    """What a request or an assistant wants of the writing; a generator without a model ignores it."""
+
+    instructions: str = field(default="", repr=False)
+    """About tone, form and language. Where they contradict the rules of citing, these count."""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    """The most that a model may write; never more than the deployment allows."""
+
+
+NO_WISHES = WritingWishes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +28,4 @@ class Run:
     workspace_id: UUID
     holds_statements: bool = False
     """Whether text is held until its citations are checked: for streams that can't take anything back."""
+    wishes: WritingWishes = NO_WISHES

@@ -14,6 +14,7 @@ from accounts.idempotency import Key, run_once
 from accounts.principal import Principal
 from core.api.validation import validated
 from core.errors import ValidationError
+from runs.context import NO_WISHES, WritingWishes
 from runs.lifecycle import begin, visible_execution
 from runs.models import Execution
 from runs.registry import Tool, ToolInput
@@ -37,7 +38,8 @@ class Call:
     workspace_id: UUID | None
     stream: bool
     holds_statements: bool = False
-    """As in `Run`."""
+    """As in `Run`, as `wishes`."""
+    wishes: WritingWishes = NO_WISHES
 
     @classmethod
     def parse(cls, principal: Principal, tool: Tool, body: Any) -> Call:
@@ -64,7 +66,12 @@ class Call:
     async def launch(self, execution: Execution) -> None:
         """Start running the execution."""
         await launch(
-            self.principal, self.tool, self.inputs, execution, holds_statements=self.holds_statements
+            self.principal,
+            self.tool,
+            self.inputs,
+            execution,
+            holds_statements=self.holds_statements,
+            wishes=self.wishes,
         )
 
     def _begin(self) -> Execution:

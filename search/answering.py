@@ -19,6 +19,7 @@ from accounts.ledger.base import Payer
 from accounts.ledger.paying import LedgerPayment
 from accounts.principal import Principal
 from core.errors import ProviderError
+from core.llm.payment import Payment
 from core.threads import in_database
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
@@ -64,14 +65,19 @@ async def answer_from(
     wanted: RagSettings,
     clock: StageTimer,
     corpus: Corpus = Corpus.DOCUMENTS,
+    payment: Payment | None = None,
 ) -> AsyncGenerator[ToolPartialUpdate | CitedAnswer, None]:
     """Yield an answer as it is written, and last the `CitedAnswer`; without contexts no model is asked.
 
+    `payment` pays for the model; by default the ledger of the run's workspace.
+
     Raise what the generator raises, and `BudgetExceeded` where there is no money for it.
     """
-    asked = GenerationRequest(question, contexts, wanted.reflection, corpus=corpus)
+    asked = GenerationRequest(question, contexts, wanted.reflection, corpus=corpus, wishes=run.wishes)
+    if payment is None:
+        payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     stream = AnswerStream()
-    written = stream.partials(_generated(asked, principal, run, wanted))
+    written = stream.partials(_generated(asked, principal, wanted, payment))
     verified = (
         _held(written, asked, clock) if run.holds_statements else _verified(written, stream, asked, clock)
     )
@@ -138,7 +144,7 @@ def _remembering(embed: Embed) -> Embed:
 
 
 async def _generated(
-    asked: GenerationRequest, principal: Principal, run: Run, wanted: RagSettings
+    asked: GenerationRequest, principal: Principal, wanted: RagSettings, payment: Payment
 ) -> TextStream:
     chosen = await in_database(chosen_generator, wanted.generation_model)
     if not asked.contexts:
@@ -147,7 +153,6 @@ async def _generated(
         return
     if wanted.multimodal and chosen.can_see:
         asked = replace(asked, crops=await crops_of(principal, asked.contexts))
-    payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     async with aclosing(chosen.answer(asked, payment)) as pieces:
         async for piece in pieces:
             yield piece

@@ -8,11 +8,40 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar
 
+from pydantic import JsonValue
+
 from core.llm.fencing import FencedText
 
 if TYPE_CHECKING:
     import httpx2
     from pydantic_ai.models import Model
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFunction:
+    """A function that a model may ask to have called."""
+
+    name: str
+    description: str
+    input_schema: dict[str, JsonValue]
+    """JSON schema of its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """A call that a model asks for."""
+
+    id: str
+    name: str
+    arguments: object
+    """What the model has written: a dict, unless it is no JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionStep:
+    """One answer of a model that asked for calls, and what each of them has given."""
+
+    results: Sequence[tuple[FunctionCall, FencedText]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +58,10 @@ class ChatRequest:
     max_tokens: int | None = None
     """Where the model has to stop; None is the provider's limit."""
     temperature: float | None = None
+    functions: Sequence[ChatFunction] = ()
+    """What the model may ask to have called; only for `ChatModel.ask`."""
+    steps: Sequence[FunctionStep] = field(default=(), repr=False)
+    """The calls that it has asked for so far, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +82,8 @@ class ChatReply:
 
     text: str
     usage: ChatUsage
+    calls: Sequence[FunctionCall] = ()
+    """The functions that the model wants called before it goes on."""
 
 
 class ChatProvider(ABC):

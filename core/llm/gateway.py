@@ -11,13 +11,14 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from decimal import Decimal
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx2
 import stamina
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import (
     BinaryContent,
+    ModelMessage,
     ModelRequest,
     ModelResponse,
     ModelResponseStreamEvent,
@@ -25,13 +26,16 @@ from pydantic_ai.messages import (
     PartStartEvent,
     TextPart,
     TextPartDelta,
+    ToolCallPart,
+    ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
 
 from core.last_errors import note_error_async
-from core.llm.base import ChatProvider, ChatReply, ChatRequest, ChatUsage
+from core.llm.base import ChatProvider, ChatReply, ChatRequest, ChatUsage, FunctionCall
 from core.llm.failures import KNOWN, LONGEST_WAIT_SECS, ModelFailed, failed, unfinished
 from core.llm.http import http_client
 from core.llm.payment import ActualCost, Payment
@@ -98,9 +102,9 @@ class ChatModel:
             response = await self._response(request, bill, until)
             usage = self._usage(response)
             bill.cost = usage.cost
-        return ChatReply(
-            "".join(part.content for part in response.parts if isinstance(part, TextPart)), usage
-        )
+        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        calls = [_call(part) for part in response.parts if isinstance(part, ToolCallPart)]
+        return ChatReply(text, usage, calls)
 
     async def stream(
         self, request: ChatRequest, payment: Payment, *, silence: float
@@ -148,7 +152,10 @@ class ChatModel:
         try:
             async with asyncio.timeout(max(0.0, until - time.monotonic())), http_client() as client:
                 return await model_request(
-                    self._model(client), [_message(request)], model_settings=_options(request)
+                    self._model(client),
+                    _messages(request),
+                    model_settings=_options(request),
+                    model_request_parameters=_parameters(request),
                 )
         except KNOWN as error:
             raise failed(self.name, error, self._key, self._prefix) from None
@@ -268,6 +275,39 @@ def _message(request: ChatRequest) -> ModelRequest:
         for part in request.parts
     ]
     return ModelRequest([UserPromptPart(_one_text(content))], instructions=request.instructions)
+
+
+def _messages(request: ChatRequest) -> list[ModelMessage]:
+    """Return the question, and each step of calls as the model's answer and our reply to it."""
+    messages: list[ModelMessage] = [_message(request)]
+    for step in request.steps:
+        asked = [ToolCallPart(call.name, _arguments(call), call.id) for call, _ in step.results]
+        given = [ToolReturnPart(call.name, text, call.id) for call, text in step.results]
+        messages += [ModelResponse(asked), ModelRequest(given, instructions=request.instructions)]
+    return messages
+
+
+def _parameters(request: ChatRequest) -> ModelRequestParameters:
+    functions = [
+        ToolDefinition(
+            name=each.name, description=each.description, parameters_json_schema=dict(each.input_schema)
+        )
+        for each in request.functions
+    ]
+    return ModelRequestParameters(function_tools=functions)
+
+
+def _call(part: ToolCallPart) -> FunctionCall:
+    try:
+        arguments: object = part.args_as_dict()
+    except (ValueError, AssertionError):
+        arguments = part.args
+    return FunctionCall(part.tool_call_id, part.tool_name, arguments)
+
+
+def _arguments(call: FunctionCall) -> dict[str, Any]:
+    # Providers refuse to read again what is no object, also where their model wrote it.
+    return call.arguments if isinstance(call.arguments, dict) else {}
 
 
 def _one_text(content: list[str | BinaryContent]) -> str | list[str | BinaryContent]:

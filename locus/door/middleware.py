@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 
 from core.errors import LocusError, RateLimited
+from core.http.arrival import begin_arrival
 from core.http.client_address import (
     begin_address,
     client_address,
@@ -70,6 +71,7 @@ class Door:
         with ExitStack() as closing:
             scope = _without_proxies(scope) | {CLOSING: closing}
             begin_address(client_address(scope))
+            begin_arrival(scope)
             if scope["type"] == "http":
                 reply = _Reply(send, scope, headers, request_id)
                 with span(

@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from core.llm.payment import Payment
+from runs.context import NO_WISHES, WritingWishes
 from search.contexts import Context
 
 MOST_CROPS = 4
@@ -42,6 +43,7 @@ class GenerationRequest:
     crops: Sequence[Crop] = ()
     """How some of the contexts look, for generators that can see; others leave them alone."""
     corpus: Corpus = Corpus.DOCUMENTS
+    wishes: WritingWishes = NO_WISHES
 
 
 @dataclass(frozen=True, slots=True)

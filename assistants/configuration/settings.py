@@ -1,0 +1,170 @@
+"""The shapes of an assistant's settings, and how those of a binding replace them.
+
+A binding's setting that is null inherits the assistant's; any other value replaces it whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, Field, StringConstraints, field_validator
+
+from assistants.schemas import SearchScope
+from core.api.validation import ApiModel
+from core.text.storable import is_storable
+from search.preferences import generation_models
+from search.web.inputs import Country, Language, WebFilters
+from search.web.providers.registry import offered_names
+
+AgentToolName = Literal["rag_search", "list_documents", "read_document", "web_search", "web_fetch"]
+DOCUMENT_TOOLS: tuple[AgentToolName, ...] = ("rag_search", "list_documents", "read_document")
+WEB_TOOLS: tuple[AgentToolName, ...] = ("web_search", "web_fetch")
+MOST_INSTRUCTIONS = 8000
+MOST_STEPS, MOST_SECONDS = 20, 300
+
+
+def _storable(text: str) -> str:
+    if not is_storable(text):
+        raise ValueError("must not hold characters that can't be stored")
+    return text
+
+
+def _model(name: str) -> str:
+    names = generation_models()
+    if name not in names:
+        raise ValueError(f"must be one of {', '.join(names)}")
+    return name
+
+
+def _provider(name: str) -> str:
+    names = offered_names()
+    if name not in names:
+        raise ValueError(f"must be one of {', '.join(names)}")
+    return name
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+ModelName = Annotated[str, Field(max_length=200), AfterValidator(_model)]
+Starter = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), AfterValidator(_storable)
+]
+
+
+class AssistantWeb(ApiModel):
+    """How an assistant goes to the web; what is null is as the workspace has it."""
+
+    enabled: bool = Field(True, strict=True, description="False keeps it away from the web.")
+    provider: Annotated[str, AfterValidator(_provider)] | None = None
+    count: int | None = Field(None, ge=1, le=20, strict=True, description="How many results to look at.")
+    expand: bool | None = Field(None, strict=True, description="Whether to fetch the text of the top three.")
+    whitelisted_domains: list[str] | None = Field(None, description="Only pages of these.")
+    search_domain_filter: list[str] | None = Field(
+        None, description="Only pages of these domains, or, each with a leading `-`, none of these."
+    )
+    country: Country | None = None
+    language: Language | None = None
+
+    @field_validator("whitelisted_domains", "search_domain_filter")
+    @classmethod
+    def _domains(cls, value: list[str] | None, info: Any) -> list[str] | None:
+        checked: list[str] | None = getattr(WebFilters(**{info.field_name: value}), info.field_name)
+        return checked
+
+    def options(self) -> dict[str, Any]:
+        """Return the inputs of `web_search` that are fixed by these settings."""
+        return self.model_dump(mode="json", exclude_none=True, exclude={"enabled"})
+
+
+class AnswerStyle(ApiModel):
+    """How answers are written, where a chat model writes them."""
+
+    temperature: float | None = Field(None, ge=0, le=2, allow_inf_nan=False)
+    max_output_tokens: int | None = Field(None, ge=1, le=100_000, strict=True)
+    reflection: bool | None = Field(
+        None, strict=True, description="Whether answers begin with what the model makes of the question."
+    )
+
+
+class AgentLimits(ApiModel):
+    """How far the agent may go for one question."""
+
+    max_steps: int = Field(6, ge=1, le=MOST_STEPS, strict=True, description="Calls of tools.")
+    max_seconds: int = Field(
+        60, ge=1, le=MOST_SECONDS, strict=True, description="For the calls; the answer is written afterwards."
+    )
+    max_cost: float | None = Field(
+        None,
+        ge=0,
+        le=1000,
+        allow_inf_nan=False,
+        description="US dollars for searches and models; null is the workspace's limit alone.",
+    )
+
+
+class AssistantSettings(ApiModel):
+    """What an assistant is set to."""
+
+    instructions: Text = Field("", max_length=MOST_INSTRUCTIONS, description="About tone, form and language.")
+    model: ModelName | None = Field(None, description="Which model answers; null is the workspace's.")
+    fallbacks: list[ModelName] = Field(
+        [], max_length=5, description="Asked in this order where `model` is not offered any more."
+    )
+    tools: list[AgentToolName] = Field(
+        list(DOCUMENT_TOOLS), min_length=1, max_length=5, description="What the agent may call."
+    )
+    scope: SearchScope = Field(
+        default_factory=SearchScope, description="Which documents it reads, of those that who asks may read."
+    )
+    web: AssistantWeb = Field(default_factory=AssistantWeb)
+    style: AnswerStyle = Field(default_factory=AnswerStyle)
+    limits: AgentLimits = Field(default_factory=AgentLimits)
+    starters: list[Starter] = Field([], max_length=6, description="Questions to begin with.")
+
+    @field_validator("tools")
+    @classmethod
+    def _each_once(cls, tools: list[AgentToolName]) -> list[AgentToolName]:
+        return list(dict.fromkeys(tools))
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return what a version stores."""
+        return self.model_dump(mode="json")
+
+
+class BindingOverrides(ApiModel):
+    """What a binding sets by itself; null inherits from the assistant, an object replaces."""
+
+    instructions: Text | None = Field(None, max_length=MOST_INSTRUCTIONS)
+    model: ModelName | None = None
+    tools: list[AgentToolName] | None = Field(None, min_length=1, max_length=5)
+    scope: SearchScope | None = None
+    web: AssistantWeb | None = None
+    style: AnswerStyle | None = None
+    limits: AgentLimits | None = None
+    starters: list[Starter] | None = Field(None, max_length=6)
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return what a binding stores: what it sets."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+
+def read_settings(stored: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> AssistantSettings:
+    """Return stored settings, with those of a binding in place of the assistant's.
+
+    A model or provider that the deployment no longer offers counts as none: it was valid when it was stored.
+    """
+    values = {**stored, **(overrides or {})}
+    offered = generation_models()
+    wanted = [name for name in (values.get("model"), *values.get("fallbacks", ())) if name in offered]
+    values |= {"model": wanted[0] if wanted else None, "fallbacks": wanted[1:]}
+    web = dict(values.get("web") or {})
+    if web.get("provider") not in (None, *offered_names()):
+        web["provider"] = None
+    return AssistantSettings.model_validate(values | {"web": web})
+
+
+def ids_of(scope: SearchScope) -> dict[str, list[UUID]]:
+    """Return the ids that a scope names, by field."""
+    names = ("workspace_ids", "document_ids", "collection_ids")
+    return {name: list(getattr(scope, name) or ()) for name in names}

@@ -12,7 +12,12 @@ from search.events import AnswerOutcome, ContextData, Contexts, Phase, WithheldC
 from search.web.base import Outcome
 from search.web.events import RankedSource, RerankedResults, Sources, WebPhase
 
-CalledTool = Literal["rag_search", "web_search"]
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+CalledTool = Literal["rag_search", "web_search", "web_fetch", "list_documents", "read_document"]
 
 
 class ChatPhase(EventData):
@@ -46,6 +51,20 @@ class AskedQuestion(EventData):
 class _OfCall(EventData):
     tool: CalledTool
     call_id: str
+
+
+class CallStarted(_OfCall):
+    """The agent calls a tool."""
+
+    query: str = Field(description="what it asks for: a question, a name, an id, an address")
+    output_key: Literal["call"] = "call"
+
+
+class CallCompleted(_OfCall):
+    """A call of the agent has come to its end."""
+
+    found: int = Field(description="how many sources or documents")
+    output_key: Literal["found"] = "found"
 
 
 class CallFailed(_OfCall):
@@ -86,6 +105,15 @@ CALLED: dict[type[EventData], type[EventData]] = {
 """By the shape of a tool's event: the same with the call."""
 
 
+class AnsweringAssistant(EventData):
+    """The assistant that has answered, as it was then."""
+
+    id: UUID
+    name: str
+    version: int
+    binding_id: UUID | None = None
+
+
 class SearchedWeb(EventData):
     """How the web was searched for an answer."""
 
@@ -112,6 +140,10 @@ class AnswerResult(EventData):
     calls: list[ToolCallOfChat]
     usage: Usage
     timings: dict[str, float] = Field(description="seconds by stage")
+    assistant: AnsweringAssistant | None = Field(None, exclude_if=_is_none)
+    stopped_by: Literal["done", "steps", "time", "cost"] | None = Field(
+        None, exclude_if=_is_none, description="of the agent: why it has called no more tools"
+    )
 
 
 class ChatResult(AnswerResult):
@@ -142,6 +174,10 @@ class WithheldAnswerResult(EventData):
     usage: Usage
     timings: dict[str, float]
     unavailable: Literal[True]
+    assistant: AnsweringAssistant | None = Field(None, exclude_if=_is_none)
+    stopped_by: Literal["done", "steps", "time", "cost"] | None = Field(
+        None, exclude_if=_is_none, description="of the agent: why it has called no more tools"
+    )
 
 
 class WithheldChatResult(WithheldAnswerResult):
@@ -158,6 +194,14 @@ class WithheldAskedQuestion(EventData):
     carried: bool
     calls: list[ToolCallOfChat]
     output_key: Literal["asked"]
+    unavailable: Literal[True]
+
+
+class WithheldCallStarted(_OfCall):
+    """A call of the agent, which may ask with words of such documents."""
+
+    query: None
+    output_key: Literal["call"]
     unavailable: Literal[True]
 
 

@@ -14,6 +14,7 @@ from accounts.principal import Principal
 from assistants.events import ChatResult, WithheldChatResult
 from assistants.inputs import ChatInput
 from assistants.models import ChatMessage
+from assistants.search_scope import SearchScope
 from core.api.lists import ListPage, ListQuery
 from core.api.operations import ApiQuery
 from core.api.validation import ABSENT, ApiModel
@@ -22,7 +23,6 @@ from runs.models import Execution, ExecutionStatus
 from runs.request import CallFields
 from runs.schemas import Failure, FeedbackDetails, PartialResult
 from runs.withholding import withhold
-from search.inputs import Words
 
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
@@ -31,21 +31,6 @@ class SessionsQuery(ListQuery):
     """Which conversations are listed."""
 
     q: str | None = Field(None, max_length=200, description="Only those with this text in title or question.")
-
-
-class SearchScope(ApiModel):
-    """What the questions of a conversation search; null narrows nothing."""
-
-    workspace_ids: list[UUID] | None = Field(None, max_length=100)
-    document_ids: list[UUID] | None = Field(None, max_length=1000)
-    tags: Words | None = Field(None, description="Documents with any of these tags.")
-    collection_ids: list[UUID] | None = Field(
-        None, max_length=100, description="Documents in any of these collections."
-    )
-
-    def as_column(self) -> dict[str, Any]:
-        """Return what is stored."""
-        return self.model_dump(mode="json", exclude_none=True)
 
 
 class SwitchedTools(ApiModel):

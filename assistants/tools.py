@@ -1,4 +1,4 @@
-"""`chat` and `answer` as tools."""
+"""`chat`, `answer` and `agent` as tools."""
 
 from __future__ import annotations
 
@@ -6,24 +6,30 @@ from collections.abc import Collection
 from uuid import UUID
 
 from accounts.principal import Principal
+from assistants.agent.inputs import AgentInput
+from assistants.agent.tool import admit_agent, agent, begin_agent, searched_by_agent
 from assistants.answer import MOST_TURNS, AnswerInput, admit_answer, answer, searched_for_answer
 from assistants.chat import chat
+from assistants.configuration.settings import MOST_STEPS
 from assistants.conversations import session_of
 from assistants.events import (
     AnswerResult,
     AskedQuestion,
+    CallCompleted,
     CalledContexts,
     CalledPhase,
     CalledRerankedResults,
     CalledSources,
     CalledWebPhase,
     CallFailed,
+    CallStarted,
     ChatPhase,
     ChatResult,
     WithheldAnswerResult,
     WithheldAskedQuestion,
     WithheldCalledContexts,
     WithheldCalledWebPhase,
+    WithheldCallStarted,
     WithheldChatResult,
 )
 from assistants.inputs import ChatInput
@@ -60,8 +66,15 @@ UPDATES = (
     CalledRerankedResults,
     CalledSources,
     CallFailed,
+    CallStarted,
+    CallCompleted,
 )
-WITHHELD_UPDATES = (WithheldAskedQuestion, WithheldCalledContexts, WithheldCalledWebPhase)
+WITHHELD_UPDATES = (
+    WithheldAskedQuestion,
+    WithheldCalledContexts,
+    WithheldCalledWebPhase,
+    WithheldCallStarted,
+)
 CHAT = Tool(
     NAME,
     "Answers a message of a conversation from documents, the web, or both; it knows what was said before.",
@@ -90,4 +103,19 @@ ANSWER = Tool(
     withheld_texts=(WithheldText,),
     searched_workspaces=searched_for_answer,
     admit=admit_answer,
+)
+AGENT = Tool(
+    "agent",
+    "Answers a question as an assistant is set up, with as many searches as it takes.",
+    AgentInput,
+    agent,
+    {"query_chars": MOST_QUERY_CHARS, "history_turns": MOST_TURNS, "steps": MOST_STEPS},
+    results=(AnswerResult,),
+    updates=UPDATES,
+    withheld_results=(WithheldAnswerResult,),
+    withheld_updates=WITHHELD_UPDATES,
+    withheld_texts=(WithheldText,),
+    searched_workspaces=searched_by_agent,
+    admit=admit_agent,
+    begin=begin_agent,
 )

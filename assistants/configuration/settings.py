@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
-from uuid import UUID
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
-from assistants.schemas import SearchScope
+from assistants.search_scope import SearchScope
 from core.api.validation import ApiModel
 from core.text.storable import is_storable
 from search.preferences import generation_models
@@ -162,9 +161,3 @@ def read_settings(stored: Mapping[str, Any], overrides: Mapping[str, Any] | None
     if web.get("provider") not in (None, *offered_names()):
         web["provider"] = None
     return AssistantSettings.model_validate(values | {"web": web})
-
-
-def ids_of(scope: SearchScope) -> dict[str, list[UUID]]:
-    """Return the ids that a scope names, by field."""
-    names = ("workspace_ids", "document_ids", "collection_ids")
-    return {name: list(getattr(scope, name) or ()) for name in names}

@@ -1,0 +1,110 @@
+"""From a request to its answer: tools are called, and one answer is written from all that they found."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from assistants.agent.loop import Gathered, gather
+from assistants.agent.request import AgentRequest
+from assistants.events import AskedQuestion, ChatPhase
+from runs.events import DocumentsRead, ToolPartialUpdate, ToolUpdate, Trace
+from search.answering import CitedAnswer, answer_from
+from search.rag import answer_steps, outcome_of
+from search.timing import StageTimer
+from search.web.pipeline import cost_of_run
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswered:
+    """An answered request: the last item of `answer_with_tools`."""
+
+    asked: AgentRequest
+    gathered: Gathered
+    answer: CitedAnswer
+    cost: float | None
+    """US dollars; None if unknown."""
+    timings: dict[str, float]
+
+    def trace(self) -> Trace:
+        """Return how the answer came about."""
+        book = self.gathered.book
+        calls: list[JsonValue] = [call.model_dump() for call in self.gathered.calls]
+        steps: dict[str, JsonValue] = {
+            "carried_by": self.asked.question.by,
+            "planned_by": self.gathered.planned_by,
+            "stopped_by": self.gathered.stopped_by,
+            "calls": calls,
+            "failed": [error.code for error in self.gathered.failures],
+            # No ids: contexts name them, blanked for documents that a reader no longer sees.
+            "kept": [{"rank": each.rank, "score": each.score} for each in book.contexts],
+        }
+        steps |= answer_steps(self.answer)
+        return Trace(usage=self.answer.usage, cost=self.cost, timings=self.timings, steps=steps)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of `AnswerResult`."""
+        book, resolved = self.gathered.book, self.answer.resolved
+        return {
+            "asked": self.asked.question.question,
+            "response": resolved.response,
+            "contexts": book.contexts_shown(resolved),
+            "sources": book.pages_shown(resolved),
+            "sources_used": resolved.sources_used,
+            "model": self.answer.model,
+            "execution_id": self.asked.run.execution_id,
+            "answered": bool(resolved.quotes),
+            "outcome": outcome_of(resolved, book.worth_reading),
+            "citations_removed": resolved.removed,
+            "calls": self.gathered.calls,
+            "usage": self.answer.usage,
+            "timings": self.timings,
+            "stopped_by": self.gathered.stopped_by,
+        }
+
+
+async def answer_with_tools(
+    asked: AgentRequest, clock: StageTimer
+) -> AsyncGenerator[ToolUpdate | DocumentsRead | ToolPartialUpdate | AgentAnswered, None]:
+    """Yield the question as it is asked, the calls' events and the text, and last the `AgentAnswered`."""
+    # Each of these events replaces the one before.
+    read = dict.fromkeys(asked.carried_from)
+    if read:
+        yield DocumentsRead(documents=list(read))
+    question = asked.question
+    yield ToolUpdate(data=AskedQuestion(asked=question.question, carried=question.carried, calls=[]))
+    async with aclosing(gather(asked, clock)) as steps:
+        async for step in steps:
+            if isinstance(step, Gathered):
+                gathered = step
+            elif isinstance(step, DocumentsRead):
+                read |= dict.fromkeys(step.documents)
+                yield DocumentsRead(documents=list(read), chunks=step.chunks)
+            else:
+                yield step
+    clock.mark("gathering")
+
+    yield ToolUpdate(data=ChatPhase(phase="COMPILING_RESULTS", status="started"))
+    writing = answer_from(
+        gathered.book.worth_reading,
+        question.question,
+        principal=asked.principal,
+        run=asked.run,
+        wanted=asked.wanted,
+        clock=clock,
+        corpus=asked.corpus,
+        payment=asked.payment.for_the_answer(),
+    )
+    async with aclosing(writing) as parts:
+        async for part in parts:
+            if isinstance(part, CitedAnswer):
+                answer = part
+            else:
+                yield part
+    # The ledger knows what the calls have cost, but not what a model without a price has.
+    cost = None if answer.cost is None else await cost_of_run(asked.run)
+    yield AgentAnswered(asked, gathered, answer, cost, clock.timings)

@@ -1,0 +1,50 @@
+"""What the tool `agent` takes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from accounts.principal import Principal
+from assistants.answer import MOST_TURNS, DocumentOptions, EarlierTurn
+from assistants.configuration.resolving import visible_assistant
+from assistants.followups import Turn
+from core.errors import NotFound
+from search.inputs import QueryText
+from search.web.inputs import WebOptions
+
+
+class AgentInput(BaseModel):
+    """A question to an assistant, or to the agent as it is without one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query: QueryText = Field(description="The question, as specific as possible.")
+    history: Annotated[list[EarlierTurn], Field(max_length=MOST_TURNS)] = Field(
+        [], description="What was asked and answered before, oldest first."
+    )
+    assistant_id: UUID | None = Field(
+        None, description="Which assistant answers; by default one with all tools and no instructions."
+    )
+    documents: DocumentOptions | None = Field(
+        None, description="Read only these documents; without `web` nothing else is searched."
+    )
+    web: WebOptions | None = Field(
+        None, description="Search only such pages; without `documents` nothing else is searched."
+    )
+
+    def check_visible(self, principal: Principal) -> None:
+        """Raise `NotFound` naming the first thing that the principal can't see."""
+        if self.assistant_id is not None:
+            visible_assistant(principal, self.assistant_id, "assistant_id")
+        if self.documents:
+            try:
+                self.documents.check_visible(principal)
+            except NotFound as error:
+                raise NotFound(error.message, param=f"documents.{error.param}") from None
+
+    def turns(self) -> list[Turn]:
+        """Return what was said before, as follow-ups are made self-contained from it."""
+        return [Turn(each.question, each.question, each.answer) for each in self.history]

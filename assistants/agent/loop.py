@@ -1,0 +1,219 @@
+"""Calls of tools, one after the other, until the planner has enough or a limit is reached.
+
+A call that fails gives the planner `{"error": "…"}`, and the run goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from assistants.agent import documents, web
+from assistants.agent.guard import OutboundGuard
+from assistants.agent.outcome import AgentTool, CallOutcome, CallSteps, Gathering
+from assistants.agent.planners import ModelPlanner, Planner, RulePlanner, planning_model
+from assistants.agent.request import AgentCall, AgentRequest
+from assistants.agent.sources import SourceBook
+from assistants.events import CALLED, CallCompleted, CallFailed, CallStarted, ToolCallOfChat
+from core.api.rest import refuse_unclean
+from core.errors import BudgetExceeded, LocusError, Overloaded, ProviderError, Timeout, ValidationError
+from core.text.storable import is_storable
+from core.threads import in_database
+from runs.events import DocumentsRead, ToolUpdate
+from search.timing import StageTimer
+
+TOOLS: Mapping[str, AgentTool] = {tool.function.name: tool for tool in (*documents.TOOLS, *web.TOOLS)}
+FAILED = "Something went wrong on this server. The log has the details."
+LONGEST_SUBJECT = 500
+"""Characters of what a call asks for that its event shows."""
+
+StoppedBy = Literal["done", "steps", "time", "cost"]
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What the calls of a run have come to: the last item of `gather`."""
+
+    book: SourceBook
+    calls: list[ToolCallOfChat] = field(default_factory=list)
+    failures: list[LocusError] = field(default_factory=list)
+    stopped_by: StoppedBy = "done"
+    planned_by: Literal["model", "rules"] = "rules"
+
+
+Step = ToolUpdate | DocumentsRead
+
+
+async def gather(asked: AgentRequest, clock: StageTimer) -> AsyncGenerator[Step | Gathered, None]:
+    """Call tools until there is enough; yield their events, and last what was gathered.
+
+    Raise the last error if every call has failed.
+    """
+    run = _GatheringRun(asked, clock)
+    async with aclosing(run.steps()) as steps:
+        async for step in steps:
+            yield step
+    gathered = run.gathered
+    if gathered.failures and len(gathered.failures) == len(gathered.calls):
+        raise gathered.failures[-1]
+    yield gathered
+
+
+class _GatheringRun:
+    def __init__(self, asked: AgentRequest, clock: StageTimer) -> None:
+        self._asked = asked
+        self._gathering = Gathering(asked, SourceBook(), OutboundGuard(asked.typed), clock)
+        self._until = time.monotonic() + asked.limits.max_seconds
+        self._made: set[str] = set()
+        self._left = asked.limits.max_steps
+        self.gathered = Gathered(self._gathering.book)
+
+    async def steps(self) -> AsyncGenerator[Step, None]:
+        """Yield the events of all calls."""
+        planner = await self._planner()
+        outcomes: list[tuple[AgentCall, JsonValue]] = []
+        while self._left:
+            if time.monotonic() >= self._until:
+                self.gathered.stopped_by = "time"
+                return
+            planner, calls = await self._next(planner, outcomes)
+            if not calls:
+                return
+            outcomes = []
+            for call in calls[: self._left]:
+                # One of no tool counts as well: a model that makes no other has to come to an end.
+                self._left -= 1
+                async with aclosing(self._call(call)) as events:
+                    async for event in events:
+                        if isinstance(event, CallOutcome):
+                            outcomes.append((call, event.content))
+                        else:
+                            yield event
+        self.gathered.stopped_by = "steps"
+
+    # --- Planning ------------------------------------------------------------------------------------------
+
+    async def _planner(self) -> Planner:
+        chat = await in_database(planning_model, self._asked.wanted.generation_model)
+        if chat is None:
+            return RulePlanner(self._asked)
+        self.gathered.planned_by = "model"
+        return ModelPlanner(self._asked, self._offered(), chat, self._asked.payment)
+
+    def _offered(self) -> list[AgentTool]:
+        return [TOOLS[name] for name in self._asked.tools]
+
+    async def _next(
+        self, planner: Planner, outcomes: Sequence[tuple[AgentCall, JsonValue]]
+    ) -> tuple[Planner, Sequence[AgentCall]]:
+        """Return the next calls; where a model fails, or begins with no call at all, the rules decide."""
+        try:
+            async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
+                calls = await planner.next_calls(outcomes)
+        except BudgetExceeded:
+            self.gathered.stopped_by, calls = "cost", []
+        except TimeoutError:
+            self.gathered.stopped_by, calls = "time", []
+        except (ProviderError, Timeout, Overloaded) as error:
+            logger.warning("The planner of %s failed: %s", self._asked.run.execution_id, error.code)
+            calls = []
+        if calls or self.gathered.calls or isinstance(planner, RulePlanner):
+            return planner, calls
+        self.gathered.planned_by = "rules"
+        rules = RulePlanner(self._asked)
+        return rules, await rules.next_calls(())
+
+    # --- One call ------------------------------------------------------------------------------------------
+
+    async def _call(self, call: AgentCall) -> AsyncGenerator[Step | CallOutcome, None]:
+        """Yield the events of one call and its outcome, also where it fails."""
+        tool = TOOLS[call.tool] if call.tool in self._asked.tools else None
+        if tool is None:
+            names = ", ".join(self._asked.tools)
+            yield CallOutcome({"error": f"There is no tool of this name here: {names} are."}, 0)
+            return
+        shown = self._begin(call)
+        yield ToolUpdate(data=CallStarted(**shown.model_dump(), query=_subject(tool, call.arguments)))
+        try:
+            async with aclosing(_in_time(self._run(tool, call), self._until)) as steps:
+                async for step in steps:
+                    if isinstance(step, CallOutcome):
+                        yield ToolUpdate(data=CallCompleted(**shown.model_dump(), found=step.found))
+                    yield _of_call(step, shown)
+        except LocusError as error:
+            self.gathered.failures.append(error)
+            yield ToolUpdate(data=CallFailed(**shown.model_dump(), code=error.code, message=error.message))
+            yield CallOutcome({"error": error.message}, 0)
+
+    def _begin(self, call: AgentCall) -> ToolCallOfChat:
+        number = len(self.gathered.calls) + 1
+        id = f"{self._asked.run.execution_id}.{number}"
+        shown = ToolCallOfChat.model_validate({"tool": call.tool, "call_id": id})
+        self.gathered.calls.append(shown)
+        return shown
+
+    async def _run(self, tool: AgentTool, call: AgentCall) -> CallSteps:
+        """Yield a call's steps; raise nothing but `LocusError`."""
+        made = json.dumps([call.tool, call.arguments], sort_keys=True, default=str)
+        if made in self._made:
+            raise ValidationError("You have made this call already.")
+        self._made.add(made)
+        if not isinstance(call.arguments, dict):
+            raise ValidationError("The arguments must be a JSON object.")
+        refuse_unclean(call.arguments)
+        try:
+            async with aclosing(tool.call(self._gathering, call.arguments)) as steps:
+                async for step in steps:
+                    yield step
+        except LocusError:
+            raise
+        except TimeoutError:
+            raise Timeout("There was no time left for this call.") from None
+        except Exception as error:
+            logger.exception("%s failed in execution %s", call.tool, self._asked.run.execution_id)
+            raise ToolFailed(FAILED) from error
+
+
+class ToolFailed(LocusError):
+    """A tool has failed in a way that nobody foresaw."""
+
+    code, status, default_message = "internal", 500, FAILED
+
+
+async def _in_time(steps: CallSteps, until: float) -> CallSteps:
+    """Yield the steps; raise `Timeout` if the next takes longer than `until`, of `time.monotonic()`."""
+    async with aclosing(steps):
+        while True:
+            try:
+                async with asyncio.timeout(max(0.0, until - time.monotonic())):
+                    step = await anext(steps)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise Timeout("There was no time left for this call.") from None
+            yield step
+
+
+def _subject(tool: AgentTool, arguments: object) -> str:
+    """Return what a call asks for, in one line for people."""
+    value = arguments.get(tool.subject) if isinstance(arguments, dict) else None
+    if not isinstance(value, str) or not is_storable(value):
+        return ""
+    return " ".join(value.split())[:LONGEST_SUBJECT]
+
+
+def _of_call(step: Step | CallOutcome, call: ToolCallOfChat) -> Step | CallOutcome:
+    """Return a tool's event with the call that it belongs to."""
+    if not isinstance(step, ToolUpdate):
+        return step
+    data = {name: getattr(step.data, name) for name in type(step.data).model_fields}
+    return ToolUpdate(data=CALLED[type(step.data)].model_validate(data | call.model_dump()))

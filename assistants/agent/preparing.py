@@ -1,0 +1,238 @@
+"""Which assistant a run answers as, and what that comes to: tools, documents, the web, limits, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings as deployment
+
+from accounts.ledger.base import Payer
+from accounts.ledger.paying import LedgerPayment
+from accounts.principal import Principal
+from assistants.agent.limits import CappedPayment
+from assistants.agent.planners import planning_model
+from assistants.agent.request import AgentRequest
+from assistants.configuration.resolving import ConfiguredAssistant, as_configured, configured, version_of
+from assistants.configuration.settings import (
+    DOCUMENT_TOOLS,
+    WEB_TOOLS,
+    AgentToolName,
+    AssistantSettings,
+)
+from assistants.events import AnsweringAssistant
+from assistants.followups import Rewriter, SelfContained
+from assistants.followups.rewriting import model_rewriter
+from assistants.models import Assistant, Binding
+from assistants.scope import EVERYTHING, both_scopes, stored_scope, workspaces_in
+from core.errors import Conflict, ToolDisabled
+from core.http.arrival import current_arrival
+from core.llm.payment import Payment
+from runs.context import Run, WritingWishes
+from runs.models import Execution
+from search.preferences import RagSettings, rag_settings
+from search.rerank.registry import NONE, reranker
+from search.retrieval import Question
+from search.web.inputs import WebOptions
+from search.web.preferences import are_web_tools_offered, is_enabled
+
+STORED = "assistant"
+"""Where the stored inputs of an execution say which assistant answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """What a request or a conversation allows of what its assistant may use."""
+
+    documents: Question | None = EVERYTHING
+    """None keeps the agent away from documents."""
+    web: WebOptions | None = field(default_factory=WebOptions)
+    """None keeps it away from the web."""
+    contexts: int | None = None
+    reflection: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSetup:
+    """What a run of the agent answers with, once the assistant and the request are read."""
+
+    principal: Principal
+    run: Run
+    settings: AssistantSettings
+    wanted: RagSettings
+    tools: Sequence[AgentToolName]
+    scope: Question
+    web: WebOptions
+    payment: CappedPayment
+    assistant: AnsweringAssistant | None
+
+    def rewriter(self) -> Rewriter | None:
+        """Return what makes follow-ups self-contained by a model; it may ask the database."""
+        return model_rewriter(self.payment, self.wanted.generation_model)
+
+    def request(self, question: SelfContained, typed: str, carried_from: Sequence[UUID] = ()) -> AgentRequest:
+        """Return the request for a self-contained question."""
+        return AgentRequest(
+            self.principal,
+            self.run,
+            question,
+            typed,
+            self.run.wishes.instructions,
+            self.wanted,
+            self.tools,
+            self.scope,
+            self.web,
+            self.settings.limits,
+            self.payment,
+            carried_from,
+        )
+
+
+def default_settings() -> AssistantSettings:
+    """Return the settings of the agent without an assistant: all tools that the deployment has."""
+    web = WEB_TOOLS if are_web_tools_offered() else ()
+    return AssistantSettings(tools=[*DOCUMENT_TOOLS, *web])
+
+
+def chosen(principal: Principal, assistant_id: UUID | None) -> ConfiguredAssistant | None:
+    """Return the assistant of this request, as the way in which it has come binds it; raise `NotFound`."""
+    return None if assistant_id is None else configured(principal, assistant_id, current_arrival())
+
+
+def stored(found: ConfiguredAssistant | None) -> dict[str, Any]:
+    """Return what the inputs of an execution say of its assistant."""
+    if found is None:
+        return {}
+    binding = None if found.binding_id is None else str(found.binding_id)
+    return {STORED: {"id": str(found.id), "version": found.version, "binding_id": binding}}
+
+
+def configured_for(principal: Principal, execution_id: str) -> ConfiguredAssistant | None:
+    """Return the assistant that an execution has begun with; None for one without, or that is gone since."""
+    row = Execution.objects.restricted_to(principal).only("inputs").get(pk=execution_id)
+    return configured_in(principal, row.inputs)
+
+
+def configured_in(principal: Principal, inputs: Mapping[str, Any]) -> ConfiguredAssistant | None:
+    """Return the same from the stored inputs of an execution."""
+    named = inputs.get(STORED)
+    if not named:
+        return None
+    assistant = Assistant.objects.addressable_by(principal).filter(pk=named["id"]).first()
+    if assistant is None:
+        return None
+    binding = None
+    if named["binding_id"]:
+        binding = Binding.objects.filter(assistant=assistant, pk=named["binding_id"]).first()
+    return as_configured(assistant, version_of(assistant, named["version"]), binding)
+
+
+def set_up(
+    principal: Principal, run: Run, found: ConfiguredAssistant | None, narrowing: Narrowing
+) -> AgentSetup:
+    """Return what a run may use: what the assistant has, within what the request and its workspace allow."""
+    settings = found.settings if found else default_settings()
+    wanted = rag_settings(
+        principal,
+        run.workspace_id,
+        contexts=narrowing.contexts,
+        reflection=settings.style.reflection if narrowing.reflection is None else narrowing.reflection,
+    )
+    if settings.model is not None:
+        wanted = replace(wanted, generation_model=settings.model)
+    cap = None if settings.limits.max_cost is None else Decimal(str(settings.limits.max_cost))
+    if cap is not None and (ranker := reranker(wanted.reranker)) and ranker.is_paid:
+        # It pays by itself, without a look at the cap.
+        wanted = replace(wanted, reranker=NONE)
+    run = replace(run, wishes=merged_wishes(settings, run.wishes))
+    return AgentSetup(
+        principal,
+        run,
+        settings,
+        wanted,
+        allowed_tools(principal, settings, narrowing, run.workspace_id),
+        scope_within(principal, settings, narrowing),
+        _web_options(settings, narrowing.web),
+        _payment(principal, run, wanted, cap),
+        None
+        if found is None
+        else AnsweringAssistant(
+            id=found.id, name=found.name, version=found.version, binding_id=found.binding_id
+        ),
+    )
+
+
+def allowed_tools(
+    principal: Principal, settings: AssistantSettings, narrowing: Narrowing, workspace_id: UUID
+) -> list[AgentToolName]:
+    """Return the tools that a run may call."""
+    has_web = (
+        narrowing.web is not None
+        and settings.web.enabled
+        and are_web_tools_offered()
+        and is_enabled(principal, workspace_id)
+    )
+    return [
+        tool for tool in settings.tools if (has_web if tool in WEB_TOOLS else narrowing.documents is not None)
+    ]
+
+
+def require_tools(
+    principal: Principal, settings: AssistantSettings, narrowing: Narrowing, workspace_id: UUID
+) -> None:
+    """Raise `ToolDisabled` where nothing is left to answer from."""
+    if not allowed_tools(principal, settings, narrowing, workspace_id):
+        raise ToolDisabled("There is nothing that this assistant may search here.")
+
+
+def scope_within(principal: Principal, settings: AssistantSettings, narrowing: Narrowing) -> Question:
+    """Return the documents of an assistant within those of a request or conversation."""
+    own = stored_scope(settings.scope.as_column())
+    return own if narrowing.documents is None else both_scopes(principal, own, narrowing.documents)
+
+
+def searched_workspaces(principal: Principal, settings: AssistantSettings, narrowing: Narrowing) -> set[UUID]:
+    """Return the workspaces whose documents a run may search."""
+    if narrowing.documents is None or not set(settings.tools) & set(DOCUMENT_TOOLS):
+        return set()
+    return workspaces_in(principal, scope_within(principal, settings, narrowing))
+
+
+def merged_wishes(settings: AssistantSettings, asked: WritingWishes) -> WritingWishes:
+    """Return the wishes of an assistant and of a request: instructions one after the other, the lower cap."""
+    caps = [cap for cap in (settings.style.max_output_tokens, asked.max_tokens) if cap is not None]
+    own = settings.style.temperature
+    return WritingWishes(
+        "\n\n".join(filter(None, (settings.instructions.strip(), asked.instructions.strip()))),
+        own if asked.temperature is None else asked.temperature,
+        min(caps, default=None),
+    )
+
+
+def _web_options(settings: AssistantSettings, asked: WebOptions | None) -> WebOptions:
+    """Return a request's options with the assistant's in their place; raise `Conflict` for two lists.
+
+    What the assistant sets can't be widened: its lists of domains stay.
+    """
+    own = settings.web.options()
+    given = asked.model_dump(mode="json", exclude_none=True) if asked else {}
+    inner = given.get("filters") or {}
+    for name in ("whitelisted_domains", "search_domain_filter"):
+        if name in own and (name in given or name in inner):
+            raise Conflict("This assistant has a list of domains of its own.", param=name)
+    given["filters"] = {name: value for name, value in inner.items() if name not in own}
+    return WebOptions.model_validate({**given, **own})
+
+
+def _payment(principal: Principal, run: Run, wanted: RagSettings, cap: Decimal | None) -> CappedPayment:
+    ledger: Payment = LedgerPayment(
+        lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner)
+    )
+    chat = planning_model(wanted.generation_model) if cap is not None else None
+    if chat is None:
+        return CappedPayment(ledger, run.execution_id, cap)
+    answer = chat.price(deployment.GENERATION_CONTEXT_TOKENS, deployment.GENERATION_MAX_TOKENS)
+    return CappedPayment(ledger, run.execution_id, cap, kept_back=answer)

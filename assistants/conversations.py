@@ -14,7 +14,7 @@ from accounts.audit.recording import record
 from accounts.external_users.deletion import Removed
 from accounts.models import AuditAction, Session
 from accounts.principal import Principal
-from assistants.models import ChatMessage
+from assistants.models import Assistant, ChatMessage, SessionAssistant
 from core.errors import Conflict, Forbidden, NotFound, ValidationError
 from core.pubsub import WITHDRAWN, publish
 from kb.collections import collections_by_id
@@ -25,6 +25,8 @@ from runs.lifecycle import delete_execution
 from runs.models import Execution
 from search.web.preferences import are_web_tools_offered
 
+ASSISTANT = "assistant_id"
+"""The one value of a conversation that is in a table of its own."""
 TITLE_CHARS = 80
 """A title that is made from a question has at most so many."""
 DELETED_AT_ONCE = 200
@@ -72,12 +74,21 @@ def session_of(principal: Principal) -> Session:
 
 def listed_sessions(principal: Principal, text: str | None) -> QuerySet[Session]:
     """Return the principal's own sessions, on demand those with a text in the title or in a question."""
-    own = Session.objects.restricted_to(principal)
+    own = Session.objects.restricted_to(principal).select_related("assistant_link")
     if text is None:
         return own
     messages = ChatMessage.objects.restricted_to(principal)
     asked = messages.filter(session=OuterRef("pk"), content__icontains=text)
     return own.filter(Q(title__icontains=text) | Exists(asked))
+
+
+def assistant_of(principal: Principal, session: Session) -> UUID | None:
+    """Return the assistant that answers in a conversation; None without one, or where it can't be seen."""
+    link = SessionAssistant.objects.filter(session=session).first()
+    if link is None:
+        return None
+    seen = Assistant.objects.addressable_by(principal).filter(pk=link.assistant_id).exists()
+    return link.assistant_id if seen else None
 
 
 # --- Changes ---------------------------------------------------------------------------------------------
@@ -93,6 +104,7 @@ def create_session(principal: Principal, workspace_id: UUID | None, values: Mapp
     )
     _set(principal, session, values)
     session.save(force_insert=True)
+    _set_assistant(principal, session, values)
     if session.shared:
         _record_sharing(principal, session)
     return session
@@ -103,7 +115,8 @@ def change_session(principal: Principal, session: Session, values: Mapping[str, 
     """Set columns of a session; sharing is recorded in the audit log."""
     was_shared = session.shared
     _set(principal, session, values)
-    session.save(update_fields=list(values))
+    session.save(update_fields=[name for name in values if name != ASSISTANT])
+    _set_assistant(principal, session, values)
     if session.shared != was_shared:
         _record_sharing(principal, session)
     if was_shared and not session.shared:
@@ -118,7 +131,8 @@ def _record_sharing(principal: Principal, session: Session) -> None:
 
 def _set(principal: Principal, session: Session, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        setattr(session, name, value)
+        if name != ASSISTANT:
+            setattr(session, name, value)
     require_scope_visible(principal, session.search_scope, "scope.")
     if not (session.searches_documents or session.searches_web):
         raise ValidationError("Search documents, the web, or both.", param="tools")
@@ -126,6 +140,20 @@ def _set(principal: Principal, session: Session, values: Mapping[str, Any]) -> N
         raise ValidationError("This installation does not search the web.", param="tools.web")
     if session.shared:
         _require_shareable(session)
+
+
+def _set_assistant(principal: Principal, session: Session, values: Mapping[str, Any]) -> None:
+    """Choose the assistant of a conversation, or none; raise `NotFound` for one that can't be seen."""
+    if ASSISTANT not in values:
+        return
+    id = values[ASSISTANT]
+    if id is None:
+        SessionAssistant.objects.filter(session=session).delete()
+    elif not Assistant.objects.addressable_by(principal).filter(pk=id).exists():
+        raise NotFound(f"There is no assistant {id} that you can see.", param=ASSISTANT)
+    else:
+        SessionAssistant.objects.update_or_create(session=session, defaults={"assistant_id": id})
+    session.refresh_from_db()
 
 
 def _require_shareable(session: Session) -> None:

@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from accounts.models import Session
 from accounts.principal import Principal
-from assistants.conversations import session_of, title_of
+from assistants.configuration.recorded import chosen, stored
+from assistants.conversations import assistant_of, session_of, title_of
 from assistants.followups import Turn
 from assistants.followups.base import MOST_TURNS
 from assistants.inputs import ChatInput
@@ -50,7 +51,8 @@ def begin_answer(principal: Principal, inputs: ChatInput, execution: Execution) 
     sessions = Session.objects.restricted_to(principal).filter(pk=message.session_id)
     title = Case(When(title="", then=Value(title_of(message.content))), default=F("title"))
     sessions.update(updated_at=timezone.now(), title=title)
-    return inputs.model_dump(mode="json") | {"message_id": str(message.pk)}
+    assistant = chosen(principal, assistant_of(principal, message.session))
+    return inputs.model_dump(mode="json") | {"message_id": str(message.pk)} | stored(assistant)
 
 
 def _message_of(principal: Principal, inputs: ChatInput) -> ChatMessage:

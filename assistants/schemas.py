@@ -13,7 +13,7 @@ from accounts.models import Session
 from accounts.principal import Principal
 from assistants.events import ChatResult, WithheldChatResult
 from assistants.inputs import ChatInput
-from assistants.models import ChatMessage
+from assistants.models import ChatMessage, SessionAssistant
 from assistants.search_scope import SearchScope
 from core.api.lists import ListPage, ListQuery
 from core.api.operations import ApiQuery
@@ -55,6 +55,9 @@ class SessionPatch(ApiModel):
     ] = ABSENT
     scope: SearchScope = ABSENT
     tools: SwitchedTools = ABSENT
+    assistant_id: UUID | None = Field(
+        ABSENT, description="Who answers, with its own tools; null is nobody in particular."
+    )
 
     def as_columns(self) -> dict[str, Any]:
         """Return the columns to set."""
@@ -62,6 +65,8 @@ class SessionPatch(ApiModel):
         columns: dict[str, Any] = {
             name: getattr(self, name) for name in ("title", "pinned", "shared") if name in given
         }
+        if "assistant_id" in given:
+            columns["assistant_id"] = self.assistant_id
         if "scope" in given:
             columns["search_scope"] = self.scope.as_column()
         return columns | (self.tools.as_columns() if "tools" in given else {})
@@ -93,6 +98,7 @@ class SessionDetails(ApiModel):
     external_user_id: str | None
     scope: SearchScope
     tools: SwitchedTools
+    assistant_id: UUID | None = Field(description="Who answers; null is nobody in particular.")
     created_at: datetime
     updated_at: datetime = Field(description="Of the last message or change.")
 
@@ -112,10 +118,19 @@ class SessionDetails(ApiModel):
             external_user_id=session.external_user_id,
             # What a reader can't see should not be named to it.
             scope=SearchScope.model_validate(scope if is_own else dict.fromkeys(scope)),
+            assistant_id=_assistant_of(session) if is_own else None,
             tools=SwitchedTools(documents=session.searches_documents, web=session.searches_web),
             created_at=session.created_at,
             updated_at=session.updated_at,
         )
+
+
+def _assistant_of(session: Session) -> UUID | None:
+    try:
+        link: SessionAssistant = session.assistant_link
+    except SessionAssistant.DoesNotExist:
+        return None
+    return link.assistant_id
 
 
 class SessionList(ListPage[SessionDetails]):

@@ -7,11 +7,13 @@ from uuid import UUID
 
 from accounts.principal import Principal
 from assistants.agent.inputs import AgentInput
+from assistants.agent.preparing import Narrowing, require_tools, searched_workspaces
 from assistants.agent.tool import admit_agent, agent, begin_agent, searched_by_agent
 from assistants.answer import MOST_TURNS, AnswerInput, admit_answer, answer, searched_for_answer
 from assistants.chat import chat
+from assistants.configuration.recorded import chosen
 from assistants.configuration.settings import MOST_STEPS
-from assistants.conversations import session_of
+from assistants.conversations import assistant_of, session_of
 from assistants.events import (
     AnswerResult,
     AskedQuestion,
@@ -34,7 +36,7 @@ from assistants.events import (
 )
 from assistants.inputs import ChatInput
 from assistants.messages import begin_answer
-from assistants.scope import searched_workspaces_of
+from assistants.scope import scope_of, searched_workspaces_of
 from core.errors import ValidationError
 from runs.models import CHAT as NAME
 from runs.registry import Tool
@@ -44,7 +46,12 @@ from search.web.searching import admit as admit_web_search
 
 
 def _searched_workspaces(principal: Principal, inputs: ChatInput) -> Collection[UUID]:
-    return searched_workspaces_of(principal, session_of(principal))
+    session = session_of(principal)
+    assistant = chosen(principal, assistant_of(principal, session))
+    if assistant is None:
+        return searched_workspaces_of(principal, session)
+    searched = searched_workspaces(principal, assistant.settings, Narrowing(documents=scope_of(session)))
+    return {session.workspace_id, *searched}
 
 
 def _admit(principal: Principal, inputs: ChatInput, workspace_id: UUID) -> None:
@@ -52,7 +59,10 @@ def _admit(principal: Principal, inputs: ChatInput, workspace_id: UUID) -> None:
     session = session_of(principal)
     if workspace_id != session.workspace_id:
         raise ValidationError("A conversation has a workspace of its own.", param="workspace_id")
-    if session.searches_web:
+    assistant = chosen(principal, assistant_of(principal, session))
+    if assistant is not None:
+        require_tools(principal, assistant.settings, Narrowing(), workspace_id)
+    elif session.searches_web:
         # The words of the question do not matter here.
         admit_web_search(principal, inputs.web_search(inputs.content or "?"), workspace_id)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings as deployment
@@ -16,7 +15,7 @@ from accounts.principal import Principal
 from assistants.agent.limits import CappedPayment
 from assistants.agent.planners import planning_model
 from assistants.agent.request import AgentRequest
-from assistants.configuration.resolving import ConfiguredAssistant, as_configured, configured, version_of
+from assistants.configuration.resolving import ConfiguredAssistant
 from assistants.configuration.settings import (
     DOCUMENT_TOOLS,
     WEB_TOOLS,
@@ -26,21 +25,15 @@ from assistants.configuration.settings import (
 from assistants.events import AnsweringAssistant
 from assistants.followups import Rewriter, SelfContained
 from assistants.followups.rewriting import model_rewriter
-from assistants.models import Assistant, Binding
 from assistants.scope import EVERYTHING, both_scopes, stored_scope, workspaces_in
 from core.errors import Conflict, ToolDisabled
-from core.http.arrival import current_arrival
 from core.llm.payment import Payment
 from runs.context import Run, WritingWishes
-from runs.models import Execution
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import NONE, reranker
 from search.retrieval import Question
 from search.web.inputs import WebOptions
 from search.web.preferences import are_web_tools_offered, is_enabled
-
-STORED = "assistant"
-"""Where the stored inputs of an execution say which assistant answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +80,7 @@ class AgentSetup:
             self.web,
             self.settings.limits,
             self.payment,
+            self.assistant,
             carried_from,
         )
 
@@ -95,39 +89,6 @@ def default_settings() -> AssistantSettings:
     """Return the settings of the agent without an assistant: all tools that the deployment has."""
     web = WEB_TOOLS if are_web_tools_offered() else ()
     return AssistantSettings(tools=[*DOCUMENT_TOOLS, *web])
-
-
-def chosen(principal: Principal, assistant_id: UUID | None) -> ConfiguredAssistant | None:
-    """Return the assistant of this request, as the way in which it has come binds it; raise `NotFound`."""
-    return None if assistant_id is None else configured(principal, assistant_id, current_arrival())
-
-
-def stored(found: ConfiguredAssistant | None) -> dict[str, Any]:
-    """Return what the inputs of an execution say of its assistant."""
-    if found is None:
-        return {}
-    binding = None if found.binding_id is None else str(found.binding_id)
-    return {STORED: {"id": str(found.id), "version": found.version, "binding_id": binding}}
-
-
-def configured_for(principal: Principal, execution_id: str) -> ConfiguredAssistant | None:
-    """Return the assistant that an execution has begun with; None for one without, or that is gone since."""
-    row = Execution.objects.restricted_to(principal).only("inputs").get(pk=execution_id)
-    return configured_in(principal, row.inputs)
-
-
-def configured_in(principal: Principal, inputs: Mapping[str, Any]) -> ConfiguredAssistant | None:
-    """Return the same from the stored inputs of an execution."""
-    named = inputs.get(STORED)
-    if not named:
-        return None
-    assistant = Assistant.objects.addressable_by(principal).filter(pk=named["id"]).first()
-    if assistant is None:
-        return None
-    binding = None
-    if named["binding_id"]:
-        binding = Binding.objects.filter(assistant=assistant, pk=named["binding_id"]).first()
-    return as_configured(assistant, version_of(assistant, named["version"]), binding)
 
 
 def set_up(

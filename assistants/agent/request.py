@@ -9,6 +9,7 @@ from uuid import UUID
 from accounts.principal import Principal
 from assistants.agent.limits import CappedPayment
 from assistants.configuration.settings import AgentLimits, AgentToolName
+from assistants.events import AnsweringAssistant
 from assistants.followups import SelfContained
 from runs.context import Run
 from search.generation.base import Corpus
@@ -35,6 +36,8 @@ class AgentRequest:
     web: WebOptions
     limits: AgentLimits
     payment: CappedPayment
+    assistant: AnsweringAssistant | None = None
+    """Who answers, as the result says it."""
     carried_from: Sequence[UUID] = ()
     """The documents whose words the question may repeat."""
 

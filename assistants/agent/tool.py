@@ -13,16 +13,14 @@ from assistants.agent.inputs import AgentInput
 from assistants.agent.preparing import (
     AgentSetup,
     Narrowing,
-    chosen,
-    configured_for,
     default_settings,
     require_tools,
     searched_workspaces,
     set_up,
-    stored,
 )
 from assistants.agent.request import AgentRequest
 from assistants.answer import DocumentOptions
+from assistants.configuration.recorded import chosen, configured_for, stored
 from assistants.configuration.settings import AssistantSettings
 from assistants.events import AnswerResult, ChatPhase
 from assistants.followups import self_contained
@@ -50,7 +48,7 @@ async def agent(principal: Principal, inputs: AgentInput, run: Run) -> AsyncIter
             else:
                 yield step
     yield answered.trace()
-    yield ToolEnd(data=AnswerResult(**answered.fields(), assistant=setup.assistant))
+    yield ToolEnd(data=AnswerResult(**answered.fields(), assistant=asked.assistant))
 
 
 def _set_up(principal: Principal, inputs: AgentInput, run: Run) -> AgentSetup:

@@ -62,6 +62,11 @@ class CompletionsRequest(GatewayFields):
             raise UnsupportedParameter("There is one answer to a question: n must be 1.", param="n")
         require_plain_text(self.response_format, "response_format")
 
+    def most_tokens(self) -> int | None:
+        """Return the lower of both names' values."""
+        given = (self.max_tokens, self.max_completion_tokens)
+        return min((each for each in given if each is not None), default=None)
+
     def wanted_tools(self) -> WantedTools:
         """Return the tools that are wanted: by `tools`, `web_search_options` and Perplexity's filters."""
         wanted = wanted_tools(self.tools, self.tool_choice)
@@ -144,6 +149,7 @@ def _cited(facts: CompletionFacts, result: Mapping[str, Any]) -> _Cited:
 
 def sources_json(results: list[Json]) -> Json:
     """Return the fields that say what `[n]` stands for: `citations[n - 1]`."""
+    results = sorted(results, key=lambda result: int(result.get("id", 0)))
     return {"citations": [result["url"] for result in results], "search_results": results}
 
 
@@ -157,7 +163,7 @@ def theirs(usage: Json) -> Json:
         "prompt_tokens": usage["input_tokens"],
         "completion_tokens": usage["output_tokens"],
         "total_tokens": usage["total_tokens"],
-        "num_search_queries": len(usage["tool_calls_details"]),
+        "num_search_queries": sum(each["invocation"] for each in usage["tool_calls_details"].values()),
     }
     cost = usage.get("cost")
     if cost is None:

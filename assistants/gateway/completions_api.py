@@ -35,12 +35,14 @@ class CompletionsView(GatewayView):
         """Answer the last message; `stream: true` in chunks."""
         body = validated(CompletionsRequest, request.data)
         body.require_supported()
+        conversation = conversation_of(body.messages, "messages")
         asked = GatewayRequest(
-            conversation_of(body.messages, "messages"),
+            conversation,
             body.wanted_tools(),
             [body.model],
             body.asker_json(),
             "messages",
+            body.wishes(conversation.instructions, "messages"),
         )
         plan = plan_of(principal_of(request), asked)
         call = plan.call

@@ -27,6 +27,8 @@ class Conversation:
 
     question: str
     history: list[dict[str, str]]
+    instructions: str = ""
+    """What messages of the system or developer say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,12 @@ def conversation_of(items: str | Sequence[Any], param: str) -> Conversation:
         return Conversation(items, [])
     found = [_message(item, f"{param}[{index}]") for index, item in enumerate(items)]
     turns: list[list[str]] = []
+    instructions: list[str] = []
     last = ""
     for message in filter(None, found):
+        if message.role in INSTRUCTIONS:
+            instructions.append(message.text)
+            continue
         if message.role == "user" and last == "user":
             turns[-1][0] += f"\n{message.text}"
         elif message.role == "user":
@@ -53,7 +59,8 @@ def conversation_of(items: str | Sequence[Any], param: str) -> Conversation:
     if last != "user":
         raise ValidationError("The last message must be one of the user: the question.", param=param)
     *before, (question, _) = turns
-    return Conversation(question, [_turn(*each) for each in before if each[0].strip()][-MOST_TURNS:])
+    history = [_turn(*each) for each in before if each[0].strip()][-MOST_TURNS:]
+    return Conversation(question, history, "\n\n".join(instructions))
 
 
 def _turn(question: str, answer: str) -> dict[str, str]:
@@ -71,9 +78,7 @@ def _message(item: Any, param: str) -> _Message | None:
         return None
     if kind != "message":
         raise ValidationError(f"Items of type “{kind}” are not known.", param=f"{param}.type")
-    if role in INSTRUCTIONS:
-        return None
-    if role not in ("user", "assistant"):
+    if role not in ("user", "assistant", *INSTRUCTIONS):
         raise ValidationError("role must be user, assistant, system or developer.", param=f"{param}.role")
     return _Message(role, _text(item.get("content"), f"{param}.content"))
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.access.auth import principal_of
 from accounts.principal import Principal
+from assistants.configuration.assistants import listed_assistants
 from assistants.gateway.plan import OUR_MODEL, models_of
 from assistants.gateway.view import GatewayView
+from assistants.models import Assistant
 from core.errors import NotFound
 
 CREATED = 1_760_000_000
@@ -19,12 +23,26 @@ class ModelNamesView(GatewayView):
     """The names that a request's `model` may have."""
 
     def get(self, request: Request) -> Response:
-        """List them: our own, and the model that writes the answers of the caller's workspace."""
+        """List them: our own, the model that writes the answers of the caller's workspace, and assistants."""
+        principal = principal_of(request)
         models = [
             {"id": name, "object": "model", "created": CREATED, "owned_by": "locus"}
-            for name in _names(principal_of(request))
+            for name in _names(principal)
         ]
+        models += map(_as_model, listed_assistants(principal).order_by("name", "pk"))
         return Response({"object": "list", "data": models})
+
+
+def _as_model(assistant: Assistant) -> dict[str, Any]:
+    """Return an assistant as a model: its id never changes; requests may give its name as well."""
+    return {
+        "id": str(assistant.pk),
+        "object": "model",
+        "created": int(assistant.created_at.timestamp()),
+        "owned_by": "assistant",
+        "name": assistant.name,
+        "description": assistant.description,
+    }
 
 
 def _names(principal: Principal) -> list[str]:

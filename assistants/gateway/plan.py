@@ -6,6 +6,7 @@
 | the web                         | `web_search` |
 | both, or either after a turn    | `answer`     |
 | the fetching of an address alone| `web_fetch`  |
+| an assistant, as `model`        | `agent`      |
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from accounts.principal import Principal
 from assistants.gateway.conversation import Conversation
 from assistants.gateway.errors import ModelNotFound, UnsupportedTool
 from assistants.gateway.wanted_tools import WantedTools
+from assistants.models import Assistant
 from core.api.validation import validated
 from core.errors import LocusError
+from core.text.storable import is_storable
+from runs.context import NO_WISHES, WritingWishes
 from runs.lifecycle import paying_workspace
 from runs.registry import tool_named
 from runs.request import Call
-from search.preferences import rag_settings
+from search.preferences import generation_models, rag_settings
 from search.web.preferences import are_web_tools_offered, is_enabled
 
 OUR_MODEL = "locus"
@@ -35,6 +39,13 @@ _PLACES = {
     "rag_search": {"query": "query", "": "documents"},
     "web_search": {"query": "query", "": "web"},
     "web_fetch": {"url": "query", "": "fetch"},
+    "agent": {
+        "query": "query",
+        "history": "query",
+        "documents": "documents",
+        "web": "web",
+        "assistant_id": "model",
+    },
     "answer": {"query": "query", "history": "query", "documents": "documents", "web": "web"},
 }
 """By tool and the first name of a parameter (any other: ""): what of the request it comes from."""
@@ -51,6 +62,7 @@ class GatewayRequest:
     """`workspace_id`, `session_id`, `external_user_id`, those that are given."""
     param: str
     """What the protocol calls the question: `input`, `messages`."""
+    wishes: WritingWishes = NO_WISHES
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +78,53 @@ def plan_of(principal: Principal, request: GatewayRequest) -> Plan:
     asker = {name: value for name, value in request.asker.items() if name in AskerFields.model_fields}
     principal = validated(AskerFields, asker).asker(principal)
     workspace_id = request.asker.get("workspace_id")
-    paying = paying_workspace(principal, UUID(workspace_id) if workspace_id else None)
-    model = model_for(principal, paying, request.models)
-    wanted = request.tools or _switched_on(principal, paying)
-    name, inputs = _tool_and_inputs(wanted, request.conversation, request.param)
+    assistant = assistant_named(principal, request.models)
+    asker = dict(request.asker)
+    if assistant is None:
+        paying = paying_workspace(principal, UUID(workspace_id) if workspace_id else None)
+        model = model_for(principal, paying, request.models)
+        wanted = request.tools or _switched_on(principal, paying)
+        name, inputs = _tool_and_inputs(wanted, request.conversation, request.param)
+    else:
+        model, wanted = assistant.name, request.tools
+        name, inputs = "agent", _agent_inputs(assistant, wanted, request.conversation)
+        if principal.session_id is None:
+            asker.setdefault("workspace_id", str(assistant.workspace_id))
     try:
-        call = Call.parse(principal, tool_named(name), {**inputs, **request.asker})
+        call = Call.parse(principal, tool_named(name), {**inputs, **asker})
     except LocusError as error:
         if error.param is not None and error.param.partition("[")[0] not in request.asker:
             error.param = _param(name, error.param, wanted, request.param)
         raise
-    return Plan(replace(call, holds_statements=True), model)
+    return Plan(replace(call, holds_statements=True, wishes=request.wishes), model)
 
 
 def models_of(principal: Principal, workspace_id: UUID) -> list[str]:
     """Return the names of models that requests may give: ours, and that of who writes the answers."""
     return [OUR_MODEL, rag_settings(principal, workspace_id).generation_model]
+
+
+def assistant_named(principal: Principal, names: list[str]) -> Assistant | None:
+    """Return the assistant that the one model of a request names, by its id or its name; None for a model.
+
+    Of several with one name the caller's own goes first, then the oldest.
+    """
+    if len(names) != 1 or names[0] == OUR_MODEL or names[0] in generation_models():
+        return None
+    rows = Assistant.objects.addressable_by(principal)
+    try:
+        return rows.filter(pk=UUID(names[0])).first()
+    except ValueError:
+        named = rows.filter(name=names[0]) if is_storable(names[0]) else rows.none()
+        return named.order_by("visibility", "created_at", "pk").first()
+
+
+def _agent_inputs(assistant: Assistant, wanted: WantedTools, conversation: Conversation) -> dict[str, Any]:
+    web = wanted.web if wanted.web is not None or wanted.fetch is None else {}
+    narrowed = {"documents": wanted.documents, "web": web}
+    given = {name: options for name, options in narrowed.items() if options is not None}
+    asked = {"query": conversation.question, "history": conversation.history}
+    return {**asked, "assistant_id": str(assistant.pk), **given}
 
 
 def model_for(principal: Principal, workspace_id: UUID, names: list[str]) -> str:
@@ -135,6 +178,8 @@ def _param(tool: str, param: str, wanted: WantedTools, question: str) -> str:
     place = places.get(first.partition("[")[0], places.get("", "query"))
     if place == "query":
         return question
-    inner = rest if tool == "answer" else param
+    if place == "model":
+        return "model"
+    inner = rest if tool in ("answer", "agent") else param
     where = wanted.params.get(place, "tools")
     return f"{where}.{inner}" if inner else where

@@ -8,10 +8,13 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from accounts.principal import MAX_EXTERNAL_USER_ID
+from assistants.gateway.conversation import conversation_of
 from assistants.gateway.errors import UnsupportedParameter
 from core.errors import ValidationError
+from runs.context import WritingWishes
 
 MOST_ITEMS = 2000
+MOST_INSTRUCTIONS = 32_000
 Metadata = Annotated[
     dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)]], Field(max_length=16)
 ]
@@ -30,6 +33,17 @@ class GatewayFields(BaseModel):
     workspace_id: UUID | None = None
     session_id: UUID | None = None
     external_user_id: str | None = Field(None, min_length=1, max_length=MAX_EXTERNAL_USER_ID)
+
+    def wishes(self, instructions: str, param: str) -> WritingWishes:
+        """Return what the request wants of the writing; raise `ValidationError` for too much of it."""
+        if len(instructions) > MOST_INSTRUCTIONS:
+            raise ValidationError(f"Instructions have at most {MOST_INSTRUCTIONS} characters.", param=param)
+        temperature: float | None = getattr(self, "temperature", None)
+        return WritingWishes(instructions, temperature, self.most_tokens())
+
+    def most_tokens(self) -> int | None:
+        """Return how much may be written; None where the request does not say."""
+        return None
 
     def asker_json(self) -> dict[str, Any]:
         """Return those that are given, as tools take them."""
@@ -62,6 +76,17 @@ class ResponsesRequest(GatewayFields):
     background: bool | None = None
     stream: bool | None = Field(None, strict=True)
     metadata: Metadata | None = None
+
+    def most_tokens(self) -> int | None:
+        """Return `max_output_tokens`."""
+        return self.max_output_tokens
+
+    def instructions_with(self, messages: str) -> str:
+        """Return the instructions, and those among the messages."""
+        own = self.instructions
+        if isinstance(own, list):
+            own = conversation_of([*own, {"role": "user", "content": "?"}], "instructions").instructions
+        return "\n\n".join(filter(None, (own, messages)))
 
     def require_supported(self) -> None:
         """Raise for what can't be kept: silence would promise it."""

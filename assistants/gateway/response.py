@@ -25,7 +25,7 @@ STATUSES = {
     ExecutionStatus.FAILED: "failed",
     ExecutionStatus.CANCELLED: "cancelled",
 }
-ANSWERING = ("rag_search", "web_search", "web_fetch", "answer", CHAT)
+ANSWERING = ("rag_search", "web_search", "web_fetch", "answer", "agent", CHAT)
 """Tools whose executions can be read as responses."""
 
 
@@ -142,7 +142,8 @@ def _results(facts: ResponseFacts, execution: Execution, result: Mapping[str, An
         "rag_search": results_of_contexts(result.get("contexts", ()), facts.base_url),
         "web_search": results_of_pages(result.get("sources", ())),
     }
-    return [found[tool] for tool in tools if tool in found]
+    # The agent may call a tool several times; a result has the sources of all its calls together.
+    return [found[tool] for tool in dict.fromkeys(tools) if tool in found]
 
 
 def search_item(facts: ResponseFacts, number: int, queries: list[str], results: list[Json]) -> Json:

@@ -49,14 +49,16 @@ class ResponsesView(GatewayView):
 
 
 def _plan(principal: Principal, body: ResponsesRequest) -> Plan:
+    conversation = conversation_of(body.input, "input")
     return plan_of(
         principal,
         GatewayRequest(
-            conversation_of(body.input, "input"),
+            conversation,
             wanted_tools(body.tools, body.tool_choice),
             body.names_of_models(),
             body.asker_json(),
             "input",
+            body.wishes(body.instructions_with(conversation.instructions), "instructions"),
         ),
     )
 

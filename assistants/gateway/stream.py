@@ -60,6 +60,8 @@ class ResponseEvents:
         phase, status = data.get("phase"), data.get("status")
         if data.get("output_key") == "asked":
             self._query = data["asked"] or ""
+        elif data.get("output_key") == "call":
+            self._query = data["query"] or ""
         elif phase in ("SEARCH_PREPARATION", "WEB_SEARCH") and status == "started":
             yield "response.reasoning.search_queries", {"queries": [self._query] if self._query else []}
         elif "contexts" in data:
@@ -135,6 +137,9 @@ class ResponseEvents:
         item = message_item(self._facts, cited)
         yield "response.output_item.done", {"output_index": len(self._items), "item": item}
         response = self._facts.skeleton("completed") | completed_fields(self._facts, execution, result)
+        if execution.tool == "agent":
+            # As it was streamed: an item for each call.
+            response |= {"output": [*self._items, item]}
         yield "response.completed", {"response": response | {"usage": usage}}
 
     def fail(self, error: Mapping[str, Any], status: str, usage: Json | None) -> Iterator[Event]:

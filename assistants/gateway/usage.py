@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.db.models import Sum
@@ -30,7 +31,10 @@ def usage_of(execution: Execution) -> Json:
         "total_tokens": read + written,
         "input_tokens_details": cached,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "tool_calls_details": {INVOCATIONS[tool]: {"invocation": 1} for tool in called_tools(execution)},
+        "tool_calls_details": {
+            INVOCATIONS.get(tool, tool): {"invocation": count}
+            for tool, count in Counter(called_tools(execution)).items()
+        },
     }
     cost = _cost(execution, read, written)
     return usage | ({"cost": cost} if cost else {})
@@ -40,6 +44,8 @@ def called_tools(execution: Execution) -> list[str]:
     """Return the tools that were called, in their order."""
     if execution.tool in INVOCATIONS:
         return [execution.tool]
+    if execution.tool == "agent":
+        return [call["tool"] for call in (execution.result or {}).get("calls", ())]
     searched = {"rag_search": "documents", "web_search": "web"}
     return [tool for tool, given in searched.items() if execution.inputs.get(given) is not None]
 

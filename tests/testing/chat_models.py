@@ -31,6 +31,8 @@ class Turn:
     ends: str = "well"
     """Or “cut” (the connection), “silent” (never), “early” (without a last word), “garbled” (no JSON),
     “full” (the limit of tokens) or “refused” (by the provider's filter)."""
+    calls: tuple[tuple[str, Any], ...] = ()
+    """The functions that it asks to have called, with their arguments: JSON, or a text that is none."""
     waits: threading.Event | None = None
     """What to wait for before the first word."""
 
@@ -98,6 +100,10 @@ class ScriptedProvider(LoopbackServer):
     def whole(self, words: str, reason: str) -> dict[str, Any]:
         """Return the reply to a request that does not ask for a stream."""
 
+    @abstractmethod
+    def calling(self, calls: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+        """Return the reply that asks for calls of functions."""
+
     def _serve(self, handler: BaseHTTPRequestHandler, turn: Turn, *, streams: bool) -> None:
         handler.close_connection = True
         if turn.status != 200:
@@ -106,7 +112,8 @@ class ScriptedProvider(LoopbackServer):
         if not streams:
             if turn.waits:
                 turn.waits.wait(60)
-            self._send_json(handler, 200, {}, self.whole("".join(turn.words), turn.ends))
+            whole = self.calling(turn.calls) if turn.calls else self.whole("".join(turn.words), turn.ends)
+            self._send_json(handler, 200, {}, whole)
             return
         handler.send_response(200)
         for name, value in {"Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"}.items():
@@ -186,6 +193,15 @@ class AnthropicProvider(ScriptedProvider):
             "usage": {"input_tokens": 1000, "output_tokens": 100},
         }
 
+    def calling(self, calls: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+        number = len(self.requests)
+        asked = [
+            {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": name, "input": arguments}
+            for index, (name, arguments) in enumerate(calls)
+        ]
+        usage = {"input_tokens": 1000, "output_tokens": 100}
+        return self._message() | {"content": asked, "stop_reason": "tool_use", "usage": usage}
+
     def _message(self) -> dict[str, Any]:
         return {
             "id": "msg_1",
@@ -251,6 +267,23 @@ class OpenAiProvider(ScriptedProvider):
     def whole(self, words: str, reason: str) -> dict[str, Any]:
         message = {"role": "assistant", "content": words, "refusal": None}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.reasons[reason]}
+        return self._envelope() | {"object": "chat.completion", "choices": [choice], "usage": USAGE}
+
+    def calling(self, calls: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+        number = len(self.requests)
+        asked = [
+            {
+                "id": f"call_{number}_{index}",
+                "type": "function",
+                "function": {
+                    "name": name,
+                    "arguments": arguments if isinstance(arguments, str) else json.dumps(arguments),
+                },
+            }
+            for index, (name, arguments) in enumerate(calls)
+        ]
+        message = {"role": "assistant", "content": None, "refusal": None, "tool_calls": asked}
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "tool_calls"}
         return self._envelope() | {"object": "chat.completion", "choices": [choice], "usage": USAGE}
 
     def end(self, reason: str) -> Iterator[str]:

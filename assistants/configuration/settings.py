@@ -14,7 +14,7 @@ from assistants.search_scope import SearchScope
 from core.api.validation import ApiModel
 from core.text.storable import is_storable
 from search.preferences import generation_models
-from search.web.inputs import Country, Language, WebFilters
+from search.web.inputs import MOST_DOMAINS, Country, Domain, Language, SignedDomain
 from search.web.providers.registry import offered_names
 
 AgentToolName = Literal["rag_search", "list_documents", "read_document", "web_search", "web_fetch"]
@@ -58,18 +58,24 @@ class AssistantWeb(ApiModel):
     provider: Annotated[str, AfterValidator(_provider)] | None = None
     count: int | None = Field(None, ge=1, le=20, strict=True, description="How many results to look at.")
     expand: bool | None = Field(None, strict=True, description="Whether to fetch the text of the top three.")
-    whitelisted_domains: list[str] | None = Field(None, description="Only pages of these.")
-    search_domain_filter: list[str] | None = Field(
-        None, description="Only pages of these domains, or, each with a leading `-`, none of these."
+    whitelisted_domains: list[Domain] | None = Field(
+        None, min_length=1, max_length=MOST_DOMAINS, description="Only pages of these."
+    )
+    search_domain_filter: list[SignedDomain] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_DOMAINS,
+        description="Only pages of these domains, or, each with a leading `-`, none of these.",
     )
     country: Country | None = None
     language: Language | None = None
 
-    @field_validator("whitelisted_domains", "search_domain_filter")
+    @field_validator("search_domain_filter")
     @classmethod
-    def _domains(cls, value: list[str] | None, info: Any) -> list[str] | None:
-        checked: list[str] | None = getattr(WebFilters(**{info.field_name: value}), info.field_name)
-        return checked
+    def _one_kind_of_list(cls, entries: list[str] | None) -> list[str] | None:
+        if len({entry.startswith("-") for entry in entries or ()}) > 1:
+            raise ValueError("all entries allow, or all begin with - and deny")
+        return entries
 
     def options(self) -> dict[str, Any]:
         """Return the inputs of `web_search` that are fixed by these settings."""
@@ -160,4 +166,6 @@ def read_settings(stored: Mapping[str, Any], overrides: Mapping[str, Any] | None
     web = dict(values.get("web") or {})
     if web.get("provider") not in (None, *offered_names()):
         web["provider"] = None
-    return AssistantSettings.model_validate(values | {"web": web})
+    found = AssistantSettings.model_validate(values | {"web": web})
+    # Once more, with the defaults: replies show every setting.
+    return AssistantSettings.model_validate(found.model_dump())

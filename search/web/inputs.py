@@ -109,6 +109,8 @@ def _provider(value: str) -> str:
     return value
 
 
+Domain = Annotated[str, AfterValidator(_domain)]
+SignedDomain = Annotated[str, AfterValidator(_signed_domain)]
 Day = Annotated[date, BeforeValidator(_day), WithJsonSchema({"type": "string"})]
 Country = Annotated[str, AfterValidator(_country)]
 Language = Annotated[str, AfterValidator(_language)]
@@ -154,13 +156,13 @@ class WebFilters(BaseModel):
     search_before_date_filter: Day | None = Field(None, description="Published by that day: MM/DD/YYYY.")
     last_updated_after_filter: Day | None = Field(None, description="Changed that day or later: MM/DD/YYYY.")
     last_updated_before_filter: Day | None = Field(None, description="Last changed by that day: MM/DD/YYYY.")
-    whitelisted_domains: list[Annotated[str, AfterValidator(_domain)]] | None = Field(
+    whitelisted_domains: list[Domain] | None = Field(
         None,
         min_length=1,
         max_length=MOST_DOMAINS,
         description="Only pages of these: a host, as `example.org`, a suffix, as `.gov`, or how URLs begin.",
     )
-    search_domain_filter: list[Annotated[str, AfterValidator(_signed_domain)]] | None = Field(
+    search_domain_filter: list[SignedDomain] | None = Field(
         None,
         min_length=1,
         max_length=MOST_DOMAINS,

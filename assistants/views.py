@@ -13,7 +13,11 @@ from accounts.access.identity import principal_of_user
 from accounts.models import Session, User, Workspace
 from accounts.principal import Principal
 from accounts.roles import Role
+from assistants.configuration.assistants import listed_assistants
+from assistants.configuration.resolving import version_of
+from assistants.configuration.settings import read_settings
 from assistants.conversations import listed_sessions, visible_session
+from assistants.models import Assistant
 from core.errors import NotFound
 from kb.models import Document
 from search.web.preferences import are_web_tools_offered, is_enabled
@@ -58,10 +62,17 @@ def _page(request: HttpRequest, session: Session | None) -> HttpResponse:
         "is_own": session is None or session.user_id == request.user.pk,
         "attached": _attached(principal, session) if session else [],
         "sessions": listed[:LISTED],
+        "assistants": _assistants(principal),
         "has_more": len(listed) > LISTED,
         "web_workspaces": _web_workspaces(principal) if are_web_tools_offered() else [],
     }
     return render(request, "assistants/ask.html", shown)
+
+
+def _assistants(principal: Principal) -> list[tuple[Assistant, list[str]]]:
+    """Return the assistants that may be asked, by name, with the questions to begin with."""
+    rows = listed_assistants(principal).order_by("name", "pk")
+    return [(row, read_settings(version_of(row, row.version).settings).starters) for row in rows]
 
 
 def _attached(principal: Principal, session: Session) -> list[Document]:

@@ -42,6 +42,9 @@ PAGES: dict[str, tuple[AdminPage, ...]] = {
     ),
     "Answers": (
         AdminPage("Executions", "forum", "admin:search_execution_changelist", "search.view_execution"),
+        AdminPage(
+            "Assistants", "smart_toy", "admin:assistants_assistant_changelist", "assistants.view_assistant"
+        ),
         AdminPage("Audit log", "policy", "admin:accounts_auditentry_changelist", "accounts.view_auditentry"),
         AdminPage("Spending", "payments", "admin:kb_charge_changelist", "kb.view_charge"),
     ),

@@ -36,6 +36,7 @@ TAGS = [
     },
     {"name": "Executions", "description": "Runs of tools: status, result, events."},
     {"name": "Conversations", "description": "Questions that know what was said, and their answers."},
+    {"name": "Assistants", "description": "Named ways to answer, their versions and bindings."},
     {"name": "Workspaces", "description": "The units of sharing, and what they set."},
     {
         "name": "External users",

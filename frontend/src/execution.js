@@ -47,8 +47,9 @@ export function reduce(state, { event, data, execution_id: id, seq }) {
 
 const REDUCERS = {
   tool_update(state, data) {
-    if (data.contexts) return { ...state, contexts: data.contexts };
-    if (data.sources) return { ...state, sources: data.sources };
+    // An assistant may search several times: ranks count through all calls.
+    if (data.contexts) return { ...state, contexts: merged(state.contexts, data.contexts) };
+    if (data.sources) return { ...state, sources: merged(state.sources, data.sources) };
     if (data.output_key === "asked") return { ...state, asked: data.asked };
     if (data.output_key === "failure") return { ...state, failures: [...state.failures, data] };
     if (!data.phase) return state;
@@ -64,6 +65,8 @@ const REDUCERS = {
     return { ...state, status: data.code === "cancelled" ? CANCELLED : FAILED, error: data };
   },
 };
+
+const merged = (known, found) => [...known.filter(({ rank }) => !found.some((one) => one.rank === rank)), ...found].sort((a, b) => a.rank - b.rank);
 
 /** What a result shows; that of a web search in mode `results` has no text. */
 function shownOf(result) {

@@ -1,5 +1,6 @@
 // What the questions of a conversation are put to: documents, the web, or both, and where among them.
 import { patch } from "./api.js";
+import { startAssistantChoice } from "./assistant-choice.js";
 import { toast } from "./dom.js";
 import { DOCUMENTS, WEB } from "./execution.js";
 import { recall, remember } from "./remembered.js";
@@ -14,6 +15,7 @@ export function startWhere(page, parts, { session, onSession }) {
   const switches = [...page.querySelectorAll("[name=where]")];
   const scope = startScope(parts, { onChange: () => save({ scope: scope.value() }) });
   const web = switches.length ? startWebScope(parts, draw) : null;
+  const assistant = startAssistantChoice(page, parts, { onChange: (id) => save({ assistant_id: id }) });
   const isOn = (tool) => (switches.length ? switches.some(({ value, checked }) => checked && value === tool) : tool === DOCUMENTS);
 
   // Who comes to ask about a document means the documents.
@@ -61,7 +63,8 @@ export function startWhere(page, parts, { session, onSession }) {
     }
   }
 
-  function show({ tools: saved, scope: narrowed, workspace_id: workspace }) {
+  function show({ tools: saved, scope: narrowed, workspace_id: workspace, assistant_id: who }) {
+    assistant.show(who);
     setTools(saved);
     scope.show(narrowed);
     web?.fix(workspace);
@@ -72,7 +75,7 @@ export function startWhere(page, parts, { session, onSession }) {
     canAsk,
     show,
     /** What a new conversation begins with. */
-    ofSession: () => ({ tools: tools(), scope: scope.value(), ...(web && isOn(WEB) && { workspace_id: web.inputs().workspace_id }) }),
+    ofSession: () => ({ tools: tools(), scope: scope.value(), ...(web && isOn(WEB) && { workspace_id: web.inputs().workspace_id }), ...assistant.ofSession() }),
     /** What a question says besides its words. */
     ofMessage() {
       if (!isOn(WEB)) return {};

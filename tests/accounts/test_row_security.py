@@ -45,7 +45,15 @@ from accounts.models import (
 from accounts.models.ledger import Purpose
 from accounts.principal import Principal
 from accounts.scope import ScopeError, as_principal, continue_as, rows_of
-from assistants.models import ChatAnswer, ChatMessage
+from assistants.models import (
+    Assistant,
+    AssistantVersion,
+    Binding,
+    BindingKind,
+    ChatAnswer,
+    ChatMessage,
+    SessionAssistant,
+)
 from core.database import base as backend
 from core.database.base import HAS_TENANT_ROLE, SHOW_SOME, DatabaseWrapper
 from core.row_access import NOTHING, SYSTEM, RowAccess, as_system, current_access, set_access, with_access
@@ -84,6 +92,10 @@ def add_rows(user: User, workspace: Workspace) -> None:
     session = Session.unscoped.create(user=user, workspace=workspace)
     message = ChatMessage.unscoped.create(session=session, user=user, workspace=workspace, content="Why?")
     ChatAnswer.objects.create(execution=execution, message=message)
+    assistant = Assistant.unscoped.create(user=user, workspace=workspace, name="Guide")
+    AssistantVersion.objects.create(assistant=assistant, number=1, name="Guide", settings={})
+    Binding.objects.create(assistant=assistant, kind=BindingKind.PAGE)
+    SessionAssistant.objects.create(session=session, assistant=assistant)
     costs = {"purpose": Purpose.MODEL, "provider": "x", "lease_until": timezone.now()}
     Charge.unscoped.create(workspace=workspace, amount=Decimal(1), **costs)
     Balance.unscoped.get_or_create(workspace=workspace)

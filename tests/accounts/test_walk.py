@@ -19,7 +19,7 @@ from accounts.models import ApiKey, ExternalUserDeletion, Invitation, Session, U
 from accounts.people.invitations import invite
 from accounts.roles import Role
 from assistants.gateway.response import response_id
-from assistants.models import ChatMessage
+from assistants.models import Assistant, AssistantVersion, Binding, BindingKind, ChatMessage, Visibility
 from kb.models import Document, DocumentCollection
 from locus.urls import api, urlpatterns
 from runs.lifecycle import begin
@@ -47,6 +47,8 @@ class Owned:
     message: ChatMessage
     collection: DocumentCollection
     webhook: Webhook
+    assistant: Assistant
+    binding: Binding
 
     def address(self, route: str) -> str:
         """Fill a route's parameters with alice's ids."""
@@ -65,9 +67,11 @@ class Owned:
             "sessions": self.message.session_id,
             "collections": self.collection.pk,
             "webhooks": self.webhook.pk,
+            "assistants": self.assistant.pk,
         }
         filled = re.sub(r"<\w+:id>", str(ids.get(kind[1])), route)
         filled = filled.replace("<uuid:message_id>", str(self.message.pk))
+        filled = filled.replace("<uuid:binding_id>", str(self.binding.pk))
         filled = filled.replace("<int:user_id>", str(self.member.pk))
         # Exports and imports are shown in tests/runs/test_archives.py.
         filled = filled.replace("<uuid:transfer_id>", str(self.workspace.pk))
@@ -80,7 +84,13 @@ def own(cast: Cast) -> Owned:
     inputs = tool.parse(principal, {"query": "Who owns the solar farm?"})
     owner = {"user": cast.alice, "workspace": cast.team, "external_user_id": "x"}
     session = Session.unscoped.create(**owner)
+    assistant = Assistant.unscoped.create(
+        user=cast.alice, workspace=cast.team, name="Guide", visibility=Visibility.WORKSPACE
+    )
+    AssistantVersion.objects.create(assistant=assistant, number=1, name="Guide", settings={})
     return Owned(
+        assistant=assistant,
+        binding=Binding.objects.create(assistant=assistant, kind=BindingKind.PAGE),
         message=ChatMessage.unscoped.create(session=session, content="Whose farm?", **owner),
         document=indexed_document(cast.team, external_user_id="x"),
         collection=DocumentCollection.unscoped.create(
@@ -119,10 +129,10 @@ def routes() -> Iterator[tuple[str, str]]:
 
 ROUTES = list(routes())
 OF_AN_OBJECT = [(method, route) for method, route in ROUTES if ":id>" in route]
-# Keys, workspaces and invitations belong to users, whichever external user they speak for. External users are
-# for admins who speak for none.
-OF_USERS = re.compile("api-keys|workspaces|invitations|external-user|webhooks")
-OF_ADMINS = re.compile("/workspaces/|/external-user|/webhooks")
+# Keys, workspaces, assistants and invitations belong to users, whichever external user they speak for.
+# External users are for admins who speak for none.
+OF_USERS = re.compile("api-keys|workspaces|invitations|external-user|webhooks|assistants")
+OF_ADMINS = re.compile("/workspaces/|/external-user|/webhooks|/assistants/")
 OF_AN_EXTERNAL_USER = [(m, r) for m, r in OF_AN_OBJECT if not OF_USERS.search(r)]
 
 

@@ -13,6 +13,9 @@ METHODS = ("get", "post", "put", "patch", "delete")
 AN_ID = re.compile(r"(^|[_-])ids?$", re.IGNORECASE)
 
 KINDS = {
+    "assistant_id": "assistant",
+    "binding_id": "binding",
+    "key_id": "key",
     "workspace": "workspace",
     "workspace_id": "workspace",
     "workspace_ids": "workspace",
@@ -29,6 +32,8 @@ KINDS = {
 """By the name of a field or query parameter, the kind of thing that its id is of."""
 PATHS = {
     "api-keys": "key",
+    "assistants": "assistant",
+    "bindings": "binding",
     "c": "session",
     "chunks": "chunk",
     "collections": "collection",

@@ -24,7 +24,12 @@ BOTH_QUERY = {"query": "jam", "documents": {}}
 MESSAGE = {"content": "jam"}
 PAGE = {"url": "https://example.org/"}
 SAMPLES: dict[str, dict[str, Any]] = {
+    "AgentCall": QUERY,
     "BulkRequest": {"action": "cancel"},
+    "NewAssistant": {"name": "new"},
+    "PatchedAssistantPatch": {"name": "Taken"},
+    "NewBinding": {"kind": "api_key"},
+    "PatchedBindingPatch": {"overrides": {"instructions": "Taken"}},
     "AcceptedInvitation": {"secret": "x"},
     "ModelChoice": {"provider": "anthropic", "api_key": "x", "model": "x"},
     "NewCollection": {"name": "new"},
@@ -65,6 +70,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "Execute.inputs.WebSearchInput": {"inputs": QUERY},
     "Execute.inputs.WebFetchInput": {"inputs": PAGE},
     "Execute.inputs.AnswerInput": {"inputs": BOTH_QUERY},
+    "Execute.inputs.AgentInput": {"inputs": QUERY},
     "Execute.inputs.ChatInput": {"inputs": MESSAGE},
 }
 """By the model of a body: the least that a request must have."""
@@ -80,7 +86,13 @@ FORMS: dict[str, str] = {"NewFiles": "files", "NewImport": "file", "Replacement"
 """By the model of a form: the field that takes a file."""
 NUMBERED = {"member", "passkey", "user"}
 """Kinds of things whose ids are small numbers."""
-TOOLS = {"WebSearch": "web_search", "WebFetch": "web_fetch", "Answer": "answer", "Chat": "chat"}
+TOOLS = {
+    "WebSearch": "web_search",
+    "WebFetch": "web_fetch",
+    "Answer": "answer",
+    "Agent": "agent",
+    "Chat": "chat",
+}
 """By a part of the name of a body's model: the tool that it is for."""
 
 

@@ -54,6 +54,7 @@ def _of_answers(route: str, asked: Body) -> list[Place]:
 
     return [
         Place("workspace", route, "workspace_id", lambda id: asked | {"workspace_id": id}),
+        Place("assistant", route, "model", lambda id: asked | {"model": id}),
         Place("session", route, "session_id", lambda id: asked | {"session_id": id}),
         scope("document_ids", "document"),
         scope("workspace_ids", "workspace"),

@@ -32,7 +32,14 @@ from accounts.models import (
 from accounts.people.invitations import invite
 from accounts.roles import KeyScope, Role
 from accounts.webhooks.signing import new_secret
-from assistants.models import ChatMessage
+from assistants.models import (
+    Assistant,
+    AssistantVersion,
+    Binding,
+    BindingKind,
+    ChatMessage,
+    Visibility,
+)
 from core.encryption import encrypt
 from kb.models import DocumentCollection
 from runs.lifecycle import begin
@@ -91,6 +98,8 @@ class Attacker:
         if thing.kind in ("member", "invitation"):
             is_shown = thing.kind == "member" or self.asker.user in thing.admins
             return is_shown and thing.workspace in self.asker.workspaces
+        if thing.kind == "assistant" and thing.workspace is not None:
+            return thing.workspace in self.asker.workspaces
         if thing.kind == "passkey":
             return self.name.startswith("alice")
         if thing.kind in ("external user", "webhook"):
@@ -143,6 +152,7 @@ class World:
             secret=encrypt(new_secret()),
         )
         yield Thing("webhook", str(webhook.pk), "of the team", workspace=team, admins=admins)
+        yield from self._assistants(alice)
         hidden = Workspace.create_for(alice, name=f"{SECRET} hidden")
         Workspace.objects.filter(pk=hidden.pk).update(deleted_at=timezone.now())
         owner = frozenset({alice.pk})
@@ -187,6 +197,23 @@ class World:
         yield Thing("notification", str(notification.pk), "alice's", rule)
         key = ApiKey.objects.get(user=alice)
         yield Thing("key", str(key.pk), key.name, Personal(key.pk, alice.pk, None))
+
+    def _assistants(self, alice: User) -> Iterator[Thing]:
+        """Add an assistant of alice's own with a binding, and one of the team."""
+        for visibility in Visibility:
+            made = Assistant.unscoped.create(
+                user=alice, workspace=self.team, name=f"{SECRET} {visibility}", visibility=visibility
+            )
+            AssistantVersion.objects.create(
+                assistant=made, number=1, name=made.name, settings={"instructions": SECRET}
+            )
+            if visibility == Visibility.MINE:
+                rule = Personal(made.pk, alice.pk, self.team.pk)
+                yield Thing("assistant", str(made.pk), "alice's own", rule)
+                bound = Binding.objects.create(assistant=made, kind=BindingKind.PAGE)
+                yield Thing("binding", str(bound.pk), "of alice's own", rule)
+            else:
+                yield Thing("assistant", str(made.pk), "of the team", workspace=self.team.pk)
 
     def document(
         self,

@@ -121,7 +121,7 @@ async def test_what_is_refused(people: Cast) -> None:
         ({"settings": {"model": "no-such-model"}}, 400, "settings.model"),
         ({"settings": {"limits": {"max_steps": 21}}}, 400, "settings.limits.max_steps"),
         ({"settings": {"web": {"provider": "no"}}}, 400, "settings.web.provider"),
-        ({"settings": {"web": {"whitelisted_domains": ["not a domain"]}}}, 400, "whitelisted_domains"),
+        ({"settings": {"web": {"whitelisted_domains": ["not a domain"]}}}, 400, "whitelisted_domains[0]"),
         ({"settings": {"scope": {"document_ids": [str(uuid4())]}}}, 404, "settings.scope.document_ids[0]"),
         ({"settings": {"misspelt": 1}}, 400, "settings.misspelt"),
         ({"workspace_id": str(uuid4())}, 404, "workspace_id"),

@@ -202,6 +202,23 @@ async def test_replies_have_the_shapes_of_the_schema(schema: Any) -> None:
     await called("POST", "/api/v1/executions/{id}/cancel", ids=execution)
     await called("PUT", "/api/v1/executions/{id}/feedback", {"rating": "up"}, ids=execution)
     await called("DELETE", "/api/v1/executions/{id}/feedback", ids=execution, status=204)
+    assistants = "/api/v1/assistants"
+    body = {"name": "Guide", "workspace_id": str(cast.team.pk), "settings": {"instructions": "Be brief."}}
+    made = await called("POST", assistants, body, status=201)
+    guide = {"{id}": made["id"]}
+    await called("GET", assistants, query={"workspace_id": str(cast.team.pk)})
+    await called("GET", assistants + "/{id}", ids=guide)
+    await called("PATCH", assistants + "/{id}", {"settings": {"starters": ["Why?"]}}, ids=guide)
+    await called("GET", assistants + "/{id}/versions", ids=guide)
+    bindings = assistants + "/{id}/bindings"
+    bound = {"kind": "api_key", "overrides": {"web": {"enabled": False}}}
+    bound = await called("POST", bindings, bound, ids=guide, status=201)
+    binding = guide | {"{binding_id}": bound["id"]}
+    await called("GET", bindings, ids=guide)
+    await called("GET", assistants + "/{id}/resolved", ids=guide, query={"binding_id": bound["id"]})
+    await called("PATCH", bindings + "/{binding_id}", {"overrides": {}}, ids=binding)
+    await called("DELETE", bindings + "/{binding_id}", ids=binding, status=204)
+    await called("DELETE", assistants + "/{id}", ids=guide, status=204)
     sessions, tools = "/api/v1/sessions", {"tools": {"web": False}, "scope": {"tags": ["a"]}}
     begun = await called("POST", sessions, {"workspace_id": str(cast.team.pk)} | tools, status=201)
     conversation = {"{id}": begun["id"]}

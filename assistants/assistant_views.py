@@ -190,7 +190,15 @@ def resolved(request: HttpRequest, id: UUID) -> HttpResponse:
         )
         for name, words in SETTINGS.items()
     ]
-    ways = [(WAYS[BindingKind(each.kind)], each.key, each.origins) for each in bindings]
+    # What a key is called is its owner's.
+    ways = [
+        (
+            WAYS[BindingKind(each.kind)],
+            each.key if each.key and each.key.user == request.user else None,
+            each.origins,
+        )
+        for each in bindings
+    ]
     shown = {"assistant": row, "table": table, "ways": ways}
     return render(request, "assistants/resolved.html", shown)
 
@@ -233,7 +241,9 @@ def _patch(form: AssistantForm, sent: QueryDict) -> AssistantPatch:
     form.visibility = sent.get("visibility", Visibility.MINE)
     before = form.settings.model_dump(mode="json")
     tags = [tag.strip() for tag in sent.get("tags", "").split(",") if tag.strip()]
-    scope = {"tags": tags or None, "workspace_ids": sent.getlist("workspaces") or None}
+    # One that the user does not see would be lost, and the scope be wider: it stays, and is refused.
+    unseen = [id for id in before["scope"]["workspace_ids"] or () if UUID(id) not in form.principal.roles]
+    scope = {"tags": tags or None, "workspace_ids": [*sent.getlist("workspaces"), *unseen] or None}
     limits = {name: _number(sent.get(name, "")) for name in ("max_steps", "max_seconds", "max_cost")}
     values = before | {
         "instructions": sent.get("instructions", ""),

@@ -55,9 +55,9 @@ class SessionPatch(ApiModel):
     ] = ABSENT
     scope: SearchScope = ABSENT
     tools: SwitchedTools = ABSENT
-    assistant_id: UUID | None = Field(
-        ABSENT, description="Who answers, with its own tools; null is nobody in particular."
-    )
+    assistant_id: Annotated[
+        UUID | None, Field(description="Who answers, with its own tools; null is nobody in particular.")
+    ] = ABSENT
 
     def as_columns(self) -> dict[str, Any]:
         """Return the columns to set."""

@@ -52,7 +52,9 @@ class AssistantPatch(ApiModel):
 
     name: AssistantName = ABSENT
     description: Description = ABSENT
-    visibility: Visibility = Field(ABSENT, description="`mine`, or `workspace` for all its members.")
+    visibility: Annotated[Visibility, Field(description="`mine`, or `workspace` for all its members.")] = (
+        ABSENT
+    )
     settings: AssistantSettings = ABSENT
 
     def columns(self) -> dict[str, Any]:
@@ -158,9 +160,9 @@ class ResolvedSettings(ApiModel):
 class BindingPatch(ApiModel):
     """What may be changed of a binding; `overrides` replace the ones before."""
 
-    allowed_origins: list[Origin] = Field(
-        ABSENT, max_length=50, description="Of a widget: the sites that may embed it."
-    )
+    allowed_origins: Annotated[
+        list[Origin], Field(max_length=50, description="Of a widget: the sites that may embed it.")
+    ] = ABSENT
     overrides: BindingOverrides = ABSENT
 
     def columns(self) -> dict[str, Any]:

@@ -545,6 +545,7 @@ SPECTACULAR_SETTINGS = {
     "PREPROCESSING_HOOKS": ["core.api.openapi.without_aliases"],
     # Phases that several shapes have; the generator would name them by a digest.
     "ENUM_NAME_OVERRIDES": {
+        "AgentTool": ["rag_search", "list_documents", "read_document", "web_search", "web_fetch"],
         "PhasePhaseEnum": ["SEARCH_PREPARATION", "RETRIEVAL", "RERANKING", "COMPILING_RESULTS"],
         "WebPhasePhaseEnum": ["WEB_SEARCH", "SCRAPING_URLS", "RERANKING", "GENERATION"],
     },

@@ -203,16 +203,16 @@ async def test_replies_have_the_shapes_of_the_schema(schema: Any) -> None:
     await called("PUT", "/api/v1/executions/{id}/feedback", {"rating": "up"}, ids=execution)
     await called("DELETE", "/api/v1/executions/{id}/feedback", ids=execution, status=204)
     assistants = "/api/v1/assistants"
-    body = {"name": "Guide", "workspace_id": str(cast.team.pk), "settings": {"instructions": "Be brief."}}
-    made = await called("POST", assistants, body, status=201)
+    guided = {"name": "Guide", "workspace_id": str(cast.team.pk), "settings": {"instructions": "Be brief."}}
+    made = await called("POST", assistants, guided, status=201)
     guide = {"{id}": made["id"]}
     await called("GET", assistants, query={"workspace_id": str(cast.team.pk)})
     await called("GET", assistants + "/{id}", ids=guide)
     await called("PATCH", assistants + "/{id}", {"settings": {"starters": ["Why?"]}}, ids=guide)
     await called("GET", assistants + "/{id}/versions", ids=guide)
     bindings = assistants + "/{id}/bindings"
-    bound = {"kind": "api_key", "overrides": {"web": {"enabled": False}}}
-    bound = await called("POST", bindings, bound, ids=guide, status=201)
+    silent = {"kind": "api_key", "overrides": {"web": {"enabled": False}}}
+    bound = await called("POST", bindings, silent, ids=guide, status=201)
     binding = guide | {"{binding_id}": bound["id"]}
     await called("GET", bindings, ids=guide)
     await called("GET", assistants + "/{id}/resolved", ids=guide, query={"binding_id": bound["id"]})

@@ -12,7 +12,7 @@ from core.llm.gateway import ATTEMPTS
 from tests.search.web.conftest import brave, people, site  # noqa: F401 - fixtures
 from tests.testing.chat_models import OpenAiProvider
 
-MODEL = "gpt-5-mini"
+MODEL = "llama3.2:3b"
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ RECORDS = {
     "kb/embeddingspace": "space",
     "kb/charge": "charge",
     "search/execution": "execution",
+    "assistants/assistant": "assistant",
     "search/breaker": "breaker",
     "locus/queuedjob": "job",
 }
@@ -172,6 +173,12 @@ def _own_pages() -> Iterator[PageCase]:
 
 def _workspace_pages() -> Iterator[PageCase]:
     yield PageCase("workspaces", "workspaces")
+    yield PageCase("assistants", "assistants")
+    yield PageCase("assistants-empty", "assistants", visitor=NEWCOMER)
+    yield PageCase("assistant-new", "assistants/new")
+    yield PageCase("assistant", "assistants/<uuid:id>", "assistants/{assistant}")
+    yield PageCase("assistant-resolved", "assistants/<uuid:id>/resolved", "assistants/{assistant}/resolved")
+    yield PageCase("ask-assistant", "", "?assistant={assistant}")
     yield PageCase("workspace", "workspaces/<uuid:id>", "workspaces/{workspace}")
     for page in ("members", "usage", "activity", "external-users", "settings", "web", "webhooks"):
         yield PageCase(
@@ -254,7 +261,7 @@ def _admin_pages() -> Iterator[PageCase]:
     yield case("components", "components/")
     yield case("health", "health/")
     yield case("health-repair", "health/repair/")
-    yield case("room", "^(?P<app_label>accounts|kb|search|locus)/$", "accounts/")
+    yield case("room", "^(?P<app_label>accounts|kb|search|assistants|locus)/$", "accounts/")
     yield PageCase("admin-refused", "admin/", visitor=NEWCOMER, status=403)
     password = "accounts/user/<id>/password/"
     yield case("user-password", password, password.replace("<id>", "{colleague}"))
@@ -284,6 +291,7 @@ WITHOUT_PAGE = {
     ],
     "only takes a form": [
         "accounts/security/app/remove/",
+        "assistants/<uuid:id>/delete",
         "admin/components/<slug:code>/test/",
         "admin/health/examine/",
         "admin/accounts/user/<path:object_id>/activity/",

@@ -53,7 +53,7 @@ def make_content(server: str, *, files: bool = True) -> PageContent:
     api = httpx.Client(base_url=f"{server}/api/v1", headers={"Authorization": f"Bearer {secret}"}, timeout=60)
     with api:
         ids = _documents(api, team, sample_files() if files else sample_files()[:1])
-        ids |= _answers(api, team)
+        ids |= _answers(api, team) | _assistant(api, team)
     ids |= {"workspace": str(team.pk), "user": str(owner.pk), "colleague": str(colleague.pk)}
     ids |= {"key": str(key.pk)} | _invitation(owner, team) | _second_factors(owner)
     ids |= _operations(owner, team, ids["report"])
@@ -90,6 +90,21 @@ def _answers(api: httpx.Client, team: Workspace) -> dict[str, str]:
     for question in (QUESTION, "And who lived there?"):
         api.post(f"/sessions/{session}/messages", json={"content": question}).raise_for_status()
     return {"execution": asked.headers["X-Execution-Id"], "session": session}
+
+
+def _assistant(api: httpx.Client, team: Workspace) -> dict[str, str]:
+    """Make an assistant of the team, with a binding of its own settings."""
+    settings = {
+        "instructions": "Answer as the harbour master would: short, and with the year.",
+        "starters": [QUESTION, "Which ships came in?"],
+        "limits": {"max_steps": 4},
+    }
+    facts = {"name": "Harbour master", "description": "Knows the port.", "visibility": "workspace"}
+    body = facts | {"workspace_id": str(team.pk), "settings": settings}
+    made = api.post("/assistants", json=body).raise_for_status().json()["id"]
+    bound = {"kind": "api_key", "overrides": {"tools": ["rag_search"]}}
+    api.post(f"/assistants/{made}/bindings", json=bound).raise_for_status()
+    return {"assistant": made}
 
 
 def _invitation(owner: User, team: Workspace) -> dict[str, str]:

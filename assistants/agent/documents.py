@@ -87,7 +87,10 @@ def _with_documents(shown: list[JsonValue], contexts: Sequence[ChunkContext]) ->
 
 
 def _texts(contexts: Sequence[ChunkContext]) -> list[str]:
-    return [" ".join((each.text, each.document_name, *each.headings)) for each in contexts]
+    """Return what a planner learns of passages, ids included: none of it is for the web."""
+    return [
+        " ".join((each.text, each.document_name, *each.headings, str(each.document_id))) for each in contexts
+    ]
 
 
 # --- list_documents --------------------------------------------------------------------------------------
@@ -98,7 +101,7 @@ async def _list(gathering: Gathering, arguments: object) -> CallSteps:
     documents, total = await in_database(_listed, gathering, name)
     # The planner may ask with the names: what it asks for is theirs, too.
     yield DocumentsRead(documents=[document.pk for document in documents])
-    gathering.guard.learn_documents(document.name for document in documents)
+    gathering.guard.learn_documents(f"{document.name} {document.pk}" for document in documents)
     shown: list[JsonValue] = [
         {
             "document_id": str(document.pk),

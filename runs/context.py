@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
-class WritingWishes:
+class WritingStyle:
     """What a request or an assistant wants of the writing; a generator without a model ignores it."""
 
     instructions: str = field(default="", repr=False)
@@ -17,7 +17,7 @@ class WritingWishes:
     """The most that a model may write; never more than the deployment allows."""
 
 
-NO_WISHES = WritingWishes()
+PLAIN_STYLE = WritingStyle()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,4 +28,4 @@ class Run:
     workspace_id: UUID
     holds_statements: bool = False
     """Whether text is held until its citations are checked: for streams that can't take anything back."""
-    wishes: WritingWishes = NO_WISHES
+    style: WritingStyle = PLAIN_STYLE

@@ -14,7 +14,7 @@ from accounts.idempotency import Key, run_once
 from accounts.principal import Principal
 from core.api.validation import validated
 from core.errors import ValidationError
-from runs.context import NO_WISHES, WritingWishes
+from runs.context import PLAIN_STYLE, WritingStyle
 from runs.lifecycle import begin, visible_execution
 from runs.models import Execution
 from runs.registry import Tool, ToolInput
@@ -38,8 +38,8 @@ class Call:
     workspace_id: UUID | None
     stream: bool
     holds_statements: bool = False
-    """As in `Run`, as `wishes`."""
-    wishes: WritingWishes = NO_WISHES
+    """As in `Run`, as `style`."""
+    style: WritingStyle = PLAIN_STYLE
 
     @classmethod
     def parse(cls, principal: Principal, tool: Tool, body: Any) -> Call:
@@ -71,7 +71,7 @@ class Call:
             self.inputs,
             execution,
             holds_statements=self.holds_statements,
-            wishes=self.wishes,
+            style=self.style,
         )
 
     def _begin(self) -> Execution:

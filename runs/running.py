@@ -18,7 +18,7 @@ from core.errors import LocusError, Overloaded
 from core.pubsub import subscriber
 from core.threads import in_database
 from core.tracing import current_trace, span
-from runs.context import NO_WISHES, Run, WritingWishes
+from runs.context import PLAIN_STYLE, Run, WritingStyle
 from runs.events import MAX_PARTIAL_BYTES, PartialText, ToolPartialUpdate, Yielded, escaped_bytes
 from runs.journal import EventBatch, failure, store, store_all
 from runs.leases import CANCELLED, renew, renewal_secs
@@ -40,10 +40,10 @@ async def launch(
     execution: Execution,
     *,
     holds_statements: bool = False,
-    wishes: WritingWishes = NO_WISHES,
+    style: WritingStyle = PLAIN_STYLE,
 ) -> None:
     """Start running the execution in this event loop; it continues when its client leaves."""
-    run = Run(execution.pk, execution.workspace_id, holds_statements, wishes)
+    run = Run(execution.pk, execution.workspace_id, holds_statements, style)
     loop = asyncio.get_running_loop()
     work = _traced_run(current_trace(), principal, tool, inputs, run)
     _runs.setdefault(loop, Runs()).start(execution.pk, work)

@@ -73,7 +73,7 @@ async def answer_from(
 
     Raise what the generator raises, and `BudgetExceeded` where there is no money for it.
     """
-    asked = GenerationRequest(question, contexts, wanted.reflection, corpus=corpus, wishes=run.wishes)
+    asked = GenerationRequest(question, contexts, wanted.reflection, corpus=corpus, style=run.style)
     if payment is None:
         payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     stream = AnswerStream()

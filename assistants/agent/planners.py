@@ -146,10 +146,10 @@ class ModelPlanner(Planner):
         instructions = Template(PROMPT.read_text("utf-8")).substitute(
             fence=self._fence.secret, steps=self._asked.limits.max_steps
         )
-        wishes = self._asked.instructions
+        style = self._asked.instructions
         message = joined_texts(
             [
-                *([self._fence.around("wishes", wishes)] if wishes else []),
+                *([self._fence.around("style", style)] if style else []),
                 self._fence.around("question", self._asked.question.question),
             ]
         )

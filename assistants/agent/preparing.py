@@ -28,7 +28,7 @@ from assistants.followups.rewriting import model_rewriter
 from assistants.scope import EVERYTHING, both_scopes, stored_scope, workspaces_in
 from core.errors import Conflict, ToolDisabled
 from core.llm.payment import Payment
-from runs.context import Run, WritingWishes
+from runs.context import Run, WritingStyle
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import NONE, reranker
 from search.retrieval import Question
@@ -73,7 +73,7 @@ class AgentSetup:
             self.run,
             question,
             typed,
-            self.run.wishes.instructions,
+            self.run.style.instructions,
             self.wanted,
             self.tools,
             self.scope,
@@ -108,7 +108,7 @@ def set_up(
     if cap is not None and (ranker := reranker(wanted.reranker)) and ranker.is_paid:
         # It pays by itself, without a look at the cap.
         wanted = replace(wanted, reranker=NONE)
-    run = replace(run, wishes=merged_wishes(settings, run.wishes))
+    run = replace(run, style=merged_style(settings, run.style))
     return AgentSetup(
         principal,
         run,
@@ -162,11 +162,11 @@ def searched_workspaces(principal: Principal, settings: AssistantSettings, narro
     return workspaces_in(principal, scope_within(principal, settings, narrowing))
 
 
-def merged_wishes(settings: AssistantSettings, asked: WritingWishes) -> WritingWishes:
-    """Return the wishes of an assistant and of a request: instructions one after the other, the lower cap."""
+def merged_style(settings: AssistantSettings, asked: WritingStyle) -> WritingStyle:
+    """Return the style of an assistant and of a request: instructions one after the other, the lower cap."""
     caps = [cap for cap in (settings.style.max_output_tokens, asked.max_tokens) if cap is not None]
     own = settings.style.temperature
-    return WritingWishes(
+    return WritingStyle(
         "\n\n".join(filter(None, (settings.instructions.strip(), asked.instructions.strip()))),
         own if asked.temperature is None else asked.temperature,
         min(caps, default=None),

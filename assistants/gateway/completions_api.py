@@ -42,7 +42,7 @@ class CompletionsView(GatewayView):
             [body.model],
             body.asker_json(),
             "messages",
-            body.wishes(conversation.instructions, "messages"),
+            body.writing_style(conversation.instructions, "messages"),
         )
         plan = plan_of(principal_of(request), asked)
         call = plan.call

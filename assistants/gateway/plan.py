@@ -26,7 +26,7 @@ from assistants.models import Assistant
 from core.api.validation import validated
 from core.errors import LocusError
 from core.text.storable import is_storable
-from runs.context import NO_WISHES, WritingWishes
+from runs.context import PLAIN_STYLE, WritingStyle
 from runs.lifecycle import paying_workspace
 from runs.registry import tool_named
 from runs.request import Call
@@ -62,7 +62,7 @@ class GatewayRequest:
     """`workspace_id`, `session_id`, `external_user_id`, those that are given."""
     param: str
     """What the protocol calls the question: `input`, `messages`."""
-    wishes: WritingWishes = NO_WISHES
+    style: WritingStyle = PLAIN_STYLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def plan_of(principal: Principal, request: GatewayRequest) -> Plan:
         if error.param is not None and error.param.partition("[")[0] not in request.asker:
             error.param = _param(name, error.param, wanted, request.param)
         raise
-    return Plan(replace(call, holds_statements=True, wishes=request.wishes), model)
+    return Plan(replace(call, holds_statements=True, style=request.style), model)
 
 
 def models_of(principal: Principal, workspace_id: UUID) -> list[str]:

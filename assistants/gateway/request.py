@@ -11,7 +11,7 @@ from accounts.principal import MAX_EXTERNAL_USER_ID
 from assistants.gateway.conversation import conversation_of
 from assistants.gateway.errors import UnsupportedParameter
 from core.errors import ValidationError
-from runs.context import WritingWishes
+from runs.context import WritingStyle
 
 MOST_ITEMS = 2000
 MOST_INSTRUCTIONS = 32_000
@@ -34,12 +34,12 @@ class GatewayFields(BaseModel):
     session_id: UUID | None = None
     external_user_id: str | None = Field(None, min_length=1, max_length=MAX_EXTERNAL_USER_ID)
 
-    def wishes(self, instructions: str, param: str) -> WritingWishes:
+    def writing_style(self, instructions: str, param: str) -> WritingStyle:
         """Return what the request wants of the writing; raise `ValidationError` for too much of it."""
         if len(instructions) > MOST_INSTRUCTIONS:
             raise ValidationError(f"Instructions have at most {MOST_INSTRUCTIONS} characters.", param=param)
         temperature: float | None = getattr(self, "temperature", None)
-        return WritingWishes(instructions, temperature, self.most_tokens())
+        return WritingStyle(instructions, temperature, self.most_tokens())
 
     def most_tokens(self) -> int | None:
         """Return how much may be written; None where the request does not say."""

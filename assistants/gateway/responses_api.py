@@ -58,7 +58,7 @@ def _plan(principal: Principal, body: ResponsesRequest) -> Plan:
             body.names_of_models(),
             body.asker_json(),
             "input",
-            body.wishes(body.instructions_with(conversation.instructions), "instructions"),
+            body.writing_style(body.instructions_with(conversation.instructions), "instructions"),
         ),
     )
 

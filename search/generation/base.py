@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from core.llm.payment import Payment
-from runs.context import NO_WISHES, WritingWishes
+from runs.context import PLAIN_STYLE, WritingStyle
 from search.contexts import Context
 
 MOST_CROPS = 4
@@ -43,7 +43,7 @@ class GenerationRequest:
     crops: Sequence[Crop] = ()
     """How some of the contexts look, for generators that can see; others leave them alone."""
     corpus: Corpus = Corpus.DOCUMENTS
-    wishes: WritingWishes = NO_WISHES
+    style: WritingStyle = PLAIN_STYLE
 
 
 @dataclass(frozen=True, slots=True)

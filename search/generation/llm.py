@@ -97,13 +97,13 @@ class LanguageModelGenerator(Generator):
 
     def _request(self, prompt: Prompt) -> ChatRequest:
         crops = MOST_CROPS * TOKENS_A_PICTURE if self.can_see else 0
-        most = min(prompt.wishes.max_tokens or settings.GENERATION_MAX_TOKENS, settings.GENERATION_MAX_TOKENS)
+        most = min(prompt.style.max_tokens or settings.GENERATION_MAX_TOKENS, settings.GENERATION_MAX_TOKENS)
         return ChatRequest(
             prompt.instructions,
             [part.png if isinstance(part, Crop) else part for part in prompt.parts],
             # The longest question and answer.
-            input_tokens=settings.GENERATION_CONTEXT_TOKENS + crops + len(prompt.wishes.instructions) // 3,
+            input_tokens=settings.GENERATION_CONTEXT_TOKENS + crops + len(prompt.style.instructions) // 3,
             output_tokens=most,
             max_tokens=most,
-            temperature=prompt.wishes.temperature,
+            temperature=prompt.style.temperature,
         )

@@ -13,7 +13,7 @@ from string import Template
 
 from core.llm.fencing import FencedText, joined_texts
 from kb.embedding import embedding_model
-from runs.context import NO_WISHES, WritingWishes
+from runs.context import PLAIN_STYLE, WritingStyle
 from search.contexts import Context
 from search.generation.base import Crop, GenerationRequest
 from search.generation.fencing import ContextFence
@@ -23,7 +23,7 @@ ANSWER = "answer.v1"
 REFLECTION = "reflection.v1"
 NO_REFLECTION = "no_reflection.v1"
 CROPS = "crops.v1"
-WISHES = "wishes.v1"
+STYLE = "style.v1"
 MOST_BYTES_PER_TOKEN = 6
 """Of UTF-8. Running text has four or five; so the budget bounds the request in characters, too."""
 _RUN = re.compile(r"\S{50}")
@@ -38,7 +38,7 @@ class Prompt:
     """The message: text, and between texts how a source looks."""
     read: frozenset[int]
     """The ranks of the contexts in it."""
-    wishes: WritingWishes = NO_WISHES
+    style: WritingStyle = PLAIN_STYLE
 
     @property
     def message(self) -> str:
@@ -63,10 +63,10 @@ def compose(asked: GenerationRequest, budget: int) -> Prompt:
         return tokens_of(fence.source(context, text))
 
     excerpts = pack(asked.contexts, budget, size)
-    wishes = asked.wishes.instructions.strip()
+    style = asked.style.instructions.strip()
     parts = [
         *_sources(fence, excerpts, asked.crops),
-        *([fence.around("wishes", wishes)] if wishes else []),
+        *([fence.around("style", style)] if style else []),
         fence.question(asked.question),
     ]
     instructions = render(
@@ -77,10 +77,10 @@ def compose(asked: GenerationRequest, budget: int) -> Prompt:
     )
     if any(isinstance(part, Crop) for part in parts):
         instructions = f"{instructions}\n\n{render(CROPS)}"
-    if wishes:
-        instructions = f"{instructions}\n\n{render(WISHES, fence=fence.secret)}"
+    if style:
+        instructions = f"{instructions}\n\n{render(STYLE, fence=fence.secret)}"
     read = frozenset(excerpt.context.rank for excerpt in excerpts)
-    return Prompt(instructions, _with_texts_joined(parts), read, asked.wishes)
+    return Prompt(instructions, _with_texts_joined(parts), read, asked.style)
 
 
 def tokens_of(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Assistants as models of other people's protocols, and wishes that reach the model that writes."""
+"""Assistants as models of other people's protocols, and style that reach the model that writes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_nobody_names_an_assistant_that_is_not_theirs(people: Cast) -> Non
             assert (reply.status_code, reply.json()["error"]["code"]) == (400, "model_not_found")
 
 
-async def test_wishes_reach_the_model_without_an_assistant(
+async def test_a_style_reaches_the_model_without_an_assistant(
     people: Cast, model: OpenAiProvider, solar: None
 ) -> None:
     model.turns = [ANSWER]
@@ -99,7 +99,7 @@ async def test_wishes_reach_the_model_without_an_assistant(
     assert (writing["temperature"], writing["max_tokens"]) == (0.5, 50)
     shown = str([each["content"] for each in writing["messages"]])
     # Within the fence, and unable to pose as one.
-    assert "Speak like a captain." in shown and "wishes =====" in shown
+    assert "Speak like a captain." in shown and "style =====" in shown
     assert "===== 0123456789abcdef" not in shown
 
 

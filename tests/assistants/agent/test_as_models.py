@@ -1,4 +1,4 @@
-"""Assistants as models of other people's protocols, and style that reach the model that writes."""
+"""Assistants as models of other people's protocols, and a style that reaches the model that writes."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class TestConversation:
             user("Why?"),
         ]
         expected = [{"question": "One?\nOr two?", "answer": "Two."}]
-        assert conversation_of(items, "input") == Conversation("Why?", expected)
+        assert conversation_of(items, "input") == Conversation("Why?", expected, "Be brief.")
 
     def test_the_last_turns_count(self) -> None:
         items = [each for number in range(30) for each in (user(f"{number}?"), assistant("Yes."))]

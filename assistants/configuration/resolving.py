@@ -69,7 +69,8 @@ def binding_for(principal: Principal, bindings: Sequence[Binding], arrival: Arri
 
     The most specific way wins: the site of a widget, then the protocol, then the key, then any key.
     """
-    if arrival.origin is not None:
+    # A widget has a token. A key may not choose by a header, which programs can write, what binds it.
+    if arrival.origin is not None and principal.token_expires_at is not None:
         for binding in bindings:
             if binding.kind == BindingKind.WIDGET and arrival.origin in binding.origins:
                 return binding

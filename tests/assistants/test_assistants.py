@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
+from django.utils import timezone
 
 from accounts.models import AuditEntry, Membership, Session
 from accounts.roles import Role
@@ -200,6 +202,7 @@ async def test_the_way_of_a_request_decides(people: Cast) -> None:
         bindings = list(Binding.objects.all())
         own = principal_of_key(key)
         other = principal_of_key(ApiKey.objects.select_related("user").get(user=people.bob))
+        browser = replace(other, token_expires_at=timezone.now())
         person = principal_of_user(people.alice)
         ways = [
             (person, Arrival("http", "/api/v1/tools/agent")),
@@ -208,8 +211,9 @@ async def test_the_way_of_a_request_decides(people: Cast) -> None:
             (other, Arrival("http", "/v1/responses")),
             (other, Arrival("http", "/mcp")),
             (other, Arrival("websocket", "/ws/tools/agent")),
+            (browser, Arrival("http", "/api/v1/tools/agent", "https://shop.example")),
+            (browser, Arrival("http", "/api/v1/tools/agent", "https://other.example")),
             (other, Arrival("http", "/api/v1/tools/agent", "https://shop.example")),
-            (other, Arrival("http", "/api/v1/tools/agent", "https://other.example")),
         ]
         found = [binding_for(principal, bindings, arrival) for principal, arrival in ways]
         return [(each.kind, each.key_id is not None) for each in found if each is not None]
@@ -222,6 +226,7 @@ async def test_the_way_of_a_request_decides(people: Cast) -> None:
         ("mcp", False),
         ("websocket", False),
         ("widget", False),
+        ("api_key", False),
         ("api_key", False),
     ]
 

@@ -103,7 +103,7 @@ class ChatModel:
             usage = self._usage(response)
             bill.cost = usage.cost
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        calls = [_call(part) for part in response.parts if isinstance(part, ToolCallPart)]
+        calls = tuple(_call(part) for part in response.parts if isinstance(part, ToolCallPart))
         return ChatReply(text, usage, calls)
 
     async def stream(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import logging
 import re
 import threading
@@ -23,7 +24,7 @@ from PIL import Image
 from pytest_django import Settings
 
 from core.errors import BudgetExceeded, LocusError, Overloaded, ProviderError, Timeout
-from core.llm.base import ChatReply, ChatRequest, ChatUsage
+from core.llm.base import ChatFunction, ChatReply, ChatRequest, ChatUsage, FunctionStep
 from core.llm.fencing import Fence
 from core.llm.gateway import ATTEMPTS, ChatModel
 from core.llm.registry import PROVIDERS, chat_model, usual_key
@@ -318,3 +319,25 @@ def test_marks_go_through_it(named: str, provider: ScriptedProvider, settings: S
     assert (name, bill.cost) == ("gpt-4o-mini", Decimal("0.00021")) and estimate > 0
     shown = shown_in(provider)
     assert "Bread." in shown and not [pose for pose in POSING if pose in shown]
+
+
+# --- Functions -------------------------------------------------------------------------------------------
+
+
+async def test_calls_of_functions_and_what_they_returned(
+    provider: ScriptedProvider, model: ChatModel
+) -> None:
+    function = ChatFunction("look_up", "Looks a word up.", {"type": "object", "properties": {}})
+    offering = replace(REQUEST, functions=[function])
+    provider.turns = [Turn(calls=(("look_up", {"word": "lamp"}), ("look_up", {"word": "oil"}))), Turn()]
+    reply = await model.ask(offering, UNRECORDED, within=30.0)
+    assert [(call.name, call.arguments) for call in reply.calls] == [
+        ("look_up", {"word": "lamp"}),
+        ("look_up", {"word": "oil"}),
+    ]
+    results = [(call, FENCE.around("result", f"{number} found")) for number, call in enumerate(reply.calls)]
+    ended = await model.ask(replace(offering, steps=[FunctionStep(results)]), UNRECORDED, within=30.0)
+    assert (ended.text, tuple(ended.calls)) == (GOOD, ())
+    told = json.dumps(provider.requests[-1]["messages"])
+    assert "0 found" in told and "1 found" in told and "lamp" in told
+    assert "look_up" in json.dumps(provider.requests[0]["tools"])

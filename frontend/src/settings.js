@@ -75,6 +75,8 @@ class SettingsPage {
     if (!this.#told) return;
     for (const setting of this.#settings) setting.show(this.#told, chosen[setting.name]);
     this.#explain();
+    // What is folded is seen where it was chosen.
+    for (const setting of this.#settings) if (setting.isOwn) setting.unfold();
   }
 
   #explain() {
@@ -105,6 +107,14 @@ class Setting {
     this.name = node.dataset.setting;
   }
 
+  get isOwn() {
+    return this.chosen !== null;
+  }
+
+  unfold() {
+    this.#node.closest("details")?.setAttribute("open", "");
+  }
+
   get chosen() {
     return chosenIn(this.#node.dataset.kind, this.#control.value);
   }
@@ -131,13 +141,14 @@ class Setting {
   explain(told, context) {
     const source = this.#node.querySelector(".setting-source");
     source.textContent = sourceOf(this.chosen, { ...context, inherited: at(told.inherited, this.name) });
-    this.#node.classList.toggle("is-own", this.chosen !== null);
+    this.#node.classList.toggle("is-own", this.isOwn);
   }
 
   showError(message) {
     const error = this.#node.querySelector(".field-error");
     error.textContent = message;
     error.hidden = !message;
+    if (message) this.unfold();
     this.#control.setAttribute("aria-invalid", String(Boolean(message)));
   }
 }

@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.templatetags.static import static
 
 from accounts.access.identity import principal_of_user
-from accounts.models import User
+from accounts.models import User, Workspace
 from kb.models import Document
 
 
@@ -21,7 +21,11 @@ def favicon(request: HttpRequest) -> HttpResponse:
 @login_required
 def documents(request: HttpRequest) -> HttpResponse:
     """Show the list of documents, with upload and progress."""
-    return render(request, "kb/documents.html", {"undo_secs": settings.DOCUMENT_UNDO_SECS})
+    assert isinstance(request.user, User)
+    # The script fills the choice of a workspace later; its place is there from the beginning.
+    several = Workspace.objects.filter(members=request.user, deleted_at=None).count() > 1
+    shown = {"undo_secs": settings.DOCUMENT_UNDO_SECS, "has_several_workspaces": several}
+    return render(request, "kb/documents.html", shown)
 
 
 @login_required

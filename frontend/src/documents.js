@@ -1,25 +1,25 @@
 // The list of documents: filtered and sorted by the API, kept up to date by a feed, changed one by one or many at once.
 import { statusOf } from "./activity.js";
-import { get, patch, post } from "./api.js";
+import { get } from "./api.js";
 import { arranged } from "./arrange.js";
 import { startBulkBar } from "./bulk-bar.js";
+import { ChosenDocuments } from "./chosen.js";
 import { startCollections } from "./collections.js";
 import { startColumns } from "./columns.js";
+import { changesOf } from "./document-actions.js";
 import { cardOf } from "./document-card.js";
 import { rowOf } from "./document-row.js";
+import { filtersIn, showFilters, showSummary } from "./documents-filters.js";
+import { newRows, showOrder } from "./documents-layout.js";
+import { pollBusy, pollNew } from "./documents-poll.js";
 import { conditionsOf, FIELDS, fromAddress, NEWEST_FIRST, nextSort, toAddress } from "./documents-query.js";
-import { announce, h, parts, toast } from "./dom.js";
+import { ListedWorkspaces } from "./documents-workspaces.js";
+import { announce, parts, toast } from "./dom.js";
 import { startFeed } from "./feed.js";
-import { bytes, documentCount, language } from "./format.js";
-import { chooseWorkspace, mayEdit, readOnlyWords, targetsOf } from "./move.js";
-import { PagedRows } from "./paged-rows.js";
-import { chooseReplacement, replaceFile } from "./replace-file.js";
+import { mayEdit, readOnlyWords } from "./move.js";
 import { debounced } from "./scope.js";
-import { ChosenDocuments } from "./chosen.js";
-import { askPassword } from "./unlock.js";
-import { startUploads } from "./uploads.js";
-import { FORMATS } from "./locale.js";
 import { t } from "./texts.js";
+import { startUploads } from "./uploads.js";
 
 // Rows are made a block at a time: this many take a tenth of a second at most, on a slow machine too.
 const BLOCK = 25;
@@ -34,7 +34,7 @@ class DocumentList {
   #page;
   #parts;
   #state = fromAddress(location.search);
-  #workspaces = new Map();
+  #workspaces;
   #selection = new ChosenDocuments(() => this.#chosen());
   #depths = new Map();
   #rows = null;
@@ -49,11 +49,12 @@ class DocumentList {
   constructor(page) {
     this.#page = page;
     this.#parts = parts(page);
+    this.#workspaces = new ListedWorkspaces(this.#parts, () => this.#state.filters.workspace);
     startUploads(page, this.#parts, {
-      workspace: () => this.#uploadWorkspace(),
+      workspace: () => this.#workspaces.uploadTarget(this.#collections.chosen()),
       collection: () => this.#collections.chosen(),
       onAdded: (documents) => this.#added(documents),
-      onRefused: () => toast(readOnlyWords(this.#workspaces.get(this.#state.filters.workspace))),
+      onRefused: () => toast(readOnlyWords(this.#workspaces.byId.get(this.#state.filters.workspace))),
     });
     this.#collections = this.#startCollections();
     this.#bulk = startBulkBar(page, this.#parts, {
@@ -61,7 +62,7 @@ class DocumentList {
       filter: () => conditionsOf(this.#state.filters),
       loaded: () => this.#choosable(),
       matching: () => this.#parts.bulkBar.dataset.matching,
-      targets: () => [...this.#workspaces.values()].filter(mayEdit),
+      targets: () => this.#workspaces.editable,
       onGone: (ids) => ids.forEach((id) => this.#deleted(id)),
       onChanged: () => this.#reload().then(() => this.#collections.load()),
     });
@@ -70,8 +71,8 @@ class DocumentList {
   #startCollections() {
     return startCollections(this.#page, this.#parts, {
       filters: () => this.#state.filters,
-      workspaces: () => this.#workspaces,
-      target: () => this.#uploadWorkspace(),
+      workspaces: () => this.#workspaces.byId,
+      target: () => this.#workspaces.uploadTarget(this.#collections.chosen()),
       choose: (collection) => this.#filter({ ...this.#state.filters, collection }),
       act: (action, done) => this.#bulk.run(action, done),
     });
@@ -82,7 +83,7 @@ class DocumentList {
     const changed = debounced(() => this.#filtersChanged());
     filters.addEventListener("input", (event) => (event.target === sort ? this.#sortBy(sort.value) : changed()));
     filters.addEventListener("submit", (event) => event.preventDefault());
-    filters.addEventListener("input", () => this.#suitRole());
+    filters.addEventListener("input", () => this.#workspaces.suitRole());
     more.addEventListener("click", () => this.#loadMore());
     new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), { rootMargin: "1500px" }).observe(more);
     clearFilters.addEventListener("click", () => this.#filter(Object.fromEntries(FIELDS.map((name) => [name, ""]))));
@@ -92,10 +93,10 @@ class DocumentList {
     chooseAll.addEventListener("click", () => (chooseAll.checked ? this.#selection.choose(this.#choosable()) : this.#selection.clear()));
     window.addEventListener("popstate", () => this.#go(fromAddress(location.search)));
     startColumns(columns, table);
-    this.#fillForm();
+    showFilters(this.#parts, this.#state);
     this.#arrange();
     this.#feed = startFeed({
-      workspaces: () => this.#watched(),
+      workspaces: () => this.#workspaces.watched,
       onUpdate: (document) => this.#updated(document),
       onDelete: (id) => this.#deleted(id),
       onPoll: () => this.#poll(),
@@ -103,7 +104,8 @@ class DocumentList {
     // The reader may upload from now on.
     this.#newer = new Map();
     try {
-      await this.#loadWorkspaces();
+      await this.#workspaces.load();
+      this.#page.classList.toggle("one-workspace", this.#workspaces.byId.size < 2);
       await this.#collections.load();
     } catch (error) {
       toast(error.message, { error: true });
@@ -111,44 +113,15 @@ class DocumentList {
     await this.#reload(this.#newer);
   }
 
-  async #loadWorkspaces() {
-    const { results } = await get("/workspaces", { limit: 200 });
-    const { workspace, workspaceField, uploadWorkspace } = this.#parts;
-    this.#workspaces = new Map(results.map((one) => [one.id, one]));
-    workspace.append(...results.map(({ id, name }) => new Option(name, id)));
-    workspace.value = this.#workspaces.has(this.#state.filters.workspace) ? this.#state.filters.workspace : "";
-    const writable = results.filter(mayEdit);
-    uploadWorkspace.append(...writable.map(({ id, name }) => new Option(name, id)));
-    uploadWorkspace.value = (writable.find((one) => one.personal) ?? writable[0])?.id ?? "";
-    this.#suitRole();
-    workspaceField.hidden = results.length < 2;
-    this.#page.classList.toggle("one-workspace", results.length < 2);
-  }
-
   // --- What is shown ---------------------------------------------------------------------------------------
 
-  #fillForm() {
-    const { filters, sort, moreFilters } = this.#parts;
-    for (const name of FIELDS) {
-      const control = filters.elements[name];
-      if (!control) continue;
-      const value = this.#state.filters[name];
-      // Options come with the summary; a link may name one before.
-      if (control.tagName === "SELECT" && value && ![...control.options].some((one) => one.value === value)) control.append(new Option(value, value));
-      control.value = value;
-    }
-    sort.value = this.#state.sort;
-    if (["type", "tag", "language", "from", "to"].some((name) => this.#state.filters[name])) moreFilters.open = true;
-  }
-
   #filtersChanged() {
-    const given = Object.fromEntries(new FormData(this.#parts.filters));
-    this.#go({ ...this.#state, filters: { ...this.#state.filters, ...Object.fromEntries(FIELDS.filter((name) => name in given).map((name) => [name, given[name]])) } }, { replace: true });
+    this.#go({ ...this.#state, filters: filtersIn(this.#parts.filters, this.#state.filters) }, { replace: true });
   }
 
   #filter(filters) {
     this.#go({ ...this.#state, filters });
-    this.#suitRole();
+    this.#workspaces.suitRole();
   }
 
   #sortBy(sort) {
@@ -169,27 +142,18 @@ class DocumentList {
     const address = location.pathname + toAddress(state);
     this.#collections.show();
     if (address !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", address);
-    this.#fillForm();
+    showFilters(this.#parts, this.#state);
     this.#arrange();
     this.#selection.clear();
     return this.#reload();
   }
 
-  /** Make the table or the grid the list, empty; say in the heads of columns how it is sorted. */
+  /** Make the table or the grid the list, empty. */
   #arrange() {
-    const { table, grid, tableWrap, viewTable, viewGrid } = this.#parts;
     const isGrid = this.#state.view === "grid";
     this.#rows?.clear();
-    this.#rows = isGrid
-      ? new PagedRows(grid, { newBlock: () => h("div", { class: "cards" }), row: (document) => this.#card(document), space: (height) => sized(h("div", { class: "cards-space" }), height) })
-      : new PagedRows(table, { newBlock: () => h("tbody"), row: (document) => this.#row(document), space: (height) => h("tr", { "aria-hidden": "true" }, sized(h("td", { class: "row-space" }), height)) });
-    tableWrap.classList.toggle("is-grid", isGrid);
-    viewTable.setAttribute("aria-pressed", String(!isGrid));
-    viewGrid.setAttribute("aria-pressed", String(isGrid));
-    for (const button of table.querySelectorAll("[data-sort]")) {
-      const is = this.#state.sort.replace(/^-/, "") === button.dataset.sort;
-      button.closest("th").setAttribute("aria-sort", is ? (this.#state.sort.startsWith("-") ? "descending" : "ascending") : "none");
-    }
+    this.#rows = newRows(this.#parts, { isGrid, row: (document) => this.#row(document), card: (document) => this.#card(document) });
+    showOrder(this.#parts.table, this.#state.sort);
   }
 
   /** Ask for the list; `newer` keeps what is heard of documents meanwhile, which the list may be too old to know. */
@@ -212,29 +176,13 @@ class DocumentList {
       this.#take(list);
       this.#newer = null;
       for (const show of newer.values()) show();
-      this.#summarise(whole, matching ?? whole);
+      showSummary(this.#parts, { whole, matching: matching ?? whole, status: this.#state.filters.status });
       this.#feed.watch();
     } catch (error) {
       if (loading !== this.#loading) return;
       this.#newer = null;
       toast(error.message, { error: true });
     }
-  }
-
-  /** Say how many there are and what they use; offer what there is to filter by. */
-  #summarise(whole, matching) {
-    const { filters, usage, failedBar, failedWords, showFailed, bulkBar } = this.#parts;
-    usage.textContent = whole.documents ? `${documentCount(whole.documents)}, ${bytes(whole.bytes)}${matching.documents === whole.documents ? "" : ` · ${t("{number} shown", { number: matching.documents.toLocaleString(FORMATS) })}`}` : "";
-    bulkBar.dataset.matching = matching.documents;
-    const failed = whole.statuses.failed ?? 0;
-    const shows = this.#state.filters.status === "failed";
-    failedBar.hidden = !failed && !shows;
-    failedWords.textContent = t("{failed} of {documents} failed.", { failed: failed.toLocaleString(FORMATS), documents: documentCount(whole.documents) });
-    showFailed.textContent = shows ? t("Show all") : t("Show them");
-    fill(filters.elements.type, whole.types, (type) => type.toUpperCase());
-    fill(filters.elements.language, whole.languages, language);
-    fill(filters.elements.tag, whole.tags, (tag) => tag);
-    this.#parts.tagNames.replaceChildren(...Object.keys(whole.tags).map((tag) => new Option(tag, tag)));
   }
 
   async #loadMore() {
@@ -278,12 +226,12 @@ class DocumentList {
   }
 
   #row(document) {
-    const workspace = this.#workspaces.get(document.workspace_id);
+    const workspace = this.#workspaces.byId.get(document.workspace_id);
     return rowOf(document, { workspace, depth: this.#depths.get(document.id) ?? 0 }, this.#actions(document));
   }
 
   #card(document) {
-    return cardOf(document, this.#workspaces.get(document.workspace_id), this.#actions(document));
+    return cardOf(document, this.#workspaces.byId.get(document.workspace_id), this.#actions(document));
   }
 
   #actions(document) {
@@ -292,19 +240,14 @@ class DocumentList {
       onChoose: (id, chosen, range) => this.#selection.set(id, chosen, { range, ids: this.#choosable() }),
       onTag: (tag) => this.#filter({ ...this.#state.filters, tag }),
       onDelete: () => this.#bulk.remove([document]),
-      onCancel: () => this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/cancel`, {}))),
-      onMove: targetsOf(document, this.#workspaces).length ? () => this.#move(document) : null,
-      onReprocess: () => this.#attempt(async () => this.#updated(await post(`/documents/${document.id}/reprocess`, {}))),
-      onUnlock: () => this.#unlock(document),
-      onReplaceSound: () => this.#replace(document),
-      onReplace: (file) => this.#attempt(async () => this.#updated(await replaceFile(document, file))),
+      ...changesOf(document, { targets: this.#workspaces.targetsOf(document), onUpdate: (changed) => this.#updated(changed) }),
     };
   }
 
   // --- What is chosen --------------------------------------------------------------------------------------
 
   #choosable() {
-    return this.#rows.items.filter(({ workspace_id: id }) => mayEdit(this.#workspaces.get(id))).map(({ id }) => id);
+    return this.#rows.items.filter(({ workspace_id: id }) => mayEdit(this.#workspaces.byId.get(id))).map(({ id }) => id);
   }
 
   #chosen() {
@@ -319,32 +262,6 @@ class DocumentList {
 
   // --- What changes ----------------------------------------------------------------------------------------
 
-  /** An upload goes where the list is looking, else where the reader says; nowhere without the role. */
-  #uploadWorkspace() {
-    const within = this.#collections.chosen()?.workspace_id;
-    const shown = this.#workspaces.get(within ?? this.#state.filters.workspace);
-    return shown ? (mayEdit(shown) ? shown : null) : this.#workspaces.get(this.#parts.uploadWorkspace.value);
-  }
-
-  /** Offer only what the role in the chosen workspace allows, and say where an upload goes. */
-  #suitRole() {
-    const { adding, emptyHelp, filters, readOnly, uploadTarget, uploadWorkspace } = this.#parts;
-    const shown = this.#workspaces.get(filters.elements.workspace.value);
-    const refused = Boolean(shown) && !mayEdit(shown);
-    adding.hidden = refused;
-    readOnly.hidden = !refused;
-    emptyHelp.hidden = refused;
-    if (refused) readOnly.textContent = readOnlyWords(shown);
-    if (shown && !refused) uploadWorkspace.value = shown.id;
-    uploadWorkspace.disabled = Boolean(shown);
-    uploadTarget.hidden = this.#workspaces.size < 2;
-  }
-
-  #watched() {
-    const { workspace } = this.#state.filters;
-    return workspace ? [workspace] : [...this.#workspaces.keys()];
-  }
-
   #added(documents) {
     for (const document of documents) this.#newer?.set(document.id, () => this.#added([document]));
     for (const { id } of documents) this.#rows.remove(id);
@@ -358,7 +275,7 @@ class DocumentList {
   #updated(document) {
     this.#newer?.set(document.id, () => this.#updated(document));
     const known = this.#rows.items.find(({ id }) => id === document.id);
-    if (!this.#watched().includes(document.workspace_id)) return this.#deleted(document.id);
+    if (!this.#workspaces.watched.includes(document.workspace_id)) return this.#deleted(document.id);
     if (!known) return this.#isFiltered() || this.#added([document]);
     const row = this.#rows.rowOf(document.id);
     // A row is replaced with what changes in it; the reader's focus in it must survive, and what is unfolded.
@@ -384,70 +301,11 @@ class DocumentList {
 
   /** Ask what has become of the documents that are worked on, and for those that came since. */
   #poll() {
-    return Promise.all([this.#pollBusy(), this.#pollNew()]);
-  }
-
-  async #pollNew() {
+    const { items } = this.#rows;
+    const handlers = { onUpdate: (document) => this.#updated(document), onGone: (id) => this.#deleted(id) };
     // In a list of another order, of which only a part is here, a new one can't be told from the rest.
     const isPartial = this.#next && this.#state.sort !== NEWEST_FIRST;
-    if (this.#newer || this.#isFiltered() || isPartial) return;
-    const newest = this.#rows.items.reduce((latest, { created_at: at }) => (at > latest ? at : latest), "");
-    const { results } = await get("/documents", { workspace_id: this.#state.filters.workspace, created_after: newest, ordering: "created_at", limit: PAGE }).catch(() => ({ results: [] }));
-    const known = new Set(this.#rows.items.map(({ id }) => id));
-    for (const document of results) if (!known.has(document.id)) this.#updated(document);
+    const knowsNew = !this.#newer && !this.#isFiltered() && !isPartial;
+    return Promise.all([pollBusy(items, handlers), knowsNew && pollNew(items, this.#state.filters.workspace, handlers)]);
   }
-
-  async #pollBusy() {
-    const busy = this.#rows.items.filter((document) => statusOf(document).busy);
-    await Promise.all(
-      busy.map(({ id }) =>
-        get(`/documents/${id}`).then(
-          (document) => this.#updated(document),
-          (error) => error.status === 404 && this.#deleted(id),
-        ),
-      ),
-    );
-  }
-
-  async #move(document) {
-    const id = await chooseWorkspace(`“${document.name}”`, targetsOf(document, this.#workspaces));
-    if (!id) return;
-    await this.#attempt(async () => {
-      this.#updated(await patch(`/documents/${document.id}`, { workspace_id: id }));
-      toast(t("“{name}” is in {workspace} now.", { name: document.name, workspace: this.#workspaces.get(id).name }));
-    });
-  }
-
-  async #replace(document) {
-    const file = await chooseReplacement(document);
-    if (file) await this.#attempt(async () => this.#updated(await replaceFile(document, file)));
-  }
-
-  async #unlock(document) {
-    const unlocked = await askPassword(document.name, (password) => post(`/documents/${document.id}/unlock`, { password }));
-    if (unlocked) this.#updated(unlocked);
-  }
-
-  async #attempt(action) {
-    try {
-      await action();
-    } catch (error) {
-      toast(error.message, { error: true });
-    }
-  }
-}
-
-function sized(element, height) {
-  element.style.height = `${height}px`;
-  return element;
-}
-
-/** Offer the values that there are, the most frequent first, and keep what is chosen. */
-function fill(select, counts, wordsOf) {
-  const chosen = select.value;
-  const values = Object.keys(counts);
-  if (chosen && !values.includes(chosen)) values.push(chosen);
-  const options = values.map((value) => new Option(counts[value] ? `${wordsOf(value)} (${counts[value].toLocaleString(FORMATS)})` : wordsOf(value), value));
-  select.replaceChildren(select.options[0], ...options);
-  select.value = chosen;
 }

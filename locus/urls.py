@@ -15,7 +15,7 @@ from accounts import (
     workspaces_api,
 )
 from assistants.api import assistants, bindings, messages, sessions
-from assistants.gateway import completions_api, models_api, responses_api
+from assistants.gateway import completions_api, embeddings_api, models_api, rerank_api, responses_api
 from assistants.gateway import search_api as gateway_search
 from assistants.gateway.mcp.views import McpView
 from core.api.opaque import OpaqueConverter
@@ -139,6 +139,8 @@ gateway = [
     path("v1/chat/completions", completions_api.CompletionsView.as_view()),
     path("chat/completions", completions_api.CompletionsView.as_view()),
     path("v1/models", models_api.ModelNamesView.as_view()),
+    path("v1/embeddings", embeddings_api.EmbeddingsView.as_view()),
+    path("v1/rerank", rerank_api.RerankView.as_view()),
     path("mcp", McpView.as_view()),
     path(
         "search",

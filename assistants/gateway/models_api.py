@@ -14,6 +14,8 @@ from assistants.gateway.plan import OUR_MODEL, models_of
 from assistants.gateway.view import GatewayView
 from assistants.models import Assistant
 from core.errors import NotFound
+from kb.embedding import embedding_model
+from search.rerank.registry import reranker
 
 CREATED = 1_760_000_000
 """Of all models, in seconds since 1970: clients expect a number, and nobody knows a better one."""
@@ -23,11 +25,11 @@ class ModelNamesView(GatewayView):
     """The names that a request's `model` may have."""
 
     def get(self, request: Request) -> Response:
-        """List them: our own, the model that writes the answers of the caller's workspace, and assistants."""
+        """List our own, those that write, embed and rerank, and assistants."""
         principal = principal_of(request)
         models = [
             {"id": name, "object": "model", "created": CREATED, "owned_by": "locus"}
-            for name in _names(principal)
+            for name in [*_names(principal), *_names_of_computing()]
         ]
         models += map(_as_model, listed_assistants(principal).order_by("name", "pk"))
         return Response({"object": "list", "data": models})
@@ -51,3 +53,8 @@ def _names(principal: Principal) -> list[str]:
     except NotFound:
         # A key of several workspaces names one with each request.
         return [OUR_MODEL]
+
+
+def _names_of_computing() -> list[str]:
+    chosen = reranker()
+    return [embedding_model().name, *([chosen.name] if chosen else [])]

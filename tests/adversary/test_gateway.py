@@ -16,6 +16,7 @@ from asgiref.sync import sync_to_async
 from pytest import Subtests
 
 from assistants.gateway.response import response_id
+from kb.embedding import embedding_model
 from locus.urls import gateway
 from tests.adversary.requests import Answer, unknown
 from tests.adversary.world import ATTACKERS, SECRET, Attacker, World, lost_rows, rows
@@ -44,6 +45,13 @@ class Place:
         return f"{self.method} {self.route} {self.name}"
 
 
+def _of_asker(route: str, asked: Body) -> list[Place]:
+    return [
+        Place("workspace", route, "workspace_id", lambda id: asked | {"workspace_id": id}),
+        Place("session", route, "session_id", lambda id: asked | {"session_id": id}),
+    ]
+
+
 def _of_answers(route: str, asked: Body) -> list[Place]:
     def scope(name: str, kind: str) -> Place:
         def body(id: str) -> Body:
@@ -53,9 +61,8 @@ def _of_answers(route: str, asked: Body) -> list[Place]:
         return Place(kind, route, f"tools.{name}", body)
 
     return [
-        Place("workspace", route, "workspace_id", lambda id: asked | {"workspace_id": id}),
+        *_of_asker(route, asked),
         Place("assistant", route, "model", lambda id: asked | {"model": id}),
-        Place("session", route, "session_id", lambda id: asked | {"session_id": id}),
         scope("document_ids", "document"),
         scope("workspace_ids", "workspace"),
         scope("collection_ids", "collection"),
@@ -76,8 +83,9 @@ PLACES = [
     *_of_answers("v1/agent", INPUT),
     *_of_answers("v1/chat/completions", MESSAGES),
     *_of_answers("chat/completions", MESSAGES),
-    Place("workspace", "search", "workspace_id", lambda id: {"query": "jam", "workspace_id": id}),
-    Place("session", "search", "session_id", lambda id: {"query": "jam", "session_id": id}),
+    *_of_asker("search", {"query": "jam"}),
+    *_of_asker("v1/embeddings", {"model": embedding_model().name, "input": "jam"}),
+    *_of_asker("v1/rerank", {"query": "jam", "documents": ["jam", "tea"]}),
     _of_mcp("fetch", "id", "chunk", str),
     _of_mcp("fetch", "id", "document", str),
     _of_mcp("list_documents", "workspace_id", "workspace", str),

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import openai
 import pytest
 from pytest import Subtests
 
-from tests.conformance.gateway import OTHER, PAGE, QUESTION, SOLAR, Gateway, engine
-from tests.conformance.streaming import running
-from tests.conftest import Cast, make_cast
-from tests.factories import indexed_document
+from tests.conformance.gateway import OTHER, PAGE, QUESTION, Gateway
 from tests.testing.search_engines import Failure
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,24 +24,6 @@ FOLLOW_UP: Any = [
     {"role": "assistant", "content": "The solar farm in Almería produced 42 gigawatt hours in 2023 [1]."},
     {"role": "user", "content": "And who is its owner?"},
 ]
-
-
-@pytest.fixture(scope="module")
-def web(django_db_setup: None) -> Iterator[Gateway]:
-    with engine() as (brave, environment), running(**environment) as url:
-        yield Gateway(url, brave)
-
-
-@pytest.fixture
-def gateway(web: Gateway) -> Iterator[Gateway]:
-    cast: Cast = make_cast()
-    indexed_document(cast.team, SOLAR)
-    web.brave.pages = [PAGE, OTHER]
-    web.brave.mishap = lambda: None
-    web.key = cast.keys["alice"]
-    web.switch_web_on(cast)
-    yield web
-    web.close()
 
 
 def test_a_completion(gateway: Gateway) -> None:

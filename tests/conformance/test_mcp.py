@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,39 +17,13 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from kb.models import Document
-from tests.conformance.gateway import OTHER, PAGE, QUESTION, SOLAR, Gateway, engine
-from tests.conformance.streaming import running
-from tests.conftest import Cast, make_cast
-from tests.factories import indexed_document
+from tests.conformance.gateway import PAGE, QUESTION, Gateway
+from tests.conftest import Cast
 from tests.testing.live import environment
 from tests.testing.paths import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TOOLS = ["search", "fetch", "rag_search", "list_documents", "web_search", "web_fetch"]
-
-
-@pytest.fixture(scope="module")
-def web(django_db_setup: None) -> Iterator[Gateway]:
-    with engine() as (brave, environment), running(**environment) as url:
-        yield Gateway(url, brave)
-
-
-@pytest.fixture
-def cast() -> Cast:
-    return make_cast()
-
-
-@pytest.fixture
-def document(cast: Cast) -> Document:
-    return indexed_document(cast.team, SOLAR)
-
-
-@pytest.fixture
-def gateway(web: Gateway, cast: Cast, document: Document) -> Gateway:
-    web.brave.pages = [PAGE, OTHER]
-    web.key = cast.keys["alice"]
-    web.switch_web_on(cast)
-    return web
 
 
 @asynccontextmanager

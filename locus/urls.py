@@ -17,6 +17,8 @@ from accounts import (
 from assistants.api import assistants, bindings, messages, sessions
 from assistants.gateway import completions_api, embeddings_api, models_api, rerank_api, responses_api
 from assistants.gateway import search_api as gateway_search
+from assistants.gateway.file_search import files_api, store_files_api, stores_api
+from assistants.gateway.file_search import search_api as store_search_api
 from assistants.gateway.mcp.views import McpView
 from core.api.opaque import OpaqueConverter
 from core.http.by_method import by_method
@@ -141,6 +143,20 @@ gateway = [
     path("v1/models", models_api.ModelNamesView.as_view()),
     path("v1/embeddings", embeddings_api.EmbeddingsView.as_view()),
     path("v1/rerank", rerank_api.RerankView.as_view()),
+    path("v1/files", files_api.FilesView.as_view()),
+    path("v1/files/<str:id>", files_api.FileView.as_view()),
+    path("v1/files/<str:id>/content", files_api.FileContentView.as_view()),
+    path("v1/vector_stores", stores_api.StoresView.as_view()),
+    path("v1/vector_stores/<str:id>", stores_api.StoreView.as_view()),
+    path("v1/vector_stores/<str:id>/search", store_search_api.StoreSearchView.as_view()),
+    path("v1/vector_stores/<str:id>/files", store_files_api.StoreFilesView.as_view()),
+    path("v1/vector_stores/<str:id>/files/<str:file_id>", store_files_api.StoreFileView.as_view()),
+    path("v1/vector_stores/<str:id>/file_batches", store_files_api.BatchesView.as_view()),
+    path("v1/vector_stores/<str:id>/file_batches/<str:batch_id>", store_files_api.BatchView.as_view()),
+    path(
+        "v1/vector_stores/<str:id>/file_batches/<str:batch_id>/files",
+        store_files_api.BatchFilesView.as_view(),
+    ),
     path("mcp", McpView.as_view()),
     path(
         "search",

@@ -102,18 +102,25 @@ class SearchView(APIView):
 
 def run_search(principal: Principal, inputs: SearchInput) -> SearchResult:
     """Search, count it, and write into the audit log what was found; raise `LocusError`."""
+    return run_ranked_search(principal, inputs)[0]
+
+
+def run_ranked_search(
+    principal: Principal, inputs: SearchInput
+) -> tuple[SearchResult, Sequence[RankedChunk]]:
+    """Do the same, and return also what the results were made from, in their order."""
     principal = inputs.asker(principal)
     inputs.check_visible(principal)
     count_run(principal)
     if principal.workspace_ids:
         # A key whose workspaces are gone finds nothing, and nobody pays.
         admit_run(_paying(principal))
-    result, chunks = _search(principal, inputs)
-    _record(principal, inputs, chunks)
-    return result
+    result, chosen = _search(principal, inputs)
+    _record(principal, inputs, [found.chunk for found in chosen])
+    return result, chosen
 
 
-def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, list[models.Chunk]]:
+def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, list[RankedChunk]]:
     ranking = rank(
         principal,
         inputs.question(),
@@ -132,7 +139,7 @@ def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, li
     )
     if inputs.explain:
         result.explanation = explain(inputs.query, ranking, inputs.limit)
-    return result, [found.chunk for found in chosen]
+    return result, chosen
 
 
 def _record(principal: Principal, inputs: SearchInput, found: Sequence[models.Chunk]) -> None:

@@ -7,5 +7,7 @@ cited.py         a tool's result ─▶ text with `[n]`, its sources, annotation
 response.py      an execution ─▶ the response object
 stream.py        events ─▶ events of a response        chunks.py  events ─▶ chunks of a completion
 errors.py        our errors in OpenAI's form           leaving.py who leaves, leaves no run behind
+computing.py     turns and counts of `/v1/embeddings` and `/v1/rerank`
+file_search/     OpenAI's files and vector stores
 mcp/             the Model Context Protocol
 """

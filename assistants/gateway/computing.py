@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
 
-from accounts.access.identity import AskerFields
 from accounts.principal import Principal
 from accounts.quotas.limits import admit_run
 from accounts.quotas.request_rates import count_run
@@ -36,8 +35,7 @@ class Computation:
     @classmethod
     def admit(cls, principal: Principal, fields: GatewayFields) -> Self:
         """Count the request; raise `LocusError` for an invisible workspace, a rate or a quota."""
-        asker = AskerFields(external_user_id=fields.external_user_id, session_id=fields.session_id)
-        principal = asker.asker(principal)
+        principal = fields.asker(principal)
         workspace_id = paying_workspace(principal, fields.workspace_id)
         count_run(principal)
         admit_run(workspace_id)

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from accounts.principal import MAX_EXTERNAL_USER_ID
+from accounts.access.identity import AskerFields
+from accounts.principal import MAX_EXTERNAL_USER_ID, Principal
 from assistants.gateway.conversation import conversation_of
 from assistants.gateway.errors import UnsupportedParameter
 from core.errors import ValidationError
@@ -44,6 +45,11 @@ class GatewayFields(BaseModel):
     def most_tokens(self) -> int | None:
         """Return how much may be written; None where the request does not say."""
         return None
+
+    def asker(self, principal: Principal) -> Principal:
+        """Return the principal, with the external user and in the session that are given, or raise."""
+        given = AskerFields(external_user_id=self.external_user_id, session_id=self.session_id)
+        return given.asker(principal)
 
     def asker_json(self) -> dict[str, Any]:
         """Return those that are given, as tools take them."""

@@ -37,13 +37,19 @@ class GatewayView(APIView):
     authentication_classes = [KeyAuthentication]
     content_negotiation_class = AnyAccept
     # Asking needs no more than reading.
-    required_scope = "read"
+    required_scope: str | None = "read"
     # The protocols are described by those whose they are; ours is /api/v1.
     schema = None
 
     def get_exception_handler(self) -> Callable[..., Any]:
         """Return what answers errors in their form."""
         return exception_handler
+
+
+class ChangingView(GatewayView):
+    """An address where some methods change something: the method says which scope a key needs."""
+
+    required_scope = None
 
 
 def base_url_of(request: Request) -> str:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assistants.answer import DocumentOptions
 from assistants.gateway.errors import UnsupportedParameter, UnsupportedTool
+from assistants.gateway.file_search.filters import documents_of_file_search
 from core.api.validation import validated
 from core.errors import UnknownField, ValidationError
 from search.web.inputs import WebOptions
@@ -21,7 +22,7 @@ WEB_TYPES = (
     "web_search_preview",
     "web_search_preview_2025_03_11",
 )
-DOCUMENTS, FETCH = "rag_search", "fetch_url"
+DOCUMENTS, FILE_SEARCH, FETCH = "rag_search", "file_search", "fetch_url"
 NO_FUNCTIONS = (
     "Functions are not supported: answers here are composed from documents and web pages, by a pipeline that "
     "hands no functions to its language model."
@@ -93,22 +94,24 @@ def _add(wanted: WantedTools, tool: Any, param: str, chosen: str | None) -> None
     kind = tool.get("type") if isinstance(tool, Mapping) else None
     if kind == "function":
         raise UnsupportedTool(NO_FUNCTIONS, param=f"{param}.type")
-    if not isinstance(kind, str) or kind not in (*WEB_TYPES, DOCUMENTS, FETCH):
+    if not isinstance(kind, str) or kind not in (*WEB_TYPES, DOCUMENTS, FILE_SEARCH, FETCH):
         raise UnsupportedTool(
             f"There is no tool “{kind}” here: {DOCUMENTS}, {WEB_TYPES[0]} and {FETCH} are.",
             param=f"{param}.type",
         )
-    if kind != DOCUMENTS and not are_web_tools_offered():
+    if kind not in (DOCUMENTS, FILE_SEARCH) and not are_web_tools_offered():
         raise UnsupportedTool("This installation does not go to the web.", param=f"{param}.type")
     if chosen is not None and chosen != kind:
         return
     options = {name: value for name, value in tool.items() if name != "type" and value is not None}
-    name = "documents" if kind == DOCUMENTS else "fetch" if kind == FETCH else "web"
+    name = "documents" if kind in (DOCUMENTS, FILE_SEARCH) else "fetch" if kind == FETCH else "web"
     if getattr(wanted, name) is not None:
         raise ValidationError(f"{kind} is among the tools twice.", param=param)
     wanted.params[name] = param
     if kind == DOCUMENTS:
         wanted.documents = _only_known(options, param)
+    elif kind == FILE_SEARCH:
+        wanted.documents = documents_of_file_search(options, param)
     elif kind == FETCH:
         wanted.fetch = _validated(FetchTool, options, param)
     else:

@@ -39,7 +39,7 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 UPLOADS = {
-    "POST": re.compile(r"/api/v1/documents|/api/v1/workspaces/import"),
+    "POST": re.compile(r"/api/v1/documents|/api/v1/workspaces/import|/v1/files"),
     "PUT": re.compile(r"/api/v1/documents/[^/]+/file"),
 }
 FORM_BYTES = 2**20

@@ -18,6 +18,7 @@ from accounts.access.identity import principal_of_user
 from accounts.models import ApiKey, ExternalUserDeletion, Invitation, Session, User, Webhook, Workspace
 from accounts.people.invitations import invite
 from accounts.roles import Role
+from assistants.gateway.file_search.batches import FileBatch
 from assistants.gateway.response import response_id
 from assistants.models import Assistant, AssistantVersion, Binding, BindingKind, ChatMessage, Visibility
 from kb.models import Document, DocumentCollection
@@ -66,6 +67,8 @@ class Owned:
             "external-user-deletions": self.deletion.pk,
             "sessions": self.message.session_id,
             "collections": self.collection.pk,
+            "files": self.document.pk,
+            "vector": self.collection.pk,
             "webhooks": self.webhook.pk,
             "assistants": self.assistant.pk,
         }
@@ -73,6 +76,8 @@ class Owned:
         filled = filled.replace("<uuid:message_id>", str(self.message.pk))
         filled = filled.replace("<uuid:binding_id>", str(self.binding.pk))
         filled = filled.replace("<int:user_id>", str(self.member.pk))
+        filled = filled.replace("<str:file_id>", str(self.document.pk))
+        filled = filled.replace("<str:batch_id>", FileBatch(0, [self.document.pk]).id)
         # Exports and imports are shown in tests/runs/test_archives.py.
         filled = filled.replace("<uuid:transfer_id>", str(self.workspace.pk))
         return "/" + filled.replace("<str:number>", "1").replace("<str:name>", "rag_search")

@@ -10,20 +10,28 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from pytest import Subtests
 
+from assistants.gateway.file_search.batches import FileBatch
 from assistants.gateway.response import response_id
 from kb.embedding import embedding_model
+from kb.models import Document, DocumentCollection
 from locus.urls import gateway
+from tests.adversary.reference import Paper
 from tests.adversary.requests import Answer, unknown
-from tests.adversary.world import ATTACKERS, SECRET, Attacker, World, lost_rows, rows
+from tests.adversary.world import ATTACKERS, SECRET, Attacker, Thing, World, lost_rows, rows
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WITHOUT_IDS = {"v1/models": "a list of names, the same for everybody who sees a workspace"}
+FILE = "v1/files/<str:id>"
+STORE = "v1/vector_stores/<str:id>"
 INPUT = {"model": "locus", "input": "jam"}
 MESSAGES = {"model": "locus", "messages": [{"role": "user", "content": "jam"}]}
 JSON_RPC = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
@@ -40,6 +48,8 @@ class Place:
     name: str
     body: Callable[[str], Body] | None = None
     method: str = "POST"
+    sent: Callable[[str], str] = str
+    """How the id stands in the address."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.route} {self.name}"
@@ -66,6 +76,12 @@ def _of_answers(route: str, asked: Body) -> list[Place]:
         scope("document_ids", "document"),
         scope("workspace_ids", "workspace"),
         scope("collection_ids", "collection"),
+        Place(
+            "collection",
+            route,
+            "tools.vector_store_ids",
+            lambda id: asked | {"tools": [{"type": "file_search", "vector_store_ids": [id]}]},
+        ),
     ]
 
 
@@ -76,9 +92,42 @@ def _of_mcp(tool: str, name: str, kind: str, value: Callable[[str], Any], **more
     return Place(kind, "mcp", f"{tool} {name} {kind}", body)
 
 
+def batch_of(id: str) -> str:
+    """Return the id of a batch of one file."""
+    return FileBatch(1_760_000_000, [UUID(id)]).id
+
+
+def _of_files() -> list[Place]:
+    inside, batches = f"{STORE}/files", f"{STORE}/file_batches"
+    one, batch = f"{inside}/<str:file_id>", f"{batches}/<str:batch_id>"
+    return [
+        *_of_asker("v1/files", {"file": "no file"}),
+        Place("document", "v1/files", "after", None, "GET", lambda id: f"?after={id}"),
+        Place("document", FILE, "id", None, "GET"),
+        Place("document", f"{FILE}/content", "id", None, "GET"),
+        Place("collection", "v1/vector_stores", "after", None, "GET", lambda id: f"?after={id}"),
+        Place("workspace", "v1/vector_stores", "workspace_id", lambda id: {"workspace_id": id}),
+        Place("document", "v1/vector_stores", "file_ids", lambda id: {"file_ids": [id]}),
+        Place("collection", STORE, "id", None, "GET"),
+        Place("collection", STORE, "id", lambda id: {"name": "x"}),
+        Place("collection", f"{STORE}/search", "id", lambda id: {"query": "jam"}),
+        Place("session", f"{STORE}/search", "session_id", lambda id: {"query": "jam", "session_id": id}),
+        Place("collection", inside, "id", None, "GET"),
+        Place("collection", inside, "id", lambda id: {"file_id": unknown("document")}),
+        Place("document", inside, "file_id", lambda id: {"file_id": id}),
+        Place("document", one, "file_id", None, "GET"),
+        Place("document", one, "file_id", lambda id: {"attributes": {"x": 1}}),
+        Place("document", one, "file_id", None, "DELETE"),
+        Place("document", batches, "file_ids", lambda id: {"file_ids": [id]}),
+        Place("document", batch, "batch_id", None, "GET", batch_of),
+        Place("document", f"{batch}/files", "batch_id", None, "GET", batch_of),
+    ]
+
+
 PLACES = [
-    Place("execution", "v1/responses/<str:id>", "id", None, "GET"),
-    Place("execution", "v1/responses/<str:id>/cancel", "id"),
+    Place("execution", "v1/responses/<str:id>", "id", None, "GET", response_id),
+    Place("execution", "v1/responses/<str:id>/cancel", "id", None, "POST", response_id),
+    *_of_files(),
     *_of_answers("v1/responses", INPUT),
     *_of_answers("v1/agent", INPUT),
     *_of_answers("v1/chat/completions", MESSAGES),
@@ -96,6 +145,9 @@ PLACES = [
     _of_mcp("rag_search", "filters", "collection", lambda id: {"collection_ids": [id]}, query="jam"),
     _of_mcp("web_search", "workspace_id", "workspace", str, query="jam"),
     _of_mcp("web_fetch", "workspace_id", "workspace", str, url="https://example.org/"),
+    # At the end, because what an owner deletes is gone.
+    Place("document", FILE, "id", None, "DELETE"),
+    Place("collection", STORE, "id", None, "DELETE"),
 ]
 
 
@@ -104,17 +156,54 @@ def test_every_address_has_a_case() -> None:
     assert routes == {place.route for place in PLACES} | set(WITHOUT_IDS)
 
 
-async def ask(attacker: Attacker, place: Place, id: str) -> Answer:
-    """Send the request of a place with an id there."""
-    sent = response_id(id) if place.kind == "execution" else id
-    address = "/" + re.sub(r"<\w+:id>", sent, place.route)
+def make_world() -> World:
+    """Return a world whose collections hold the documents at their places."""
+    world = World()
+    for store in DocumentCollection.unscoped.all():
+        place = {"workspace_id": store.workspace_id, "external_user_id": store.external_user_id}
+        Document.unscoped.filter(**place, session=None).update(collection_ids=[store.pk])
+    return world
+
+
+def store_of(world: World, attacker: Attacker, thing: Thing | None) -> str:
+    """Return a store that the asker sees, that of the thing if possible; else one that is unknown."""
+    seen = [one for one in world.things if one.kind == "collection" and attacker.sees(one)]
+    if thing is not None and isinstance(thing.rule, Paper):
+        place = (thing.rule.workspace, thing.rule.external)
+        seen.sort(
+            key=lambda one: isinstance(one.rule, Paper) and (one.rule.workspace, one.rule.external) != place
+        )
+    return seen[0].id if seen else unknown("collection")
+
+
+def address_of(place: Place, id: str, store: str) -> str:
+    """Return the address of a place with an id there, and a store where another id has to stand."""
+    sent, address = place.sent(id), "/" + place.route
+    if f":{place.name}>" in address:
+        address = re.sub(rf"<\w+:{place.name}>", sent, address)
+    elif sent.startswith("?"):
+        address += sent
+    return re.sub(r"<\w+:id>", store, address)
+
+
+def content_of(place: Place, id: str) -> tuple[str | bytes, str]:
+    """Return what is sent there, and its type."""
+    body = place.body(id) if place.body else {}
+    if place.route != "v1/files" or place.body is None:
+        return json.dumps(body), "application/json"
+    form = body | {"file": SimpleUploadedFile("jam.txt", b"Jam."), "purpose": "assistants"}
+    return encode_multipart(BOUNDARY, form), MULTIPART_CONTENT
+
+
+async def ask(world: World, attacker: Attacker, place: Place, id: str, thing: Thing | None = None) -> Answer:
+    """Send the request of a place with an id there, which is the thing's or unknown."""
+    address = address_of(place, id, store_of(world, attacker, thing))
     if attacker.asker.session is not None and place.kind != "session":
-        address += f"?session_id={attacker.asker.session}"
+        address += f"{'&' if '?' in address else '?'}session_id={attacker.asker.session}"
     headers = attacker.headers | (MCP_HEADERS if place.route == "mcp" else {})
-    body = json.dumps(place.body(id) if place.body else {})
-    content_type = "application/json"
-    response = await attacker.client().generic(place.method, address, body, content_type, headers=headers)
-    return await Answer.of(response, id, sent)
+    content, content_type = content_of(place, id)
+    response = await attacker.client().generic(place.method, address, content, content_type, headers=headers)
+    return await Answer.of(response, id, place.sent(id))
 
 
 def _is_refusal(place: Place, answer: Answer) -> bool:
@@ -125,11 +214,12 @@ def _is_refusal(place: Place, answer: Answer) -> bool:
 
 async def test_each_place_is_one(subtests: Subtests) -> None:
     """The owner's own id must be answered otherwise than an unknown one, or the walk below proves nothing."""
-    world = await sync_to_async(World)()
+    world = await sync_to_async(make_world)()
     owner = world.owner()
     for place in PLACES:
         thing = next(thing for thing in world.things if thing.kind == place.kind and owner.sees(thing))
-        nothing, mine = await ask(owner, place, unknown(place.kind)), await ask(owner, place, thing.id)
+        nothing = await ask(world, owner, place, unknown(place.kind))
+        mine = await ask(world, owner, place, thing.id, thing)
         with subtests.test(place=str(place)):
             assert _is_refusal(place, nothing), nothing
             assert mine.status < 500 and mine != nothing, mine
@@ -137,16 +227,16 @@ async def test_each_place_is_one(subtests: Subtests) -> None:
 
 @pytest.mark.parametrize("name", ATTACKERS)
 async def test_nobody_reaches_what_is_not_theirs(name: str, subtests: Subtests) -> None:
-    world = await sync_to_async(World)()
+    world = await sync_to_async(make_world)()
     attacker = await sync_to_async(world.attacker)(name)
     before = await sync_to_async(rows)()
     tried = 0
     for place in PLACES:
-        expected = await ask(attacker, place, unknown(place.kind))
+        expected = await ask(world, attacker, place, unknown(place.kind))
         for thing in world.things:
             if thing.kind == place.kind and not attacker.sees(thing):
                 tried += 1
-                answer = await ask(attacker, place, thing.id)
+                answer = await ask(world, attacker, place, thing.id, thing)
                 with subtests.test(place=str(place), thing=f"{thing.kind} {thing.about}"):
                     assert _is_refusal(place, answer), answer
                     assert answer == expected
@@ -157,9 +247,9 @@ async def test_nobody_reaches_what_is_not_theirs(name: str, subtests: Subtests) 
 
 async def test_a_login_opens_nothing(subtests: Subtests) -> None:
     """A page of another site could send the cookie along: only a key or token counts here."""
-    world = await sync_to_async(World)()
+    world = await sync_to_async(make_world)()
     alice = await sync_to_async(world.attacker)("alice logged in")
     for place in PLACES:
         thing = next(thing for thing in world.things if thing.kind == place.kind)
         with subtests.test(place=str(place)):
-            assert (await ask(alice, place, thing.id)).status == 401
+            assert (await ask(world, alice, place, thing.id)).status == 401

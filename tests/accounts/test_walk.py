@@ -93,14 +93,16 @@ def own(cast: Cast) -> Owned:
         user=cast.alice, workspace=cast.team, name="Guide", visibility=Visibility.WORKSPACE
     )
     AssistantVersion.objects.create(assistant=assistant, number=1, name="Guide", settings={})
+    document = indexed_document(cast.team, external_user_id="x")
+    collection = DocumentCollection.unscoped.create(workspace=cast.team, external_user_id="x", name="Harbour")
+    document.collection_ids = [collection.pk]
+    document.save()
     return Owned(
         assistant=assistant,
         binding=Binding.objects.create(assistant=assistant, kind=BindingKind.PAGE),
         message=ChatMessage.unscoped.create(session=session, content="Whose farm?", **owner),
-        document=indexed_document(cast.team, external_user_id="x"),
-        collection=DocumentCollection.unscoped.create(
-            workspace=cast.team, external_user_id="x", name="Harbour"
-        ),
+        document=document,
+        collection=collection,
         execution=begin(principal, tool, inputs, None),
         key=ApiKey.objects.get(user=cast.alice),
         workspace=cast.team,

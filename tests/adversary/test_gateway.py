@@ -111,9 +111,8 @@ def _of_files() -> list[Place]:
         Place("collection", STORE, "id", None, "GET"),
         Place("collection", STORE, "id", lambda id: {"name": "x"}),
         Place("collection", f"{STORE}/search", "id", lambda id: {"query": "jam"}),
-        Place("session", f"{STORE}/search", "session_id", lambda id: {"query": "jam", "session_id": id}),
         Place("collection", inside, "id", None, "GET"),
-        Place("collection", inside, "id", lambda id: {"file_id": unknown("document")}),
+        Place("collection", inside, "id", lambda id: {}),
         Place("document", inside, "file_id", lambda id: {"file_id": id}),
         Place("document", one, "file_id", None, "GET"),
         Place("document", one, "file_id", lambda id: {"attributes": {"x": 1}}),
@@ -122,6 +121,13 @@ def _of_files() -> list[Place]:
         Place("document", batch, "batch_id", None, "GET", batch_of),
         Place("document", f"{batch}/files", "batch_id", None, "GET", batch_of),
     ]
+
+
+def _of_resource(kind: str) -> Place:
+    def body(id: str) -> Body:
+        return JSON_RPC | {"method": "resources/read", "params": {"uri": f"locus://{kind}s/{id}"}}
+
+    return Place(kind, "mcp", f"resource {kind}", body)
 
 
 PLACES = [
@@ -143,6 +149,17 @@ PLACES = [
     _of_mcp("rag_search", "workspace_id", "workspace", str, query="jam"),
     _of_mcp("rag_search", "session_id", "session", str, query="jam"),
     _of_mcp("rag_search", "filters", "collection", lambda id: {"collection_ids": [id]}, query="jam"),
+    _of_mcp("add_document", "workspace_id", "workspace", str, text="jam", wait_secs=0),
+    _of_mcp("add_document", "collection_id", "collection", str, text="jam", wait_secs=0),
+    _of_mcp("add_document", "session_id", "session", str, text="jam", wait_secs=0),
+    _of_resource("document"),
+    _of_resource("chunk"),
+    Place(
+        "document",
+        "mcp",
+        "cursor",
+        lambda id: JSON_RPC | {"method": "resources/list", "params": {"cursor": id}},
+    ),
     _of_mcp("web_search", "workspace_id", "workspace", str, query="jam"),
     _of_mcp("web_fetch", "workspace_id", "workspace", str, url="https://example.org/"),
     # At the end, because what an owner deletes is gone.
@@ -165,14 +182,20 @@ def make_world() -> World:
     return world
 
 
+def place_of(thing: Thing) -> tuple[Any, str | None] | None:
+    """Return the workspace and external user of a document or collection."""
+    return (thing.rule.workspace, thing.rule.external) if isinstance(thing.rule, Paper) else None
+
+
+def is_in_session(thing: Thing) -> bool:
+    return isinstance(thing.rule, Paper) and thing.rule.session is not None
+
+
 def store_of(world: World, attacker: Attacker, thing: Thing | None) -> str:
     """Return a store that the asker sees, that of the thing if possible; else one that is unknown."""
     seen = [one for one in world.things if one.kind == "collection" and attacker.sees(one)]
-    if thing is not None and isinstance(thing.rule, Paper):
-        place = (thing.rule.workspace, thing.rule.external)
-        seen.sort(
-            key=lambda one: isinstance(one.rule, Paper) and (one.rule.workspace, one.rule.external) != place
-        )
+    if thing is not None:
+        seen.sort(key=lambda one: place_of(one) != place_of(thing))
     return seen[0].id if seen else unknown("collection")
 
 
@@ -208,7 +231,8 @@ async def ask(world: World, attacker: Attacker, place: Place, id: str, thing: Th
 
 def _is_refusal(place: Place, answer: Answer) -> bool:
     if place.route == "mcp" and answer.status == 200:
-        return bool(json.loads(answer.body)["result"].get("isError"))
+        reply = json.loads(answer.body)
+        return "error" in reply or bool(reply["result"].get("isError"))
     return answer.status in (400, 401, 403, 404)
 
 
@@ -217,7 +241,8 @@ async def test_each_place_is_one(subtests: Subtests) -> None:
     world = await sync_to_async(make_world)()
     owner = world.owner()
     for place in PLACES:
-        thing = next(thing for thing in world.things if thing.kind == place.kind and owner.sees(thing))
+        seen = (thing for thing in world.things if thing.kind == place.kind and owner.sees(thing))
+        thing = next(thing for thing in seen if not is_in_session(thing))
         nothing = await ask(world, owner, place, unknown(place.kind))
         mine = await ask(world, owner, place, thing.id, thing)
         with subtests.test(place=str(place)):

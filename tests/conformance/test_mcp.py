@@ -15,15 +15,20 @@ from asgiref.sync import sync_to_async
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 
+from accounts.access.identity import principal_of_user
+from accounts.access.keys import create_key
+from assistants.gateway.mcp import resources
 from kb.models import Document
-from tests.conformance.gateway import PAGE, QUESTION, Gateway
+from tests.conformance.gateway import PAGE, QUESTION, SOLAR, Gateway
 from tests.conftest import Cast
-from tests.testing.live import environment
+from tests.factories import stored_document
+from tests.testing.live import environment, live_worker
 from tests.testing.paths import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
-TOOLS = ["search", "fetch", "rag_search", "list_documents", "web_search", "web_fetch"]
+TOOLS = ["search", "fetch", "rag_search", "list_documents", "add_document", "web_search", "web_fetch"]
 
 
 @asynccontextmanager
@@ -72,6 +77,85 @@ async def test_the_tools(gateway: Gateway, document: Document, mode: str) -> Non
         assert "[1]" in from_web["answer"]
 
 
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_resources(gateway: Gateway, cast: Cast, document: Document, mode: str) -> None:
+    await sync_to_async(stored_document)(cast.team, "other.txt", b"Other.")
+    async with client_of(gateway, gateway.key, mode) as client:
+        listed = await client.list_resources()
+        assert [each.name for each in listed.resources] == ["other.txt", "solar.pdf"]
+        uri = listed.resources[1].uri
+        assert uri == f"locus://documents/{document.pk}"
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [each.uri_template for each in templates] == ["locus://documents/{id}", "locus://chunks/{id}"]
+        [whole] = (await client.read_resource(uri)).contents
+        assert " ".join(whole.text.split()) == SOLAR
+        found = (await called(client, "search", query=QUESTION))["results"]
+        text, place = (await client.read_resource(f"locus://chunks/{found[0]['id']}")).contents
+        shown = json.loads(place.text)
+        assert (text.text, shown["text"]) == (found[0]["text"], found[0]["text"])
+        assert (shown["page_number"], shown["bbox"][0]["page_number"]) == (1, 1)
+        assert shown["url"] == found[0]["url"]
+        for unknown in (f"locus://documents/{cast.team.pk}", "locus://documents/x", "file:///etc/passwd"):
+            with pytest.raises(MCPError, match="no such resource"):
+                await client.read_resource(unknown)
+    async with client_of(gateway, cast.keys["charlie"], mode) as client:
+        assert (await client.list_resources()).resources == []
+        with pytest.raises(MCPError, match="no such resource"):
+            await client.read_resource(uri)
+
+
+async def test_resources_in_pages(
+    gateway: Gateway, cast: Cast, document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resources, "PAGE", 2)
+    names = [f"{number}.txt" for number in range(4)]
+    for name in names:
+        await sync_to_async(stored_document)(cast.team, name, name.encode())
+    principal = await sync_to_async(principal_of_user)(cast.alice)
+    read, cursor = [], None
+    for _ in range(3):
+        page = await sync_to_async(resources.listed_resources)(principal, cursor)
+        read += [each.name for each in page.resources]
+        cursor = page.next_cursor
+    assert (read, cursor) == ([*reversed(names), "solar.pdf"], None)
+    with pytest.raises(MCPError, match="cursor"):
+        await sync_to_async(resources.listed_resources)(principal, "x")
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_a_document_is_added_and_its_progress_told(gateway: Gateway, cast: Cast, mode: str) -> None:
+    told: list[tuple[float, str | None]] = []
+
+    async def note(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, message))
+
+    arguments = {"text": "The bridge was built in 1893.", "name": "bridge.txt", "tags": ["bridges"]}
+    with live_worker():
+        async with client_of(gateway, gateway.key, mode) as client:
+            result = await client.call_tool("add_document", arguments, progress_callback=note)
+            added = result.structured_content
+            assert (added["name"], added["status"], added["duplicate"]) == ("bridge.txt", "ready", False)
+            assert told and "done 100%" in {message for _, message in told}
+            assert [progress for progress, _ in told] == sorted(progress for progress, _ in told)
+            again = await called(client, "add_document", **arguments | {"wait_secs": 0})
+            assert (again["id"], again["status"], again["duplicate"]) == (added["id"], "ready", True)
+            told.clear()
+            answer = await client.call_tool("rag_search", {"query": QUESTION}, progress_callback=note)
+            assert "[1]" in answer.structured_content["answer"]
+            assert "RETRIEVAL completed" in [message for _, message in told]
+
+
+async def test_who_may_not_add_adds_nothing(gateway: Gateway, cast: Cast) -> None:
+    made = await sync_to_async(create_key)(cast.alice, "reads", scopes=["read"])
+    team = {"workspace_id": str(cast.team.pk)}
+    for key, more in ((made[1], {}), (cast.keys["bob"], team)):
+        async with client_of(gateway, key) as client:
+            refused = await client.call_tool("add_document", {"text": "x"} | more)
+            assert refused.is_error
+            assert json.loads(refused.content[0].text)["error"]["code"] == "forbidden"
+    assert await Document.unscoped.acount() == 1
+
+
 async def test_an_error_is_for_the_model(gateway: Gateway, cast: Cast) -> None:
     async with client_of(gateway, gateway.key) as client:
         for tool, arguments, code in (
@@ -80,6 +164,8 @@ async def test_an_error_is_for_the_model(gateway: Gateway, cast: Cast) -> None:
             ("web_fetch", {"url": "http://127.0.0.1/"}, "validation_error"),
             ("fetch", {"id": str(cast.team.pk)}, "not_found"),
             ("nothing", {}, "not_found"),
+            ("add_document", {}, "validation_error"),
+            ("add_document", {"text": "x", "workspace_id": str(cast.charlie.pk)}, "validation_error"),
         ):
             result = await client.call_tool(tool, arguments)
             assert result.is_error

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 
 from tests.conformance.gateway import QUESTION, Gateway, with_numbers
 from tests.conformance.streaming import Server
+from tests.conformance.test_mcp import client_of
 from tests.conftest import Cast
 from tests.factories import indexed_document
 
@@ -59,6 +62,8 @@ def test_one_request(gateway: Gateway, cast: Cast, tool: str) -> None:
         "completions": _of_completion(gateway, TOOLS[tool], stream=False),
         "completions, streamed": _of_completion(gateway, TOOLS[tool], stream=True),
     }
+    if tool != "answer":
+        transports["mcp"] = async_to_sync(_of_mcp)(gateway, tool)
     assert transports == dict.fromkeys(transports, over_rest)
 
 
@@ -107,3 +112,13 @@ def _of_completion(gateway: Gateway, tools: list[Any], *, stream: bool) -> Said:
 def _of_message(text: str, annotations: list[Any]) -> Said:
     places = [each["url_citation"] for each in annotations]
     return Said(text, tuple((text[each["start_index"] : each["end_index"]], each["url"]) for each in places))
+
+
+async def _of_mcp(gateway: Gateway, tool: str) -> Said:
+    """Return what a model gets: the text, and by number the sources that it cites."""
+    async with client_of(gateway, gateway.key) as client:
+        arguments = {"query": QUESTION} | ({"mode": "answer"} if tool == "web_search" else {})
+        result = (await client.call_tool(tool, arguments)).structured_content
+    addresses = {source["id"]: source["url"] for source in result["sources"]}
+    numbers = map(int, re.findall(r"\[(\d+)\]", result["answer"]))
+    return Said(result["answer"], tuple((f"[{number}]", addresses[number]) for number in numbers))

@@ -1,10 +1,11 @@
-"""The store and the file that an address names, if the caller may see or change them."""
+"""The store and the file that an address names, if the caller may see or change them; bodies sent there."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
 from django.db.models import QuerySet
+from pydantic import BaseModel, ConfigDict
 
 from accounts.principal import Principal
 from core.errors import NotFound
@@ -12,6 +13,15 @@ from kb.access import require_changeable
 from kb.api.finding import visible_document
 from kb.models import Document, DocumentCollection
 from kb.scheduled_deletion import NOT_MARKED
+
+
+class AddressedBody(BaseModel):
+    """A body for an address that names a store: for whom it speaks is said by header and query alone."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    external_user_id: None = None
+    session_id: None = None
 
 
 def visible_store(principal: Principal, id: str) -> DocumentCollection:

@@ -14,9 +14,8 @@ from accounts.access.auth import principal_of
 from accounts.principal import Principal
 from assistants.gateway.cited import address_of
 from assistants.gateway.file_search.filters import Ranking, metadata_of
-from assistants.gateway.file_search.finding import visible_store
+from assistants.gateway.file_search.finding import AddressedBody, visible_store
 from assistants.gateway.file_search.shapes import Json, attributes_of
-from assistants.gateway.request import GatewayFields
 from assistants.gateway.view import GatewayView, base_url_of
 from core.api.validation import validated
 from kb.documents import documents_by_id
@@ -26,7 +25,7 @@ from search.inputs import QueryText
 MOST_QUERIES = 5
 
 
-class StoreSearch(GatewayFields):
+class StoreSearch(AddressedBody):
     """A body of `POST /v1/vector_stores/{id}/search`."""
 
     query: QueryText | Annotated[list[QueryText], Field(min_length=1, max_length=MOST_QUERIES)]
@@ -45,12 +44,9 @@ class StoreSearch(GatewayFields):
         if metadata := metadata_of(self.filters, "filters"):
             filters["metadata"] = metadata
         ranker = self.ranking_options.ranker if self.ranking_options else None
-        asker = self.asker_json()
-        asker.pop("workspace_id", None)
         return validated(
             SearchInput,
-            asker
-            | {
+            {
                 "query": query,
                 "filters": filters,
                 "limit": self.max_num_results,
@@ -64,9 +60,8 @@ class StoreSearchView(GatewayView):
 
     def post(self, request: Request, id: str) -> Response:
         """Return passages, best first; several queries have one list, each passage once."""
-        body = validated(StoreSearch, request.data)
-        principal = body.asker(principal_of(request))
-        store = visible_store(principal, id)
+        principal = principal_of(request)
+        store, body = visible_store(principal, id), validated(StoreSearch, request.data)
         hits = _found(principal, body, store.pk)
         documents = documents_by_id(principal, {found.hit.document_id for found in hits})
         url = base_url_of(request)

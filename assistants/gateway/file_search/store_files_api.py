@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,6 +14,7 @@ from accounts.principal import Principal
 from assistants.gateway.errors import UnsupportedParameter
 from assistants.gateway.file_search.batches import MOST_FILES, FileBatch
 from assistants.gateway.file_search.finding import (
+    AddressedBody,
     changeable_store,
     file_of_store,
     files_of_store,
@@ -44,28 +45,22 @@ Attributes = Annotated[
 ]
 
 
-class FileInStore(BaseModel):
+class FileInStore(AddressedBody):
     """A body of `POST /v1/vector_stores/{id}/files`."""
-
-    model_config = ConfigDict(extra="ignore")
 
     file_id: UUID
     attributes: Attributes | None = None
     chunking_strategy: Any = None
 
 
-class FileChange(BaseModel):
+class FileChange(AddressedBody):
     """A body of `POST /v1/vector_stores/{id}/files/{file_id}`."""
-
-    model_config = ConfigDict(extra="ignore")
 
     attributes: Attributes
 
 
-class NewBatch(BaseModel):
+class NewBatch(AddressedBody):
     """A body of `POST /v1/vector_stores/{id}/file_batches`."""
-
-    model_config = ConfigDict(extra="ignore")
 
     file_ids: Annotated[list[UUID], Field(min_length=1, max_length=MOST_FILES)] | None = None
     files: Annotated[list[FileInStore], Field(min_length=1, max_length=MOST_FILES)] | None = None

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.access.auth import principal_of
 from accounts.principal import Principal
 from assistants.gateway.errors import UnsupportedParameter
-from assistants.gateway.file_search.finding import changeable_store, visible_store
+from assistants.gateway.file_search.finding import AddressedBody, changeable_store, visible_store
 from assistants.gateway.file_search.paging import page_of_rows, query_of
 from assistants.gateway.file_search.shapes import Json, contents_of, deleted_json, store_json
 from assistants.gateway.file_search.store_files_api import put_into, require_automatic
@@ -28,8 +28,8 @@ NAMELESS = "Vector store"
 MARK_SIZE = 8
 
 
-class StoreChange(GatewayFields):
-    """A body of `POST /v1/vector_stores/{id}`."""
+class _StoreFields(BaseModel):
+    model_config = ConfigDict(extra="ignore")
 
     name: CollectionName | None = None
     metadata: dict[str, Any] | None = None
@@ -42,7 +42,11 @@ class StoreChange(GatewayFields):
                 raise UnsupportedParameter(f"Vector stores have no {name} here.", param=name)
 
 
-class NewStore(StoreChange):
+class StoreChange(_StoreFields, AddressedBody):
+    """A body of `POST /v1/vector_stores/{id}`."""
+
+
+class NewStore(_StoreFields, GatewayFields):
     """A body of `POST /v1/vector_stores`."""
 
     file_ids: Annotated[list[UUID], Field(max_length=100)] = []

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+from django.conf import settings
 
 from accounts.access.right_watch import require_right
 from accounts.principal import Principal
@@ -12,7 +15,7 @@ from assistants.gateway.cited import cited_text, results_of_contexts, results_of
 from assistants.gateway.leaving import ended_if_left
 from core.errors import LocusError
 from core.threads import in_database
-from runs.following import wait_until_ended
+from runs.following import follow, wait_until_ended
 from runs.models import Execution
 from runs.registry import tool_named
 from runs.request import Call
@@ -31,6 +34,13 @@ class RunFailed(LocusError):
         self.stored_code = str(error["code"])
 
 
+class Report(Protocol):
+    """Tells the caller how far a tool is: `progress` grows, out of `total` where that is known."""
+
+    async def __call__(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Send it, if the caller wants to know."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelCall:
     """A call of a tool by somebody's model."""
@@ -38,6 +48,8 @@ class ModelCall:
     principal: Principal
     arguments: Json
     base_url: str
+    report: Report
+    wants_progress: bool = False
 
 
 async def run(call: ModelCall, tool: str, inputs: Json) -> Json:
@@ -45,8 +57,18 @@ async def run(call: ModelCall, tool: str, inputs: Json) -> Json:
     started, execution = await in_database(_begin, call.principal, tool, inputs)
     await started.launch(execution)
     with ended_if_left(execution.pk):
+        if call.wants_progress:
+            await _report_phases(call, started.principal, execution.pk)
         finished = await wait_until_ended(execution.pk)
     return await in_database(_result, started.principal, finished)
+
+
+async def _report_phases(call: ModelCall, principal: Principal, execution_id: str) -> None:
+    """Report each phase of a run as it happens, up to its end."""
+    async with aclosing(follow(principal, execution_id, 0, settings.SSE_PING_SECS)) as events:  # type: ignore[type-var]
+        async for event in events:
+            if event is not None and "phase" in event.data:
+                await call.report(event.seq, None, f"{event.data['phase']} {event.data['status']}")
 
 
 def _begin(principal: Principal, tool: str, inputs: Json) -> tuple[Call, Execution]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from accounts.principal import Principal
 from assistants.gateway.cited import address_of
+from assistants.gateway.mcp import adding
 from assistants.gateway.mcp.running import Json, ModelCall, answer_json, run
 from core.api.validation import validated
 from core.errors import NotFound
@@ -65,6 +66,8 @@ class McpTool:
     input_schema: Json
     call: Callable[[ModelCall], Awaitable[Json]]
     of_the_web: bool = False
+    changes: bool = False
+    """Whether it changes what the caller has, and therefore needs the right to."""
 
 
 # --- Documents ---------------------------------------------------------------------------------------------
@@ -104,7 +107,7 @@ def _fetched(principal: Principal, id: str, base_url: str) -> Json:
     try:
         chunk = visible_chunk(principal, id)
     except NotFound:
-        return _whole(principal, visible_document(principal, id), base_url)
+        return fetched_document(principal, visible_document(principal, id), base_url)
     place = {"chunk_id": chunk.pk, "document_id": chunk.document_id}
     return {
         "id": str(chunk.pk),
@@ -115,7 +118,8 @@ def _fetched(principal: Principal, id: str, base_url: str) -> Json:
     }
 
 
-def _whole(principal: Principal, document: Document, base_url: str) -> Json:
+def fetched_document(principal: Principal, document: Document, base_url: str) -> Json:
+    """Return the text of a document, or the beginning of a long one, as `fetch` gives it."""
     text, is_whole = "", True
     for part in live_chunks(principal, document).values_list("text", flat=True).iterator(100):
         text += f"{part}\n\n"
@@ -216,6 +220,7 @@ def _tools() -> list[McpTool]:
             _schema(ListArguments),
             _list_documents,
         ),
+        McpTool("add_document", adding.DESCRIPTION, _schema(adding.AddArguments), adding.add, changes=True),
         McpTool(
             "web_search",
             "Searches the web: lists pages or, with mode `answer`, answers from them with citations.",

@@ -123,6 +123,10 @@ def _of_files() -> list[Place]:
     ]
 
 
+def _cursor_body(id: str) -> Body:
+    return JSON_RPC | {"method": "resources/list", "params": {"cursor": id}}
+
+
 def _of_resource(kind: str) -> Place:
     def body(id: str) -> Body:
         return JSON_RPC | {"method": "resources/read", "params": {"uri": f"locus://{kind}s/{id}"}}

@@ -11,6 +11,7 @@ from pytest import Subtests
 
 from accounts.models import DailyUsage, WorkspaceQuota
 from assistants.gateway import embeddings_api, rerank_api
+from assistants.gateway.computing import TEXTS_PER_TURN
 from kb.embedding import embedding_model
 from tests.conformance.gateway import QUESTION, SOLAR, Gateway
 from tests.conftest import Cast
@@ -54,7 +55,7 @@ def test_vectors_are_those_of_the_model(gateway: Gateway, cast: Cast) -> None:
 
 
 def test_more_texts_than_one_turn_stay_in_their_order(gateway: Gateway) -> None:
-    texts = [f"Lighthouse number {number}." for number in range(2 * embeddings_api.TEXTS_PER_TURN + 3)]
+    texts = [f"Lighthouse number {number}." for number in range(2 * TEXTS_PER_TURN + 3)]
     made = gateway.openai().embeddings.create(model=EMBEDS, input=texts)
     assert np.allclose(
         [each.embedding for each in made.data], embedding_model().embed_documents(texts), atol=1e-4

@@ -209,7 +209,7 @@ def test_what_is_refused(client: Any, document: Document, subtests: Subtests) ->
     stores, file = client.vector_stores, {"file": text_file("One.", "one.txt")}
     static: Any = {"type": "static", "static": {"max_chunk_size_tokens": 100, "chunk_overlap_tokens": 0}}
     elsewhere = stores.create(name="My own")
-    cases: dict[str, Any] = {
+    cases: dict[str | None, Any] = {
         "purpose": lambda: client.files.create(**file, purpose="fine-tune"),
         "expires_after": lambda: stores.create(expires_after={"anchor": "last_active_at", "days": 1}),
         "metadata": lambda: stores.create(metadata={"a": "b"}),

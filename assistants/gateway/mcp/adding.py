@@ -10,7 +10,6 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from pydantic import Field, model_validator
 
-from accounts.access.identity import AskerFields
 from accounts.principal import Principal
 from accounts.roles import KeyScope
 from assistants.gateway.cited import address_of
@@ -69,9 +68,7 @@ async def add(call: ModelCall) -> Json:
 
 
 def _added(principal: Principal, asked: AddArguments) -> tuple[Principal, Document, bool]:
-    principal = AskerFields(external_user_id=asked.external_user_id, session_id=asked.session_id).asker(
-        principal
-    )
+    principal = asked.asker(principal)
     details = asked.details(principal)
     principal.require_workspace(details.workspace_id)
     refuse_beyond_quota(details.workspace_id, 1)

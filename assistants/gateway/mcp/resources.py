@@ -47,7 +47,8 @@ def listed_resources(principal: Principal, cursor: str | None) -> types.ListReso
     """
     rows = Document.objects.restricted_to(principal).filter(NOT_MARKED).order_by("-created_at", "-pk")
     if cursor is not None:
-        last = rows.filter(pk=_cursor_id(cursor)).first()
+        id = _cursor_id(cursor)
+        last = rows.filter(pk=id).first() if id else None
         if last is None:
             raise MCPError(types.INVALID_PARAMS, "This cursor is not valid.")
         older = rows.filter(created_at__lt=last.created_at)

@@ -1,7 +1,7 @@
 """Write `src/locus_client/models.py` from the API's schema.
 
-Call it in the repository, as `python clients/python/generate.py`. Written is only what the client returns, and
-what that consists of. A test compares the file with what this would write.
+Call it in the repository, as `python clients/python/generate.py`. It writes what the client returns, and what
+that consists of. A test compares the file with what this would write.
 """
 
 from __future__ import annotations
@@ -58,6 +58,11 @@ def lenient(shape: Any) -> Any:
         return [lenient(each) for each in shape]
     if not isinstance(shape, dict):
         return shape
+    if "prefixItems" in shape:
+        # As lists of what is in them: tuples of pydantic would become classes of their own.
+        given = shape["prefixItems"]
+        kinds = [kind for place, kind in enumerate(given) if kind not in given[:place]]
+        shape = {"type": "array", "items": kinds[0] if len(kinds) == 1 else {"anyOf": kinds}}
     return {
         name: lenient(value)
         for name, value in shape.items()
@@ -67,8 +72,10 @@ def lenient(shape: Any) -> Any:
 
 def written_models(schema: dict[str, Any]) -> str:
     """Return the text of the module for a schema of the API."""
-    from datamodel_code_generator import DataModelType, InputFileType, generate
+    from datamodel_code_generator import InputFileType, generate
+    from datamodel_code_generator.enums import DataModelType
     from datamodel_code_generator.format import Formatter, PythonVersion
+    from datamodel_code_generator.parser import LiteralType
 
     shapes = needed(schema["components"]["schemas"])
     part = {"openapi": "3.1.0", "info": schema["info"], "paths": {}, "components": {"schemas": shapes}}
@@ -83,7 +90,7 @@ def written_models(schema: dict[str, Any]) -> str:
         use_annotated=True,
         use_schema_description=True,
         use_double_quotes=True,
-        enum_field_as_literal="all",
+        enum_field_as_literal=LiteralType.All,
         collapse_root_models=True,
         formatters=[Formatter.BUILTIN],
         disable_timestamp=True,

@@ -75,9 +75,8 @@ def test_documents(client: Client, cast: Cast, document: Document) -> None:
     ]
     made = client.make_collection("Energy", str(cast.team.pk))
     assert [each.name for each in client.collections()] == ["Energy"]
-    added = client.add_text(
-        "The bridge was built.", "bridge.txt", collection_id=str(made.id), workspace_id=str(cast.team.pk)
-    )
+    place = {"collection_id": str(made.id), "workspace_id": str(cast.team.pk)}
+    added = client.add_text("The bridge was built.", "bridge.txt", **place)
     assert (added.name, added.status, added.duplicate) == ("bridge.txt", "queued", False)
     assert client.file(added.id) == b"The bridge was built."
     assert client.change_document(added.id, tags=["a"]).tags == ["a"]
@@ -99,7 +98,8 @@ def test_questions(client: Client, document: Document) -> None:
     assert (hit.document_id, hit.page_number) == (document.pk, 1)
     assert client.chunk(hit.chunk_id).text == hit.text
     answer = client.rag_search(QUESTION)
-    assert answer.answered and answer.contexts[0].quotes[0].text in SOLAR
+    quotes = answer.contexts[0].quotes
+    assert answer.answered and quotes and quotes[0].text in SOLAR
     run = client.execution(answer.execution_id)
     assert (run.status, run.tool) == ("completed", "rag_search")
     assert client.cancel(answer.execution_id).status == "completed"
@@ -111,9 +111,7 @@ async def test_the_same_awaited(gateway: Gateway, document: Document) -> None:
         assert [each.name async for each in client.documents()] == ["solar.pdf"]
         answer = await client.rag_search(QUESTION)
         last = [event async for event in client.stream("rag_search", query=QUESTION)][-1]
-        assert last.data["response"] == answer.response.replace(
-            answer.execution_id, last.data["execution_id"]
-        )
+        assert last.data["response"] == answer.response
         with pytest.raises(LocusError, match="not_found"):
             await client.document("x/../y")
 
@@ -131,7 +129,7 @@ def test_a_stream_has_the_events_of_the_run(gateway: Gateway, client: Client, ca
     assert list(client.events(id, after=events[-1].seq)) == []
     server = Server(gateway.url, cast)
     with server.http:
-        headers, sliced = server.sse("GET", f"executions/{id}/events?sse_max_bytes=512")
+        _, sliced = server.sse("GET", f"executions/{id}/events?sse_max_bytes=512")
     assert [(each.seq, {"event": each.name, "data": each.data}) for each in events] == sliced
 
 
@@ -228,8 +226,6 @@ def test_a_stream_that_brings_nothing_more_ends(cutting: tuple[str, type[Cutting
 
 
 def test_a_run_that_may_have_begun_is_not_started_twice() -> None:
-    with (
-        Client("http://127.0.0.1:9", "key", timeout=httpx.Timeout(5)) as client,
-        pytest.raises(ConnectionLost),
-    ):
+    client = Client("http://127.0.0.1:9", "key", timeout=httpx.Timeout(5))
+    with client, pytest.raises(ConnectionLost):
         list(client.stream("rag_search", query="x"))

@@ -78,7 +78,7 @@ class AsyncClient:
 
     async def wait(self, id: object, *, every_secs: float = 0.5) -> models.Document:
         """Return a document once it is read, or could not be."""
-        while (document := await self.document(id)).status not in FINISHED:
+        while (document := await self.document(id)).status not in FINISHED:  # noqa: ASYNC110 - no event tells
             await asyncio.sleep(every_secs)
         return document
 
@@ -136,7 +136,7 @@ class AsyncClient:
         return await self.send(calls.cancel(id))
 
     async def _follow(self, following: Following) -> AsyncIterator[Event]:
-        while not following.is_over:
+        while not following.is_over():
             try:
                 async with self._http.stream(**following.request()) as response:
                     if response.is_error:
@@ -145,9 +145,9 @@ class AsyncClient:
                     async for line in response.aiter_lines():
                         if (event := following.feed(line)) is not None:
                             yield event
-                        if following.is_over:
+                        if following.is_over():
                             return
             except (httpx.TransportError, ValueError):
                 pass
-            if not following.is_over:
+            if not following.is_over():
                 await asyncio.sleep(following.wait_secs())

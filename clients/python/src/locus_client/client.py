@@ -139,7 +139,7 @@ class Client:
         return self.send(calls.cancel(id))
 
     def _follow(self, following: Following) -> Iterator[Event]:
-        while not following.is_over:
+        while not following.is_over():
             try:
                 with self._http.stream(**following.request()) as response:
                     if response.is_error:
@@ -148,11 +148,11 @@ class Client:
                     for line in response.iter_lines():
                         if (event := following.feed(line)) is not None:
                             yield event
-                        if following.is_over:
+                        if following.is_over():
                             return
             except (httpx.TransportError, ValueError):
                 pass
-            if not following.is_over:
+            if not following.is_over():
                 time.sleep(following.wait_secs())
 
 

@@ -13,7 +13,7 @@ from locus_client.events import Event, EventReader
 
 MOST_ATTEMPTS = 6
 """In a row that bring no event."""
-LONGEST_WAIT_SECS = 8.0
+FIRST_WAIT_SECS, LONGEST_WAIT_SECS = 0.25, 8.0
 OVER, NOT_NOW = 204, (502, 503, 504)
 TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
@@ -40,7 +40,7 @@ class Following:
     execution_id: str | None = None
     last: int = 0
     attempts: int = 0
-    is_over: bool = False
+    has_ended: bool = False
     reader: EventReader = field(default_factory=EventReader)
 
     @classmethod
@@ -52,6 +52,10 @@ class Following:
     def of_execution(cls, id: str, after: int) -> Following:
         """Follow a run."""
         return cls(f"executions/{id}/events", None, id, after)
+
+    def is_over(self) -> bool:
+        """Return whether nothing more will come."""
+        return self.has_ended
 
     def request(self) -> dict[str, Any]:
         """Return the next request: the start of the run, or its events after the last one that came."""
@@ -68,14 +72,14 @@ class Following:
         if response.is_error:
             raise error_of(response)
         self.execution_id = response.headers.get("X-Execution-Id", self.execution_id)
-        self.is_over = response.status_code == OVER
+        self.has_ended = response.status_code == OVER
 
     def feed(self, line: str) -> Event | None:
         """Take a line; return the event that it completes. Raise `LocusError` for the event `error`."""
         event = self.reader.feed(line)
         if event is None or event.seq <= self.last:
             return None
-        self.last, self.attempts, self.is_over = event.seq, 0, event.is_last
+        self.last, self.attempts, self.has_ended = event.seq, 0, event.is_last
         if event.name == "error":
             raise LocusError(event.data)
         return event
@@ -88,4 +92,4 @@ class Following:
         self.attempts += 1
         if self.execution_id is None or self.attempts > MOST_ATTEMPTS:
             raise ConnectionLost(self.execution_id)
-        return min(LONGEST_WAIT_SECS, 0.25 * 2**self.attempts)
+        return min(LONGEST_WAIT_SECS, FIRST_WAIT_SECS * float(1 << self.attempts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BaseModel, Field, RootModel
+from pydantic import AwareDatetime, BaseModel, Field
 
 
 class Activity(BaseModel):
@@ -20,7 +20,7 @@ class Activity(BaseModel):
 class BoundingBox(BaseModel):
     """A box on a page as displayed: points (pixels of images), origin top left."""
 
-    bbox: Annotated[tuple[float, float, float, float], Field(description="x1, y1, x2, y2")]
+    bbox: list[float]
     page_number: int
     layout_width: float
     layout_height: float
@@ -29,14 +29,10 @@ class BoundingBox(BaseModel):
 class BoxData(BaseModel):
     """One entry of a `bbox` list."""
 
-    bbox: tuple[float, float, float, float]
+    bbox: list[float]
     page_number: int
     layout_width: float
     layout_height: float
-
-
-class Match(RootModel[tuple[int, int]]):
-    root: Annotated[tuple[int, int], Field(max_length=2, min_length=2)]
 
 
 class ChunkExplanation(BaseModel):
@@ -48,17 +44,9 @@ class ChunkExplanation(BaseModel):
     ]
     relevance: Annotated[float, Field(description="How likely it is about what is asked, 0 to 1.")]
     matches: Annotated[
-        list[Match],
+        list[list[int]],
         Field(description="Where words of the question stand in `text`: code points, from and to."),
     ]
-
-
-class MachineMadeItem(RootModel[tuple[int, int]]):
-    root: Annotated[tuple[int, int], Field(max_length=2, min_length=2)]
-
-
-class Speaker(RootModel[tuple[int, int, str]]):
-    root: Annotated[tuple[int, int, str], Field(max_length=3, min_length=3)]
 
 
 class CodedMessage(BaseModel):
@@ -132,16 +120,10 @@ class ExplainedTerm(BaseModel):
     ]
 
 
-class Lines(RootModel[tuple[int, int]]):
-    root: Annotated[
-        tuple[int, int], Field(description="first and last, from 1", max_length=2, min_length=2)
-    ] = None
-
-
 class FilePlace(BaseModel):
     """A place in a file that has neither pages nor time, as a chunk's `metadata` tells it."""
 
-    lines: Annotated[Lines | None, Field(description="first and last, from 1")] = None
+    lines: Annotated[list[int] | None, Field(description="first and last, from 1")] = None
     slides: Annotated[list[int] | None, Field(description="from 1")] = None
     sheet: str | None = None
     cells: Annotated[str | None, Field(description="such as A1:C7")] = None
@@ -418,18 +400,17 @@ class ChunkMetadata(BaseModel):
         Field(description="The kind of content that a chunk was made from."),
     ]
     headings: Annotated[list[str], Field(description="The heading path, outermost first.")]
-    lines: tuple[int, int] | None = None
+    lines: list[int] | None = None
     slides: list[int] | None = None
     sheet: str | None = None
     cells: str | None = None
     picture: BoundingBox | None = None
     machine_made: Annotated[
-        list[MachineMadeItem] | None,
-        Field(description="Start and end of what a model has written of the text."),
+        list[list[int]] | None, Field(description="Start and end of what a model has written of the text.")
     ] = None
     described_by: str | None = None
     speakers: Annotated[
-        list[Speaker] | None,
+        list[list[int | str]] | None,
         Field(description="Start and end of what each speaker says in the text, and who: `channel 1`."),
     ] = None
 
@@ -455,10 +436,9 @@ class ContextData(BaseModel):
         BoxData | None, Field(description="only of a picture chunk: where the picture stands")
     ] = None
     machine_made: Annotated[
-        list[MachineMadeItem] | None,
+        list[list[int]] | None,
         Field(
-            description="start and end of what a model has written of the chunk's text, and so of the preview",
-            validate_default=True,
+            description="start and end of what a model has written of the chunk's text, and so of the preview"
         ),
     ] = []
     place: Annotated[

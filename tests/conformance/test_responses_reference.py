@@ -1,4 +1,4 @@
-"""The examples of docs/reference/responses.md run as they stand, and it names every address."""
+"""The examples of the references of other people's protocols run as they stand, and name every address."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from locus.urls import gateway
 from tests.conformance.streaming import running
 from tests.conftest import make_cast
 from tests.factories import indexed_document
+from tests.testing.live import live_worker
 from tests.testing.paths import ROOT
 
 pytestmark = pytest.mark.django_db(transaction=True)
-TEXT = (ROOT / "docs/reference/responses.md").read_text("utf-8")
+REFERENCES = [ROOT / "docs/reference" / name for name in ("responses.md", "file-search.md")]
+TEXT = "\n".join(path.read_text("utf-8") for path in REFERENCES)
 BLOCKS = re.findall(r"^```(sh|python|js)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 PREFACE = {
     "python": "import os\nLOCUS, KEY = os.environ['LOCUS'], os.environ['KEY']\n",
@@ -31,7 +33,7 @@ COMMANDS = {"python": [sys.executable, "-c"], "js": ["node", "--input-type=modul
 
 @pytest.fixture(scope="module")
 def url(django_db_setup: None) -> Iterator[str]:
-    with running() as url:
+    with running() as url, live_worker():
         yield url
 
 

@@ -19,7 +19,7 @@ MOST_CONTEXTS = 20
 """Of an answer: more of them no model reads."""
 
 
-class Ranking(BaseModel):
+class RankingOptions(BaseModel):
     """`ranking_options`."""
 
     model_config = ConfigDict(extra="ignore")
@@ -36,7 +36,7 @@ class FileSearchTool(BaseModel):
     vector_store_ids: Annotated[list[UUID], Field(min_length=1, max_length=100)]
     max_num_results: int | None = Field(None, ge=1, le=50)
     filters: Any = None
-    ranking_options: Ranking | None = None
+    ranking_options: RankingOptions | None = None
 
 
 def documents_of_file_search(options: Mapping[str, Any], param: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from core.errors import NotFound
 MOST = 100
 
 
-class PageQuery(BaseModel):
+class ObjectsQuery(BaseModel):
     """Which part of a list is wanted."""
 
     model_config = ConfigDict(extra="ignore")
@@ -27,26 +27,26 @@ class PageQuery(BaseModel):
     order: Literal["asc", "desc"] = "desc"
 
 
-class StoreFilesQuery(PageQuery):
+class StoreFilesQuery(ObjectsQuery):
     """Which files of a store are listed."""
 
     filter: Literal["in_progress", "completed", "failed", "cancelled"] | None = None
 
 
-class FilesQuery(PageQuery):
+class FilesQuery(ObjectsQuery):
     """Which files are listed; larger pages than ours are cut, and the client asks for the next."""
 
     limit: int = Field(MOST, ge=1, le=10_000)
     purpose: str | None = None
 
 
-def query_of(request: Request, model: type[PageQuery] = PageQuery) -> Any:
+def query_of(request: Request, model: type[ObjectsQuery] = ObjectsQuery) -> Any:
     """Return what the address asks for, as `model` has it; raise `ValidationError`."""
     return validated(model, request.query_params.dict())
 
 
 def page_of_rows(
-    rows: QuerySet[Any], query: PageQuery, shown: Callable[[Sequence[Any]], list[dict[str, Any]]]
+    rows: QuerySet[Any], query: ObjectsQuery, shown: Callable[[Sequence[Any]], list[dict[str, Any]]]
 ) -> dict[str, Any]:
     """Return a page of rows, by the time of their creation; raise `NotFound` for an unknown `after`."""
     limit, is_forward = min(query.limit, MOST), query.before is None

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from accounts.access.auth import principal_of
 from accounts.principal import Principal
 from assistants.gateway.cited import address_of
-from assistants.gateway.file_search.filters import Ranking, metadata_of
+from assistants.gateway.file_search.filters import RankingOptions, metadata_of
 from assistants.gateway.file_search.finding import AddressedBody, visible_store
 from assistants.gateway.file_search.shapes import Json, attributes_of
 from assistants.gateway.view import GatewayView, base_url_of
@@ -31,7 +31,7 @@ class StoreSearch(AddressedBody):
     query: QueryText | Annotated[list[QueryText], Field(min_length=1, max_length=MOST_QUERIES)]
     max_num_results: int = Field(10, ge=1, le=50)
     filters: Any = None
-    ranking_options: Ranking | None = None
+    ranking_options: RankingOptions | None = None
 
     @property
     def queries(self) -> list[str]:

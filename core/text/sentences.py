@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import sentencex
 
 INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\.\Z")
-NUMBER = re.compile(r"(?:\s*+\([^()\n]{1,20}+\)){1,5}+(?=\s*+\S)")
+NUMBER = re.compile(r"(?:\s{0,9}+\([^()\n]{1,20}+\)){1,5}+(?=\s{0,9}+\S)")
 """“(3)” or “(iv)” before a paragraph. The library takes all behind one for a part of its parentheses."""
 MOST_NUMBERS = 40
 """In a stretch; behind the last the rest is one sentence."""

@@ -72,7 +72,7 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         if is_stated or not _is_about(question, cue, of_one):
             continue
         if found := _worked_out(measure, question, facts):
-            return _written_out(measure, found)
+            return _formulas_and_rows(measure, found)
     return []
 
 
@@ -184,7 +184,7 @@ def _sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | 
 # --- Telling -----------------------------------------------------------------------------------------------
 
 
-def _written_out(measure: Measure, found: Sequence[WorkedOut]) -> list[str]:
+def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut]) -> list[str]:
     """Return each formula with its result, then the rows; nothing if one can't be computed."""
     facts = [fact for each in found for fact in each.operands.values()]
     if measure.is_line:

@@ -15,7 +15,7 @@ from core.text.analysis import terms
 from core.text.tables import header_of
 from search.contexts import Context
 from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
-from search.generation.extractive.figures import Name, TableFigure, only_sure, rows_told, table_figures
+from search.generation.extractive.figures import Name, TableFigure, only_sure, rows_behind, table_figures
 from search.generation.extractive.formulas import Operand, formula
 from search.generation.extractive.statements import words_of
 
@@ -44,7 +44,7 @@ def computed(question: str, contexts: Sequence[Context]) -> list[str]:
     if written is None:
         return []
     markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in operands))
-    return [f"- **{written}** {markers}\n", *rows_told(operands)]
+    return [f"- **{written}** {markers}\n", *rows_behind(operands)]
 
 
 def operand_of(fact: TableFigure) -> Operand:

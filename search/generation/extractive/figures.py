@@ -67,7 +67,7 @@ def only_sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigur
     return best[0] if is_sure else None
 
 
-def rows_told(operands: Iterable[TableFigure]) -> Iterator[str]:
+def rows_behind(operands: Iterable[TableFigure]) -> Iterator[str]:
     """Yield the rows of the operands, each once, with the cells that count."""
     cells: dict[tuple[int, FactRow], list[FactCell]] = {}
     for fact in operands:

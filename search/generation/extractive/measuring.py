@@ -22,7 +22,7 @@ from search.citations.formulas import Expression, NotAFormula
 from search.contexts import Context
 from search.generation.extractive.calculations import asks_for_change
 from search.generation.extractive.computing import ABOUT_NOTHING, operand_of
-from search.generation.extractive.figures import TableFigure, only_sure, rows_told, table_figures
+from search.generation.extractive.figures import TableFigure, only_sure, rows_behind, table_figures
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
 from search.generation.extractive.lines import LINES, NAMES, StatementKind, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
@@ -188,11 +188,11 @@ def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut]) -> list[str
     """Return each formula with its result, then the rows; nothing if one can't be computed."""
     facts = [fact for each in found for fact in each.operands.values()]
     if measure.is_line:
-        return [*rows_told(facts)]
+        return [*rows_behind(facts)]
     written = [_formula(measure, each) for each in found]
     if not all(written):
         return []
-    return [*(line for line in written if line), *rows_told(facts)]
+    return [*(line for line in written if line), *rows_behind(facts)]
 
 
 def _formula(measure: Measure, found: WorkedOut) -> str | None:

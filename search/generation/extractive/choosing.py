@@ -41,7 +41,7 @@ def completed(
     """Add the statement between two that are told: without it the second follows nothing."""
     of_place = {_place(each): each for each in evidence}
     known = {_place(each) for each in chosen}
-    between = {(rank, at + 1) for rank, at in told if (rank, at + 2) in known} - known
+    between = {(rank, at + 1) for rank, at in known if (rank, at + 2) in known} - known
     return [*chosen, *(of_place[place] for place in sorted(between) if place in of_place)]
 
 

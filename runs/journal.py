@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -114,7 +114,7 @@ def store_all(writes: Sequence[EventBatch]) -> list[bool]:
         if read := [id for id in ended if live[id] or changes[id].get("read_documents")]:
             scrub_ended(read)
         _record_retrievals(
-            {id: item for id, item in outcomes if id in live and isinstance(item, DocumentsRead)}
+            [(id, item) for id, item in outcomes if id in live and isinstance(item, DocumentsRead)]
         )
         # Last: others who count for the same user wait from here to the end of the transaction.
         _report_ended(ended)
@@ -164,9 +164,16 @@ def _outcome(execution_id: str, item: Yielded) -> dict[str, Any]:
     return {"status": ExecutionStatus.COMPLETED, "finished_at": timezone.now(), "result": event_data(item)}
 
 
-def _record_retrievals(read: Mapping[str, DocumentsRead]) -> None:
-    """Write into the audit log what runs have retrieved, before their followers see any of it."""
-    runs = Execution.unscoped.in_bulk(list(read)) if read else {}
+def _record_retrievals(reads: Sequence[tuple[str, DocumentsRead]]) -> None:
+    """Write into the audit log what runs have retrieved, before their followers see any of it.
+
+    A run that reads several times within a batch gets one entry for each workspace, with all chunks.
+    """
+    chunks: dict[str, defaultdict[UUID, list[UUID]]] = {id: defaultdict(list) for id, _ in reads}
+    for id, read in reads:
+        for workspace_id, chunk_ids in read.chunks.items():
+            chunks[id][workspace_id] += chunk_ids
+    runs = Execution.unscoped.in_bulk(list(chunks)) if chunks else {}
     record_retrievals(
         Retrieval(
             tool=run.tool,
@@ -174,7 +181,7 @@ def _record_retrievals(read: Mapping[str, DocumentsRead]) -> None:
             workspace_id=run.workspace_id,
             searched=run.read_workspaces,
             document_ids=run.inputs.get("document_ids"),
-            chunks=read[id].chunks,
+            chunks=chunks[id],
             execution_id=id,
             address=run.address,
             request_id=run.request_id,

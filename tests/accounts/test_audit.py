@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import transaction
@@ -20,6 +21,10 @@ from accounts.models import ApiKey, AuditAction, AuditEntry, User
 from core.http.client_address import begin_address
 from core.http.request_id import begin_request
 from kb.models import Document
+from runs.events import DocumentsRead
+from runs.journal import EventBatch, store_all
+from runs.lifecycle import begin
+from runs.registry import tool_named
 from tests.conftest import Cast, make_cast
 from tests.factories import chunk_id, indexed_document
 
@@ -125,6 +130,17 @@ class TestRetrievalsOfRuns:
         assert (entry.user, entry.workspace_id) == (cast.alice, cast.team.pk)
         assert entry.details["chunk_ids"] == [str(chunk_id(document))]
         assert [context["chunk_id"] for context in result["contexts"]] == entry.details["chunk_ids"]
+
+    def test_a_run_that_reads_twice_before_it_is_stored(self) -> None:
+        """Only the last chunks were in the log."""
+        cast = make_cast()
+        document = indexed_document(cast.team)
+        tool, principal = tool_named("rag_search"), principal_of_user(cast.alice)
+        run = begin(principal, tool, tool.parse(principal, {"query": "Who?"}), None)
+        reads = [DocumentsRead(documents=[document.pk], chunks={cast.team.pk: [uuid4()]}) for _ in range(2)]
+        store_all([EventBatch(run.pk, reads)])
+        entry = AuditEntry.unscoped.get(action=AuditAction.CHUNKS_RETRIEVED)
+        assert entry.details["chunk_ids"] == [str(read.chunks[cast.team.pk][0]) for read in reads]
 
 
 class TestDocuments:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -52,6 +53,7 @@ FILES = sql.SQL(
     transfers=sql.Identifier(WorkspaceTransfer._meta.db_table),
 )
 FETCHED_AT_ONCE = 2000
+CLOSING_SECS = 5
 KNOWS_TRANSACTION_TIMEOUT = 170000
 
 Row = tuple[str, str, int]
@@ -107,17 +109,22 @@ def count_users() -> int:
 
 
 def refuse_others() -> None:
-    """Raise `BackupError` while another process uses the database."""
+    """Raise `BackupError` while another process uses the database.
+
+    A connection that was closed, our own too, can be seen until its process in the server has ended.
+    """
     others = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
         "AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
     )
     connection.close()
     _close_pool()
-    with psycopg.connect(_conninfo()) as pg:
-        row = pg.execute(others).fetchone()
-    if row and row[0]:
-        raise BackupError(f"{row[0]} other connections use the database: stop Locus first.")
+    until = time.monotonic() + CLOSING_SECS
+    with psycopg.connect(_conninfo(), autocommit=True) as pg:
+        while (row := pg.execute(others).fetchone()) and row[0]:
+            if time.monotonic() > until:
+                raise BackupError(f"{row[0]} other connections use the database: stop Locus first.")
+            time.sleep(0.1)
 
 
 def restore_dump(path: Path) -> None:

@@ -30,6 +30,7 @@ api_keys.json        your API keys, without their secrets
 sessions.json        where you are logged in
 conversations.jsonl  your conversations
 messages.jsonl       your questions in them; the answers are among the executions
+assistants.jsonl     the assistants that you made, with their versions
 audit.jsonl          what the audit log has of you
 executions.jsonl     your questions and other runs of tools, with inputs and results
 documents.jsonl      the documents of your personal workspace

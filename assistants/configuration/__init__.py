@@ -6,4 +6,5 @@
 
 settings.py   the shapes                     assistants.py  making, changing and deleting
 resolving.py  which binding, what counts     bindings.py    the same of bindings
+people.py     what becomes of them when people take their data, or leave
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
@@ -42,7 +42,7 @@ WITHIN = [
     "chunks/{chunk}",
     "documents?id={document}",
 ]
-"""All that is read of one document; each request takes the next of them."""
+"""All that is read of one document; each request takes the next of them, and each refused one, too."""
 OF_AN_EXECUTION = ["executions/{execution}", "executions/{execution}/events?after=0"]
 
 
@@ -52,7 +52,9 @@ class Asking:
     def __init__(self, template: Document) -> None:
         self.template = template
         self.index = StoredSegment(Segment.unscoped.get(document=template))
-        self.turns, self.counts = count(), Counter[str]()
+        # Turns of their own for what is seen and what is not: a few worlds ask for everything both ways.
+        self.turns: defaultdict[tuple[str, bool], Iterator[int]] = defaultdict(count)
+        self.counts = Counter[str]()
 
     def ask_all(self, world: RandomWorld) -> None:
         """Let everybody of a world ask for everything."""
@@ -88,7 +90,7 @@ class Asking:
         self, paths: list[str], ids: dict[str, Any], asker: Asker, headers: dict[str, str], visible: bool
     ) -> None:
         """Compare one way to read a document or an execution."""
-        path = paths[next(self.turns) % len(paths)]
+        path = paths[next(self.turns[paths[0], visible]) % len(paths)]
         status = self.get(path.format(**ids), asker, headers)[0]
         assert status in ((200, 204) if visible else (404,)), (path, status, asker, ids)
         self.counts[f"{path} {'seen' if visible else 'unseen'}"] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 from uuid import uuid4
@@ -11,8 +12,10 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from django.utils import timezone
 
-from accounts.models import AuditEntry, Membership, Session
+from accounts.models import AuditEntry, Membership, Session, User
+from accounts.people.deletion import delete_users
 from accounts.roles import Role
+from assistants.configuration.people import export_assistants
 from assistants.models import Assistant, Binding
 from core.http.arrival import Arrival
 from tests.assistants.conversing import begin, call, say
@@ -287,3 +290,25 @@ async def test_attached_files_are_read_besides_the_scope(people: Cast) -> None:
     assert [each["document_id"] for each in result["contexts"] if each["used_in_response"]] == [
         str(attached.pk)
     ]
+
+
+# --- When who made one leaves ----------------------------------------------------------------------------
+
+
+async def test_what_all_use_outlives_who_made_it(people: Cast) -> None:
+    """It went with the account of its maker."""
+    await Membership.objects.filter(workspace=people.team, user=people.bob).aupdate(role=Role.ADMIN)
+    shared = await make(people, "bob")
+    own = await make(people, "bob", **MINE)
+    members = {name: b"".join(parts) for name, parts in await in_thread(export_assistants, people.bob)}
+    exported = [json.loads(line) for line in members["assistants.jsonl"].splitlines()]
+    assert {each["id"] for each in exported} == {shared["id"], own["id"]}
+    assert [version["number"] for version in exported[0]["versions"]] == [1]
+
+    await sync_to_async(delete_users)([people.bob.pk])
+    left = await Assistant.unscoped.aget()
+    assert (str(left.pk), left.user_id) == (shared["id"], people.alice.pk)
+
+
+async def in_thread(export: Any, user: User) -> list[tuple[str, Any]]:
+    return await sync_to_async(lambda: [(name, list(parts)) for name, parts in export(user)])()

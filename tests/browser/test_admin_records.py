@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.contrib.admin.utils import quote
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, ViewportSize, expect
@@ -71,8 +71,9 @@ def document(administrator: User) -> Document:
 @pytest.fixture
 def failed_job(document: Document) -> Any:
     """A job that failed."""
-    defer_for_document(INGEST_TASK, document.pk)
-    with connection.cursor() as cursor:
+    # In one transaction: the worker must not see it while it waits.
+    with transaction.atomic(), connection.cursor() as cursor:
+        defer_for_document(INGEST_TASK, document.pk)
         cursor.execute("UPDATE procrastinate_jobs SET status = 'doing'")
         cursor.execute("UPDATE procrastinate_jobs SET status = 'failed'")
     job: Any = QueuedJob.objects.get()

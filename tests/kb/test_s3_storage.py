@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -44,8 +45,9 @@ def _store() -> Iterator[ObjectStore]:
 
 
 @pytest.fixture
-def store(_store: ObjectStore, settings: Any) -> Iterator[ObjectStore]:
-    """The files of documents are in an empty bucket."""
+def store(_store: ObjectStore, settings: Any, tmp_path: Path) -> Iterator[ObjectStore]:
+    """The files of documents are in an empty bucket, and no other test has left page images."""
+    settings.DATA_DIR = tmp_path
     backend = {"BACKEND": "kb.s3_storage.S3Storage", "OPTIONS": s3_options(**_store.options())}
     settings.STORAGES = settings.STORAGES | {"default": backend}
     settings.STORAGE = "s3"

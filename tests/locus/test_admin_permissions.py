@@ -27,6 +27,7 @@ from accounts.access.identity import principal_of_user
 from accounts.audit.recording import record
 from accounts.models import ApiKey, AuditAction, AuditEntry, Preferences, User
 from accounts.models.ledger import Charge
+from assistants.models import Assistant, Visibility
 from kb.jobs import INGEST_TASK, defer_for_document
 from kb.models import Document, EmbeddingSpace, Status
 from locus.models import QueuedJob
@@ -86,6 +87,8 @@ OWN: dict[str, Case] = {
 }
 """Routes apart from those that every model has."""
 REFUSED = {
+    "assistants_assistant_add",
+    "assistants_assistant_delete",
     "accounts_apikey_add",
     "accounts_auditentry_add",
     "accounts_auditentry_delete",
@@ -141,6 +144,9 @@ def rows(cast: Cast, static_files: None) -> dict[str, Any]:
         "accounts_preferences": Preferences.objects.create(user=cast.alice, values={}),
         "accounts_user": cast.charlie,
         "accounts_workspace": cast.team,
+        "assistants_assistant": Assistant.unscoped.create(
+            user=cast.alice, workspace=cast.team, name="Guide", visibility=Visibility.WORKSPACE
+        ),
         "kb_charge": Charge.unscoped.first(),
         "kb_document": document,
         "kb_embeddingspace": EmbeddingSpace.objects.first(),

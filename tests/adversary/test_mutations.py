@@ -42,6 +42,8 @@ SUITES = {
         "tests/accounts/test_webhooks.py",
         "tests/accounts/test_workspaces.py",
         "tests/adversary",
+        "tests/assistants/agent",
+        "tests/assistants/test_assistants.py",
         "tests/assistants/test_chat.py",
         "tests/assistants/test_conversations.py",
         "tests/assistants/test_sharing.py",

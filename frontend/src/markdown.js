@@ -26,6 +26,9 @@ const markdown = new MarkdownIt({ html: false, linkify: false }).use(formulas).u
 markdown.normalizeLink = (address) => address;
 markdown.normalizeLinkText = (address) => address;
 
+/** A finished answer says of each citation of what kind its source is; while it streams that is not known. */
+const LETTER = / data-letter="[a-z]*"/g;
+
 /** Of each element, the HTML of the blocks that it shows, as they were before anybody dressed their citations. */
 const shown = new WeakMap();
 
@@ -36,13 +39,21 @@ const shown = new WeakMap();
 export function renderInto(element, text) {
   const blocks = [...nodesOf(text).childNodes];
   const before = shown.get(element) ?? [];
-  const now = blocks.map((block) => block.outerHTML ?? block.data);
-  const same = now.findIndex((html, at) => html !== before[at]);
-  const kept = same < 0 ? now.length : same;
+  const now = blocks.map((block) => (block.outerHTML ?? block.data).replaceAll(LETTER, ""));
+  const changed = now.findIndex((html, at) => html !== before[at]);
+  const kept = changed < 0 ? now.length : changed;
   while (element.childNodes.length > kept) element.lastChild.remove();
+  for (const [at, block] of blocks.slice(0, kept).entries()) copyLetters(block, element.childNodes[at]);
   element.append(...blocks.slice(kept));
   shown.set(element, now);
   renderFormulas(element);
+}
+
+function copyLetters(from, to) {
+  const chips = to.querySelectorAll?.(".cite") ?? [];
+  for (const [at, { dataset }] of [...(from.querySelectorAll?.(".cite") ?? [])].entries()) {
+    if (chips[at]) chips[at].dataset.letter = dataset.letter;
+  }
 }
 
 /** The elements of a text, in a fragment. */

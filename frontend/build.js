@@ -8,7 +8,7 @@ import { ICONS } from "./icons.js";
 const OUT = "dist";
 const require = createRequire(import.meta.url);
 
-const shared = { bundle: true, minify: true, charset: "utf8", target: "es2022", legalComments: "linked", logLevel: "info" };
+const shared = { bundle: true, minify: true, charset: "utf8", target: "es2022", legalComments: "external", logLevel: "info" };
 
 /** A script for each page, so that none loads what only another needs. */
 const pages = (await readdir("src/pages")).map((file) => [`page-${parse(file).name}`, `src/pages/${file}`]);

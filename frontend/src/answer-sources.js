@@ -19,8 +19,8 @@ export function citedBy(state, element) {
 /** Which citation of its source a chip is, from 0: each has a quote of its own. */
 function occurrence(element) {
   const { letter, rank } = element.dataset;
-  const same = [...(element.closest(".answer")?.querySelectorAll(`.cite[data-letter="${letter}"][data-rank="${rank}"]`) ?? [])];
-  return Math.max(0, same.indexOf(element));
+  const same = element.closest(".answer")?.querySelectorAll(`.cite[data-letter="${letter}"][data-rank="${rank}"]`);
+  return Math.max(0, [...(same ?? [])].indexOf(element));
 }
 
 /** Number and name all chips of a text. */

@@ -94,34 +94,40 @@ function showProgress(element, state) {
 /** What the engine did, behind a sign: most readers never open it. */
 function showEngine(element, state) {
   const facts = engineFacts(state);
+  const name = t("How this answer came about");
   element.hidden = !facts.length;
   element.replaceChildren(
-    h("summary", { "aria-label": t("How this answer came about"), title: t("How this answer came about") }, icon("info")),
-    h("dl", {}, facts.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])),
+    h("summary", { "aria-label": name, title: name }, icon("info")),
+    h("dl", {}, facts.flatMap(([fact, value]) => [h("dt", {}, fact), h("dd", {}, String(value))])),
   );
 }
 
 function showText(element, state) {
   const chipsOf = () => [...element.querySelectorAll(".cite")];
-  const focused = chipsOf().indexOf(document.activeElement);
-  const opened = chipsOf().findIndex((chip) => chip.matches(".is-open"));
+  const before = chipsOf();
+  const focused = before.indexOf(document.activeElement);
+  const opened = before.findIndex((chip) => chip.matches(".is-open"));
   renderInto(element, state.text);
   dressChips(element, state);
   // What scrolls by itself must be reachable by keyboard.
   for (const block of element.querySelectorAll("pre, table, .formula-block")) {
     if (block.scrollWidth > block.clientWidth) block.tabIndex = 0;
   }
-  // The text was rendered anew: put the reader back where they were.
-  if (focused >= 0) chipsOf()[focused]?.focus({ preventScroll: true });
-  if (opened >= 0) chipsOf()[opened]?.classList.add("is-open");
+  // Where the text was rendered anew, put the reader back: at -1 there is no chip.
+  const after = chipsOf();
+  after[focused]?.focus({ preventScroll: true });
+  after[opened]?.classList.add("is-open");
 }
 
 function noteFor(state, { onRetry, help }) {
   if (state.status !== CANCELLED && state.status !== FAILED) return [];
   const retry = onRetry ? h("button", { class: "button button-small", type: "button", onclick: onRetry }, icon("refresh-cw"), t("Ask again")) : null;
   const actions = h("p", { class: "notice-actions" }, help, retry);
-  if (state.status === CANCELLED) return [h("div", { class: "notice" }, h("p", {}, state.text ? t("Stopped. What was written so far is kept.") : t("Stopped before the first word.")), actions)];
-  return [h("div", { class: "notice notice-bad", role: "alert" }, h("p", {}, state.error ? failureWords(state.error) : t("This didn’t work.")), actions)];
+  const isFailed = state.status === FAILED;
+  const stopped = state.text ? t("Stopped. What was written so far is kept.") : t("Stopped before the first word.");
+  const failed = state.error ? failureWords(state.error) : t("This didn’t work.");
+  const attributes = isFailed ? { class: "notice notice-bad", role: "alert" } : { class: "notice" };
+  return [h("div", attributes, h("p", {}, isFailed ? failed : stopped), actions)];
 }
 
 /** What to try where nothing answers the question. */

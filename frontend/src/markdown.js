@@ -27,7 +27,7 @@ markdown.normalizeLink = (address) => address;
 markdown.normalizeLinkText = (address) => address;
 
 /** A finished answer says of each citation of what kind its source is; while it streams that is not known. */
-const LETTER = / data-letter="[a-z]*"/g;
+const LETTER = / data-letter="\w*"/g;
 
 /** Of each element, the HTML of the blocks that it shows, as they were before anybody dressed their citations. */
 const shown = new WeakMap();
@@ -39,21 +39,18 @@ const shown = new WeakMap();
 export function renderInto(element, text) {
   const blocks = [...nodesOf(text).childNodes];
   const before = shown.get(element) ?? [];
-  const now = blocks.map((block) => (block.outerHTML ?? block.data).replaceAll(LETTER, ""));
-  const changed = now.findIndex((html, at) => html !== before[at]);
-  const kept = changed < 0 ? now.length : changed;
-  while (element.childNodes.length > kept) element.lastChild.remove();
-  for (const [at, block] of blocks.slice(0, kept).entries()) copyLetters(block, element.childNodes[at]);
+  const now = blocks.map((block) => block.outerHTML.replaceAll(LETTER, ""));
+  let kept = 0;
+  for (; now[kept] && now[kept] === before[kept]; kept += 1) copyLetters(blocks[kept], element.childNodes[kept]);
+  while (element.childNodes[kept]) element.lastChild.remove();
   element.append(...blocks.slice(kept));
   shown.set(element, now);
   renderFormulas(element);
 }
 
 function copyLetters(from, to) {
-  const chips = to.querySelectorAll?.(".cite") ?? [];
-  for (const [at, { dataset }] of [...(from.querySelectorAll?.(".cite") ?? [])].entries()) {
-    if (chips[at]) chips[at].dataset.letter = dataset.letter;
-  }
+  const chips = to.querySelectorAll(".cite");
+  from.querySelectorAll(".cite").forEach((chip, at) => (chips[at].dataset.letter = chip.dataset.letter));
 }
 
 /** The elements of a text, in a fragment. */

@@ -185,6 +185,7 @@ async def test_each_tool_tells_its_own_limits(people: Cast) -> None:
         "web_search": {"query_chars": 2000, "count": 20, "domains": 20},
         "web_fetch": {"url_chars": 2048, "max_tokens": 20_000},
         "answer": {"query_chars": 2000, "history_turns": 20},
+        "agent": {"query_chars": 2000, "history_turns": 20, "steps": 20},
         "chat": {"content_chars": 2000},
     }
 
@@ -195,7 +196,7 @@ async def test_without_web_tools_there_is_no_such_tool(
     settings.WEB_TOOLS = False
     assert code_of(await ask(people)) == (404, "not_found")
     listed = (await AsyncClient().get("/api/v1/tools", headers=people.headers("alice"))).json()["results"]
-    assert [tool["name"] for tool in listed] == ["rag_search", "answer", "chat"]
+    assert [tool["name"] for tool in listed] == ["rag_search", "answer", "agent", "chat"]
 
 
 async def test_another_workspace_does_not_exist(people: Cast, brave: ProviderDouble) -> None:

@@ -20,7 +20,10 @@ from kb.doctor import examine
 from kb.doctor.files import OPEN_FILES
 from tests.testing.paths import ROOT, SAMPLES
 
-LIMITS = ["--memory-bytes", str(2 << 30), "--cpu-secs", "300", "--max-pages", "100", "--deep"]
+LIMITS = [
+    *("--memory-bytes", str(2 << 30), "--cpu-secs", "300", "--max-pages", "100"),
+    *("--speech-model", "auto", "--deep"),
+]
 
 
 def mode(path: Path) -> int:

@@ -49,7 +49,6 @@ def create_assistant(
 ) -> Assistant:
     """Make an assistant with its first version; `facts` are columns. Raise `NotFound` or `Forbidden`."""
     principal.require_workspace(workspace_id)
-    principal.refuse_external_user("has no assistants of its own")
     assistant = Assistant(workspace_id=workspace_id, user_id=principal.user_id, **facts)
     _require_changeable(principal, assistant)
     _check(principal, settings)

@@ -81,6 +81,7 @@ LEFT_OUT = [
 ]
 OF_ROLE = "`sees_all` has looked up the role in the workspace"
 OF_WORKSPACE = "the role admin in the workspace was required before, and the query names the workspace"
+OF_ASSISTANT = "`changeable_assistant` has just found it, and checked the right to change it"
 REDUNDANT = {
     "accounts/people/invitations.py:invitations_of:restricted_to": OF_WORKSPACE,
     "accounts/people/invitations.py:revoke_invitation:restricted_to:2": OF_WORKSPACE,
@@ -90,6 +91,9 @@ REDUNDANT = {
     "search/views.py:web_use:restricted_to": OF_WORKSPACE,
     "search/views.py:web_use:restricted_to:2": OF_WORKSPACE,
     "assistants/messages.py:begin_answer:restricted_to": "`session_of` has just found the conversation",
+    "assistants/configuration/assistants.py:change_assistant:addressable_by": OF_ASSISTANT,
+    "assistants/configuration/assistants.py:delete_assistant:addressable_by": OF_ASSISTANT,
+    "assistants/configuration/recorded.py:configured_for:restricted_to": "the run asks for its own execution",
     "kb/collections.py:add_collection:restricted_to": "it counts at the place that the principal may fill",
 }
 """By check, why nobody can notice its absence: another stands before it, and a query must have a scope."""

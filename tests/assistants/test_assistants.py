@@ -12,10 +12,12 @@ from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 from django.utils import timezone
 
+from accounts.access.identity import principal_of_user
 from accounts.models import AuditEntry, Membership, Session, User
 from accounts.people.deletion import delete_users
 from accounts.roles import Role
 from assistants.configuration.people import export_assistants
+from assistants.configuration.recorded import configured_in
 from assistants.models import Assistant, Binding
 from core.http.arrival import Arrival
 from tests.assistants.conversing import begin, call, say
@@ -308,6 +310,22 @@ async def test_what_all_use_outlives_who_made_it(people: Cast) -> None:
     await sync_to_async(delete_users)([people.bob.pk])
     left = await Assistant.unscoped.aget()
     assert (str(left.pk), left.user_id) == (shared["id"], people.alice.pk)
+
+
+async def test_the_export_has_none_of_a_workspace_that_was_left(people: Cast) -> None:
+    await Membership.objects.filter(workspace=people.team, user=people.bob).aupdate(role=Role.ADMIN)
+    await make(people, "bob", **MINE)
+    await Membership.objects.filter(workspace=people.team, user=people.bob).adelete()
+    assert await in_thread(export_assistants, people.bob) == [("assistants.jsonl", [])]
+
+
+async def test_a_run_goes_on_without_an_assistant_that_it_may_no_longer_ask(people: Cast) -> None:
+    made = await make(people)
+    begun_with = {"assistant": {"id": made["id"], "version": 1, "binding_id": None}}
+    find = sync_to_async(lambda: configured_in(principal_of_user(people.bob), begun_with))
+    assert (await find()) is not None
+    await call(people, "PATCH", f"assistants/{made['id']}", {"visibility": "mine"})
+    assert await find() is None
 
 
 async def in_thread(export: Any, user: User) -> list[tuple[str, Any]]:

@@ -180,12 +180,13 @@ def resolved(request: HttpRequest, id: UUID) -> HttpResponse:
     version = version_of(row, row.version)
     bindings = list(row.bindings.select_related("key"))
     columns = [as_configured(row, version, None), *(as_configured(row, version, each) for each in bindings)]
+    labels = [gettext("Assistant"), *(WAYS[BindingKind(each.kind)] for each in bindings)]
     table = [
         (
             words,
             [
-                (_in_words(column.settings, name), name in own)
-                for column, own in zip(columns, _own(bindings), strict=True)
+                (_in_words(column.settings, name), name in own, label)
+                for column, own, label in zip(columns, _own(bindings), labels, strict=True)
             ],
         )
         for name, words in SETTINGS.items()

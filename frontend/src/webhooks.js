@@ -120,9 +120,9 @@ export async function startWebhooks(page) {
   await attempt(list);
 }
 
-/** The worker sends it: look until it has. */
+/** The worker sends it: look until it has, or the card is drawn anew or gone. */
 async function follow(webhook, id, deliveries) {
-  for (let look = 0; look < LOOKS; look += 1) {
+  for (let look = 0; look < LOOKS && deliveries.isConnected; look += 1) {
     const found = await showDeliveries(webhook, deliveries);
     if (found.find((each) => each.id === id)?.attempts) return;
     await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));

@@ -8,7 +8,7 @@ import stat
 import struct
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from core.confinement.kernel import prctl, set_capabilities
@@ -55,7 +55,7 @@ def leave_root(data_dir: Path, *, reads_roots_files: bool) -> None:
     try:
         _hand_over(data_dir, account)
         places = [data_dir, ROOT, *map(Path, (sys.prefix, sys.base_prefix, sys.executable))]
-        _allow_passage({place for place in places for place in (place, place.resolve())}, account)
+        allow_passage({place for place in places for place in (place, place.resolve())}, account)
         _check_access(account)
         if reads_roots_files:
             prctl(PR_SET_KEEPCAPS, 1)
@@ -95,21 +95,24 @@ def _change_owner(name: str, folder: int, account: pwd.struct_passwd) -> None:
         os.chown(name, account.pw_uid, account.pw_gid, dir_fd=folder, follow_symlinks=False)
 
 
-def _allow_passage(places: Iterable[Path], account: pwd.struct_passwd) -> None:
+def allow_passage(places: Iterable[Path], account: pwd.struct_passwd) -> None:
     """Let only this account pass through closed folders on the way to these places, without listing them."""
     for folder in sorted({parent for place in places for parent in place.parents}):
-        found = folder.stat()
-        if found.st_uid != account.pw_uid and not found.st_mode & stat.S_IXOTH:
-            _allow_passage_of_one(folder, account)
+        entries = _entries(folder)
+        if folder.stat().st_uid != account.pw_uid and not _passes(entries, account):
+            _let_pass(folder, entries, account)
 
 
-def _allow_passage_of_one(folder: Path, account: pwd.struct_passwd) -> None:
-    entries = _entries(folder)
-    # A later change of the folder's mode removes the right from the mask but keeps the entry.
-    if entries.get((USER, account.pw_uid), 0) & entries.get((MASK, NO_ID), 0) & PASS:
-        return
+def _passes(entries: Mapping[tuple[int, int], int], account: pwd.struct_passwd) -> bool:
+    """Return whether the account may pass: its own entry within the mask counts, or else that of others."""
+    own = entries.get((USER, account.pw_uid))
+    return bool(PASS & (entries[OTHERS, NO_ID] if own is None else own & entries[MASK, NO_ID]))
+
+
+def _let_pass(folder: Path, entries: dict[tuple[int, int], int], account: pwd.struct_passwd) -> None:
     entries[USER, account.pw_uid] = entries.get((USER, account.pw_uid), 0) | PASS
-    # The mask limits all entries except owner and others.
+    # The mask limits all entries except owner and others. A later change of the folder's mode may take the
+    # right from it.
     entries[MASK, NO_ID] = entries.get((MASK, NO_ID), entries[GROUP, NO_ID]) | PASS
     packed = (ACL_ENTRY.pack(tag, bits, id) for (tag, id), bits in sorted(entries.items()))
     os.setxattr(folder, ACL, ACL_VERSION.pack(2) + b"".join(packed))

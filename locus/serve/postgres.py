@@ -13,7 +13,6 @@ import os
 import pwd
 import shlex
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,7 @@ from urllib.parse import quote
 
 import psutil
 
-from locus.serve.account import NAME, RootError, find_or_make
+from locus.serve.account import RootError, allow_passage, find_or_make
 
 ROOT = Path(__file__).resolve().parents[2]
 # Last on the path: none of our modules may replace one of the standard library.
@@ -239,7 +238,7 @@ class Server:
         self.home.mkdir(mode=0o700, exist_ok=True)
         if self._account:
             os.chown(self.home, self._account.pw_uid, self._account.pw_gid)
-            _allow_passage([*self.home.parents, *programs().parents])
+            allow_passage([self.home, programs()], self._account)
 
     def _create_cluster(self) -> None:
         if self.cluster.exists():
@@ -422,12 +421,3 @@ def _system_account() -> pwd.struct_passwd:
         raise EmbeddedServerError(
             f"PostgreSQL does not run as root, and {error}: start Locus as another user, or set DATABASE_URL."
         ) from error
-
-
-def _allow_passage(folders: list[Path]) -> None:
-    """Let every account pass through these folders (not list them), as PostgreSQL's account must."""
-    for folder in folders:
-        mode = folder.stat().st_mode
-        if not mode & stat.S_IXOTH:
-            folder.chmod(mode | stat.S_IXOTH)
-            _logger.warning("Locus runs as root: the account %s may now pass through %s.", NAME, folder)

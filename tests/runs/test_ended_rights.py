@@ -262,7 +262,9 @@ async def all_end(streams: list[AsyncIterator[bytes]], sockets: list[Socket]) ->
             assert event == "event: error"
             assert json.loads(data.removeprefix("data: "))["data"]["code"] == "unauthenticated"
         for each in sockets:
-            message = await each.receive_json_from(PATIENCE_SECS)
+            said = await each.receive_output(PATIENCE_SECS)
+            assert said["type"] == "websocket.send", said
+            message = json.loads(said["text"])
             assert (message["event"], message["data"]["code"]) == ("error", "unauthenticated")
             closing = await each.receive_output(PATIENCE_SECS)
             assert (closing["type"], closing["code"]) == ("websocket.close", 4401)

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 from pytest_django import Settings
 
@@ -21,15 +20,12 @@ from search.generation.base import Choice, GenerationRequest, GenerationUsage
 from search.generation.extractive import ExtractiveGenerator, extract
 from search.generation.extractive.weighing import similarity_to
 from search.text_processes import TextProcesses, text_processes
+from tests.search.citations.test_resolve import without_meaning
 from tests.search.contexts import context
 from tests.testing.payments import UNRECORDED
 
 TEA = context(1, "Roses are red and rare.", "Tea roses smell of tea.")
 RAW = "Tea roses smell of tea <source_1>. Nobody knows <source_7>."
-
-
-def vectors(texts: Sequence[str]) -> Any:
-    return np.eye(400, dtype=np.float32)[[hash(text) % 400 for text in texts]]
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +36,19 @@ def one() -> Iterator[TextProcesses]:
 
 
 def verify(processes: TextProcesses, raw: str) -> Any:
-    return assemble(raw, processes.run("verify", raw, [TEA.portable()], "What?", MINILM, 0, embed=vectors))
+    return assemble(
+        raw, processes.run("verify", raw, [TEA.portable()], "What?", MINILM, 0, embed=without_meaning)
+    )
 
 
 def test_the_same_comes_of_it_as_in_this_process(settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
-    assert verify_with_deadline(RAW, [TEA], "What?", MINILM, vectors) == resolve(
-        RAW, [TEA], "What?", MINILM, vectors
+    assert verify_with_deadline(RAW, [TEA], "What?", MINILM, without_meaning) == resolve(
+        RAW, [TEA], "What?", MINILM, without_meaning
     )
     said = "The flowers have a scent like a hot drink <source_1>."
-    assert verify_with_deadline(said, [TEA], "What?", MINILM, vectors) == resolve(
-        said, [TEA], "What?", MINILM, vectors
+    assert verify_with_deadline(said, [TEA], "What?", MINILM, without_meaning) == resolve(
+        said, [TEA], "What?", MINILM, without_meaning
     )
 
 
@@ -109,7 +107,7 @@ def test_a_model_that_can_not_embed_fails_one_answer(one: TextProcesses, setting
 def test_a_task_that_fails_says_why(one: TextProcesses, settings: Settings) -> None:
     settings.ANSWER_TEXT_SECS = 60.0
     with pytest.raises(RuntimeError, match="TypeError"):
-        one.run("verify", None, [TEA.portable()], "What?", MINILM, 0, embed=vectors)
+        one.run("verify", None, [TEA.portable()], "What?", MINILM, 0, embed=without_meaning)
 
 
 def test_citations_that_can_not_be_checked_in_time_are_left_out_and_counted(
@@ -121,7 +119,7 @@ def test_citations_that_can_not_be_checked_in_time_are_left_out_and_counted(
         raise Timeout
 
     monkeypatch.setattr(text_processes, "run", late)
-    checked = verify_with_deadline(RAW, [TEA], "What?", MINILM, vectors)
+    checked = verify_with_deadline(RAW, [TEA], "What?", MINILM, without_meaning)
     assert checked.response == "Tea roses smell of tea. Nobody knows."
     assert (checked.removed, checked.sources_used) == (2, [])
     assert {verdict.outcome for verdict in checked.verdicts} == {"unchecked"}

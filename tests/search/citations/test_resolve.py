@@ -23,8 +23,10 @@ CITATION = re.compile(r'<citation id="[^"]+">\[\d+\]</citation>')
 
 def without_meaning(texts: Sequence[str]) -> Vectors:
     """Vectors of which no two are alike: only words can show that one text says what another does."""
-    found = [np.random.default_rng(crc32(text.encode())).standard_normal(384) for text in texts]
-    return (np.reshape(found, (-1, 384)) / np.sqrt(384)).astype(np.float32)
+    vectors = np.zeros((len(texts), 384), np.float32)
+    for row, text in zip(vectors, texts, strict=True):
+        row[:] = np.random.default_rng(crc32(text.encode())).standard_normal(384) / np.sqrt(384)
+    return vectors
 
 
 def resolved(raw: str, *contexts: Context, question: str = "What is it?") -> Resolved:

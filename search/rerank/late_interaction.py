@@ -39,7 +39,7 @@ class LateInteraction(Reranker):
             )
         # A question comes once for each step, and its vectors are small.
         self._asked = lru_cache(64)(self._tokens_of)
-        self.name = f"late interaction with {self._model.name}"
+        self.name = f"{self._model.name}-late-interaction"
 
     def score(
         self, question: str, passages: Sequence[str], *, within: float, payment: Payment

@@ -90,7 +90,7 @@ def test_the_best_comes_first(gateway: Gateway, cast: Cast) -> None:
         reply = http.post("/v1/rerank", json=RERANKED | {"return_documents": True}).json()
         objects = {"documents": [{"text": text} for text in RERANKED["documents"]], "top_n": 1}
         best = http.post("/v1/rerank", json=RERANKED | objects | {"model": reply["model"]}).json()
-    assert reply["model"] == f"late interaction with {EMBEDS}"
+    assert reply["model"] == f"{EMBEDS}-late-interaction"
     scores = [each["relevance_score"] for each in reply["results"]]
     assert scores == sorted(scores, reverse=True) and len(scores) == len(TEXTS)
     assert reply["results"][0]["index"] == 2

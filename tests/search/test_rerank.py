@@ -48,7 +48,7 @@ def test_by_default_the_embedding_model_reranks(settings: Settings) -> None:
     chosen = reranker()
     assert isinstance(chosen, LateInteraction)
     assert chosen is reranker()
-    assert start() == "Reranking with late interaction with hashing, for at most 450 ms."
+    assert start() == "Reranking with hashing-late-interaction, for at most 450 ms."
 
 
 @pytest.mark.usefixtures("embedding_endpoint")

@@ -12,6 +12,8 @@ from django.core import mail
 from django.core.mail import EmailMessage
 from django.test import Client
 
+from tests.testing.live import wait_until
+
 PASSWORD = "a long enough password"
 LOGIN = "/accounts/login/"
 SECURITY = "/accounts/security/"
@@ -45,10 +47,7 @@ def add_app(client: Client) -> str:
 
 def sent_mail(number: int = 1) -> EmailMessage:
     """Return the last of so many mails; they are sent by threads of their own."""
-    for _ in range(200):
-        if len(mail.outbox) >= number:
-            break
-        time.sleep(0.02)
+    wait_until(lambda: len(mail.outbox) >= number, "so many mails are sent")
     assert len(mail.outbox) == number, [each.subject for each in mail.outbox]
     return mail.outbox[-1]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import time
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +21,8 @@ from pytest_django import Settings
 from accounts.access.throttling import AttemptLimit, limit_attempts
 from accounts.models import User
 from accounts.people import login_urls
+from tests.accounts.account_pages import sent_mail
+from tests.testing.live import wait_until
 
 PASSWORD = "a long enough password"
 NEW_PASSWORD = "another fine password"
@@ -51,16 +52,6 @@ def with_mail(settings: Settings) -> None:
 @pytest.fixture
 def ada() -> User:
     return User.objects.create_user("ada@example.org", PASSWORD)
-
-
-def sent_mail(number: int = 1) -> EmailMessage:
-    """Return the last of so many mails; they are sent by threads of their own."""
-    for _ in range(200):
-        if len(mail.outbox) >= number:
-            break
-        time.sleep(0.02)
-    assert len(mail.outbox) == number
-    return mail.outbox[-1]
 
 
 def is_verified(user: User) -> bool:
@@ -193,10 +184,7 @@ def test_a_mail_that_can_not_be_sent_is_logged_without_its_words(
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     with caplog.at_level(logging.DEBUG):
         assert Client().post(RESET, {"email": ada.email}).status_code == 302
-        for _ in range(200):
-            if "could not be sent" in caplog.text:
-                break
-            time.sleep(0.02)
+        wait_until(lambda: "could not be sent" in caplog.text, "it is logged")
     assert "A mail could not be sent: ConnectionRefusedError" in caplog.text
     assert "/key/" not in caplog.text and "ada@" not in caplog.text
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
-from django.core import mail
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AuditEntry, User
 from accounts.user_admin import panel_permissions
+from tests.accounts.account_pages import sent_mail
 from tests.conftest import Cast
 from tests.locus.test_dashboard import root as root
 from tests.locus.test_dashboard import staff_with
@@ -64,25 +64,15 @@ def test_an_invited_user_chooses_a_password(root: Client) -> None:
     assert "is mailed to dora@example.org" in reply.content.decode()
     dora = User.objects.get(email="dora@example.org")
     assert not dora.has_usable_password()
-    [message] = wait_for_mail()
-    assert message.to == ["dora@example.org"] and "choose a password" in message.body
-    [address] = re.findall(r"http://testserver(/\S+)", message.body)
+    message = sent_mail()
+    assert message.to == ["dora@example.org"] and "choose a password" in str(message.body)
+    [address] = re.findall(r"http://testserver(/\S+)", str(message.body))
     browser = Client()
     page = browser.get(address, follow=True)
     chosen = {"password1": "a fine pass phrase", "password2": "a fine pass phrase"}
     assert browser.post(page.redirect_chain[-1][0], chosen).status_code == 302
     dora.refresh_from_db()
     assert dora.check_password("a fine pass phrase")
-
-
-def wait_for_mail() -> list[Any]:
-    """Return the mails, which a thread sends."""
-    import time
-
-    until = time.monotonic() + 10
-    while not mail.outbox and time.monotonic() < until:
-        time.sleep(0.02)
-    return mail.outbox
 
 
 def test_without_a_mail_server_nobody_is_invited(root: Client, cast: Cast) -> None:

@@ -304,9 +304,10 @@ async def test_a_page_that_fails_costs_only_itself(web: Web, monkeypatch: pytest
 
 
 async def test_nobody_reads_on_for_somebody_who_has_left(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped = threading.Event()
+    begun, stopped = threading.Event(), threading.Event()
 
     def reading(path: Path, *, while_waiting: Callable[[], None], **options: Any) -> PageText:
+        begun.set()
         try:
             while not web.over.is_set():
                 while_waiting()
@@ -319,9 +320,10 @@ async def test_nobody_reads_on_for_somebody_who_has_left(web: Web, monkeypatch: 
     monkeypatch.setattr(pages, "read_page", reading)
     assert await refused(web.page("/"), timeout_secs=0.5) is Refusal.TIMEOUT
     assert await asyncio.to_thread(stopped.wait, 10)
+    begun.clear()
     stopped.clear()
     task = asyncio.create_task(read(web.url("/")))
-    await asyncio.sleep(0.3)
+    assert await asyncio.to_thread(begun.wait, 30)
     task.cancel()
     assert await asyncio.to_thread(stopped.wait, 10)
 

@@ -134,7 +134,12 @@ class Opened:
         paths = (f"/ws/documents?workspace={self.cast.team.pk}", "/ws/tools/rag_search")
         opened = [socket(self._address(path), self.socket_headers) for path in paths]
         for each in opened:
+            before = len(rights.watch()._rights)
             assert (await each.connect(timeout=PATIENCE_SECS))[0]
+            # It accepts first, and then looks at who is there: until that is known, no right can end.
+            async with asyncio.timeout(PATIENCE_SECS):
+                while len(rights.watch()._rights) == before:
+                    await asyncio.sleep(0.01)
         await opened[1].send_json_to({"query": "Who kept the light?"})
         assert (await opened[1].receive_json_from(PATIENCE_SECS))["event"] == "tool_partial_update"
         return opened

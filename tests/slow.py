@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What decides over all: what is installed, and how tests are run.
 ALL = ("requirements.lock", "pyproject.toml", "tests/slow.py", "tests/conftest.py", "tests/environment.py")
-STARTS = ("locus/serve/", "locus/management/", "locus/settings.py", "core/process/", "manage.py")
+STARTS = ("locus/serve/", "locus/management/", "locus/settings/", "core/process/", "manage.py")
 INGESTION = ("extract/", "ingestion/", "core/text/", "core/locations.py")
 PATHS: dict[str, tuple[str, ...]] = {
     # More of the people who try to reach what is not theirs.

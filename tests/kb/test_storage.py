@@ -163,7 +163,7 @@ def test_nothing_but_its_own_module_asks_for_a_path() -> None:
     files = (file for room in rooms for file in (root / room).rglob("*.py"))
     asking = {str(file.relative_to(root)) for file in files if asks.search(file.read_text())}
     # Static files are another storage.
-    assert asking == {"kb/storage.py", "locus/settings.py", "locus/serve/installation.py"}
+    assert asking == {"kb/storage.py", "locus/settings/storage.py", "locus/serve/installation.py"}
 
 
 # --- Local copies ------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ const bundles = [
     plugins: [{ name: "shared parts", setup: (building) => building.onEnd(writeSharedParts) }],
   },
   // They run before the first paint, so they can't be (deferred) modules.
-  { ...shared, entryPoints: { theme: "src/theme.js", admin: "src/admin.js", "admin-alpine": "src/admin-alpine.js" }, outdir: OUT, format: "iife" },
+  { ...shared, entryPoints: { "before-paint": "src/before-paint.js", admin: "src/admin.js", "admin-alpine": "src/admin-alpine.js" }, outdir: OUT, format: "iife" },
   {
     ...shared,
     entryPoints: { app: "css/app.css", admin: "css/admin.css" },

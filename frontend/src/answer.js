@@ -4,11 +4,11 @@ import { citedBy, dressChips, listedSources, sourceNotes, sourceSections } from 
 import { h, icon } from "./dom.js";
 import { isOver, CANCELLED, FAILED } from "./execution.js";
 import { renderInto } from "./markdown.js";
-import { CLOSEST, engineFacts, NOTHING, outcomeOf } from "./outcome.js";
+import { CLOSEST, NOTHING, outcomeOf } from "./outcome.js";
 import { progressSteps } from "./progress.js";
 import { questionHead } from "./question-head.js";
 import { failureWords } from "./web-answer.js";
-import { t } from "./texts.js";
+import { importWithTexts, t } from "./texts.js";
 
 /**
  * `onCite(cited, button)` opens the place of a citation, `onRetry()` asks once more, `onEdit(text)` asks an edited
@@ -93,13 +93,17 @@ function showProgress(element, state) {
 
 /** What the engine did, behind a sign: most readers never open it. */
 function showEngine(element, state) {
-  const facts = engineFacts(state);
   const name = t("How this answer came about");
-  element.hidden = !facts.length;
-  element.replaceChildren(
-    h("summary", { "aria-label": name, title: name }, icon("info")),
-    h("dl", {}, facts.flatMap(([fact, value]) => [h("dt", {}, fact), h("dd", {}, String(value))])),
-  );
+  element.hidden = !state.result;
+  const panel = h("div", { class: "engine-panel" });
+  element.replaceChildren(h("summary", { "aria-label": name, title: name }, icon("info")), panel);
+  const fill = async () => {
+    if (!element.open || panel.childElementCount) return;
+    const { engineNodes } = await importWithTexts(() => import("./engine-facts.js"));
+    panel.replaceChildren(...engineNodes(state));
+  };
+  element.ontoggle = fill;
+  if (state.result) fill();
 }
 
 function showText(element, state) {

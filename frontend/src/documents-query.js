@@ -1,4 +1,5 @@
 // What the list shows, in three forms: the fields of its form, the page's address, and the API's query.
+import { startOfDay } from "./reader-days.js";
 
 /** Fields in the address, by the name of their control. */
 export const FIELDS = ["workspace", "collection", "search", "status", "type", "tag", "language", "from", "to"];
@@ -31,17 +32,10 @@ export function conditionsOf({ workspace, collection, search, status, type, tag,
     type,
     tag,
     language,
-    created_after: from && startOfDay(from, 0),
+    created_after: from && startOfDay(from),
     created_before: to && startOfDay(to, 1),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value));
-}
-
-/** The moment at which a day of the reader begins, `after` days later; "" for what is no day. */
-function startOfDay(day, after) {
-  const [year, month, date] = day.split("-").map(Number);
-  const moment = new Date(year, month - 1, date + after);
-  return Number.isNaN(moment.getTime()) ? "" : moment.toISOString();
 }
 
 /** The order after a click on a column's head: times and sizes begin with the largest, words with A. */

@@ -1,17 +1,7 @@
 // Thumbs under an answer. With a thumb down one may say why; all of it goes to whoever runs this installation.
 import { del, put } from "./api.js";
 import { h, icon, toast } from "./dom.js";
-import { t } from "./texts.js";
-
-const REASONS = {
-  incorrect: t("Not correct"),
-  incomplete: t("Something is missing"),
-  irrelevant: t("Not what I asked"),
-  wrong_sources: t("Wrong sources"),
-  outdated: t("Out of date"),
-  hard_to_read: t("Hard to read"),
-  other: t("Something else"),
-};
+import { importWithTexts, t } from "./texts.js";
 
 /**
  * `{buttons, panel}` for the answer of an execution; `feedback` is what was said before, or null, and
@@ -33,10 +23,17 @@ export function feedbackOf(executionId, feedback, onRated) {
     }
     show(taken ? null : chosen);
     onRated(rating && { rating });
-    panel.replaceChildren(...(rating === "down" ? [reasonForm(path, () => panel.replaceChildren(thanks()))] : rating ? [thanks()] : []));
-    panel.querySelector("input")?.focus({ preventScroll: true });
+    panel.replaceChildren(...(rating ? [thanks()] : []));
+    if (rating === "down") await askWhy();
     panel.scrollIntoView({ block: "nearest" });
     return undefined;
+  }
+
+  async function askWhy() {
+    const { reasonForm } = await importWithTexts(() => import("./feedback-reasons.js"));
+    if (rating !== "down") return;
+    panel.replaceChildren(reasonForm(path, () => panel.replaceChildren(thanks())));
+    panel.querySelector("input").focus({ preventScroll: true });
   }
 
   function show(chosen) {
@@ -52,28 +49,3 @@ export function feedbackOf(executionId, feedback, onRated) {
 const thumb = (sign, words, onclick) => h("button", { class: "answer-action answer-thumb", type: "button", title: words, "aria-label": words, onclick }, sign);
 
 const thanks = () => h("p", { class: "feedback-thanks", role: "status" }, t("Thank you."));
-
-function reasonForm(path, onSent) {
-  const boxes = Object.entries(REASONS).map(([value, words]) => h("label", { class: "reason" }, h("input", { type: "checkbox", name: "reason", value }), h("span", {}, words)));
-  const comment = h("textarea", { rows: 2, maxlength: 2000, "aria-label": t("Anything else?"), placeholder: t("Anything else?") });
-  const error = h("p", { class: "field-error", role: "alert" });
-  const onsubmit = async (event) => {
-    event.preventDefault();
-    const reasons = [...form.querySelectorAll(":checked")].map(({ value }) => value);
-    try {
-      await put(path, { rating: "down", ...(reasons.length && { reasons }), ...(comment.value.trim() && { comment: comment.value.trim() }) });
-      onSent();
-    } catch ({ message }) {
-      error.textContent = message;
-    }
-  };
-  const form = h(
-    "form",
-    { class: "feedback-form", onsubmit },
-    h("fieldset", {}, h("legend", {}, t("What was wrong?")), h("div", { class: "reasons" }, boxes)),
-    comment,
-    error,
-    h("div", { class: "form-actions" }, h("button", { class: "button button-small button-main", type: "submit" }, t("Send"))),
-  );
-  return form;
-}

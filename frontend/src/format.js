@@ -2,14 +2,21 @@
 import { FORMATS, LANGUAGE, TIME_ZONE } from "./locale.js";
 import { t, tPlural } from "./texts.js";
 
-const UNITS = ["kB", "MB", "GB", "TB"];
+const UNITS = ["kilobyte", "megabyte", "gigabyte", "terabyte"];
 
+/** "1.5 MB", "1,5 MB", "1,5 Mo". */
 export function bytes(size) {
   if (size < 1000 || !size) return tPlural("{count} byte", "{count} bytes", { count: size || 0 });
   const power = Math.min(Math.floor(Math.log10(size) / 3), UNITS.length);
   const value = size / 1000 ** power;
-  return `${value.toLocaleString(FORMATS, { maximumFractionDigits: value < 10 ? 1 : 0 })} ${UNITS[power - 1]}`;
+  return value.toLocaleString(FORMATS, { style: "unit", unit: UNITS[power - 1], maximumFractionDigits: value < 10 ? 1 : 0 });
 }
+
+/** "42%", "42 %"; `share` is 0 to 1. */
+export const percent = (share) => share.toLocaleString(FORMATS, { style: "percent" });
+
+/** "0.25 s", "0,25 s". */
+export const secondsInWords = (secs, digits = 2) => `${secs.toLocaleString(FORMATS, { minimumFractionDigits: digits, maximumFractionDigits: digits })} s`;
 
 const STEPS = [
   [60, "second", 1],
@@ -30,6 +37,7 @@ export function ago(iso, now = Date.now()) {
   return step ? relative.format(-Math.floor(seconds / step[2]), step[1]) : day(iso);
 }
 
+/** "Nov 23, 2026". */
 export const day = (iso) => calendar.format(new Date(iso));
 
 /** Day and time: "Nov 23, 2026, 09:30 AM". */
@@ -61,6 +69,9 @@ const lists = new Intl.ListFormat(LANGUAGE, { type: "conjunction" });
 /** "English" for "en". */
 export const language = (code) => languages.of(code) ?? code;
 const languages = new Intl.DisplayNames([LANGUAGE], { type: "language" });
+
+/** "page 3 · minutes.pdf": the place first, for lists in which names are cut or all begin alike. */
+export const whereOf = (hit) => [placeInWords(hit) || placeOf(hit), hit.document_name].filter(Boolean).join(" · ");
 
 const through = ([first, last]) => (first === last ? `${first}` : `${first}–${last}`);
 

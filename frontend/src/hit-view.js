@@ -1,6 +1,6 @@
 // One result of the search bench: where it stands, its rank and score in each stage, and its text with the words that match.
 import { h } from "./dom.js";
-import { placeInWords, placeOf } from "./format.js";
+import { percent, whereOf } from "./format.js";
 import { cropNode, machineNote } from "./picture.js";
 import { figure, piecesOf } from "./stages.js";
 import { rankNode } from "./stages-view.js";
@@ -11,8 +11,7 @@ const STAGES = { words: t("Words"), vector: t("Meaning"), fused: t("Fused"), rer
 const LONG = 600;
 
 export function hitNode(chunk) {
-  const { chunk_id: id, document_id: documentId, document_name: name, rank, metadata } = chunk;
-  const place = placeInWords(chunk) || placeOf(chunk);
+  const { chunk_id: id, document_id: documentId, rank, metadata } = chunk;
   return h(
     "li",
     { class: "hit", "data-chunk": id, tabindex: -1 },
@@ -20,7 +19,7 @@ export function hitNode(chunk) {
     h(
       "div",
       { class: "hit-body" },
-      h("h3", { class: "hit-title" }, h("a", { href: `/documents/${documentId}?chunk=${id}` }, name), place ? h("span", { class: "hit-place" }, place) : null),
+      h("h3", { class: "hit-title" }, h("a", { href: `/documents/${documentId}?chunk=${id}` }, whereOf(chunk))),
       metadata.headings?.length ? h("p", { class: "hit-headings" }, metadata.headings.join(" › ")) : null,
       textNode(chunk),
       metadata.picture ? cropNode(documentId, metadata.picture) : null,
@@ -43,7 +42,7 @@ function wordsOf(text, matches, ranges) {
 function scoresNode({ ranks, scores, relevance }) {
   const ran = Object.keys(STAGES).filter((stage) => scores[stage] !== null);
   const stages = ran.map((stage) => fact(STAGES[stage], standing(ranks[stage], scores[stage])));
-  return h("dl", { class: "hit-scores" }, stages, fact(t("Relevance"), `${Math.round(100 * relevance)} %`));
+  return h("dl", { class: "hit-scores" }, stages, fact(t("Relevance"), percent(relevance)));
 }
 
 const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));

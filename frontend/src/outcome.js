@@ -2,7 +2,6 @@
 import { allSources } from "./citations.js";
 import { COMPLETED, isOver, DOCUMENT, PAGE } from "./execution.js";
 import { documentCount, listed, passageCount } from "./format.js";
-import { FORMATS } from "./locale.js";
 import { t, tPlural } from "./texts.js";
 
 export const ANSWERED = "answered";
@@ -43,32 +42,4 @@ export function readingWords(state) {
 export function answererWords(model) {
   if (!model) return "";
   return model === "extractive" ? t("Quoted, no model") : t("Written by {model}", { model });
-}
-
-/** What the engine did, for those who want to know: `[[name, value], …]`. */
-export function engineFacts(state) {
-  const { phases, result, trace } = state;
-  if (!result) return [];
-  const { steps = {} } = trace ?? {};
-  const cited = allSources(state).filter(({ number }) => number);
-  const facts = [
-    [t("Found"), phases.RETRIEVAL?.retrieved_count ?? steps.retrieved ?? phases.WEB_SEARCH?.results_count ?? result.total_results],
-    [t("Ranked again"), phases.RERANKING?.reranked_count ?? steps.reranked ?? null],
-    [t("Read"), allSources(state).length],
-    [t("Cited"), result.sources_used?.length ?? null],
-    [t("Ranks of the citations"), cited.length ? cited.map(({ number, rank }) => t("{number} is rank {rank}", { number, rank })).join(", ") : null],
-    [t("Citations taken out"), result.citations_removed || null],
-    [t("Answered by"), result.model ?? null],
-    [t("Tokens"), tokensOf(result.usage)],
-    [t("Time"), secondsOf(result.timings)],
-    [t("Execution"), state.id],
-  ];
-  return facts.filter(([, value]) => value !== null && value !== undefined);
-}
-
-const tokensOf = (usage) => (usage?.output_tokens ? t("{tokens} read, {number} written", { tokens: tPlural("{count} token", "{count} tokens", { count: usage.input_tokens }), number: usage.output_tokens.toLocaleString(FORMATS) }) : null);
-
-function secondsOf(timings) {
-  const stages = Object.entries(timings ?? {}).filter(([name]) => !name.includes("."));
-  return stages.length ? stages.map(([name, secs]) => `${name} ${secs.toLocaleString(FORMATS, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`).join(", ") : null;
 }

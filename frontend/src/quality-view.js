@@ -1,6 +1,6 @@
 // The quality report on the screen: a strip with a mark for each page or part, its legend, and what to check.
 import { h, icon } from "./dom.js";
-import { language } from "./format.js";
+import { language, percent } from "./format.js";
 import { chunkFacts, doubtsOf, hiddenIn, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
 import { t, tPlural } from "./texts.js";
 import { nounOf } from "./units.js";
@@ -46,8 +46,8 @@ function strip(report, found, onOpen) {
 }
 
 const unitMark = (unit) => ({ number, source, confidence }) => {
-  const sure = confidence === null ? "" : `, ${Math.round(100 * confidence)} % sure`;
-  const mark = h("span", { class: `unit unit-${source}`, "data-number": number, title: `${unit} ${number}: ${TITLES[source]}${sure}` });
+  const sure = confidence === null ? "" : `, ${t("{percent} sure", { percent: percent(confidence) })}`;
+  const mark = h("span", { class: `unit unit-${source}`, "data-number": number, title: `${nounOf(unit)} ${number}: ${TITLES[source]}${sure}` });
   mark.classList.toggle("is-poor", confidence !== null && confidence < POOR);
   if (confidence !== null) mark.style.setProperty("--sure", `${Math.round(100 * confidence)}%`);
   return mark;

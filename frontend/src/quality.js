@@ -1,5 +1,5 @@
 // The quality report as something to look at: what became of each page or part, and the sentences that say so.
-import { clock, listed } from "./format.js";
+import { clock, listed, percent } from "./format.js";
 import { t, tPlural } from "./texts.js";
 import { unitCount } from "./units.js";
 
@@ -14,8 +14,6 @@ const WHAT = {
   unreadable: (n, unit) => t("{count} unreadable", { count: unitCount(n, unit) }),
 };
 export const SOURCES = Object.keys(WHAT);
-
-const percent = (share) => `${Math.round(100 * share)} %`;
 
 /** Each unit in order, as `{number, source, confidence}`; `null` before there is a report. */
 export function unitsOf({ units: counts, unreadable, without_text: blank, recognised, seconds }) {

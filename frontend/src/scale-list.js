@@ -1,10 +1,10 @@
 // The list of sizes; one that is not in it, after a pinch, is shown beside them.
 import { h } from "./dom.js";
+import { percent } from "./format.js";
 import { t } from "./texts.js";
 
 const NAMED = { auto: t("Automatic"), "page-width": t("Fit width"), "page-fit": t("Fit page") };
 const SIZES = [0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
-const percent = (scale) => `${Math.round(100 * scale)} %`;
 
 export class ScaleList {
   #select;

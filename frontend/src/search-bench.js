@@ -2,6 +2,7 @@
 import { post } from "./api.js";
 import { announce, h, parts } from "./dom.js";
 import { hitNode } from "./hit-view.js";
+import { startOfDay } from "./reader-days.js";
 import { chunksOf, columnsOf, milliseconds, readingOf, timesOf } from "./stages.js";
 import { stagesNode } from "./stages-view.js";
 import { t, tPlural } from "./texts.js";
@@ -122,8 +123,8 @@ function requestOf(form, workspace) {
     tags: listed("tags"),
     kinds: listed("kinds"),
     languages: listed("languages"),
-    created_after: data.get("created_after"),
-    created_before: data.get("created_before"),
+    created_after: startOfDay(data.get("created_after")),
+    created_before: startOfDay(data.get("created_before")),
     metadata: metadataOf(listed("metadata")),
   };
   const given = Object.entries(filters).filter(([, value]) => (typeof value === "string" ? value : Object.keys(value).length));

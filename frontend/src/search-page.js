@@ -1,9 +1,12 @@
 // Search for everybody: passages, filters in the address, each passage opens beside the list at its place.
 import { post } from "./api.js";
 import { announce, h, parts } from "./dom.js";
-import { documentCount, passageCount, placeInWords, placeOf } from "./format.js";
+import { documentCount, passageCount, secondsInWords, whereOf } from "./format.js";
+import { FORMATS } from "./locale.js";
 import { blocksOf } from "./passage.js";
+import { startOfDay } from "./reader-days.js";
 import { matchedPieces } from "./search-words.js";
+import { stageName } from "./stage-words.js";
 import { Viewer } from "./viewer.js";
 import { t, tPlural } from "./texts.js";
 
@@ -111,13 +114,15 @@ class SearchPage {
       hits.replaceChildren();
       nothing.hidden = true;
       summary.textContent = "";
+      this.#parts.about.hidden = true;
     } finally {
       if (asked === this.#asked) submit.removeAttribute("aria-busy");
     }
   }
 
-  #show({ results, query }, given, isMore) {
-    const { hits, more, nothing, nothingHelp, summary } = this.#parts;
+  #show(answer, given, isMore) {
+    const { results, query } = answer;
+    const { hits, more, nothing, nothingHelp, summary, about, aboutFacts } = this.#parts;
     const shown = isMore ? hits.children.length : 0;
     const documents = new Set(results.map((one) => one.document_id)).size;
     if (!isMore) hits.replaceChildren();
@@ -129,25 +134,26 @@ class SearchPage {
     const narrowed = FILTERS.some((name) => given[name]);
     nothingHelp.textContent = narrowed ? t("Take a filter away, or use other words.") : t("Use other words, or add documents that speak of it.");
     summary.textContent = results.length ? t("{passages} in {documents}, best first.", { passages: passageCount(results.length), documents: documentCount(documents) }) : "";
+    about.hidden = !results.length;
+    aboutFacts.replaceChildren(...factsOf(answer).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
     announce(summary.textContent || t("No passage was found."));
   }
 
   #hitNode(hit, query) {
-    const { document_id: id, chunk_id: chunk, document_name: name, metadata } = hit;
-    const place = placeInWords(hit) || placeOf(hit);
+    const { document_id: id, chunk_id: chunk, metadata } = hit;
     const open = (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey) return;
       event.preventDefault();
       this.#openHit(hit, event.currentTarget);
     };
-    const title = h("a", { class: "search-hit-link", href: `/documents/${id}?chunk=${chunk}`, onclick: open }, name);
+    const title = h("a", { class: "search-hit-link", href: `/documents/${id}?chunk=${chunk}`, onclick: open }, whereOf(hit));
     return h(
       "li",
       { class: "hit search-hit", "data-chunk": chunk },
       h(
         "div",
         { class: "hit-body" },
-        h("h2", { class: "hit-title" }, title, place ? h("span", { class: "hit-place" }, place) : null),
+        h("h2", { class: "hit-title" }, title),
         metadata.headings?.length ? h("p", { class: "hit-headings" }, metadata.headings.join(" › ")) : null,
         ...textNodes(withoutHeadings(hit.text, metadata.headings), query),
       ),
@@ -186,14 +192,25 @@ class SearchPage {
   }
 }
 
+/** What the engine counted, `[[name, value], …]`. */
+function factsOf({ total_candidates: total, reranked, timings }) {
+  const order = { true: t("yes"), false: t("no"), partial: t("in part, as the time ran out") }[reranked];
+  const times = Object.entries(timings).map(([stage, secs]) => `${stageName(stage)} ${secondsInWords(secs, 3)}`);
+  return [
+    [t("Passages in question"), total.toLocaleString(FORMATS)],
+    [t("Compared once more"), order],
+    [t("Time"), times.join(", ")],
+  ];
+}
+
 /** The body of `POST search`. */
 export function requestOf(given, limit) {
   const filters = {
     kinds: given.kind && [given.kind],
     tags: given.tag && [given.tag],
     languages: given.language && [given.language],
-    created_after: given.after,
-    created_before: given.before,
+    created_after: given.after && startOfDay(given.after),
+    created_before: given.before && startOfDay(given.before),
   };
   const set = Object.entries(filters).filter(([, value]) => value);
   return {

@@ -1,5 +1,6 @@
 // Ranks stage by stage: a column for each, lines between them that follow every chunk.
 import { h } from "./dom.js";
+import { whereOf } from "./format.js";
 import { figure, linesBetween, SHOWN } from "./stages.js";
 import { t } from "./texts.js";
 
@@ -27,14 +28,15 @@ function columnNode({ key, name, chunks }, onChoose) {
 }
 
 function rankButton(chunk, key, onChoose) {
-  const { chunk_id: id, rank, document_name: name, scores, score } = chunk;
+  const { chunk_id: id, rank, scores, score } = chunk;
   const own = figure(scores[key] ?? score);
+  const where = whereOf(chunk);
   return h(
     "button",
-    { class: "stage-chunk", type: "button", "data-chunk": id, title: name, onclick: () => onChoose(id) },
+    { class: "stage-chunk", type: "button", "data-chunk": id, title: where, onclick: () => onChoose(id) },
     rankNode(rank),
-    h("span", { class: "stage-document" }, name),
-    h("span", { class: "stage-score" }, h("span", { class: "visually-hidden" }, " scores "), own),
+    h("span", { class: "stage-document" }, where),
+    h("span", { class: "stage-score" }, h("span", { class: "visually-hidden" }, ` ${t("scores")} `), own),
   );
 }
 

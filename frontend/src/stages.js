@@ -1,5 +1,6 @@
 // What an explained search says of its stages, as columns and the lines between them.
 import { FORMATS } from "./locale.js";
+import { stageName } from "./stage-words.js";
 import { t, tPlural } from "./texts.js";
 
 const STAGES = [
@@ -74,13 +75,11 @@ export function readingOf({ word, terms }) {
 /** Of a compound, what was found as it is tells more than what was found as something similar. */
 const rankOf = ({ candidates, read_as: readAs }) => (candidates ? (readAs ? 1 : 2) : 0);
 
-const TIMED = { words: t("words"), vector: t("meaning"), fuse: t("fusing"), rerank: t("reranking"), read: t("reading"), prepare: t("preparation") };
-
 /** Where the time went: `[{name, seconds}]` in order, without the total. */
 export function timesOf(timings) {
   return Object.entries(timings)
     .filter(([stage]) => stage !== "total")
-    .map(([stage, seconds]) => ({ name: TIMED[stage] ?? stage, seconds }));
+    .map(([stage, seconds]) => ({ name: stageName(stage), seconds }));
 }
 
 const figures = new Intl.NumberFormat(FORMATS, { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "negative" });

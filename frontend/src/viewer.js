@@ -26,7 +26,7 @@
 import { get } from "./api.js";
 import { h, icon, parts } from "./dom.js";
 import { startFind } from "./find-bar.js";
-import { FORMATS } from "./locale.js";
+import { day } from "./format.js";
 import { modeOf } from "./view-mode.js";
 import { startViewerMenu } from "./viewer-menu.js";
 import { VIEWS } from "./views.js";
@@ -180,7 +180,7 @@ export class Viewer {
     const replaced = chunk?.file_replaced_at;
     earlier.hidden = !replaced;
     if (!replaced) return place;
-    earlierWhy.textContent = t("From an earlier version of this document, replaced on {date}.", { date: new Date(replaced).toLocaleDateString(FORMATS, { dateStyle: "long" }) });
+    earlierWhy.textContent = t("From an earlier version of this document, replaced on {date}.", { date: day(replaced) });
     earlierWords.textContent = place.quoteText || chunk.text;
     const pageNumber = Math.min(place.pageNumber ?? 1, pages ?? 1);
     return { ...place, chunkId: null, chunkBoxes: [], quoteBoxes: [], headerBoxes: [], quoteText: null, quoteRange: null, picture: null, pageNumber };

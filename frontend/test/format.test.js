@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bytes, clock, language, listed, placeInWords, placeOf } from "../src/format.js";
+import { ago, bytes, clock, language, listed, percent, placeInWords, placeOf, secondsInWords, whereOf } from "../src/format.js";
 import { lengthOf } from "../src/units.js";
 
 test("sizes are short", () => {
@@ -8,6 +8,18 @@ test("sizes are short", () => {
   assert.equal(bytes(999), "999 bytes");
   assert.equal(bytes(1_540_000), "1.5 MB");
   assert.equal(bytes(15_400_000), "15 MB");
+});
+
+test("shares and seconds are written as their reader writes them", () => {
+  assert.equal(percent(0.417), "42%");
+  assert.equal(secondsInWords(1234.5), "1,234.50 s");
+});
+
+test("in lists the place comes before the name", () => {
+  const hit = { document_name: "minutes.pdf", metadata: {}, page_number: 3, start_time: null, end_time: null };
+  assert.equal(whereOf(hit), "page 3 · minutes.pdf");
+  assert.equal(whereOf({ ...hit, page_number: null }), "minutes.pdf");
+  assert.equal(whereOf({ ...hit, metadata: { sheet: "Sales", cells: "A1" } }), "Sheet “Sales”, A1 · minutes.pdf");
 });
 
 test("times are near at first and dates later", () => {

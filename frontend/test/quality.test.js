@@ -28,7 +28,7 @@ test("each page says where its words come from", () => {
 test("the legend counts, and says how sure recognition is", () => {
   assert.deepEqual(
     legendOf(report).map(({ words }) => words),
-    ["3 pages with text", "3 pages recognised, 80 % sure", "1 page without text", "1 page unreadable"],
+    ["3 pages with text", "3 pages recognised, 80% sure", "1 page without text", "1 page unreadable"],
   );
   assert.match(summaryOf(report), /^Of 8 pages: 3 pages with text, .*, and 1 page unreadable\.$/);
 });

@@ -40,7 +40,7 @@ def test_the_quality_strip_shows_every_page_and_leads_to_the_doubtful_ones(
     open_document(page, document)
     strip = page.get_by_role(
         "img",
-        name="Of 40 pages: 19 pages with text, 18 pages recognised, 87 % sure, "
+        name="Of 40 pages: 19 pages with text, 18 pages recognised, 87% sure, "
         "2 pages without text, and 1 page unreadable.",
     )
     expect(strip.locator(".unit")).to_have_count(40)

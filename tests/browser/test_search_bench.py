@@ -56,15 +56,17 @@ def test_it_shows_what_each_stage_found_and_why(logged_in: Page, library: dict[s
     expect(page.locator("[data-part=summary]")).to_have_text(
         re.compile(r"6 results of 6 candidates, .*reranked.*, in [\d,.]+ ms\.")
     )
-    expect(page.locator(".times-legend")).to_contain_text("embedding")
+    expect(page.locator(".times-legend")).to_contain_text("meaning of the question")
     expect(page.locator(".read-word", has_text="reveneu")).to_contain_text(
         "read as “revenu”, in 3 candidates"
     )
     expect(page.locator(".read-word.is-silent").first).to_contain_text("too common to count")
     by_words = page.get_by_role("list", name="Ranks: Words").get_by_role("button")
-    expect(by_words.first).to_have_text(re.compile(r"Result \d(solar|minutes)\.pdf scores \d\.\d\d"))
+    expect(by_words.first).to_have_text(re.compile(r"Result \dpage 1 · (solar|minutes)\.pdf scores \d\.\d\d"))
     expect(by_words).to_have_count(3)
     expect(page.get_by_role("list", name="Ranks: Meaning").get_by_role("button")).to_have_count(6)
+    page.get_by_text("What counts in each stage").click()
+    expect(page.get_by_text("Rare words count more.")).to_be_visible()
     solar = page.locator(".hit", has_text="Almería")
     expect(solar.locator("mark")).to_have_text(["solar", "farm", "revenue"])
     expect(solar.locator(".hit-scores")).to_contain_text(re.compile(r"Words\s*#\d \d+\.\d\d"))

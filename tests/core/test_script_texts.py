@@ -94,7 +94,7 @@ def test_what_comes_on_demand_brings_its_texts() -> None:
 def test_no_page_begins_with_much_script(scripts: Mapping[str, Any], static: Path, language: str) -> None:
     large = {}
     for name, script in scripts.items():
-        files = {DIST / "theme.js", DIST / f"{EVERYWHERE}.js", DIST / f"{name}.js"}
+        files = {DIST / "before-paint.js", DIST / f"{EVERYWHERE}.js", DIST / f"{name}.js"}
         files |= {DIST / part for part in [*scripts[EVERYWHERE]["parts"], *script["parts"]]}
         if language != SOURCE_LANGUAGE:
             files |= {static / f"language-{language}-{each}.js" for each in (EVERYWHERE, name)}

@@ -263,7 +263,7 @@ def test_an_error_that_nobody_foresaw_has_a_page_that_needs_nothing(
     html = page.content.decode()
     assert "Something went wrong" in html and "nobody foresaw" not in html
     assert inline_code(html) == []
-    assert {"/static/app.css", "/static/theme.js"} <= set(re.findall(r'"(/static/[^"]+)"', html))
+    assert {"/static/app.css", "/static/before-paint.js"} <= set(re.findall(r'"(/static/[^"]+)"', html))
 
 
 def test_a_form_from_another_tab_and_a_bad_request_have_pages(ada: User, settings: Settings) -> None:

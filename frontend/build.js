@@ -34,8 +34,8 @@ const bundles = [
     metafile: true,
     plugins: [{ name: "shared parts", setup: (building) => building.onEnd(writeSharedParts) }],
   },
-  // They run before the first paint, so they can't be (deferred) modules.
-  { ...shared, entryPoints: { "before-paint": "src/before-paint.js", admin: "src/admin.js", "admin-alpine": "src/admin-alpine.js" }, outdir: OUT, format: "iife" },
+  // They run before the first paint or in a worker, so they can't be (deferred) modules.
+  { ...shared, entryPoints: { "before-paint": "src/before-paint.js", admin: "src/admin.js", "admin-alpine": "src/admin-alpine.js", "service-worker": "src/service-worker.js" }, outdir: OUT, format: "iife" },
   {
     ...shared,
     entryPoints: { app: "css/app.css", admin: "css/admin.css" },

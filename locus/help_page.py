@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.defaultfilters import filesizeformat
-from django.templatetags.static import static
 from django.utils.translation import gettext, gettext_lazy
-from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
 from accounts.access.identity import principal_of_user
@@ -92,43 +90,3 @@ def limits() -> list[tuple[str, str]]:
     if settings.RUNS_PER_MINUTE:
         known.append((gettext("Questions a minute"), grouped(settings.RUNS_PER_MINUTE)))
     return [(name, words.replace("\xa0", " ")) for name, words in known]
-
-
-@require_GET
-@cache_control(max_age=3600)
-def web_manifest(request: HttpRequest) -> HttpResponse:
-    """Return what a browser needs to install Locus as an app; it asks for this without a login."""
-    icons = [
-        {
-            "src": static(f"icon-{size}{suffix}.png"),
-            "sizes": f"{size}x{size}",
-            "type": "image/png",
-            "purpose": purpose,
-        }
-        for size, suffix, purpose in [(192, "", "any"), (512, "", "any"), (512, "-maskable", "maskable")]
-    ]
-    manifest = {
-        "id": "/",
-        "name": "Locus",
-        "short_name": "Locus",
-        "description": gettext("Answers from your documents, each with its exact place."),
-        "start_url": "/",
-        "scope": "/",
-        "display": "standalone",
-        "background_color": "#f7f4ec",
-        "theme_color": "#0f5a52",
-        "icons": icons,
-        # Shared addresses of pages are put into the field for them (frontend/src/uploads.js).
-        "share_target": {
-            "action": "/documents/",
-            "method": "GET",
-            # Its default, of which Chromium complains if it is left out.
-            "enctype": "application/x-www-form-urlencoded",
-            "params": {"url": "shared_url", "text": "shared_text"},
-        },
-        "shortcuts": [
-            {"name": gettext("Documents"), "url": "/documents/"},
-            {"name": gettext("Search"), "url": "/search"},
-        ],
-    }
-    return JsonResponse(manifest, content_type="application/manifest+json")

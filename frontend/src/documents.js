@@ -18,7 +18,7 @@ import { announce, parts, toast } from "./dom.js";
 import { startFeed } from "./feed.js";
 import { mayEdit, readOnlyWords } from "./move.js";
 import { debounced } from "./scope.js";
-import { t } from "./texts.js";
+import { importWithTexts, t } from "./texts.js";
 import { startUploads } from "./uploads.js";
 
 // Rows are made a block at a time: this many take a tenth of a second at most, on a slow machine too.
@@ -45,12 +45,13 @@ class DocumentList {
   #isLoadingMore = false;
   #bulk;
   #collections;
+  #add;
 
   constructor(page) {
     this.#page = page;
     this.#parts = parts(page);
     this.#workspaces = new ListedWorkspaces(this.#parts, () => this.#state.filters.workspace);
-    startUploads(page, this.#parts, {
+    this.#add = startUploads(page, this.#parts, {
       workspace: () => this.#workspaces.uploadTarget(this.#collections.chosen()),
       collection: () => this.#collections.chosen(),
       onAdded: (documents) => this.#added(documents),
@@ -111,6 +112,14 @@ class DocumentList {
       toast(error.message, { error: true });
     }
     await this.#reload(this.#newer);
+    if (new URLSearchParams(location.search).has("shared")) await this.#offerShared();
+  }
+
+  /** What another app has shared with the installed one waits in this browser. */
+  async #offerShared() {
+    history.replaceState(null, "", location.pathname);
+    const { offerShared } = await importWithTexts(() => import("./shared-files.js"));
+    await offerShared(this.#parts, this.#workspaces.editable, this.#parts.uploadWorkspace.value, this.#add);
   }
 
   // --- What is shown ---------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 // How an answer came about, behind its ⓘ: in plain words, and then as the engine counts it. Loaded when somebody opens it.
 import { allSources } from "./citations.js";
 import { h } from "./dom.js";
-import { passageCount, secondsInWords } from "./format.js";
+import { passageCount } from "./format.js";
 import { FORMATS } from "./locale.js";
-import { stageName } from "./stage-words.js";
+import { timesInWords } from "./stage-words.js";
 import { t, tPlural } from "./texts.js";
 
 /** Nodes: sentences for everybody, and a list of details. */
@@ -41,15 +41,10 @@ function engineFacts(state) {
     [t("Citations taken out"), result.citations_removed || null],
     [t("Answered by"), result.model ?? null],
     [t("Tokens"), tokensOf(result.usage)],
-    [t("Time"), secondsOf(result.timings)],
+    [t("Time"), timesInWords(result.timings) || null],
     [t("Execution"), state.id],
   ];
   return facts.filter(([, value]) => value !== null && value !== undefined);
 }
 
 const tokensOf = (usage) => (usage?.output_tokens ? t("{tokens} read, {number} written", { tokens: tPlural("{count} token", "{count} tokens", { count: usage.input_tokens }), number: usage.output_tokens.toLocaleString(FORMATS) }) : null);
-
-function secondsOf(timings) {
-  const stages = Object.entries(timings ?? {}).filter(([name]) => !name.includes("."));
-  return stages.length ? stages.map(([name, secs]) => `${stageName(name)} ${secondsInWords(secs)}`).join(", ") : null;
-}

@@ -16,7 +16,7 @@ export function bytes(size) {
 export const percent = (share) => share.toLocaleString(FORMATS, { style: "percent" });
 
 /** "0.25 s", "0,25 s". */
-export const secondsInWords = (secs, digits = 2) => `${secs.toLocaleString(FORMATS, { minimumFractionDigits: digits, maximumFractionDigits: digits })} s`;
+export const secondsInWords = (secs) => `${secs.toLocaleString(FORMATS, { minimumFractionDigits: 2, maximumFractionDigits: 2 })} s`;
 
 const STEPS = [
   [60, "second", 1],

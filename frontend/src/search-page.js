@@ -1,12 +1,12 @@
 // Search for everybody: passages, filters in the address, each passage opens beside the list at its place.
 import { post } from "./api.js";
 import { announce, h, parts } from "./dom.js";
-import { documentCount, passageCount, secondsInWords, whereOf } from "./format.js";
+import { documentCount, passageCount, whereOf } from "./format.js";
 import { FORMATS } from "./locale.js";
 import { blocksOf } from "./passage.js";
 import { startOfDay } from "./reader-days.js";
 import { matchedPieces } from "./search-words.js";
-import { stageName } from "./stage-words.js";
+import { timesInWords } from "./stage-words.js";
 import { Viewer } from "./viewer.js";
 import { t, tPlural } from "./texts.js";
 
@@ -195,11 +195,10 @@ class SearchPage {
 /** What the engine counted, `[[name, value], …]`. */
 function factsOf({ total_candidates: total, reranked, timings }) {
   const order = { true: t("yes"), false: t("no"), partial: t("in part, as the time ran out") }[reranked];
-  const times = Object.entries(timings).map(([stage, secs]) => `${stageName(stage)} ${secondsInWords(secs, 3)}`);
   return [
     [t("Passages in question"), total.toLocaleString(FORMATS)],
     [t("Compared once more"), order],
-    [t("Time"), times.join(", ")],
+    [t("Time"), timesInWords(timings)],
   ];
 }
 

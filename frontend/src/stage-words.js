@@ -1,4 +1,5 @@
 // Names of the stages of a search and of an answer, for those who want to know where the time went.
+import { secondsInWords } from "./format.js";
 import { t } from "./texts.js";
 
 const NAMES = {
@@ -24,3 +25,10 @@ const NAMES = {
 
 /** "search by words" for "words"; a stage that has no name here keeps its own. */
 export const stageName = (stage) => NAMES[stage] ?? stage;
+
+/** "search 1.20 s, writing 0.31 s, in all 1.51 s", without the parts of a stage. */
+export function timesInWords(timings) {
+  const stages = Object.entries(timings ?? {}).filter(([stage]) => !stage.includes(".") && stage !== "total");
+  const all = timings?.total === undefined ? stages : [...stages, ["total", timings.total]];
+  return all.map(([stage, secs]) => `${stageName(stage)} ${secondsInWords(secs)}`).join(", ");
+}

@@ -7,6 +7,7 @@ import { askPassword } from "./unlock.js";
 import { addressesIn } from "./web-pages.js";
 import { t, tPlural } from "./texts.js";
 
+/** Returns `add({files, addresses}, workspaceId)`, for what comes in another way. */
 export function startUploads(page, { files, photo, uploads, webPages, addresses, addressError, dropHint, dropTarget }, { workspace, collection, onAdded, onRefused }) {
   for (const input of [files, photo]) {
     input.addEventListener("change", () => {
@@ -14,14 +15,13 @@ export function startUploads(page, { files, photo, uploads, webPages, addresses,
       input.value = "";
     });
   }
-  addresses.value ||= takeShared();
   webPages.addEventListener("submit", (event) => {
     event.preventDefault();
     const { addresses: given, refused } = addressesIn(addresses.value);
     showRefused(refused);
     if (refused.length) return addresses.focus();
     addresses.value = "";
-    sendAll(given.map((url) => [() => sendPage(url), uploadLine(url, t("Adding"))]));
+    sendPages(given);
   });
   addresses.addEventListener("input", () => showRefused([]));
   addresses.addEventListener("keydown", (event) => {
@@ -32,9 +32,14 @@ export function startUploads(page, { files, photo, uploads, webPages, addresses,
   onDrop(page, dropHint, {
     onEnter: () => (dropTarget.textContent = workspace() ? ` ${t("to “{workspace}”", { workspace: (collection() ?? workspace()).name })}` : ""),
     mayDrop: () => workspace() !== null,
-    onFiles: sendFiles,
+    onFiles: (chosen) => sendFiles(chosen),
     onRefused,
   });
+  return async (shared, workspaceId) => {
+    const where = { workspace_id: workspaceId };
+    await sendFiles(shared.files.map((file) => ({ file, folder: "" })), where);
+    await sendPages(shared.addresses, where);
+  };
 
   function showRefused(refused) {
     addressError.hidden = !refused.length;
@@ -47,13 +52,17 @@ export function startUploads(page, { files, photo, uploads, webPages, addresses,
     return { ...(workspace() ? { workspace_id: workspace().id } : {}), ...(collection() ? { collection_id: collection().id } : {}) };
   }
 
-  function sendFiles(chosen) {
-    sendAll(
+  function sendFiles(chosen, where = place()) {
+    return sendAll(
       chosen.map((one) => {
         const line = uploadLine(one.file.name, t("Uploading, {bytes}", { bytes: bytes(one.file.size) }));
-        return [(password) => sendFile(one, place(), line.progress, password), line];
+        return [(password) => sendFile(one, where, line.progress, password), line];
       }),
     );
+  }
+
+  function sendPages(urls, where = place()) {
+    return sendAll(urls.map((url) => [() => sendPage(url, where), uploadLine(url, t("Adding"))]));
   }
 
   /** Send a protected archive once more, with its password. */
@@ -64,9 +73,9 @@ export function startUploads(page, { files, photo, uploads, webPages, addresses,
     onAdded(documents);
   }
 
-  async function sendPage(url) {
+  async function sendPage(url, where) {
     const form = new FormData();
-    for (const [name, id] of Object.entries(place())) form.append(name, id);
+    for (const [name, id] of Object.entries(where)) form.append(name, id);
     form.append("urls", url);
     return (await upload("/documents", form, () => {})).documents;
   }
@@ -88,17 +97,6 @@ export function startUploads(page, { files, photo, uploads, webPages, addresses,
     }
     if (known.length) toast(known.length === 1 ? t("“{name}” was here already.", { name: known[0].name }) : tPlural("{count} document was here already.", "{count} documents were here already.", { count: known.length }));
   }
-}
-
-/** What another app has shared with the installed one, as the manifest names it; the address of this page forgets it. */
-function takeShared() {
-  const query = new URLSearchParams(location.search);
-  const text = query.get("shared_url") || query.get("shared_text") || "";
-  if (!text) return "";
-  for (const name of ["shared_url", "shared_text"]) query.delete(name);
-  history.replaceState(null, "", `${location.pathname}${query.size ? `?${query}` : ""}`);
-  // Apps put a title or a quote before the address.
-  return addressesIn(text).addresses.join("\n") || (text.match(/https?:\/\/\S+/g) ?? [text]).join("\n");
 }
 
 function uploadLine(name, doing) {

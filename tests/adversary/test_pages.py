@@ -23,6 +23,8 @@ PUBLIC = {
     "readyz",
     "favicon.ico",
     "manifest.webmanifest",
+    "service-worker.js",
+    "share",
     "api/schema",
     "api/docs",
     "accounts/login/",

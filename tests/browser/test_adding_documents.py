@@ -8,7 +8,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.sync_api import JSHandle, Page, expect
 
 from accounts.models import User, Workspace
@@ -80,22 +79,6 @@ def test_a_phone_takes_a_photo(logged_in: Page) -> None:
     expect(row(page, "scan.png")).to_be_visible()
     page.set_viewport_size(DESKTOP)
     expect(page.get_by_text("Take a photo")).to_be_hidden()
-
-
-@pytest.mark.parametrize(
-    "shared",
-    [
-        "shared_url=https%3A%2F%2Fa.example%2Fone",
-        "shared_text=Look%20at%20this%20https%3A%2F%2Fa.example%2Fone",
-    ],
-)
-def test_what_an_app_shares_waits_to_be_added(logged_in: Page, shared: str) -> None:
-    """Nothing is added before the reader says so: anybody can make such a link."""
-    page = logged_in
-    page.goto(f"/documents/?{shared}")
-    expect(page.get_by_label("Addresses of web pages")).to_have_value("https://a.example/one")
-    expect(page).to_have_url("/documents/")
-    assert not Document.unscoped.exists()
 
 
 def test_files_are_dropped(logged_in: Page) -> None:

@@ -281,6 +281,7 @@ PAGES = [*_own_pages(), *_workspace_pages(), *_account_pages(), *_entrance_pages
 WITHOUT_PAGE = {
     "a redirect": [
         "search-bench",
+        "share",
         "workspace-settings",
         "admin/login/",
         "admin/logout/",
@@ -317,6 +318,7 @@ WITHOUT_PAGE = {
         "metrics",
         "favicon.ico",
         "manifest.webmanifest",
+        "service-worker.js",
         "accounts/login/passkey/",
         "accounts/data/export/",
         "admin/autocomplete/",

@@ -24,6 +24,8 @@ from tests.testing.pages.visiting import LOOKS, Look, visitors
 from tests.testing.scratch import scratch_database
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+# Some containers give it 64 MB: tabs hang there, without an error.
+ARGUMENTS += ["--disable-dev-shm-usage"]
 # With mail and open to all, so that their pages exist. Nothing is sent: nobody asks for a mail.
 SERVER = {"EMAIL_HOST": "127.0.0.1", "SIGNUP_OPEN": "true", "REQUESTS_PER_MINUTE": "0"}
 

@@ -7,7 +7,7 @@ const WAITS = "button[type=button]";
 /** Keep early actions until the document is parsed and its scripts have run. Call it before the body is parsed. */
 export function keepEarlyActions() {
   const actions = new Map();
-  const changed = new Set();
+  const changed = new Map();
   const keep = (event, key, action) => {
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -29,14 +29,24 @@ export function keepEarlyActions() {
       if (localName !== "textarea" || !enterKeyHint) return;
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) keep(event, form, () => form.requestSubmit());
     },
-    input: ({ target }) => changed.add(target),
-    change: ({ target }) => changed.add(target),
+    input: ({ target }) => changed.set(target, contentOf(target)),
+    change: ({ target }) => changed.set(target, contentOf(target)),
   };
   for (const [type, listener] of Object.entries(listeners)) document.addEventListener(type, listener, true);
   document.addEventListener("DOMContentLoaded", () => {
     for (const [type, listener] of Object.entries(listeners)) document.removeEventListener(type, listener, true);
     document.documentElement.toggleAttribute("data-waiting", false);
-    for (const field of changed) for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
+    for (const [field, content] of changed) {
+      // A script that begins with its own idea of a field has not seen what was typed.
+      Object.assign(field, content);
+      for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
+    }
     for (const act of actions.values()) act();
   });
+}
+
+/** What somebody put into a field; of files nothing has to be kept. */
+function contentOf({ type, checked, value }) {
+  if (type === "file") return {};
+  return ["checkbox", "radio"].includes(type) ? { checked } : { value };
 }

@@ -8,7 +8,6 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Self
 
-from django.template.defaultfilters import filesizeformat
 from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
@@ -17,7 +16,7 @@ from accounts.principal import Principal
 from accounts.quotas.standing import QuotaStanding
 from accounts.usage.naming import NamedUsage, named_usage
 from accounts.usage.reading import Period, UsageGrouping, UsageRows, UsageSums, in_total
-from core.languages.numbers import grouped
+from core.languages.numbers import grouped, size_in_words
 
 PERIODS = (7, 30, 90)
 USUAL = 30
@@ -118,7 +117,7 @@ def whole_number(number: int | Decimal) -> str:
 
 def in_bytes(amount: Decimal) -> str:
     """Return an amount of bytes, such as 1.5 GB."""
-    return filesizeformat(int(amount))
+    return size_in_words(int(amount))
 
 
 def in_dollars(amount: Decimal) -> str:

@@ -8,14 +8,13 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET
 
 from accounts.access.identity import principal_of_user
 from accounts.models import User
 from accounts.scope import as_principal
-from core.languages.numbers import grouped
+from core.languages.numbers import grouped, size_in_words
 from extract.kinds import KINDS
 from kb.models import Document
 from locus.demo import EXTERNAL_ID
@@ -76,7 +75,7 @@ def kind_groups() -> list[KindGroup]:
 def limits() -> list[tuple[str, str]]:
     """Return what the settings of this deployment allow, in words."""
     known = [
-        (gettext("A file"), filesizeformat(settings.MAX_UPLOAD_BYTES)),
+        (gettext("A file"), size_in_words(settings.MAX_UPLOAD_BYTES)),
         (gettext("Pages of a document"), grouped(settings.MAX_PAGES)),
         (gettext("Files in one upload"), grouped(settings.MAX_FILES_PER_REQUEST)),
         (gettext("Web pages added at once"), grouped(settings.MAX_URLS_PER_REQUEST)),
@@ -86,7 +85,7 @@ def limits() -> list[tuple[str, str]]:
     if settings.QUOTA_DOCUMENTS is not None:
         known.append((gettext("Documents of a workspace"), grouped(settings.QUOTA_DOCUMENTS)))
     if settings.QUOTA_STORAGE_BYTES is not None:
-        known.append((gettext("Files of a workspace"), filesizeformat(settings.QUOTA_STORAGE_BYTES)))
+        known.append((gettext("Files of a workspace"), size_in_words(settings.QUOTA_STORAGE_BYTES)))
     if settings.RUNS_PER_MINUTE:
         known.append((gettext("Questions a minute"), grouped(settings.RUNS_PER_MINUTE)))
-    return [(name, words.replace("\xa0", " ")) for name, words in known]
+    return known

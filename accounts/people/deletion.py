@@ -12,11 +12,10 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext, ngettext
 
 from accounts.models import User, Workspace
-from core.languages.numbers import grouped
+from core.languages.numbers import grouped, size_in_words
 from core.row_access import as_system
 
 Remover = Callable[[Collection[UUID], Collection[int]], Mapping[str, int]]
@@ -89,7 +88,7 @@ def in_words(counts: Mapping[str, int], nothing: str = "") -> str:
         if counts.get(kind)
     ]
     if counts.get("bytes"):
-        parts.append(filesizeformat(counts["bytes"]))
+        parts.append(size_in_words(counts["bytes"]))
     return ", ".join(parts) or nothing or gettext("nothing else")
 
 

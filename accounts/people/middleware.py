@@ -16,6 +16,7 @@ from accounts.access.second_factor import lacks_required_factor
 from accounts.models import User
 from accounts.people.reader_language import ALWAYS_ENGLISH, language_of
 from core.http.error_pages import API_PREFIXES
+from core.languages.numbers import number_formats
 
 SEEN = "seen_at"
 """In the session: when the list of sessions was told of this browser, in seconds."""
@@ -33,13 +34,17 @@ def profile_middleware(
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         user = request.user
-        zone = user.time_zone if isinstance(user, User) else ""
+        zone, formats = (user.time_zone, user.formats) if isinstance(user, User) else ("", "")
         if isinstance(user, User):
             note_visit(request)
             if must_set_up_second_factor(request, user):
                 return redirect("mfa_index")
         language = language_of(request)
-        with timezone.override(ZoneInfo(zone) if zone else None), translation.override(language):
+        with (
+            timezone.override(ZoneInfo(zone) if zone else None),
+            translation.override(language),
+            number_formats(formats),
+        ):
             response = get_response(request)
         if not request.path.startswith(ALWAYS_ENGLISH):
             response.headers.setdefault("Content-Language", language)

@@ -1,13 +1,48 @@
-"""Numbers as the reader of a page writes them."""
+"""Numbers as the reader of a page writes them, the same as in the page's scripts (`frontend/src/format.js`)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
 
-from django.utils.formats import number_format
+from babel.core import Locale
+from babel.numbers import format_decimal
+from django.utils.translation import get_language, gettext, ngettext
+
+from core.languages import SOURCE_LANGUAGE
+
+FORMATS: ContextVar[str] = ContextVar("formats", default="")
+"""A language tag such as `de-CH`, where the reader's numbers are not those of the page's language."""
+
+
+@contextmanager
+def number_formats(tag: str) -> Iterator[None]:
+    """Write numbers as a language tag says; an empty one leaves it to the language of the page."""
+    token = FORMATS.set(tag)
+    try:
+        yield
+    finally:
+        FORMATS.reset(token)
 
 
 def grouped(number: int | Decimal, digits: int = 0) -> str:
     """Return a number with a mark between thousands, and so many digits behind the decimal mark."""
-    # It cuts digits off, and rounds nothing.
-    return number_format(round(Decimal(number), digits), digits, use_l10n=True, force_grouping=True)
+    rounded = round(Decimal(number), digits)
+    return str(format_decimal(rounded, f"#,##0.{'0' * digits}".rstrip("."), locale=_locale()))
+
+
+def size_in_words(amount: int) -> str:
+    """Return an amount of bytes: 999 bytes, 1.5 MB, 15 MB."""
+    if amount < 1000:
+        return ngettext("%(count)s byte", "%(count)s bytes", amount) % {"count": grouped(amount)}
+    units = (gettext("%(size)s kB"), gettext("%(size)s MB"), gettext("%(size)s GB"), gettext("%(size)s TB"))
+    power = min((len(str(amount)) - 1) // 3, len(units))
+    value = Decimal(amount) / 1000**power
+    pattern = "#,##0.#" if value < 10 else "#,##0"
+    return units[power - 1] % {"size": format_decimal(value, pattern, locale=_locale())}
+
+
+def _locale() -> Locale:
+    return Locale.parse(FORMATS.get() or get_language() or SOURCE_LANGUAGE, sep="-")

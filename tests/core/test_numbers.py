@@ -1,0 +1,53 @@
+"""Numbers and sizes as their reader writes them: by the language of the page, or as the profile says."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from django.utils import translation
+
+from core.languages.numbers import grouped, number_formats, size_in_words
+
+NARROW_SPACE, SPACE = "\u202f", "\xa0"
+
+
+@pytest.mark.parametrize(
+    ("language", "formats", "whole", "fraction"),
+    [
+        ("en", "", "1,234,567", "1,234.5"),
+        ("de", "", "1.234.567", "1.234,5"),
+        ("fr", "", f"1{NARROW_SPACE}234{NARROW_SPACE}567", f"1{NARROW_SPACE}234,5"),
+        ("en", "de-CH", "1’234’567", "1’234.5"),
+        ("de", "en-GB", "1,234,567", "1,234.5"),
+        ("en", "sv-SE", f"1{SPACE}234{SPACE}567", f"1{SPACE}234,5"),
+    ],
+)
+def test_thousands_and_fractions(language: str, formats: str, whole: str, fraction: str) -> None:
+    with translation.override(language), number_formats(formats):
+        assert (grouped(1234567), grouped(Decimal("1234.5"), 1)) == (whole, fraction)
+
+
+@pytest.mark.parametrize(
+    ("amount", "english", "german", "french"),
+    [
+        (1, "1 byte", "1 Byte", "1 octet"),
+        (999, "999 bytes", "999 Bytes", "999 octets"),
+        (1000, "1 kB", "1 kB", "1 ko"),
+        (1_540_000, "1.5 MB", "1,5 MB", "1,5 Mo"),
+        (15_400_000, "15 MB", "15 MB", "15 Mo"),
+        (2 * 10**9, "2 GB", "2 GB", "2 Go"),
+        (5 * 10**15, "5,000 TB", "5.000 TB", f"5{NARROW_SPACE}000 To"),
+    ],
+)
+def test_sizes(amount: int, english: str, german: str, french: str) -> None:
+    for language, words in (("en", english), ("de", german), ("fr", french)):
+        with translation.override(language):
+            assert size_in_words(amount) == words
+
+
+def test_a_reader_with_other_formats_is_alone_with_them() -> None:
+    with translation.override("en"):
+        with number_formats("de-DE"):
+            assert grouped(1234) == "1.234"
+        assert grouped(1234) == "1,234"

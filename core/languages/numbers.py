@@ -1,4 +1,4 @@
-"""Numbers as the reader of a page writes them, the same as in the page's scripts (`frontend/src/format.js`)."""
+"""Numbers as the reader of a page writes them, the same as in its scripts (`frontend/src/format.js`)."""
 
 from __future__ import annotations
 

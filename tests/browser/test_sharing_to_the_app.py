@@ -32,6 +32,15 @@ SHARE = """(given) => {
 """What a phone does with a share: it sends a form to the address that the manifest names."""
 
 
+INSTALLED = """() => new Promise((resolve) => {
+    navigator.serviceWorker.addEventListener("controllerchange", resolve);
+    window.dispatchEvent(new Event("appinstalled"));
+})"""
+FORGOTTEN = """async () => {
+    while ((await caches.keys()).length) await new Promise((resolve) => setTimeout(resolve, 50));
+}"""
+
+
 def share(page: Page, **given: object) -> None:
     page.evaluate(SHARE, given)
     page.wait_for_url("**/documents/")
@@ -39,14 +48,10 @@ def share(page: Page, **given: object) -> None:
 
 @pytest.fixture
 def app(logged_in: Page) -> Page:
-    """Locus in a window of its own, with its worker."""
+    """Locus as its browser has just installed it."""
     page = logged_in
-    page.context.new_cdp_session(page).send(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "display-mode", "value": "standalone"}]}
-    )
     page.goto("/help")
-    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
+    page.evaluate(INSTALLED)
     return page
 
 
@@ -64,7 +69,7 @@ def test_files_are_added_where_the_reader_says(app: Page, reader: User) -> None:
         expect(page.get_by_role("row", name=name)).to_be_visible()
     assert set(Document.unscoped.values_list("workspace_id", flat=True)) == {harbour.pk}
     # It is gone from the browser: nobody is asked twice.
-    assert page.evaluate("caches.keys()") == []
+    page.evaluate(FORGOTTEN)
 
 
 def test_text_becomes_a_file_with_its_title(app: Page) -> None:
@@ -80,7 +85,7 @@ def test_what_is_not_wanted_is_forgotten(app: Page) -> None:
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_be_hidden()
     assert not Document.unscoped.exists()
-    app.wait_for_function("caches.keys().then((names) => names.length === 0)")
+    app.evaluate(FORGOTTEN)
     share(app)
     expect(app.get_by_text("Nothing has arrived.")).to_be_visible()
 

@@ -5,6 +5,7 @@ from uuid import UUID
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
@@ -21,7 +22,9 @@ from search.web.usage.spent import PERIODS, SpendingOverview, limit_of, period
 def default_search_bench(request: HttpRequest) -> HttpResponse:
     """Redirect to the search bench of the personal workspace."""
     assert isinstance(request.user, User)
-    return redirect("search_bench", request.user.personal_workspace.pk)
+    # With its query: a question can be linked to.
+    address = reverse("search_bench", args=[request.user.personal_workspace.pk])
+    return redirect(f"{address}?{query}" if (query := request.META["QUERY_STRING"]) else address)
 
 
 @login_required

@@ -139,6 +139,8 @@ def test_it_answers_what_was_sent_before_its_script_was_there(
 
 def test_a_question_can_be_linked_to(logged_in: Page, reader: User, library: dict[str, Document]) -> None:
     page = logged_in
+    page.goto("/search-bench?q=ferry")
+    expect(page.locator(".hit", has_text="ferry.pdf").first).to_be_visible()
     other = Workspace.create_for(reader, name="Harbour")
     indexed_document(other, "The harbour master counts ships.", name="ships.pdf")
     page.goto(f"/workspaces/{reader.personal_workspace.pk}/search-bench?q=ships")

@@ -29,9 +29,11 @@ from core.process.memory import give_memory_back
 from core.tracing import span
 from extract.errors import Internal
 from ingestion.job_failures import note_failures
+from ingestion.job_metrics import measure_job
 from ingestion.pipeline import embed, fail, fetch, read
 from ingestion.progress import Interrupted, Superseded
 from ingestion.queues import ONE_MORE, FairJobManager, others_wait
+from ingestion.worker_memory import watch_memory
 from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK
 
 logger = logging.getLogger(__name__)
@@ -108,7 +110,7 @@ async def run_worker() -> None:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(places + 4))
     with _fair_queues():
         async with app.open_async():
-            rescue = asyncio.create_task(_rescue_stalled_jobs())
+            beside = [asyncio.create_task(_rescue_stalled_jobs()), asyncio.create_task(watch_memory())]
             try:
                 await app.run_worker_async(
                     concurrency=places,
@@ -118,10 +120,11 @@ async def run_worker() -> None:
                     shutdown_graceful_timeout=0,
                     # Failed ones stay until an administrator has looked at them (locus/failed_work.py).
                     delete_jobs="successful",
-                    worker_middleware=[note_failures, trace_job],
+                    worker_middleware=[note_failures, measure_job, trace_job],
                 )
             finally:
-                rescue.cancel()
+                for task in beside:
+                    task.cancel()
 
 
 async def trace_job(call_next: Callable[[], Awaitable[Any]], context: JobContext, worker: Worker) -> Any:

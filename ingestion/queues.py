@@ -25,6 +25,7 @@ from procrastinate.manager import JobManager, NotificationCallback
 
 from core.jobs import FETCHING
 from ingestion.job_failures import store_reason
+from ingestion.worker_memory import is_memory_short
 
 REMEMBERED = 1000
 """Queues whose last turn is remembered; a forgotten queue counts as not served for long."""
@@ -99,6 +100,8 @@ class FairJobManager(JobManager):
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Take the next job, or return None if there is none that may run now."""
+        if is_memory_short():
+            return None
         for _ in range(ATTEMPTS):
             row = await self.connector.execute_query_one_async(
                 query=FETCH_JOB, served=list(self._served), **limits(), worker_id=worker_id

@@ -59,6 +59,11 @@ def start(arguments: Sequence[str], out: int, log: int) -> Process:
     return SpawnedChild([*PROGRAM, *arguments], out, log)
 
 
+def server_pid() -> int | None:
+    """Return the id of the fork server's process, whose grandchildren read files; None without one."""
+    return _server.pid
+
+
 class SpawnedChild:
     """A child that is a program of its own."""
 
@@ -123,6 +128,12 @@ class ForkServer:
                 if not self._ask(arguments, descriptors):
                     raise ChildProcessError("the process that starts extractions does not start")
         return ForkedChild(ours)
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the server's process, if it runs."""
+        running = self._running
+        return running[1].pid if running else None
 
     def stop(self) -> None:
         """End the server; its children continue."""

@@ -7,10 +7,12 @@ from uuid import UUID
 
 from django.conf import settings
 
-from core.errors import QuotaExceeded, ValidationError
-from kb.jobs import waiting_jobs
+from core.errors import QuotaExceeded, RateLimited, ValidationError
+from kb.jobs import all_waiting_jobs, waiting_jobs
 
 RETRY_AFTER_SECS = 60
+ALWAYS = 10
+"""So many jobs of a workspace may wait however many others do: the full queue is not of its making."""
 
 
 def refuse_too_many(files: Sized, urls: Sized) -> None:
@@ -29,7 +31,10 @@ def too_many(what: str, most: int) -> ValidationError:
 
 
 def refuse_beyond_quota(workspace_id: UUID, more: int) -> None:
-    """Raise `QuotaExceeded` if so many `more` documents of a workspace may not wait for the worker."""
+    """Raise `QuotaExceeded` if so many `more` documents of a workspace may not wait for the worker.
+
+    Raise `RateLimited` if the jobs of all workspaces are too many already.
+    """
     most = settings.MAX_WAITING_DOCUMENTS
     waiting = waiting_jobs(workspace_id, most)
     if waiting + more > most:
@@ -39,4 +44,11 @@ def refuse_beyond_quota(workspace_id: UUID, more: int) -> None:
             limit=most,
             used=waiting,
             retry_after=RETRY_AFTER_SECS,
+        )
+    in_all = settings.MAX_WAITING_JOBS
+    if waiting + more > ALWAYS and all_waiting_jobs(in_all) + more > in_all:
+        raise RateLimited(
+            "Too many documents wait to be processed. Send more when some of them are done.",
+            retry_after=RETRY_AFTER_SECS,
+            details={"waiting_jobs": in_all},
         )

@@ -41,9 +41,11 @@ MAX_URLS_PER_REQUEST = env.int("MAX_URLS_PER_REQUEST", 100, validate=validate.Ra
 WEBHOOK_DELIVERY_DAYS = env.int("WEBHOOK_DELIVERY_DAYS", 7, validate=validate.Range(min=1))
 # Processing that took longer, from the upload to its end, is told to the uploader.
 LONG_WORK_SECS = env.int("LONG_WORK_SECS", 60, validate=validate.Range(min=0))
-# Documents of a workspace that may wait for the worker.
+# How long the documents page offers to undo a deletion.
 DOCUMENT_UNDO_SECS = env.int("DOCUMENT_UNDO_SECS", 20, validate=validate.Range(min=0, max=3600))
+# Jobs that may wait for workers: those of a workspace, and all.
 MAX_WAITING_DOCUMENTS = env.int("MAX_WAITING_DOCUMENTS", 10_000, validate=validate.Range(min=1))
+MAX_WAITING_JOBS = env.int("MAX_WAITING_JOBS", 200_000, validate=validate.Range(min=1))
 # One more, so that our own check refuses them.
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_FILES_PER_REQUEST + 1
 WORKER_HEARTBEAT_SECS = env.float("WORKER_HEARTBEAT_SECS", 5.0, validate=validate.Range(min=0.1))
@@ -55,4 +57,6 @@ EXTRACTION_TOTAL_SECS = env.int("EXTRACTION_TOTAL_SECS", 6 * 3600, validate=vali
 EXTRACTION_MEMORY_BYTES = env.int(
     "EXTRACTION_MEMORY_BYTES", 2 * 2**30, validate=validate.Range(min=256 * 2**20)
 )
+# Of a worker and its reading processes together; 0: no limit (ingestion/worker_memory.py).
+WORKER_MEMORY_BYTES = env.int("WORKER_MEMORY_BYTES", 0, validate=validate.Range(min=0))
 MAX_PAGES = env.int("MAX_PAGES", 5000, validate=validate.Range(min=1))

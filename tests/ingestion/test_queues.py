@@ -19,10 +19,11 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.jobs import Job
 from procrastinate.jobs import Status as JobStatus
 
+from accounts.models import Session
 from ingestion import pipeline
 from ingestion.queues import FairJobManager, others_wait
 from kb.documents import reprocess
-from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK, queue_of
+from kb.jobs import EMBED_TASK, FETCH_TASK, INGEST_TASK, defer_for_document, queue_of
 from kb.models import ChunkVector, Document, Stage, Status
 from tests.conftest import Cast, make_cast
 from tests.ingestion.conftest import Upload, upload_to
@@ -294,6 +295,43 @@ class TestLimits:
         assert (
             self.post(cast, urls="https://example.org/3", workspace_id=str(cast.team.pk)).status_code == 202
         )
+
+    def test_jobs_of_all_workspaces(self, cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Who has few waiting is taken in however long the others' queue is."""
+        monkeypatch.setattr("kb.api.limits.ALWAYS", 2)
+        settings.MAX_WAITING_JOBS = 3
+        assert self.post(cast, urls=[f"https://example.org/{n}" for n in range(3)]).status_code == 202
+        refused = self.post(cast, urls="https://example.org/more")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "rate_limited")
+        assert int(refused["Retry-After"]) > 0
+        team = {"workspace_id": str(cast.team.pk)}
+        assert (
+            self.post(cast, urls=["https://example.org/1", "https://example.org/2"], **team).status_code
+            == 202
+        )
+        assert self.post(cast, urls="https://example.org/3", **team).status_code == 429
+
+
+@pytest.mark.django_db
+def test_what_somebody_waits_for_goes_first(upload: Upload, cast: Cast) -> None:
+    """A file attached to a conversation waited behind all that the workspace had added before."""
+    usual, again = upload("usual.txt", b"The keeper is awake."), upload("again.txt", b"The light burns.")
+    pipeline.ingest(again.pk)
+    reprocess(now(again))
+    conversation = Session.unscoped.create(user=cast.alice, workspace=cast.team, title="Now")
+    asked = upload("asked.txt", b"The wind turns.")
+    Document.unscoped.filter(pk=asked.pk).update(session=conversation)
+    ProcrastinateJob.objects.all().delete()
+    for document in (again, usual, asked):
+        defer_for_document(INGEST_TASK, document.pk)
+        defer_for_document(EMBED_TASK, document.pk)
+    found = ProcrastinateJob.objects.order_by("-priority", "id").values_list("args__document_id", "task_name")
+    names = {str(asked.pk): "asked", str(usual.pk): "usual", str(again.pk): "again"}
+    order = [(names[id], task) for id, task in found]
+    assert order[:2] == [("asked", INGEST_TASK), ("usual", INGEST_TASK)]
+    assert order.index(("asked", EMBED_TASK)) < order.index(("usual", EMBED_TASK))
+    assert order.index(("usual", INGEST_TASK)) < order.index(("again", INGEST_TASK))
+    assert min(ProcrastinateJob.objects.values_list("priority", flat=True)) >= 0
 
 
 # --- The real worker ---------------------------------------------------------------------------------------

@@ -6,13 +6,14 @@ import asyncio
 import logging
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from core.confinement import available_confinement
 from core.confinement.limits import lower_priority
 from core.tracing import start_tracing
 from ingestion import captioning as describing
 from ingestion.jobs import run_worker
+from ingestion.worker_memory import TooLittleMemory, check_worker_memory
 from kb.embedding import start
 
 logger = logging.getLogger(__name__)
@@ -31,5 +32,10 @@ class Command(BaseCommand):
         for gap in confinement.missing:
             logger.warning("The sandbox for files is incomplete. %s", gap)
         confined = f"Files are read in a sandbox: {confinement}."
-        self.stdout.write(" ".join(filter(None, ("Worker ready.", start(), describing.start(), confined))))
+        ready = " ".join(filter(None, ("Worker ready.", start(), describing.start(), confined)))
+        try:
+            check_worker_memory()
+        except TooLittleMemory as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(ready)
         asyncio.run(run_worker())

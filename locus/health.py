@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
@@ -10,6 +14,62 @@ from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
 from core.process.readiness import are_models_loaded, is_draining
+
+FRESH_SECS = 2.0
+"""How long an answer of the database serves all probes."""
+LONGEST_SECS = 2.0
+"""How long a probe waits for the database."""
+TOLERATED_SECS = 10.0
+"""A database that was there so lately keeps the process ready: all processes share it, and to take them all
+away for the seconds of a failover would turn slow replies into none."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseState:
+    """What a probe knows of the database."""
+
+    is_reachable: bool
+    has_worker: bool
+    is_usable: bool
+    """Whether it is reachable, or was lately."""
+
+
+class DatabaseProbe:
+    """Asks the database at most every `FRESH_SECS`, and never longer than `LONGEST_SECS` for one probe.
+
+    `ask` returns whether there is a worker, and raises `DatabaseError`. It runs in a thread of its own: where
+    a network swallows packets nothing else bounds it. While one question is open, no second is asked.
+    """
+
+    def __init__(self, ask: Callable[[], bool]) -> None:
+        self._ask = ask
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._asked = self._reached = float("-inf")
+        self._has_answer = self._has_worker = False
+
+    def look(self) -> DatabaseState:
+        """Return the state, waiting for the database if nothing is known that is fresh."""
+        with self._lock:
+            is_open = self._thread is not None and self._thread.is_alive()
+            if not is_open and time.monotonic() - self._asked >= FRESH_SECS:
+                self._asked, self._has_answer = time.monotonic(), False
+                self._thread = threading.Thread(target=self._question, name="probe", daemon=True)
+                self._thread.start()
+            thread, until = self._thread, self._asked + LONGEST_SECS
+        if thread is not None:
+            thread.join(max(0.0, until - time.monotonic()))
+        is_usable = self._has_answer or time.monotonic() - self._reached < TOLERATED_SECS
+        return DatabaseState(self._has_answer, self._has_worker, is_usable)
+
+    def _question(self) -> None:
+        try:
+            self._has_worker = self._ask()
+            self._reached, self._has_answer = time.monotonic(), True
+        except DatabaseError:
+            pass
+        finally:
+            connection.close()
 
 
 def health(request: HttpRequest) -> JsonResponse:
@@ -40,17 +100,17 @@ def live(request: HttpRequest) -> JsonResponse:
 def ready(request: HttpRequest) -> JsonResponse:
     """Return `{status, database, models, worker}`; 503 while requests should go to another process.
 
-    A missing worker is said, but is no reason: questions are answered without one.
+    A missing worker is said, but is no reason: questions are answered without one. Nor is a database that is
+    away for some seconds (`TOLERATED_SECS`).
     """
-    try:
-        worker, database = ("ok" if has_live_worker() else "absent"), "ok"
-    except DatabaseError:
-        worker = database = "unreachable"
+    state = _probe.look()
+    database = "ok" if state.is_reachable else "unreachable"
+    worker = ("ok" if state.has_worker else "absent") if state.is_reachable else "unreachable"
     models = "loaded" if are_models_loaded() else "loading"
     if is_draining():
         status = "draining"
     else:
-        status = "ok" if (database, models) == ("ok", "loaded") else "unavailable"
+        status = "ok" if state.is_usable and models == "loaded" else "unavailable"
     body = {"status": status, "database": database, "models": models, "worker": worker}
     return JsonResponse(body, status=200 if status == "ok" else 503)
 
@@ -62,3 +122,6 @@ def has_live_worker() -> bool:
         cursor.execute("SELECT EXISTS (SELECT FROM procrastinate_workers WHERE last_heartbeat > %s)", [since])
         row = cursor.fetchone()
     return bool(row and row[0])
+
+
+_probe = DatabaseProbe(lambda: has_live_worker())

@@ -1,8 +1,8 @@
 """`GET /metrics`: metrics for Prometheus, for staff and for holders of `METRICS_TOKEN` (contract §3).
 
-Counters live in the process that counts. Several web processes on one machine share their counters through
-files in `PROMETHEUS_MULTIPROC_DIR`, if it is set; otherwise each reports its own. Values from the database,
-by the collectors in `shared`, are the same in all processes.
+Counters live in the process that counts. The processes of a host, workers too, share theirs through files in
+`PROMETHEUS_MULTIPROC_DIR`, which `bin/serve` sets; each web process then reports the sums. Without it each
+reports its own. Values from the database, by the collectors in `shared`, are the same in all processes.
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from core.http.request_id import HEADER, begin_request
 from core.tracing import span, trace_of_headers
 from locus.door import cors
 from locus.door.bodies import LimitedBody, Message, Receive, content_length, rule_for
+from locus.door.metrics import RequestMetrics
 
 Scope = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]
@@ -68,12 +69,12 @@ class Door:
             return
         headers = dict(scope["headers"])
         request_id = begin_request(headers.get(HEADER.lower().encode(), b"").decode("latin-1"))
-        with ExitStack() as closing:
+        with ExitStack() as closing, RequestMetrics(scope["path"]) as metrics:
             scope = _without_proxies(scope) | {CLOSING: closing}
             begin_address(client_address(scope))
             begin_arrival(scope)
             if scope["type"] == "http":
-                reply = _Reply(send, scope, headers, request_id)
+                reply = _Reply(send, scope, headers, request_id, metrics)
                 with span(
                     f"HTTP {scope['method']}", _described(scope), trace_of_headers(headers)
                 ) as recorded:
@@ -81,7 +82,7 @@ class Door:
                     if recorded:
                         recorded.set_attribute("http.response.status_code", reply.status)
             else:
-                await self._websocket(scope, receive, send, request_id)
+                await self._websocket(scope, receive, send, request_id, metrics)
 
     async def _http(self, scope: Scope, receive: Receive, reply: _Reply) -> None:
         headers, closing = dict(scope["headers"]), scope[CLOSING]
@@ -104,11 +105,14 @@ class Door:
                 raise
             await reply.refuse(InternalError(details={"request_id": reply.request_id}), receive)
 
-    async def _websocket(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+    async def _websocket(
+        self, scope: Scope, receive: Receive, send: Send, request_id: str, metrics: RequestMetrics
+    ) -> None:
         async def with_id(message: Message) -> None:
             if message["type"] == "websocket.accept":
                 id_header = (HEADER.lower().encode(), request_id.encode())
                 message = {**message, "headers": [*message.get("headers", []), id_header]}
+                metrics.note_stream()
             await send(message)
 
         try:
@@ -167,8 +171,15 @@ def _described(scope: Scope) -> dict[str, str | int]:
 class _Reply:
     """Sends the reply to one request, with the headers of every reply."""
 
-    def __init__(self, send: Send, scope: Scope, headers: Mapping[bytes, bytes], request_id: str) -> None:
-        self._send = send
+    def __init__(
+        self,
+        send: Send,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        request_id: str,
+        metrics: RequestMetrics,
+    ) -> None:
+        self._send, self._metrics = send, metrics
         self._common = [(HEADER.encode(), request_id.encode())]
         if cors.is_api(scope):
             self._common += cors.reply_headers(headers)
@@ -181,6 +192,7 @@ class _Reply:
         if message["type"] == "http.response.start":
             self.has_started, self.status = True, message["status"]
             headers = list(message.get("headers", []))
+            self._metrics.note_head(self.status, headers)
             message = {**message, "headers": headers + self._common + _caching(headers)}
         await self._send(message)
 

@@ -26,11 +26,18 @@ class SupervisedProcess:
     """One process in a group of its own, and when to start it again."""
 
     def __init__(
-        self, name: str, command: Sequence[str], say: Say, guard: OrphanGuard, inherited: Sequence[int] = ()
+        self,
+        name: str,
+        command: Sequence[str],
+        say: Say,
+        guard: OrphanGuard,
+        inherited: Sequence[int] = (),
+        forget: Callable[[int], None] = lambda pid: None,
     ) -> None:
         self.name = name
         self.command = command
         self._inherited = inherited
+        self._forget = forget
         self._say = say
         self._guard = guard
         self._process: subprocess.Popen[str] | None = None
@@ -102,6 +109,7 @@ class SupervisedProcess:
         process.wait()
         self._relaying.join(timeout=1)
         self._guard.unwatch(process.pid)
+        self._forget(process.pid)
         self._process = None
 
 
@@ -109,7 +117,8 @@ class Supervisor:
     """Runs children until a signal ends them all.
 
     `inherited` has the file descriptors that children get, by their names. `patience` is how many seconds
-    they may take for what they do when they are asked to stop.
+    they may take for what they do when they are asked to stop. `forget` is called with the process id of each
+    child that has ended.
     """
 
     def __init__(
@@ -118,12 +127,13 @@ class Supervisor:
         say: Say,
         inherited: Mapping[str, Sequence[int]] | None = None,
         patience: float = 0.0,
+        forget: Callable[[int], None] = lambda pid: None,
     ) -> None:
         self._is_stopping = False
         self._patience = patience
         self._guard = OrphanGuard()
         self._children = [
-            SupervisedProcess(name, command, say, self._guard, (inherited or {}).get(name, ()))
+            SupervisedProcess(name, command, say, self._guard, (inherited or {}).get(name, ()), forget)
             for name, command in commands.items()
         ]
 

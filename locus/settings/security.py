@@ -51,7 +51,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_PROXY_SSL_HEADER = None
 SECURE_SSL_REDIRECT = BEHIND_TLS
 # Requested from inside, by health checks and collectors of metrics.
-SECURE_REDIRECT_EXEMPT = [r"^health$", r"^metrics$"]
+SECURE_REDIRECT_EXEMPT = [r"^(health|healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if BEHIND_TLS else 0
 # HSTS for subdomains and preloading concern other hosts, so Locus does not decide them.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
+import subprocess
 import sys
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
-from prometheus_client import CollectorRegistry
+from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from accounts.models import Webhook
 from core.encryption import decrypt, encrypt
 from core.http.json_log import JsonFormatter
 from core.http.request_id import begin_request
 from core.row_access import as_system
+from ingestion import job_metrics
 from locus import installation_metrics
+from locus.door.metrics import RequestMetrics
 from locus.installation_metrics import InstallationFigures
+from locus.management.commands.serve import forget_gauges, shared_metrics
 from locus.metrics import _all
 from runs.models import Execution, ExecutionStatus
 from tests.conftest import Cast
@@ -29,6 +38,7 @@ from tests.factories import indexed_document
 from tests.testing.paths import ROOT
 
 NAME = re.compile(r"\bkb_[a-z0-9_]+")
+PARTS = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 DASHBOARD = json.loads((ROOT / "deploy/grafana/locus.json").read_text())
 ALERTS = yaml.safe_load((ROOT / "deploy/prometheus/locus.yml").read_text())
 
@@ -87,8 +97,7 @@ def known_names(cast: Cast) -> set[str]:
         execution.save()
     text = generate_latest(_all()).decode()
     families = re.findall(r"^# TYPE (\S+) (\S+)$", text, re.MULTILINE)
-    parts = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
-    return {f"{name}{suffix}" for name, kind in families for suffix in parts.get(kind, ())}
+    return {f"{name}{suffix}" for name, kind in families for suffix in PARTS.get(kind, ())}
 
 
 def test_the_dashboard_and_the_alerts_name_only_metrics_that_exist(cast: Cast) -> None:
@@ -98,9 +107,8 @@ def test_the_dashboard_and_the_alerts_name_only_metrics_that_exist(cast: Cast) -
     assert shown - known == set()
     assert watched - known == set()
     # Each metric of the installation is to be seen.
-    assert {name for name in known if name.startswith("kb_") and "web_search" not in name} - shown == {
-        "kb_disk_bytes"
-    }
+    ours = {name for name in known if name.startswith("kb_") and "web_search" not in name}
+    assert {name for name in ours - shown if not name.endswith(("_sum", "_count"))} == {"kb_disk_bytes"}
 
 
 def names(where: dict[str, Any]) -> set[str]:
@@ -118,6 +126,89 @@ def test_each_panel_and_rule_is_whole() -> None:
         assert {"alert", "expr", "for", "labels", "annotations"} == set(rule)
         assert rule["expr"].count("(") == rule["expr"].count(")")
         assert f"`{rule['alert']}`" in runbooks
+
+
+# --- Processes ---------------------------------------------------------------------------------------------
+
+COUNTING = """
+import sys
+from locus.door.metrics import RequestMetrics
+with RequestMetrics("/api/v1/documents") as one:
+    one.note_head(200, [])
+with RequestMetrics("/api/v1/tools/rag_search") as one:
+    one.note_head(200, [(b"Content-Type", b"text/event-stream")])
+    print("streams", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_processes_of_a_host_are_added_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With several web servers a scrape told of the one that happened to answer."""
+    environment = os.environ | {"PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
+    with ExitStack() as stack:
+        servers = []
+        for _ in range(3):
+            command = [sys.executable, "-c", COUNTING]
+            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+            server = subprocess.Popen(command, cwd=ROOT, env=environment, **pipes)
+            servers.append(stack.enter_context(server))
+        for server in servers:
+            assert server.stdout and server.stdout.readline() == "streams\n"
+        counted = scraped(tmp_path)
+        assert counted['kb_http_requests_total{kind="api",status="2xx"}'] == 6
+        assert counted['kb_http_first_byte_seconds_count{kind="api"}'] == 6
+        assert counted["kb_open_streams"] == 3
+        # One is killed: what it counted stays, what it had open does not.
+        servers[0].kill()
+        servers[0].wait()
+        monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+        forget_gauges(servers[0].pid)
+        counted = scraped(tmp_path)
+        assert counted['kb_http_requests_total{kind="api",status="2xx"}'] == 6
+        assert counted["kb_open_streams"] == 2
+
+
+def scraped(folder: Path) -> dict[str, float]:
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, str(folder))
+    lines = [line for line in generate_latest(registry).decode().splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+
+def test_serve_gives_its_processes_a_folder_and_takes_it_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PROMETHEUS_MULTIPROC_DIR", raising=False)
+    with shared_metrics():
+        folder = Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+        assert folder.is_dir() and folder.stat().st_mode & 0o077 == 0
+    assert not folder.exists() and "PROMETHEUS_MULTIPROC_DIR" not in os.environ
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "/where/the/operator/wants")
+    with shared_metrics():
+        assert os.environ["PROMETHEUS_MULTIPROC_DIR"] == "/where/the/operator/wants"
+
+
+def test_kinds_of_requests_are_few() -> None:
+    paths = ("/api/v1/documents", "/v1/responses", "/static/a.js", "/ws/documents", "/", "/any/where/%00")
+    kinds = [RequestMetrics(path)._kind for path in paths]
+    assert kinds == ["api", "gateway", "static", "socket", "page", "page"]
+
+
+async def test_a_job_is_counted_by_its_end() -> None:
+    job = SimpleNamespace(task_name="a_task")
+
+    async def fail() -> None:
+        raise ValueError
+
+    async def work() -> str:
+        return "made"
+
+    def count(end: str) -> float:
+        return REGISTRY.get_sample_value("kb_jobs_run_total", {"task": "a_task", "end": end}) or 0
+
+    context: Any = SimpleNamespace(job=job)
+    assert await job_metrics.measure_job(work, context, None) == "made"
+    with pytest.raises(ValueError):
+        await job_metrics.measure_job(fail, context, None)
+    assert (count("done"), count("error")) == (1, 1)
 
 
 # --- Logs --------------------------------------------------------------------------------------------------

@@ -27,14 +27,14 @@ def load_settings(**environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def names_of_settings() -> set[str]:
-    reader = re.compile(r'(?:env\.\w+|secret|provider_\w+)\(\s*"([A-Z_]+)"')
+    reader = re.compile(r'(?:env\.\w+|secret|provider_\w+)\(\s*"([A-Z0-9_]+)"')
     files = (ROOT / "locus/settings").glob("*.py")
     return {name for file in files for name in reader.findall(file.read_text())}
 
 
 def test_every_setting_is_documented() -> None:
     read = names_of_settings()
-    documented = set(re.findall(r"`([A-Z_]{3,})`", (ROOT / "docs/reference/settings.md").read_text()))
+    documented = set(re.findall(r"`([A-Z0-9_]{3,})`", (ROOT / "docs/reference/settings.md").read_text()))
     assert len(read) > 20
     assert read - documented == set()
 

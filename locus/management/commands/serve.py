@@ -3,6 +3,7 @@
 import os
 import socket
 import sys
+import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from prometheus_client.multiprocess import mark_process_dead
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
@@ -35,6 +37,8 @@ UVICORN = [
 ]
 BACKLOG = 2048
 MOST_PROCESSES = 64
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+IN_MEMORY = "/dev/shm"  # noqa: S108
 COLOURS = {"web": "cyan", "worker": "magenta"}
 
 
@@ -62,7 +66,7 @@ class Command(BaseCommand):
         console = Console(soft_wrap=True)
         login = install(console)
         try:
-            with listening_socket(host, port, webs) as shared:
+            with shared_metrics(), listening_socket(host, port, webs) as shared:
                 supervise(console, host, port, login, (webs, workers), shared)
         except GaveUpError as error:
             raise CommandError(str(error)) from error
@@ -83,7 +87,7 @@ def supervise(
 
     children = commands(host, port, counts, shared)
     inherited = {name: [shared.fileno()] for name in children if shared and name.startswith("web")}
-    supervisor = Supervisor(children, say, inherited, settings.DRAIN_SECS)
+    supervisor = Supervisor(children, say, inherited, settings.DRAIN_SECS, forget=forget_gauges)
     supervisor.run(
         is_ready=lambda: is_answering(f"http://{url_host(host)}:{port}/health"),
         announce=lambda: console.print(welcome_panel(f"http://{url_host(host)}:{port}/", login)),
@@ -109,6 +113,30 @@ def commands(
 
 def _numbered(name: str, index: int) -> str:
     return f"{name} {index + 1}" if index else name
+
+
+@contextmanager
+def shared_metrics() -> Iterator[None]:
+    """Let all child processes keep their metrics in one folder, so that any of them reports the sums.
+
+    The folder is in memory where there is one: a process that can't write to a mapped file is killed, and a
+    full disk must not do that.
+    """
+    if os.environ.get(METRICS_FOLDER):
+        yield
+        return
+    place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="locus-metrics-", dir=place) as folder:
+        os.environ[METRICS_FOLDER] = folder
+        try:
+            yield
+        finally:
+            del os.environ[METRICS_FOLDER]
+
+
+def forget_gauges(pid: int) -> None:
+    """Drop what a process that has ended said of its present; its counters stay in the sums."""
+    mark_process_dead(pid, os.environ[METRICS_FOLDER])  # type: ignore[no-untyped-call]
 
 
 @contextmanager

@@ -36,16 +36,18 @@ def install(console: Console) -> Login | None:
     """Bring the installation up to date; return the administrator's login if it was created now."""
     with step(console, "Preparing the database"):
         check_database(settings.DATABASE_URL)
-        call_command("migrate", interactive=False, verbosity=0)
+        with nobody_else_installs(settings.DATABASE_URL):
+            call_command("migrate", interactive=False, verbosity=0)
         renew_encryption()
         renew_secrets()
     if not static_files_are_current():
         with step(console, "Collecting static files"):
             collect_static_files()
-    if User.objects.filter(is_superuser=True).exists():
-        return None
-    with step(console, "Creating the administrator"):
-        login = create_admin()
+    with nobody_else_installs(settings.DATABASE_URL):
+        if User.objects.filter(is_superuser=True).exists():
+            return None
+        with step(console, "Creating the administrator"):
+            login = create_admin()
     # Printed here and not at the end: a later step may fail, and no later start can show the password.
     console.print(f"Administrator {login.email}, password {login.password} (shown only now)", highlight=False)
     return login
@@ -73,6 +75,14 @@ def check_database(url: str) -> None:
         raise CommandError(
             "The PostgreSQL server of DATABASE_URL lacks the extension pgvector: install it there."
         )
+
+
+@contextmanager
+def nobody_else_installs(url: str) -> Iterator[None]:
+    """Wait while another host prepares the same database: of several that start at once, one does."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(hashtext('locus setup'))")
+        yield
 
 
 @transaction.atomic

@@ -13,6 +13,7 @@ from core.locations import LocatedText, OnPage, Page, PageLine, WordRun
 from extract.base import Element, Kind
 from extract.pdf.lines import PdfLine
 from extract.pdf.mupdf import pymupdf
+from extract.pdf.raised_marks import join_raised_marks
 from extract.pdf.rules import horizontal_rules
 from extract.pdf.tables import Table, with_tables
 from extract.pdf.visible_lines import read_lines
@@ -68,7 +69,7 @@ def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
     text = read_lines(page, shown)
     elements: list[Element] = []
     line_number = 0
-    for block in with_tables(text.blocks, cache(lambda: horizontal_rules(page))):
+    for block in with_tables(join_raised_marks(text.blocks), cache(lambda: horizontal_rules(page))):
         if isinstance(block, Table):
             elements.append(_table_element(block, shown, line_number))
             line_number += sum(len(cell) for row in block.grid for cell in row)

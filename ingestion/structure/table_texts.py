@@ -16,7 +16,7 @@ from extract.base import Element, Kind
 from extract.labels import is_caption
 
 # A caption or footnote is no longer than so many characters, and a table has so many footnotes at most.
-CAPTION_CHARS, NOTE_CHARS, MOST_NOTES = 600, 1000, 20
+CAPTION_CHARS, NOTE_CHARS, MOST_NOTES = 600, 3000, 20
 # They stand at most so many points away, one below the other. Lines may overlap a little.
 GAP, OVERLAP = 30.0, 3.0
 # A line between a caption and its table: “(in millions)”, or the title below “TABLE II”.

@@ -36,6 +36,8 @@ CAPTION = re.compile(r"(table|tab\.|figure|fig\.|exhibit|chart|tabelle|tableau)\
 UNITS = re.compile(r"\([^()]*+\)|[^.:]{0,24}\bin (thousands|millions|billions)\b[^.:]{0,40}", re.IGNORECASE)
 # The numbers of columns: “(1) (2) (3)”.
 COLUMN_NUMBER = re.compile(r"\(\d{1,2}\)")
+# What begins a footnote or the item of a list, and stands apart from its words.
+ITEM_MARK = re.compile(r"\(\w{1,2}\)|[*†‡§•●▪–—-]{1,3}|\d{1,2}[.)]")
 
 
 @dataclass(slots=True)
@@ -131,7 +133,9 @@ class Zone:
     def is_head(self, rows: Sequence[TableRow]) -> bool:
         """Whether words at one height are names of columns: short, without figures, above the columns."""
         cells = [cell for row in rows for cell in row.cells]
-        if any(not self._may_name(cell) for cell in cells) or self._is_numbered_title(cells):
+        if any(not self._may_name(cell) for cell in cells):
+            return False
+        if self._is_numbered_title(cells) or self._is_item(cells):
             return False
         return len(cells) > 1 or not self._is_title(cells[0])
 
@@ -151,6 +155,11 @@ class Zone:
         text = " ".join(cell.text for cell in cells)
         is_left = all(cell.box.x2 <= self.left for cell in cells)
         return is_left and cells[0].lines[0].bold and any(True for _ in labels(text))
+
+    def _is_item(self, cells: Sequence[TableCell]) -> bool:
+        """Whether words left of all figures are a footnote or an item whose mark stands apart."""
+        is_left = all(cell.box.x2 <= self.left for cell in cells)
+        return len(cells) > 1 and is_left and ITEM_MARK.fullmatch(cells[0].text) is not None
 
     def _is_title(self, cell: TableCell) -> bool:
         """Whether a lone line is text, a caption, or a title in the middle of the whole table."""

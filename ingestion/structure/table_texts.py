@@ -133,7 +133,7 @@ class _Neighbours:
         above = table
         while len(found) < MOST_NOTES and (at := self._next(above, 1)) is not None:
             if at not in taken:
-                if not self._is_note(at, table) or not self._is_near(above, at):
+                if not self._is_note(at, table) or not (self._is_near(above, at) or self._goes_on(above, at)):
                     break
                 found.append(at)
             above = at
@@ -151,6 +151,13 @@ class _Neighbours:
         if not (bare := BARE_MARK.match(element.text)):
             return False
         return self._is_small(element) and _ends_cell(self.elements[table], bare["mark"])
+
+    def _goes_on(self, above: int, at: int) -> bool:
+        """Whether a text with a mark begins the page that follows a table, or one of its footnotes."""
+        page = self.elements[at].located.page_number()
+        last = max((box.page.number for box in self.elements[above].located.boxes()), default=None)
+        has_mark = MARK.match(self.elements[at].text) is not None
+        return has_mark and last is not None and page == last + 1
 
     def _is_small(self, element: Element) -> bool:
         return 0 < (element.font_size or 0) < SMALLER * self.running_size

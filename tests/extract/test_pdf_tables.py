@@ -379,3 +379,12 @@ def test_a_heading_whose_number_stands_apart_is_no_head() -> None:
     text, table = read([*title, *head, *BODY])
     assert text == "Item 1. Financial statements"
     assert table[0] == ["In millions", "2023", "2022"]
+
+
+def test_a_footnote_whose_mark_stands_apart_is_no_head() -> None:
+    note = [line("(9)", 50, 80), line("Net of tax", 75, 80)]
+    lead = [line("The debts were as follows:", 50, 100)]
+    head = [line("2023", 325, 120), line("2022", 425, 120)]
+    text, table = read([*note, *lead, *head, *BODY])
+    assert text == "(9) Net of tax The debts were as follows:"
+    assert table[0][1:] == ["2023", "2022"]

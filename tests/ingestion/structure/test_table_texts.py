@@ -96,6 +96,17 @@ def test_footnotes_whose_marks_cells_have_belong_to_the_table() -> None:
     assert texts_of(table(), *lines, typed("Then came the winter.", y=230)) == [(None, notes)]
 
 
+def test_footnotes_go_on_at_the_top_of_the_next_page() -> None:
+    rows = [["", "2023"], ["Lamp oil (1)", "70"], ["Wicks (2)", "9"]]
+    notes = ["(1) Without what was spilled.", "(2) Counted by hand."]
+    lines = [typed(notes[0], y=745), typed(notes[1], y=40, page=2)]
+    found = texts_of(table(700, rows=rows), *lines, typed("Then came the winter.", y=60, page=2))
+    assert found == [(None, notes)]
+    assert texts_of(
+        table(700, rows=rows), typed(notes[0], y=745), typed("Source: a book.", y=40, page=2)
+    ) == [(None, notes[:1])]
+
+
 @pytest.mark.parametrize("text", ["(2) No cell has this mark.", "† Nor this.", "Then came the winter."])
 def test_what_no_cell_refers_to_is_no_footnote(text: str) -> None:
     assert texts_of(table(), typed(text, y=185)) == [(None, [])]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from core.locations import Box, Page
 from extract.cleaning import clean
+from extract.pdf.font_codes import decode, has_codes
 from extract.pdf.lines import PdfLine, enclosing_box
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.visibility import OPAQUE_ENOUGH, TINY, Ink, Painting, Pixels
@@ -27,7 +28,8 @@ from extract.pdf.visibility import OPAQUE_ENOUGH, TINY, Ink, Painting, Pixels
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
 ITALIC, BOLD = 1 << 1, 1 << 4
 BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
-ITALIC_NAME = re.compile(r"ital|obli", re.IGNORECASE)
+# Small capitals emphasise as italics do.
+ITALIC_NAME = re.compile(r"ital|obli|csc\d|small-?caps", re.IGNORECASE)
 FILLED_OR_STROKED, CLIPS = 1 << 4 | 1 << 5, 1 << 6
 # A stamp runs along this share of the page's width at its edges, over this share of its height.
 UPRIGHT, STAMP_MARGIN, STAMP_SHARE = 0.9, 0.1, 0.2
@@ -57,12 +59,14 @@ class VisibleText:
 def read_lines(page: pymupdf.Page, shown: Page) -> VisibleText:
     """Return the words of a page in the order of its content stream."""
     text_page = page.get_textpage(flags=TEXT_FLAGS)
-    content = text_page.extractDICT()
+    content, placed = text_page.extractDICT(), text_page.extractWORDS()
+    if has_codes(content):
+        content, placed = decode(text_page.extractRAWDICT())
     spans = _spans(content)
     stamps = _stamps(content, page, shown)
     painting = Painting(lambda: _paint_page(page), lambda: _picture_boxes(page), shown.width, shown.height)
     found = VisibleText()
-    words = _place_words(text_page.extractWORDS(), page, shown)
+    words = _place_words(placed, page, shown)
     for _, in_block in groupby(words, key=itemgetter(0)):
         block = []
         for key, in_line in groupby(in_block, key=itemgetter(0, 1)):

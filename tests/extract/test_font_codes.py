@@ -1,0 +1,65 @@
+"""Ligatures of TeX's fonts that have no table of characters are letters again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from extract.base import Element, Kind, Limits, Request
+from extract.pdf.reader import extract
+
+
+def pdf_of(codes: bytes) -> bytes:
+    """Return a page with one line in a font of drawn glyphs whose names say nothing, as TeX makes them."""
+    names = " ".join(f"/a{code}" for code in range(256))
+    glyphs = " ".join(f"/a{code} 6 0 R" for code in range(256))
+    widths = " ".join(["5"] * 256)
+    drawn = b"5 0 0 0 5 7 d1 0 0 4 7 re f"
+    escaped = b"".join(b"\\%03o" % code for code in codes)
+    text = b"BT /F 12 Tf 72 700 Td (" + escaped + b") Tj ET"
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+        b" /Resources << /Font << /F 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(text), text),
+        b"<< /Type /Font /Subtype /Type3 /FontBBox [0 0 5 7] /FontMatrix [0.1 0 0 0.1 0 0] /FirstChar 0"
+        b" /LastChar 255 /Encoding << /Type /Encoding /Differences [0 " + names.encode() + b"] >>"
+        b" /CharProcs << " + glyphs.encode() + b" >> /Widths [" + widths.encode() + b"] >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+    ]
+    file = b"%PDF-1.4\n"
+    for number, each in enumerate(objects, start=1):
+        file += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    return file + b"trailer << /Root 1 0 R /Size 7 >>\n%%EOF"
+
+
+def read(path: Path, codes: bytes) -> Element:
+    path.write_bytes(pdf_of(codes))
+    found = extract(path, Request(Limits(10)))
+    return next(each for each in found if isinstance(each, Element) and each.kind is Kind.PARAGRAPH)
+
+
+@pytest.mark.parametrize(
+    ("codes", "text"),
+    [
+        (b"The in\x1duence of di\x1berent o\x1eces is \x1cne", "The influence of different offices is fine"),
+        (b"The in\x0duence of di\x0berent o\x0eces is \x0cne", "The influence of different offices is fine"),
+        (b"the \x10\x1crst\x11 \x15 of many", "the “first” – of many"),
+    ],
+    ids=["T1", "OT1", "marks"],
+)
+def test_ligatures_are_letters(tmp_path: Path, codes: bytes, text: str) -> None:
+    element = read(tmp_path / "old.pdf", codes)
+    assert element.text == text
+    # Each word has its own box, in order.
+    (run,) = element.located.runs
+    assert [element.text[start:end] for start, end, *_ in run.words] == text.split()
+    edges = [(word[2], word[4]) for word in run.words]
+    assert all(left < right for left, right in edges)
+    assert edges == sorted(edges)
+
+
+def test_greek_letters_are_no_ligatures(tmp_path: Path) -> None:
+    assert read(tmp_path / "greek.pdf", b"the angle \x0b of \x0c is small").text == "the angle of is small"

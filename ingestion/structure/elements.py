@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.locations import LocatedText
-from core.text.numbering import is_label_alone
+from core.text.numbering import is_label_alone, labels
 from extract.base import Element, Kind
 from ingestion.structure.continued_tables import join_continued_tables
 from ingestion.structure.heading_words import NAMED_CHARS
@@ -93,4 +93,12 @@ def _continues(element: Element, above: Element) -> bool:
     is_centred = abs(upper.x1 + upper.x2 - lower.x1 - lower.x2) <= 2 * SAME_MIDDLE
     if is_centred and 0 <= pitch <= LINE_PITCH * size:
         return True
-    return abs(upper.x1 - lower.x1) <= SAME_EDGE and 0 <= pitch <= CLOSE_PITCH * size
+    is_below = any(abs(edge - lower.x1) <= SAME_EDGE for edge in (upper.x1, _title_edge(above)))
+    return is_below and 0 <= pitch <= CLOSE_PITCH * size
+
+
+def _title_edge(element: Element) -> float:
+    """Return where the title begins behind its number, or where the text begins."""
+    label = next(labels(element.text), None)
+    words = [word for run in element.located.runs for word in run.words]
+    return next((word[2] for word in words if label and word[0] >= label.end), words[0][2])

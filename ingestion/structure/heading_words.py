@@ -20,7 +20,7 @@ FEWEST_LETTERS = 3
 SENTENCE_INSIDE = re.compile(r"[.;:!?]\s+\S")
 ENDS = (".", ",", ";", ":")
 # Marks that lead from an author to an address.
-NOTE_MARKS = re.compile(r"[†‡§¶∗*@]|\w\d,\d")
+NOTE_MARKS = re.compile(r"[†‡§¶∗*@]|\w\d,\d|[^\W\d_]{3}\d(?=,|\s|$)")
 COMMENT = re.compile(
     r"(fig(ure)?\.?|table|chart|exhibit|source|note:|algorithm|equation)\s*[\dIVX]+\b", re.IGNORECASE
 )
@@ -30,7 +30,23 @@ ADVICE = re.compile(
     r"|remarque|attention|avertissement|astuce|nota|advertencia|importante|consejo)\W*",
     re.IGNORECASE,
 )
-DATE = re.compile(r"([^\W\d_]{3,9}\.? )?\d{1,2}(\.|,|th|st|nd|rd)? ([^\W\d_]{3,9}\.?,? )?\d{4}")
+DATE = re.compile(
+    r"([^\W\d_]{3,9}\.? )?\d{1,2}(\.|,|th|st|nd|rd)? ([^\W\d_]{3,9}\.?,? )?\d{4}"
+    r"|(jan|feb|fév|mar|mär|apr|avr|abr|ma[iy]|jun|juin|jul|juil|aug|août|ago|sep|o[ck]t|nov|de[czs]|déc|dic|ene)"
+    r"[^\W\d_]{0,7}\.?,? \d{4}",
+    re.IGNORECASE,
+)
+# Where somebody is reached: mail and web addresses, “Washington, D.C. 20549”.
+ADDRESS = re.compile(r"[\w.+-]@[\w-]|\bhttps?://|\bwww\.\w|, [A-Z]\.?[A-Z]\.? \d{5}\b")
+# A line of a program or an option; whole sentences; a line that a bibliography parts within a word.
+CODE = re.compile(r"[\\{}]|\A--?\w")
+SENTENCES = re.compile(r"[^\W\d_]{4}[.]\s++[^\W\d_]")
+LEADING_DOTS = re.compile(r"(?:[.…]\s?){4}")
+PARTED = re.compile(r"[^\W\d_]-\Z")
+# Between the words of a numbered title there is less room, in type sizes.
+WIDE_GAP = 2.0
+# The width of a page's number, in type sizes.
+FIGURE_WIDTH = 2.5
 BULLET = re.compile(r"[•●○▪■◦‣·–—*-]\s")
 IN_BRACKETS = re.compile(r"\([^()]*\)")
 PAGE_IN_ROMAN = re.compile(r"[ivxlc]+")
@@ -51,17 +67,26 @@ def reads_like_heading(element: Element) -> bool:
         return False
     if BULLET.match(text):
         return False
-    if COMMENT.match(text) or (label is None and len(NOTE_MARKS.findall(text)) > 1):
+    if (
+        COMMENT.match(text)
+        or PARTED.search(text)
+        or LEADING_DOTS.search(text)
+        or (label is None and _is_no_title(text))
+    ):
         return False
     if text.endswith(ENDS) and not _may_end_so(text, label):
         return False
     boxes = line_boxes(element)
-    cells = sum(same_row(left, right) for left, right in pairwise(boxes))
+    # The words of a justified title stand further apart than others; those of a table do, too.
+    gap = WIDE_GAP * element.font_size if label else 0.0
+    cells = sum(same_row(left, right) and right.x1 - left.x2 >= gap for left, right in pairwise(boxes))
+    pieces = sum(same_row(left, right) for left, right in pairwise(boxes))
     # A number and its title may stand apart, as cells do.
-    is_row = cells > (1 if any(labels(text)) else 0) or (cells and _ends_in_figure(text, label))
+    ends_apart = cells and _is_apart(boxes[-1], element) and _ends_in_figure(text, label)
+    is_row = cells > (1 if any(labels(text)) else 0) or ends_apart
     if _is_upright(element) or is_row:
         return False
-    return len(boxes) - cells <= (NAMED_LINES if is_named else HEADING_LINES)
+    return len(boxes) - pieces <= (NAMED_LINES if is_named else HEADING_LINES)
 
 
 def is_sentence(element: Element) -> bool:
@@ -90,11 +115,23 @@ def _has_words(text: str) -> bool:
     return not any(form.fullmatch(text) for form in (ADVICE, DATE, IN_BRACKETS, PAGE_IN_ROMAN))
 
 
+def _is_no_title(text: str) -> bool:
+    """Whether a text without a number is an address, authors with marks, a program, or sentences."""
+    if any(form.search(text) for form in (ADDRESS, CODE, SENTENCES)):
+        return True
+    return len(NOTE_MARKS.findall(text)) > 1
+
+
 def _may_end_so(text: str, label: Label | None) -> bool:
     """Whether a title ends in a stop: “Item 1. Business.”, “ABOUT THE COMPANY:”."""
     if text.endswith(":"):
         return is_in_capitals(text)
     return bool(label) and text.endswith(".") and not SENTENCE_INSIDE.search(text, label.end if label else 0)
+
+
+def _is_apart(box: Box, element: Element) -> bool:
+    """Whether a box holds no more than a short figure: “Changes in version 3” has it among its words."""
+    return box.x2 - box.x1 <= FIGURE_WIDTH * (element.font_size or 0.0)
 
 
 def _ends_in_figure(text: str, label: Label | None) -> bool:

@@ -12,7 +12,15 @@ from extract.base import Element, Kind
 from ingestion.structure.heading_words import is_sentence, reads_like_heading, sure_label
 from ingestion.structure.lists import LIST_ITEM
 from ingestion.structure.places import line_boxes
-from ingestion.structure.surroundings import LARGER, SAME_EDGE, TITLE_CHARS, Surroundings, left_of
+from ingestion.structure.surroundings import (
+    LARGER,
+    PARAGRAPH_CHARS,
+    SAME_EDGE,
+    SURELY_LARGER,
+    TITLE_CHARS,
+    Surroundings,
+    left_of,
+)
 from ingestion.structure.typography import Look, Type, Typography, is_in_capitals, look_of
 
 # A title in italics or capitals is followed by a paragraph, and is not the only one of its kind; a shorter
@@ -23,6 +31,16 @@ CONTENTS = re.compile(
     r"(?i:(table of )?contents|inhalt(sverzeichnis)?|table des matières|sommaire|índice|indice)"
 )
 MOST_CONTENTS = 3
+# Below the title of a paper stand so many lines at most, and somebody's place of work or the date are among
+# them.
+ABSTRACT = re.compile(
+    r"(abstract|summary|introduction|(table of )?contents|zusammenfassung|inhalt|résumé|sommaire|resumen)\W*",
+    re.IGNORECASE,
+)
+AUTHORED = re.compile(
+    r"(?i:universi|institut|departe?ment|fakult|faculty|college|laborator|@| at )|\b(19|20)\d\d\b"
+)
+MOST_BELOW_TITLE = 12
 NO_LETTERS = re.compile(r"[\W_]+")
 # What stands on a page so often is a cell.
 OFTEN = 3
@@ -55,8 +73,8 @@ def find_headings(
         else None
         for at, (element, label) in enumerate(zip(elements, numbers, strict=True))
     ]
-    entries = _entries_of_contents(elements, found)
-    return [None if at in entries else heading for at, heading in enumerate(found)]
+    others = _entries_of_contents(elements, found) | page.authors(found)
+    return [None if at in others else heading for at, heading in enumerate(found)]
 
 
 def _entries_of_contents(elements: Sequence[Element], found: Sequence[Heading | None]) -> set[int]:
@@ -90,6 +108,7 @@ class _Candidates(Surroundings):
             reads_like_heading(element)
             and (self.stands_out(at) or self.is_plain_title(at))
             and not self.is_cell(at)
+            and not self.is_in_listing(at)
             for at, element in enumerate(self.elements)
         ]
         repeated = Counter(zip(self.pages, (each.text for each in self.elements), strict=True))
@@ -98,14 +117,42 @@ class _Candidates(Surroundings):
             for is_one, page, element in zip(found, self.pages, self.elements, strict=True)
         ]
 
+    def authors(self, found: Sequence[Heading | None]) -> set[int]:
+        """Return the positions of what stands below a paper's title: authors, where they work, the date.
+
+        All of it is in the middle, and it ends where the abstract, the first section or a paragraph begins.
+        """
+        on_first = [at for at, page in enumerate(self.pages) if page == self.pages[0] and found[at]]
+        if not on_first or self.pages[0] is None:
+            return set()
+        size = max(self.type_of(at).size for at in on_first)
+        title = max(at for at in on_first if self.type_of(at).size == size)
+        below: list[int] = []
+        is_paper = False
+        for at in range(title + 1, len(self.elements)):
+            text = self.elements[at].text
+            if ABSTRACT.fullmatch(text):
+                is_paper = True
+                break
+            if self.pages[at] != self.pages[0] or sure_label(text):
+                break
+            if self.is_running(at) and len(text) >= PARAGRAPH_CHARS:
+                break
+            if self.elements[at].kind is Kind.PARAGRAPH:
+                below.append(at)
+        is_paper = is_paper or any(AUTHORED.search(self.elements[at].text) for at in below)
+        is_centred = all(self.is_in_middle(at) for at in below)
+        return set(below) if is_paper and is_centred and len(below) <= MOST_BELOW_TITLE else set()
+
     def is_set_as_heading(self, at: int) -> bool:
         """Whether an element is larger than running text, or bold and where paragraphs begin."""
         running, own = self.running(at), Type.of(self.elements[at])
         if self.is_recognised(at):
             return self.is_surely_larger(at) and self.is_narrow(at)
-        if own.size >= LARGER * running.size:
+        if own.size >= SURELY_LARGER * running.size:
             return True
-        return own.bold and not running.bold and self.is_aligned(at)
+        stands_out = own.size >= LARGER * running.size or (own.bold and not running.bold)
+        return stands_out and self.is_aligned(at)
 
     def recognised_titles(self) -> set[int]:
         """Return the positions of short lines above paragraphs, on pages whose type nobody knows."""

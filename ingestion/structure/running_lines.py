@@ -42,7 +42,7 @@ def mark_running_lines(elements: Sequence[Element]) -> list[Element]:
     enough = min(max(FEWEST, PAGES_SHARE * page_count), ENOUGH)
     outermost = _outermost(elements, places)
     running = {
-        *_page_numbers(elements, places, outermost, enough),
+        *_page_numbers(elements, size, outermost, enough),
         *_changing_lines(elements, keys, outermost, enough),
         *(at for at, key in enumerate(keys) if key and len(pages_with[key]) >= enough),
     }
@@ -69,16 +69,15 @@ def _outermost(elements: Sequence[Element], places: Sequence[OnPage | None]) -> 
 
 
 def _page_numbers(
-    elements: Sequence[Element],
-    places: Sequence[OnPage | None],
-    outermost: Mapping[int, int],
-    enough: float,
+    elements: Sequence[Element], size: float, outermost: Mapping[int, int], enough: float
 ) -> set[int]:
     """Return the positions of lines that begin or end with a number that keeps its distance to the page's."""
     counting: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for at, page in outermost.items():
         text = elements[at].text
-        if elements[at].kind is Kind.PARAGRAPH and len(text) <= COUNTING_CHARS:
+        # “3 Methods” in large type on page 3 is a heading.
+        is_title = (elements[at].font_size or 0.0) >= LARGE * size and any(map(str.isalpha, text))
+        if elements[at].kind is Kind.PARAGRAPH and len(text) <= COUNTING_CHARS and not is_title:
             for side, found in enumerate((STARTS.match(text), STOPS.search(text))):
                 if found:
                     counting[side, int(found[0]) - page].append(at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from core.locations import Box
@@ -24,6 +25,9 @@ TITLE_CHARS, PARAGRAPH_CHARS = 90, 80
 LEADING_CHARS = 200
 # Cells of a row follow each other, so many apart at most.
 CELL_CHARS, BESIDE = 80, 4
+
+
+LINE_NUMBER = re.compile(r"\d{1,5}(?=\s)")
 
 
 class Surroundings:
@@ -102,7 +106,19 @@ class Surroundings:
         """Whether a text like “3.1 Scope”, set as running text, stands above a paragraph."""
         text = self.elements[at].text
         label = sure_label(text)
-        return bool(label and label.depth > 1 and text[label.end :][:1].isupper() and self.heads(at))
+        is_larger = Type.of(self.elements[at]).size > self.running(at).size
+        return bool(
+            label and label.depth > 1 and (text[label.end :][:1].isupper() or is_larger) and self.heads(at)
+        )
+
+    def is_in_listing(self, at: int) -> bool:
+        """Whether the texts before and after have the numbers before and after: lines of a program."""
+        if not 0 < at < len(self.elements) - 1:
+            return False
+        before, own, after = (LINE_NUMBER.match(each.text) for each in self.elements[at - 1 : at + 2])
+        if not (before and own and after):
+            return False
+        return int(before[0]) + 1 == int(own[0]) == int(after[0]) - 1
 
     def heads(self, at: int) -> bool:
         """Whether a short line is followed by a paragraph."""

@@ -112,6 +112,13 @@ NONE = {
     "authors": typed("Baijun Ji‡, Zhirui Zhang§, Min Zhang†", bold=True, size=12),
     "a sentence": typed("This bold statement ends like a sentence.", bold=True),
     "figures": typed("2022 2021", size=18),
+    "a mail address": typed("Write to keeper@example.org", size=12),
+    "a place": typed("Portland, ME 04101", bold=True),
+    "a month": typed("October 2022", size=12),
+    "a line of a program": typed("2273 \\newcommand\\lamp{", size=12),
+    "an entry of contents": typed("3.1 The lamp . . . . . . 29"),
+    "a line that ends within a word": typed("Keeper A (2017). The Lamps of the Foun-", italic=True),
+    "a label in a drawing": typed("Lantern", size=11.5, x=400),
 }
 
 
@@ -119,6 +126,18 @@ def test_what_looks_like_a_heading_and_is_none(subtests: Subtests) -> None:
     for name, element in NONE.items():
         with subtests.test(name):
             assert headings(element) == []
+
+
+def test_what_stands_below_the_title_of_a_paper_are_no_headings() -> None:
+    def middle(text: str, y: float, size: float = 12) -> Element:
+        width = 0.5 * size * sum(map(len, text.split())) + 3 * (len(text.split()) - 1)
+        return typed(text, y=y, size=size, x=(595 - width) / 2)
+
+    title = [middle("On the keeping of lamps", 60, 18), middle("Ada Keeper", 85)]
+    dated = [*title, middle("University of the Sea", 100), typed("1 Towers", size=14, y=130)]
+    assert [text for _, text in headings(*dated)] == ["On the keeping of lamps", "1 Towers"]
+    undated = [*title, typed("1 Towers", size=14, y=130)]
+    assert "Ada Keeper" in [text for _, text in headings(*undated)]
 
 
 def test_cells_of_a_table_of_words() -> None:
@@ -276,6 +295,26 @@ def _paragraph(y: float) -> list[Element]:
 def test_a_title_of_two_lines_is_one_whatever_ends_the_first(first: str) -> None:
     lines = [typed(first, size=16, y=100), typed("origins and directions", size=16, y=118)]
     assert titles(lines) == [f"{first} origins and directions"]
+
+
+def test_the_second_line_of_a_numbered_title_hangs() -> None:
+    lines = [typed("1 The keeping of", size=14, y=100), typed("lamps", size=14, y=117, x=82)]
+    others = section("2 Towers", size=14)
+    assert titles(lines, [typed(BODY, y=140)], others) == ["1 The keeping of lamps", "2 Towers"]
+
+
+def test_a_numbered_title_may_be_justified_and_end_in_a_figure() -> None:
+    """The reader cuts a line at wide gaps, and the words of a justified title are as far apart."""
+    wide, x = [], 72.0
+    for number, word in enumerate(["1", "The", "lamp", "of", "1812"]):
+        place = OnPage(Page(1, 595, 842), number, Box(x, 100, x + 7 * len(word), 114))
+        wide.append((word, place))
+        x += 7 * len(word) + 16
+    title = replace(typed("-", size=14), located=LocatedText.of_words(wide))
+    assert titles([title, typed(BODY, y=140)], section("2 Towers", size=14)) == [
+        "1 The lamp of 1812",
+        "2 Towers",
+    ]
 
 
 def test_a_paragraph_that_leads_to_a_heading_is_no_part_of_it() -> None:

@@ -8,6 +8,7 @@ reported as not understood.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from extract.media.languages import RATE, Samples, SpokenPassage, passages
+from extract.media.languages import ENGLISH, RATE, Samples, SpokenPassage, passages
 from extract.media.model import AUTO, model_for
 from extract.media.sentences import SpokenWord, cut_sentences
 from extract.memory import allocation_errors
@@ -31,12 +32,16 @@ HALLUCINATION_SILENCE = 2.0
 # If the model is stuck it tries once more, at random. The usual five rounds of five tries do not help: in a
 # language that the model does not know they take as long as listening does.
 TEMPERATURES, TRIES = (0.0, 0.6), 1
-# Mean logarithm of a token's probability: below, the words are invented. More is asked of a language that is
-# less probable than `SURE`.
-LEAST_LOG_PROBABILITY, LEAST_IF_UNSURE = -1.0, -0.75
+# Mean logarithm of a token's probability: below, the words are invented. More is asked of other languages
+# than English, which a model for English alone reads, and of one that is less probable than `SURE`.
+LEAST_IN_ENGLISH, LEAST_IN_ENGLISH_IF_UNSURE = -1.0, -0.75
+LEAST, LEAST_IF_UNSURE = -0.6, -0.5
 SURE = 0.5
-# A text that can be compressed more than this, or is repeated so often, goes in circles.
-MOST_COMPRESSION, MOST_REPEATED = 2.4, 3
+# A text that can be compressed more than this, or is repeated so often, goes in circles. Nobody says so many
+# characters a second.
+MOST_COMPRESSION, MOST_REPEATED, MOST_CHARS_A_SEC = 2.4, 3, 40
+# Shorter times of segments are too rough to count by.
+LEAST_SECS = 0.5
 # A cut is made where speech is least likely within so many seconds; distance from the middle costs a little.
 SMOOTHED, FAR_COSTS = 0.3, 0.01
 VOICE_FRAME = 512
@@ -100,23 +105,49 @@ def _read_passage(samples: Samples, passage: SpokenPassage, model: str) -> tuple
         hallucination_silence_threshold=HALLUCINATION_SILENCE,
     )
     segments = list(found)
-    believed = _believed(segments, LEAST_LOG_PROBABILITY if passage.probability >= SURE else LEAST_IF_UNSURE)
+    believed = believed_segments(segments, least_log_probability(passage))
     if not believed:
         return [], passage.secs
     missing = sum(segment.end - segment.start for segment in segments if segment not in believed)
     return [word for segment in believed for word in segment.words or ()], missing
 
 
-def _believed(segments: Sequence[Segment], least: float) -> list[Segment]:
-    """Return the segments that do not look invented."""
+def least_log_probability(passage: SpokenPassage) -> float:
+    """Return above which mean logarithm of probability the words of a passage are believed."""
+    is_sure = passage.probability >= SURE
+    if passage.language == ENGLISH:
+        return LEAST_IN_ENGLISH if is_sure else LEAST_IN_ENGLISH_IF_UNSURE
+    return LEAST if is_sure else LEAST_IF_UNSURE
+
+
+def believed_segments(segments: Sequence[Segment], least: float) -> list[Segment]:
+    """Return the segments that do not look invented; those of one window of the model are judged together."""
+    sound = [
+        segment
+        for _, window in groupby(segments, key=lambda segment: segment.seek)
+        for heard in [list(window)]
+        if _compression("".join(segment.text for segment in heard)) <= MOST_COMPRESSION
+        for segment in heard
+        if segment.avg_logprob > least and not _is_too_fast(segment)
+    ]
     return [
         segment
-        for _, group in groupby(segments, key=lambda segment: segment.text.strip().lower())
+        for _, group in groupby(sound, key=lambda segment: segment.text.strip().lower())
         for alike in [list(group)]
         if len(alike) <= MOST_REPEATED
         for segment in alike
-        if segment.avg_logprob > least and segment.compression_ratio <= MOST_COMPRESSION
     ]
+
+
+def _is_too_fast(segment: Segment) -> bool:
+    return len(segment.text.strip()) > MOST_CHARS_A_SEC * max(segment.end - segment.start, LEAST_SECS)
+
+
+def _compression(text: str) -> float:
+    """Return how many times shorter a text can be made, by characters: letters of other scripts than the
+    Latin one are two bytes or three, and could be compressed by that alone."""
+    single = bytes(ord(char) & 0xFF for char in text)
+    return len(single) / max(len(zlib.compress(single)), 1)
 
 
 def _secs(passage: SpokenPassage) -> float:

@@ -2,14 +2,18 @@
 
 from django.urls import path
 
-from assistants import assistant_views, views
+from assistants import views
+from assistants.pages import assistants, bindings
 
 urlpatterns = [
     path("", views.ask, name="ask"),
-    path("assistants", assistant_views.assistants, name="assistants"),
-    path("assistants/new", assistant_views.new_assistant, name="new_assistant"),
-    path("assistants/<uuid:id>", assistant_views.assistant, name="assistant"),
-    path("assistants/<uuid:id>/delete", assistant_views.delete, name="delete_assistant"),
-    path("assistants/<uuid:id>/resolved", assistant_views.resolved, name="resolved_assistant"),
+    path("assistants", assistants.assistants, name="assistants"),
+    path("assistants/new", assistants.new_assistant, name="new_assistant"),
+    path("assistants/<uuid:id>", assistants.assistant, name="assistant"),
+    path("assistants/<uuid:id>/delete", assistants.delete, name="delete_assistant"),
+    path("assistants/<uuid:id>/resolved", bindings.resolved, name="resolved_assistant"),
+    path("assistants/<uuid:id>/bindings", bindings.bindings, name="assistant_bindings"),
+    path("assistants/<uuid:id>/bindings/<uuid:binding_id>", bindings.binding, name="assistant_binding"),
+    path("assistants/<uuid:id>/bindings/<uuid:binding_id>/end", bindings.end_binding, name="end_binding"),
     path("c/<uuid:id>", views.conversation, name="conversation"),
 ]

@@ -142,6 +142,7 @@ class BindingOverrides(ApiModel):
 
     instructions: Text | None = Field(None, max_length=MOST_INSTRUCTIONS)
     model: ModelName | None = None
+    fallbacks: list[ModelName] | None = Field(None, max_length=5)
     tools: list[AgentToolName] | None = Field(None, min_length=1, max_length=5)
     scope: SearchScope | None = None
     web: AssistantWeb | None = None

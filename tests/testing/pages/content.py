@@ -93,7 +93,7 @@ def _answers(api: httpx.Client, team: Workspace) -> dict[str, str]:
 
 
 def _assistant(api: httpx.Client, team: Workspace) -> dict[str, str]:
-    """Make an assistant of the team, with a binding of its own settings."""
+    """Make an assistant of the team, with a binding of its own settings and a widget."""
     settings = {
         "instructions": "Answer as the harbour master would: short, and with the year.",
         "starters": [QUESTION, "Which ships came in?"],
@@ -102,9 +102,13 @@ def _assistant(api: httpx.Client, team: Workspace) -> dict[str, str]:
     facts = {"name": "Harbour master", "description": "Knows the port.", "visibility": "workspace"}
     body = facts | {"workspace_id": str(team.pk), "settings": settings}
     made = api.post("/assistants", json=body).raise_for_status().json()["id"]
-    bound = {"kind": "api_key", "overrides": {"tools": ["rag_search"]}}
-    api.post(f"/assistants/{made}/bindings", json=bound).raise_for_status()
-    return {"assistant": made}
+    bound = {"kind": "api_key", "overrides": {"tools": ["rag_search"], "limits": {"max_steps": 2}}}
+    widget = {"kind": "widget", "allowed_origins": ["https://harbour.example"], "overrides": {}}
+    ids = [
+        api.post(f"/assistants/{made}/bindings", json=body).raise_for_status().json()["id"]
+        for body in (bound, widget)
+    ]
+    return {"assistant": made, "binding": ids[0], "widget": ids[1]}
 
 
 def _invitation(owner: User, team: Workspace) -> dict[str, str]:

@@ -1,0 +1,2 @@
+import { startDocumentPicker } from "../document-picker.js";
+startDocumentPicker(document.querySelector("[data-page=assistant]"));

@@ -48,7 +48,7 @@ def send(client: Client, made: Assistant, **fields: Any) -> int:
 
 
 def test_every_setting_has_its_field(alice: Client, people: Cast, guide: Assistant) -> None:
-    document = indexed_document(people.team, people.alice, "Solar power.")
+    document = indexed_document(people.team, "Solar power.")
     fields = {
         "instructions": "Be short.",
         "starters": "One?\n\nTwo?",
@@ -99,7 +99,7 @@ def test_a_document_that_is_gone_is_not_dropped_in_silence(
     alice: Client, people: Cast, guide: Assistant
 ) -> None:
     """Without it the scope would be all documents."""
-    document = indexed_document(people.team, people.alice, "Solar power.")
+    document = indexed_document(people.team, "Solar power.")
     send(alice, guide, documents=[str(document.pk)])
     document.delete()
     page = alice.get(reverse("assistant", args=[guide.pk])).content.decode()
@@ -136,7 +136,7 @@ def test_a_way_is_made_set_shown_and_ended(alice: Client, guide: Assistant) -> N
     bound.refresh_from_db()
     assert bound.overrides == {
         "instructions": "Be kind.",
-        "limits": {"max_steps": 4, "max_seconds": 30, "max_cost": None},
+        "limits": {"max_steps": 4, "max_seconds": 30},
     }
     assert bound.origins == ["https://a.example"]
     shown = alice.get(page).content.decode()

@@ -29,7 +29,8 @@ export class ListedWorkspaces {
     const { results } = await get("/workspaces", { limit: 200 });
     const { workspace, workspaceField, uploadWorkspace } = this.#parts;
     this.#all = new Map(results.map((one) => [one.id, one]));
-    workspace.append(...results.map(({ id, name }) => new Option(name, id)));
+    // An option that the address has brought has no name yet.
+    workspace.replaceChildren(workspace.options[0], ...results.map(({ id, name }) => new Option(name, id)));
     workspace.value = this.#all.has(this.#chosen()) ? this.#chosen() : "";
     const writable = results.filter(mayEdit);
     uploadWorkspace.append(...writable.map(({ id, name }) => new Option(name, id)));

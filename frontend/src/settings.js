@@ -1,8 +1,8 @@
 // Preferences and the settings of a workspace: a control for each, and where its value comes from.
 import { get, patch, withQuery } from "./api.js";
 import { announce, h, parts, toast } from "./dom.js";
-import { changeOf, chosenIn, labelOf, sourceOf, valuesOf } from "./setting.js";
-import { t } from "./texts.js";
+import { changeOf, labelOf, numberIn, sourceOf } from "./setting.js";
+import { t, tPlural } from "./texts.js";
 
 export function startSettings(page) {
   new SettingsPage(page).start();
@@ -17,15 +17,18 @@ class SettingsPage {
   constructor(page) {
     this.#page = page;
     this.#parts = parts(page);
-    this.#settings = [...page.querySelectorAll("[data-setting]")].map((node) => new Setting(node));
+    this.#settings = [...page.querySelectorAll("[data-setting]")].map((node) => new Setting(node, () => this.#explain()));
   }
 
   async start() {
-    const { form, workspace } = this.#parts;
-    form.addEventListener("input", () => this.#explain());
+    const { form, workspace, discard, save } = this.#parts;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#save();
+    });
+    discard.addEventListener("click", () => {
+      this.#show();
+      save.focus();
     });
     workspace?.addEventListener("change", () => this.#changeWorkspace());
     await this.#load();
@@ -83,7 +86,17 @@ class SettingsPage {
     const { level, workspaceName } = this.#page.dataset;
     const { workspace } = this.#parts;
     const name = workspace ? workspace.selectedOptions[0].text : workspaceName;
-    for (const setting of this.#settings) setting.explain(this.#told, { level, workspace: name });
+    for (const setting of this.#settings) setting.explain({ level, workspace: name });
+    this.#countChanges();
+  }
+
+  /** What is not saved yet is said beside the button, which stays in sight. */
+  #countChanges() {
+    const { bar, changes, discard } = this.#parts;
+    const count = Object.values(changeOf(this.#stored(), this.#chosen())).reduce((sum, section) => sum + Object.keys(section).length, 0);
+    bar.classList.toggle("has-changes", count > 0);
+    changes.textContent = count ? tPlural("{count} change", "{count} changes", { count }) : "";
+    discard.hidden = !count;
   }
 
   #stored() {
@@ -100,47 +113,79 @@ const at = (told, name) => name.split(".").reduce((inner, key) => inner?.[key], 
 class Setting {
   #node;
   #control;
+  #reset;
+  #factor;
+  #own = null;
+  #inherited = null;
 
-  constructor(node) {
+  /** `onChange()` is called when somebody chooses another value. */
+  constructor(node, onChange) {
     this.#node = node;
     this.#control = node.querySelector("select, input");
+    this.#reset = node.querySelector("[data-reset]");
+    this.#factor = Number(node.dataset.factor ?? 1);
     this.name = node.dataset.setting;
+    this.#control.addEventListener("input", () => {
+      this.#own = this.#read();
+      onChange();
+    });
+    this.#reset.addEventListener("click", () => {
+      this.#own = null;
+      this.#write();
+      onChange();
+      this.#control.focus();
+    });
   }
 
   get isOwn() {
     return this.chosen !== null;
   }
 
+  /** The value that is chosen here; null inherits. */
+  get chosen() {
+    return this.#own;
+  }
+
   unfold() {
     this.#node.closest("details")?.setAttribute("open", "");
   }
 
-  get chosen() {
-    return chosenIn(this.#node.dataset.kind, this.#control.value);
-  }
-
   show(told, chosen) {
-    const inherited = t("Inherited: {value}", { value: labelOf(at(told.inherited, this.name).value) });
-    if (this.#node.dataset.kind === "amount") {
-      this.#control.placeholder = inherited;
-      this.#control.value = chosen ?? "";
-    } else {
-      this.#offer(inherited, at(told.choices, this.name));
-      this.#control.value = JSON.stringify(chosen);
-    }
+    this.#own = chosen;
+    this.#inherited = at(told.inherited, this.name);
+    if (this.#node.dataset.kind === "choice") this.#offer(at(told.choices, this.name));
     this.#control.disabled = false;
+    this.#write();
   }
 
-  #offer(inherited, choices) {
-    const { kind, most } = this.#node.dataset;
-    const values = valuesOf({ kind, most: Number(most), choices });
-    const options = values.map((value) => option(value, labelOf(value)));
-    this.#control.replaceChildren(option(null, inherited), ...options);
+  #offer(choices = []) {
+    const options = choices.map((value) => option(value, labelOf(value)));
+    this.#control.replaceChildren(option(null, t("Default: {value}", { value: labelOf(this.#inherited.value) })), ...options);
   }
 
-  explain(told, context) {
-    const source = this.#node.querySelector(".setting-source");
-    source.textContent = sourceOf(this.chosen, { ...context, inherited: at(told.inherited, this.name) });
+  #read() {
+    const { kind } = this.#node.dataset;
+    if (kind === "switch") return this.#control.checked;
+    return kind === "choice" ? JSON.parse(this.#control.value) : numberIn(this.#control.value, this.#factor);
+  }
+
+  #write() {
+    const { kind } = this.#node.dataset;
+    if (kind === "switch") this.#control.checked = this.#own ?? this.#inherited.value;
+    else if (kind === "choice") this.#control.value = JSON.stringify(this.#own);
+    else {
+      this.#control.placeholder = labelOf(this.#inherited.value, this.#factor);
+      this.#control.value = this.#own === null ? "" : this.#own / this.#factor;
+    }
+  }
+
+  explain(context) {
+    const source = this.#node.querySelector(".setting-source > span");
+    source.textContent = sourceOf(this.chosen, { ...context, inherited: this.#inherited, factor: this.#factor });
+    source.classList.toggle("badge", !this.isOwn);
+    // A list says it in its first option.
+    source.hidden = !this.isOwn && this.#node.dataset.kind === "choice" && this.#inherited.source !== "workspace";
+    this.#reset.hidden = !this.isOwn;
     this.#node.classList.toggle("is-own", this.isOwn);
   }
 

@@ -22,8 +22,8 @@ def open_from_menu(page: Page, link: str) -> None:
     page.get_by_role("link", name=link).click()
     title = "Answers" if link == "Workspace settings" else link
     expect(page).to_have_title(re.compile(f"^{title} ·"))
-    expect(page.get_by_label("Contexts")).to_be_enabled()
-    expect(page.get_by_label("Contexts")).to_be_hidden()
+    expect(page.get_by_label("Contexts", exact=True)).to_be_enabled()
+    expect(page.get_by_label("Contexts", exact=True)).to_be_hidden()
     unfold(page)
 
 
@@ -34,11 +34,9 @@ def unfold(page: Page) -> None:
 
 
 def source_of(page: Page, label: str) -> Locator:
-    return page.locator(".setting", has=page.get_by_label(label, exact=True)).locator(".setting-source")
-
-
-def chosen_in(page: Page, label: str) -> Locator:
-    return page.get_by_label(label, exact=True).locator("option:checked")
+    return page.locator(".setting", has=page.get_by_label(label, exact=True)).locator(
+        ".setting-source > span"
+    )
 
 
 def save(page: Page) -> None:
@@ -49,18 +47,26 @@ def save(page: Page) -> None:
 def test_a_preference_is_made_kept_and_taken_back(logged_in: Page, reader: User) -> None:
     page = logged_in
     open_from_menu(page, "Preferences")
-    expect(chosen_in(page, "Contexts")).to_have_text("Inherited: 5")
-    expect(source_of(page, "Contexts")).to_have_text("From this deployment.")
-    page.get_by_label("Contexts").select_option("8")
-    page.get_by_label("Reranker").select_option("None")
-    expect(source_of(page, "Contexts")).to_have_text("Your choice. Without it: 5, from this deployment.")
+    contexts = page.get_by_label("Contexts", exact=True)
+    expect(contexts).to_have_attribute("placeholder", "5")
+    expect(source_of(page, "Contexts")).to_have_text("Default")
+    contexts.fill("8")
+    page.get_by_label("Reranker", exact=True).select_option("None")
+    expect(source_of(page, "Contexts")).to_have_text("Your choice. The default is: 5.")
+    expect(page.get_by_text("2 changes")).to_be_visible()
     save(page)
+    expect(page.get_by_text("2 changes")).to_be_hidden()
     assert Preferences.objects.get(pk=reader.pk).values == {"rag": {"contexts": 8, "reranker": "none"}}
     page.reload()
-    expect(chosen_in(page, "Contexts")).to_have_text("8")
+    expect(contexts).to_have_value("8")
     # Not folded away: somebody has chosen it.
-    expect(page.get_by_label("Contexts")).to_be_visible()
-    page.get_by_label("Contexts").select_option("Inherited: 5")
+    expect(contexts).to_be_visible()
+    page.get_by_role("button", name="Use the default: Contexts").click()
+    expect(contexts).to_be_focused()
+    page.get_by_label("Reranker", exact=True).select_option("Automatic")
+    page.get_by_role("button", name="Discard").click()
+    expect(contexts).to_have_value("8")
+    contexts.fill("")
     save(page)
     assert Preferences.objects.get(pk=reader.pk).values == {"rag": {"reranker": "none"}}
 
@@ -68,11 +74,15 @@ def test_a_preference_is_made_kept_and_taken_back(logged_in: Page, reader: User)
 def test_the_keyboard_suffices(logged_in: Page, reader: User) -> None:
     page = logged_in
     page.goto("/preferences")
-    expect(page.get_by_label("Reflection")).to_be_enabled()
+    expect(page.get_by_label("Reflection", exact=True)).to_be_enabled()
     page.get_by_text("Advanced", exact=True).focus()
     page.keyboard.press("Enter")
-    page.get_by_label("Reflection").focus()
-    page.keyboard.press("ArrowDown")
+    page.get_by_label("Reflection", exact=True).focus()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("switch", name="Reflection")).to_be_checked()
+    for name in ("Use the default: Reflection", "Discard"):
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name=name)).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Save")).to_be_focused()
     page.keyboard.press("Enter")
@@ -88,11 +98,11 @@ def test_what_is_inherited_depends_on_the_workspace(logged_in: Page, reader: Use
     other.save()
     Membership.objects.create(workspace=other, user=reader, role=Role.VIEWER)
     open_from_menu(page, "Preferences")
-    page.get_by_label("Reflection").select_option("On")
+    page.get_by_label("Reflection", exact=True).check()
     page.get_by_label("When you ask in").select_option("Harbour")
-    expect(chosen_in(page, "Contexts")).to_have_text("Inherited: 12")
-    expect(source_of(page, "Contexts")).to_have_text("From the workspace Harbour.")
-    expect(chosen_in(page, "Reflection")).to_have_text("On")
+    expect(page.get_by_label("Contexts", exact=True)).to_have_attribute("placeholder", "12")
+    expect(source_of(page, "Contexts")).to_have_text("Default of the workspace Harbour")
+    expect(page.get_by_label("Reflection", exact=True)).to_be_checked()
 
 
 def test_an_admin_sets_what_a_workspace_answers_with(logged_in: Page, reader: User) -> None:
@@ -101,10 +111,10 @@ def test_an_admin_sets_what_a_workspace_answers_with(logged_in: Page, reader: Us
     open_from_menu(page, "Workspace settings")
     page.get_by_label("Workspace", exact=True).select_option("Harbour")
     page.wait_for_url(f"**/workspaces/{other.pk}/settings")
-    expect(page.get_by_label("Reflection")).to_be_enabled()
+    expect(page.get_by_label("Reflection", exact=True)).to_be_enabled()
     unfold(page)
-    page.get_by_label("Reflection").select_option("On")
-    expect(source_of(page, "Reflection")).to_have_text("Set here. Without it: Off, from this deployment.")
+    page.get_by_label("Reflection", exact=True).check()
+    expect(source_of(page, "Reflection")).to_have_text("Set here. The default is: Off.")
     save(page)
     other.refresh_from_db()
     assert other.settings == {"rag": {"reflection": True}}
@@ -115,8 +125,8 @@ def test_pictures_are_for_a_workspace_to_want(logged_in: Page, reader: User) -> 
     open_from_menu(page, "Preferences")
     expect(page.get_by_label("Pictures", exact=True)).to_have_count(0)
     open_from_menu(page, "Workspace settings")
-    expect(chosen_in(page, "Pictures")).to_have_text("Inherited: Off")
-    page.get_by_label("Pictures", exact=True).select_option("On")
+    expect(page.get_by_label("Pictures", exact=True)).not_to_be_checked()
+    page.get_by_label("Pictures", exact=True).check()
     save(page)
     workspace = Workspace.objects.get(memberships__user=reader)
     assert workspace.settings == {"rag": {"multimodal": True}}
@@ -129,22 +139,22 @@ def test_an_admin_lets_a_workspace_search_the_web_for_some_money(logged_in: Page
     cost = page.get_by_label("Most to spend (US dollars)")
     expect(cost).to_be_enabled()
     unfold(page)
-    expect(cost).to_have_attribute("placeholder", "Inherited: None")
-    page.get_by_label("Search the web", exact=True).select_option("On")
+    expect(cost).to_have_attribute("placeholder", "None")
+    page.get_by_label("Search the web", exact=True).check()
     cost.fill("12.50")
-    page.get_by_label("Keep results (seconds)").fill("0")
-    expect(source_of(page, "Keep results (seconds)")).to_have_text(
-        "Set here. Without it: 600, from this deployment."
-    )
+    kept = page.get_by_label("Keep results (minutes)", exact=True)
+    kept.fill("2")
+    expect(source_of(page, "Keep results (minutes)")).to_have_text("Set here. The default is: 10.")
     save(page)
     workspace.refresh_from_db()
-    assert workspace.settings == {"web_search": {"enabled": True, "max_cost": 12.5, "cache_ttl_secs": 0}}
+    assert workspace.settings == {"web_search": {"enabled": True, "max_cost": 12.5, "cache_ttl_secs": 120}}
     page.reload()
     expect(cost).to_have_value("12.5")
+    expect(kept).to_have_value("2")
     cost.fill("")
     save(page)
     workspace.refresh_from_db()
-    assert workspace.settings == {"web_search": {"enabled": True, "cache_ttl_secs": 0}}
+    assert workspace.settings == {"web_search": {"enabled": True, "cache_ttl_secs": 120}}
 
 
 def test_a_mistake_is_told_beside_what_is_wrong(logged_in: Page, reader: User) -> None:
@@ -157,14 +167,14 @@ def test_a_mistake_is_told_beside_what_is_wrong(logged_in: Page, reader: User) -
         window.fetch = (path, how) => (how?.method === "PATCH" ? refuse() : real(path, how));"""
     )
     page.goto("/preferences")
-    expect(page.get_by_label("Contexts")).to_be_enabled()
+    expect(page.get_by_label("Contexts", exact=True)).to_be_enabled()
     unfold(page)
-    page.get_by_label("Contexts").select_option("20")
+    page.get_by_label("Contexts", exact=True).fill("20")
     page.get_by_role("button", name="Save").click()
-    wrong = page.locator(".setting", has=page.get_by_label("Contexts"))
+    wrong = page.locator(".setting", has=page.get_by_label("Contexts", exact=True))
     expect(wrong.get_by_role("alert")).to_have_text("Too many.")
     expect(page.get_by_role("alert")).to_have_count(1)
-    expect(chosen_in(page, "Contexts")).to_have_text("20")
+    expect(page.get_by_label("Contexts", exact=True)).to_have_value("20")
     # A link that is half scrolled away would count as too small.
     page.evaluate("scrollTo(0, 0)")
     assert violations(page) == []
@@ -179,7 +189,7 @@ def test_they_suit_every_screen(logged_in: Page, reader: User, theme: Any, viewp
     Workspace.create_for(reader, name="Harbour")
     for name in ("Preferences", "Workspace settings"):
         open_from_menu(page, name)
-        page.get_by_label("Contexts").select_option("8")
+        page.get_by_label("Contexts", exact=True).fill("8")
         # What the top bar half covers would count as too small.
         page.evaluate("scrollTo(0, 0)")
         assert violations(page) == []

@@ -16,7 +16,7 @@ from accounts.principal import Principal
 from accounts.quotas.standing import QuotaStanding
 from accounts.usage.naming import NamedUsage, named_usage
 from accounts.usage.reading import Period, UsageGrouping, UsageRows, UsageSums, in_total
-from core.languages.numbers import grouped, size_in_words
+from core.languages.numbers import grouped, size_in_words, us_dollars
 
 PERIODS = (7, 30, 90)
 USUAL = 30
@@ -123,9 +123,9 @@ def in_bytes(amount: Decimal) -> str:
 def in_dollars(amount: Decimal) -> str:
     """Return US dollars: cents, and for less than a dollar as many digits as there are."""
     if amount == 0 or amount >= 1:
-        return f"${grouped(amount, 2)}"
+        return us_dollars(amount)
     digits = len(f"{amount.normalize():f}".partition(".")[2])
-    return f"${grouped(amount, max(digits, 2))}"
+    return us_dollars(amount, max(digits, 2))
 
 
 Measure = tuple[str | Promise, Callable[[UsageSums], Decimal | int], Callable[[Any], str]]

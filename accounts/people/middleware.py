@@ -14,7 +14,7 @@ from django.utils.cache import patch_vary_headers
 
 from accounts.access.second_factor import lacks_required_factor
 from accounts.models import User
-from accounts.people.reader_language import ALWAYS_ENGLISH, language_of
+from accounts.people.reader_language import ALWAYS_ENGLISH, language_of, reader_formats
 from core.http.error_pages import API_PREFIXES
 from core.languages.numbers import number_formats
 
@@ -34,7 +34,7 @@ def profile_middleware(
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         user = request.user
-        zone, formats = (user.time_zone, user.formats) if isinstance(user, User) else ("", "")
+        zone = user.time_zone if isinstance(user, User) else ""
         if isinstance(user, User):
             note_visit(request)
             if must_set_up_second_factor(request, user):
@@ -43,7 +43,7 @@ def profile_middleware(
         with (
             timezone.override(ZoneInfo(zone) if zone else None),
             translation.override(language),
-            number_formats(formats),
+            number_formats(reader_formats(request, language)),
         ):
             response = get_response(request)
         if not request.path.startswith(ALWAYS_ENGLISH):

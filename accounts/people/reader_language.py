@@ -5,10 +5,12 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils.translation import get_language_from_request
+from django.utils.translation.trans_real import parse_accept_lang_header
 
 from accounts.models import User
 from core.http.error_pages import API_PREFIXES
 from core.languages import LANGUAGES, SOURCE_LANGUAGE
+from core.languages.numbers import has_formats
 
 ALWAYS_ENGLISH = (*API_PREFIXES, "/admin/", "/v1/", "/mcp", "/static/", "/health", "/metrics")
 """Programs read these, and operators the admin panel (ADR 51)."""
@@ -24,6 +26,18 @@ def reader_language(request: HttpRequest) -> str:
     user = getattr(request, "user", None)
     chosen = user.language if isinstance(user, User) else ""
     return chosen if chosen in LANGUAGES else get_language_from_request(request)
+
+
+def reader_formats(request: HttpRequest, language: str) -> str:
+    """Return the tag by which a page in a language writes dates and numbers, "" for the language itself.
+
+    The profile says it, else the browser: who reads English pages in Britain or German ones in Switzerland.
+    """
+    user = getattr(request, "user", None)
+    if isinstance(user, User) and user.formats:
+        return user.formats
+    tags = (tag for tag, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "").lower()))
+    return next((tag for tag in tags if tag.startswith(f"{language}-") and has_formats(tag)), "")
 
 
 def mail_language(request: HttpRequest, address: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from decimal import Decimal
 
-from babel.core import Locale
+from babel.core import Locale, UnknownLocaleError
 from babel.numbers import format_decimal
 from django.utils.translation import get_language, gettext, ngettext
 
@@ -33,6 +33,15 @@ def grouped(number: int | Decimal, digits: int = 0) -> str:
     return str(format_decimal(rounded, f"#,##0.{'0' * digits}".rstrip("."), locale=_locale()))
 
 
+def us_dollars(amount: Decimal, digits: int = 2) -> str:
+    """Return US dollars with so many digits behind the decimal mark: $12.50, 12,50 $."""
+    locale = _locale()
+    pattern = locale.currency_formats["standard"].pattern
+    # No other currency is meant anywhere: its sign is enough.
+    pattern = pattern.replace("0.00", f"0.{'0' * digits}").replace("¤", "'$'")
+    return str(format_decimal(round(amount, digits), pattern, locale=locale))
+
+
 def size_in_words(amount: int) -> str:
     """Return an amount of bytes: 999 bytes, 1.5 MB, 15 MB."""
     if amount < 1000:
@@ -42,6 +51,15 @@ def size_in_words(amount: int) -> str:
     value = Decimal(amount) / 1000**power
     pattern = "#,##0.#" if value < 10 else "#,##0"
     return units[power - 1] % {"size": format_decimal(value, pattern, locale=_locale())}
+
+
+def has_formats(tag: str) -> bool:
+    """Return whether it is known how numbers are written by a language tag."""
+    try:
+        Locale.parse(tag, sep="-")
+    except (UnknownLocaleError, ValueError):
+        return False
+    return True
 
 
 def _locale() -> Locale:

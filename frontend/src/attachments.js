@@ -2,7 +2,7 @@
 import { del, get, upload } from "./api.js";
 import { h, icon, toast } from "./dom.js";
 import { filesOf } from "./dropped-files.js";
-import { t } from "./texts.js";
+import { t, translated } from "./texts.js";
 
 const BUSY = ["queued", "extracting", "indexing"];
 const POLL_MS = 1500;
@@ -80,7 +80,7 @@ export function startAttachments({ attach, attachFiles, attached, composer, ques
   function show(item, { id, name, status, error }) {
     const words = BUSY.includes(status) ? t("being read") : status === "failed" ? t("can’t be read") : "";
     item.classList.toggle("is-failed", status === "failed");
-    item.title = error?.message ?? "";
+    item.title = translated(error?.message) ?? "";
     item.replaceChildren(icon("paperclip"), h("a", { href: `/documents/${id}` }, name), words ? h("span", { class: "attached-state", role: "status" }, words) : "", removeButton(item, id, name));
   }
 

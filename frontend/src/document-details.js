@@ -9,7 +9,7 @@ import { replaceButton } from "./replace-file.js";
 import { since } from "./since.js";
 import { tagsField } from "./tags-field.js";
 import { FORMATS } from "./locale.js";
-import { t } from "./texts.js";
+import { t, translated } from "./texts.js";
 import { lengthOf } from "./units.js";
 
 /**
@@ -67,7 +67,7 @@ function statusNodes(document, actions) {
   return [
     h("p", { class: "status-line" }, h("span", { class: `status status-${tone}` }, words), findable ? h("span", { class: "badge" }, findable) : null),
     busy ? progressOf(document) : null,
-    document.error ? h("p", { class: "details-error" }, document.error.message) : null,
+    document.error ? h("p", { class: "details-error" }, translated(document.error.message)) : null,
     document.status === "cancelled" && document.chunk_count ? h("p", { class: "status-note" }, t("What was found before stays findable.")) : null,
     actions ? h("div", { class: "details-actions" }, busy ? action("cancel", icon("circle-stop"), t("Cancel"), actions.onCancel) : nextStep(document, actions)) : null,
   ];

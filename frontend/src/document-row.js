@@ -4,7 +4,7 @@ import { bytes, language } from "./format.js";
 import { mayEdit as mayEditIn } from "./move.js";
 import { replaceIcon } from "./replace-file.js";
 import { since } from "./since.js";
-import { t } from "./texts.js";
+import { t, translated } from "./texts.js";
 import { lengthOf } from "./units.js";
 
 function numberCell(column, label, words) {
@@ -75,7 +75,7 @@ export function unlockButton({ name }, onclick) {
 
 /** What went wrong and what to do about it: one line, which unfolds. */
 function notesOf({ error, warnings }) {
-  const notes = [error?.message, ...(warnings ?? []).map(({ message }) => message)].filter(Boolean);
+  const notes = [error?.message, ...(warnings ?? []).map(({ message }) => message)].filter(Boolean).map(translated);
   if (!notes.length) return null;
   const [first, ...others] = notes;
   const more = others.length ? h("span", { class: "note-count" }, `+${others.length}`) : null;

@@ -2,7 +2,7 @@
 import { h, icon } from "./dom.js";
 import { language, percent } from "./format.js";
 import { chunkFacts, doubtsOf, hiddenIn, legendOf, POOR, runsOf, speechOf, summaryOf, unitsOf } from "./quality.js";
-import { t, tPlural } from "./texts.js";
+import { t, tPlural, translated } from "./texts.js";
 import { nounOf } from "./units.js";
 
 /** More units than this are drawn as runs: single ones would be too thin to see. */
@@ -29,7 +29,7 @@ export function qualityNodes(report, onOpen) {
     facts(report),
     ...doubtsOf(report).map((doubt) => doubtNode(doubt, report, onOpen)),
     hiddenNode(report, onOpen),
-    ...report.warnings.map(({ message }) => h("p", { class: "quality-warning" }, icon("triangle-alert"), message)),
+    ...report.warnings.map(({ message }) => h("p", { class: "quality-warning" }, icon("triangle-alert"), translated(message))),
   ].filter(Boolean);
 }
 

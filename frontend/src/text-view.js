@@ -8,7 +8,7 @@ import { ReadingFind } from "./reading/find.js";
 import { GridColumns, gridNode, isGrid } from "./reading/grid.js";
 import { quotedRange } from "./reading/stretches.js";
 import { ReadingWindows, bringIntoSight } from "./reading/windows.js";
-import { t } from "./texts.js";
+import { t, translated } from "./texts.js";
 
 const SIZES = [0.8, 0.9, 1, 1.15, 1.3, 1.5, 1.8];
 const VERBATIM = new Set(["code", "json", "xml"]);
@@ -324,7 +324,7 @@ export class TextView {
 }
 
 function nothingYet({ status, error }) {
-  if (status === "failed") return error?.message ?? t("This document could not be read.");
+  if (status === "failed") return translated(error?.message) ?? t("This document could not be read.");
   if (status === "cancelled") return t("Processing was cancelled before any text was found.");
   return status === "ready" || status === "partial" ? t("This document has no text to show.") : t("This document has no text to show yet.");
 }

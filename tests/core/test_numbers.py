@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.utils import translation
 
-from core.languages.numbers import grouped, number_formats, size_in_words
+from core.languages.numbers import grouped, has_formats, number_formats, size_in_words, us_dollars
 
 NARROW_SPACE, SPACE = "\u202f", "\xa0"
 
@@ -51,3 +51,17 @@ def test_a_reader_with_other_formats_is_alone_with_them() -> None:
         with number_formats("de-DE"):
             assert grouped(1234) == "1.234"
         assert grouped(1234) == "1,234"
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "$1,234.50"), ("de", f"1.234,50{SPACE}$"), ("fr", f"1{NARROW_SPACE}234,50{SPACE}$")],
+)
+def test_dollars(language: str, words: str) -> None:
+    with translation.override(language):
+        assert us_dollars(Decimal("1234.5")) == words
+
+
+def test_only_tags_with_formats_are_taken() -> None:
+    tags = ["en-gb", "de-CH", "xx-yy", "en-/../de", "de-", "en-x-private-use", ""]
+    assert [tag for tag in tags if has_formats(tag)] == ["en-gb", "de-CH"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from core.languages.numbers import grouped
+from core.languages.numbers import us_dollars
 
 SMALLEST = Decimal("0.0001")
 
@@ -12,8 +12,8 @@ SMALLEST = Decimal("0.0001")
 def dollars(amount: Decimal) -> str:
     """Return “$12.50”, of small amounts as much as there is to tell: “$0.005”, “<$0.0001”."""
     if 0 < amount < SMALLEST:
-        return f"<${grouped(SMALLEST, 4)}"
+        return f"<{us_dollars(SMALLEST, 4)}"
     if abs(amount) >= 1 or not amount:
-        return f"${grouped(amount, 2)}"
+        return us_dollars(amount)
     digits = len(f"{amount:.4f}".partition(".")[2].rstrip("0"))
-    return f"${grouped(amount, max(digits, 2))}"
+    return us_dollars(amount, max(digits, 2))

@@ -8,7 +8,9 @@ server gets the form only where that worker is missing.
 
 from __future__ import annotations
 
-from django.contrib.staticfiles.storage import staticfiles_storage
+from pathlib import Path
+
+from django.contrib.staticfiles import finders
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.templatetags.static import static
 from django.urls import reverse
@@ -70,11 +72,11 @@ def web_manifest(request: HttpRequest) -> HttpResponse:
 @cache_control(no_cache=True)
 def service_worker(request: HttpRequest) -> HttpResponse:
     """Return the worker's script. It is at the root, because a worker sees only what is below its address."""
-    try:
-        with staticfiles_storage.open(WORKER) as file:
-            return HttpResponse(file.read(), content_type="text/javascript; charset=utf-8")
-    except FileNotFoundError as error:
-        raise Http404 from error
+    # Its name has no hash, so it need not be among the collected files.
+    path = finders.find(WORKER)
+    if path is None:
+        raise Http404
+    return HttpResponse(Path(path).read_bytes(), content_type="text/javascript; charset=utf-8")
 
 
 # It trusts no login and reads nothing of the form.

@@ -2,11 +2,11 @@
 
 A FOLDER holds `docs/` and `questions.jsonl`, or `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (see
 docs/evaluation.md). Its documents are ingested and its questions asked by `rag_search` over them alone, with
-the generator the settings name. An answer is right if it holds an accepted short answer: `answer`,
-`answer_alt` or `answers`, of twelve words at most. Words are compared without case, marks and articles, of a
-list all items; numbers as numbers, within one per cent and in any scale that is a power of a thousand, but
-years to the year. It is wrong if it answers and does not. “At once” is right in the first statement
-already. The questions of `--foreign` files have no answer in any folder.
+the generator the settings name. An answer is right if it holds an accepted one (see
+`search.evaluation.right_answers`): `answer`, `answer_alt` or `answers`, of twelve words at most. Answers to
+questions about reports are longer: for these `bench/report_answers.jsonl` gives what has to be held. It is
+wrong if it answers and does not. “At once” is right in the first statement already. The questions of
+`--foreign` files have no answer in any folder.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 import tempfile
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -34,11 +32,8 @@ if TYPE_CHECKING:
     from accounts.principal import Principal
 
 MOST_WORDS = 12
-TOLERANCE = 0.01
-SCALES = {"thousand": 3, "k": 3, "million": 6, "m": 6, "mn": 6, "billion": 9, "b": 9, "bn": 9, "trillion": 12}
-NUMBER = re.compile(rf"(\d[\d,]*(?:\.\d+)?)(?:\s*({'|'.join(SCALES)})\b)?", re.IGNORECASE)
-YEAR = re.compile(r"[12]\d{3}")
-JUST_A_NUMBER = re.compile(rf"\W*{NUMBER.pattern}\s*(?:%|percent)?\W*", re.IGNORECASE)
+REPORT_ANSWERS = Path(__file__).with_name("report_answers.jsonl")
+"""What an answer has to hold, by the id of the question."""
 
 console = Console(width=110)
 
@@ -64,13 +59,14 @@ class AnswerFigures:
         self.answered.count(answered, question.text)
         if answered:
             self.words.append(len(CITATION_RUN.sub("", response).split()))
+        from search.evaluation.right_answers import is_right
+
         if question.accepted:
-            first = CITATION_RUN.split(response)[0]
-            said = CITATION_RUN.sub("", response)
-            is_right = answered and holds(said, question.accepted)
-            self.right.count(is_right, question.text)
-            self.wrong.count(answered and not is_right, question.text)
-            self.at_once.count(answered and holds(first, question.accepted), question.text)
+            first, said = CITATION_RUN.split(response)[0], CITATION_RUN.sub("", response)
+            holds = answered and is_right(said, question.accepted)
+            self.right.count(holds, question.text)
+            self.wrong.count(answered and not holds, question.text)
+            self.at_once.count(answered and is_right(first, question.accepted), question.text)
 
     def row(self) -> list[str]:
         """Return the cells of the report."""
@@ -120,14 +116,21 @@ def asked_of(folder: Path) -> list[AskedQuestion]:
     """Return the questions of a folder."""
     file = folder / "questions.jsonl"
     lines = (file if file.is_file() else folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
-    return [question_in(json.loads(line)) for line in lines]
+    known = {
+        row["question_id"]: tuple(row["answers"])
+        for row in map(json.loads, REPORT_ANSWERS.read_text(encoding="utf-8").splitlines())
+    }
+    return [question_in(json.loads(line), known) for line in lines]
 
 
-def question_in(row: dict[str, Any]) -> AskedQuestion:
-    """Return a question of either layout."""
+def question_in(row: dict[str, Any], known: Mapping[str, tuple[str, ...]]) -> AskedQuestion:
+    """Return a question of either layout, with its `known` answers or else its short ones."""
+    text = row.get("question") or row["text"]
+    if (of_report := known.get(row.get("question_id", ""))) is not None:
+        return AskedQuestion(text, of_report)
     answers = [row.get("answer"), *(row.get("answer_alt") or ()), *(row.get("answers") or ())]
     short = tuple(each for each in answers if each and len(each.split()) <= MOST_WORDS)
-    return AskedQuestion(row.get("question") or row["text"], short)
+    return AskedQuestion(text, short)
 
 
 def ingested(folder: Path) -> Principal:
@@ -156,48 +159,6 @@ def files_of(folder: Path, scratch: Path) -> Iterator[Path]:
             file = scratch / f"{number}.html"
             file.write_bytes(source.content)
             yield file
-
-
-# --- Comparing ---------------------------------------------------------------------------------------------
-
-
-def holds(response: str, accepted: Iterable[str]) -> bool:
-    """Tell whether a response holds one of the accepted answers."""
-    return any((has_number if is_amount(answer) else has_words)(response, answer) for answer in accepted)
-
-
-def is_amount(answer: str) -> bool:
-    """Tell whether an answer is a number and not a year."""
-    return bool(JUST_A_NUMBER.fullmatch(answer)) and not YEAR.fullmatch(answer)
-
-
-def has_words(response: str, answer: str) -> bool:
-    """Tell whether a response holds an answer word for word, or all the items of a list."""
-    said = f" {plain(response)} "
-    items = [plain(item) for item in answer.split(",")]
-    return f" {plain(answer)} " in said or all(f" {item} " in said for item in items)
-
-
-def has_number(response: str, answer: str) -> bool:
-    """Tell whether a response holds a number, perhaps in another scale."""
-    wanted = next(numbers(answer))
-    return any(
-        abs(wanted * 1000.0**power - held) <= TOLERANCE * held
-        for held in numbers(response)
-        for power in range(-4, 5)
-    )
-
-
-def numbers(text: str) -> Iterator[float]:
-    """Yield the numbers of a text, “3.2 billion” as what it amounts to."""
-    for digits, scale in NUMBER.findall(text):
-        yield float(digits.replace(",", "")) * 10.0 ** SCALES.get(scale.lower(), 0)
-
-
-def plain(text: str) -> str:
-    """Return a text without case, marks and English articles."""
-    words = re.findall(r"\w+", unicodedata.normalize("NFKC", text).casefold())
-    return " ".join(word for word in words if word not in {"a", "an", "the"})
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 The first FOLDER holds the samples that `questions.jsonl` names. They are ingested once; the database is kept
 in the other one. Each question is asked by `rag_search`, with its file alone open or with all of them, by the
-generator the settings name. An answer is useful if it holds an accepted answer (see `bench.answers`) and
-cites the file, at the page or time that the question names. The halves are apart: nothing is fitted to the
-one held out, so `--show` prints what came of the development half unless told otherwise.
+generator the settings name. An answer is useful if it holds an accepted answer (see
+`search.evaluation.right_answers`) and cites the file, at the page or time that the question names. The halves
+are apart: nothing is fitted to the one held out, so `--show` prints what came of the development half.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from bench.answers import holds
 from bench.citations import CITATION_RUN, asked
 from bench.newcomers.documents import ids_by_file
 from bench.newcomers.questions import NewcomerQuestion, newcomer_questions
@@ -65,9 +64,11 @@ def outcome(result: RagResult, question: NewcomerQuestion, document: str) -> str
     """Return which of `CAME` came of a question."""
     if not result.answered:
         return "closest passages" if result.outcome == "closest" else "refused"
-    is_right = holds(CITATION_RUN.sub("", result.response), question.answers)
+    from search.evaluation.right_answers import is_right
+
+    holds = is_right(CITATION_RUN.sub("", result.response), question.answers)
     places = [each for each in result.contexts if each.used_in_response and each.document_id == document]
-    return "useful" if is_right and any(is_at(each, question) for each in places) else "wrong"
+    return "useful" if holds and any(is_at(each, question) for each in places) else "wrong"
 
 
 def is_at(context: ContextData, question: NewcomerQuestion) -> bool:

@@ -1,7 +1,7 @@
 """An answer without a language model: the statements that best answer the question, each with its source.
 
     contexts ─▶ statements (sentences, rows of tables) ─▶ weighed ─▶ chosen ─▶ rendered in paragraphs
-             ─▶ figures of tables, if the question wants something computed ─▶ a formula
+             ─▶ figures of tables and sentences, if the question wants something computed ─▶ a formula
 
 It can't be wrong about what a document says, only about which statement matters; below a floor of relevance
 it says that there is no answer.
@@ -27,6 +27,7 @@ from search.generation.extractive.wording import (
     nothing_found,
     reflection,
 )
+from search.generation.extractive.yes_no import told_by_statement, with_answer
 from search.text_processes import text_processes
 
 __all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "fold", "nothing_found"]
@@ -59,8 +60,11 @@ def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
 def _quoted(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     """Return the best statements, those that follow each other as one paragraph."""
     evidence = weigh(asked.question, asked.contexts, similarity)
-    chosen = completed(choose(evidence), evidence)
-    rendered = [*map(_render_paragraph, paragraphs(chosen))]
+    best = choose(evidence)
+    rendered = [*map(_render_paragraph, paragraphs(completed(best, evidence)))]
+    if best:
+        answer = told_by_statement(asked.question, best[0].statement)
+        rendered[0] = with_answer(asked.question, answer, rendered[0])
     return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
 
 

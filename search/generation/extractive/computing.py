@@ -1,4 +1,4 @@
-"""Computes what a question asks for from figures of tables, as a formula whose operands are cited.
+"""Computes what a question asks for from figures of tables and sentences, as a formula with cited operands.
 
     “By what percentage did net revenue grow from 2022 to 2023?”
     ─▶ Net revenue, 2022 → 2023: (3,200 − 2,900) ÷ 2,900 = 10.3 % <source_1>
@@ -17,6 +17,7 @@ from search.contexts import Context
 from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
 from search.generation.extractive.figures import Name, TableFigure, only_sure, rows_behind, table_figures
 from search.generation.extractive.formulas import Operand, formula
+from search.generation.extractive.sentence_figures import sentence_figures
 from search.generation.extractive.statements import words_of
 
 MOST_OPERANDS = 6
@@ -36,7 +37,7 @@ def computed(question: str, contexts: Sequence[Context]) -> list[str]:
     asked = calculation_of(question)
     if asked is None:
         return []
-    facts = list(table_figures(contexts))
+    facts = [*table_figures(contexts), *sentence_figures(contexts)]
     operands = _operands(asked, question, facts)
     if operands is None or not _is_about(asked, question, operands):
         return []
@@ -139,7 +140,13 @@ def _is_about(asked: Calculation, question: str, operands: Sequence[TableFigure]
 
 def _says(fact: TableFigure, asked: Calculation, operands: Sequence[TableFigure]) -> bool:
     context = fact.context
-    about = [context.document_name, *context.headings, header_of(context.text), fact.cell.column]
+    about = [
+        context.document_name,
+        *context.headings,
+        header_of(context.text),
+        fact.cell.column,
+        fact.row.told,
+    ]
     known = {*terms(" ".join(about), context.language), *ABOUT_NOTHING}
     known.update(term for other in operands for term in other.measure)
     left = [term for term in terms(asked.rest, context.language) if term not in known]

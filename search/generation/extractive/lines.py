@@ -140,6 +140,32 @@ LINES = {
         "capital expenditures, purchases of property and equipment",
         r"capital expenditures?|capex",
     ),
+    "research": StatementLine(
+        StatementKind.INCOME,
+        (r"research(?: and)? development(?: expenses?)?",),
+        "research and development",
+        r"research (?:and|&) development(?: expenses?)?|r ?& ?d(?: expenses?)?|forschung und entwicklung"
+        r"|recherche et développement|investigación y desarrollo",
+    ),
+    "operating_expenses": StatementLine(
+        StatementKind.INCOME,
+        (r"total operating expenses", r"operating expenses"),
+        "total operating expenses",
+        r"(?:total )?operating expenses",
+    ),
+    "cash": StatementLine(
+        StatementKind.BALANCE,
+        (r"(?:total )?cash(?: and)? cash equivalents",),
+        "cash and cash equivalents",
+        r"cash (?:and|&) cash equivalents|zahlungsmittel|efectivo y equivalentes",
+    ),
+    "equipment": StatementLine(
+        StatementKind.BALANCE,
+        (r"(?:total )?property(?: plant)?(?: and)? equipment(?: net| less .{0,60})?", r"sachanlagen"),
+        "property, plant and equipment",
+        r"ppn?e|pp ?& ?e|property,? plant,? (?:and|&) equipment|property and equipment|sachanlagen",
+    ),
+    "goodwill": StatementLine(StatementKind.BALANCE, (r"goodwill(?: net)?",), "goodwill", r"goodwill"),
     "current_assets": StatementLine(
         StatementKind.BALANCE,
         (r"total current assets",),

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from search.generation.extractive.lines import LINES
+from search.generation.extractive.yes_no import direction_of, wants_yes_or_no
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Measure:
     """Whether the result is an amount in the unit of its operands, or else a ratio."""
     is_line: bool = False
     """Whether it is nothing but a line of a statement."""
+    is_better_low: bool = False
+    """Whether it improves by falling."""
     is_of_a_year: bool = False
     """Whether its formula holds for figures of a whole year only."""
 
@@ -62,15 +65,26 @@ MEASURES = (
     Measure(
         r"debt[- ](?:to[- ])?equity(?: ratio)?|verschuldungsgrad",
         ("{debt} ÷ {equity}", "({short_debt} + {long_debt}) ÷ {equity}", "{liabilities} ÷ {equity}"),
+        is_better_low=True,
     ),
-    Measure(r"debt[- ](?:to[- ])?assets?(?: ratio)?|debt ratio", ("{liabilities} ÷ {assets}",)),
+    Measure(
+        r"debt[- ](?:to[- ])?assets?(?: ratio)?|debt ratio",
+        ("{liabilities} ÷ {assets}",),
+        is_better_low=True,
+    ),
     Measure(
         r"days sales outstanding|dso",
         ("{receivables} ÷ {revenue} × 365",),
+        is_better_low=True,
         is_of_a_year=True,
     ),
     Measure(r"days payables? outstanding|dpo", ("{payables} ÷ {cost} × 365",), is_of_a_year=True),
-    Measure(r"days inventor(?:y|ies) outstanding|dio", ("{inventories} ÷ {cost} × 365",), is_of_a_year=True),
+    Measure(
+        r"days inventor(?:y|ies) outstanding|dio",
+        ("{inventories} ÷ {cost} × 365",),
+        is_better_low=True,
+        is_of_a_year=True,
+    ),
     Measure(
         r"return on (?:total )?assets|roa|gesamtkapitalrendite",
         ("{net_income} ÷ {assets}",),
@@ -94,7 +108,10 @@ MEASURES = (
         is_amount=True,
     ),
     Measure(
-        r"effective (?:income )?tax rate|effektive[rn]? steuersatz", ("{tax} ÷ {pretax}",), is_percent=True
+        r"effective (?:income )?tax rate|effektive[rn]? steuersatz",
+        ("{tax} ÷ {pretax}",),
+        is_percent=True,
+        is_better_low=True,
     ),
     Measure(r"interest coverage(?: ratio)?", ("{operating_income} ÷ {interest}",)),
     Measure(r"inventory turnover(?: ratio)?", ("{cost} ÷ {inventories}",), is_of_a_year=True),
@@ -120,7 +137,9 @@ _AMOUNT = re.compile(
 
 def measure_of(question: str) -> tuple[Measure, re.Match[str]] | None:
     """Return the measure or line that a question names, and where; None if none. The longest counts."""
-    wants_amount = _AMOUNT.search(question) is not None
+    wants_amount = _AMOUNT.search(question) is not None or (
+        wants_yes_or_no(question) and direction_of(question) is not None
+    )
     found = [(cue.search(question), measure) for cue, measure in _CUES if wants_amount or not measure.is_line]
     named = [(measure, match) for match, measure in found if match]
     return max(named, key=lambda each: len(each[1][0]), default=None)

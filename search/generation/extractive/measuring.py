@@ -28,10 +28,12 @@ from search.generation.extractive.lines import LINES, NAMES, StatementKind, plai
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.statements import words_of
 from search.generation.extractive.wording import escape_markdown, language_of
+from search.generation.extractive.yes_no import told_by_change, with_answer
 
 MOST_PERIODS = 3
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months|\bquarter|\bweeks\b", re.IGNORECASE)
+_IMPROVES = re.compile(r"\b(?:improv|better|verbesser|besser|amélior|meilleur|mejor)", re.IGNORECASE)
 _FIRST_SENTENCE = re.compile(r"[^?]*+\??+")
 _UNSIGNED = ("cost", "interest", "capital_expenditure")
 """Lines that reports write with or without a sign, and that formulas take without."""
@@ -72,7 +74,7 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         if is_stated or not _is_about(question, cue, of_one):
             continue
         if found := _worked_out(measure, question, facts):
-            return _formulas_and_rows(measure, found)
+            return _formulas_and_rows(measure, found, question)
     return []
 
 
@@ -184,26 +186,40 @@ def _sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | 
 # --- Telling -----------------------------------------------------------------------------------------------
 
 
-def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut]) -> list[str]:
-    """Return each formula with its result, then the rows; nothing if one can't be computed."""
-    facts = [fact for each in found for fact in each.operands.values()]
-    if measure.is_line:
-        return [*rows_behind(facts)]
-    written = [_formula(measure, each) for each in found]
-    if not all(written):
+def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut], question: str) -> list[str]:
+    """Return each formula with its result, then the rows; nothing if one can't be computed.
+
+    Before them stands a yes or a no if the question wants one and two years tell it.
+    """
+    known = [value for value in (_value(measure, each) for each in found) if value is not None]
+    if len(known) < len(found):
         return []
-    return [*(line for line in written if line), *rows_behind(facts)]
+    formulas = [_formula(measure, *each) for each in zip(found, known, strict=True)]
+    rows = rows_behind([fact for each in found for fact in each.operands.values()])
+    first, *others = [*([] if measure.is_line else formulas), *rows]
+    is_sure = len(known) > 1 and not (measure.is_better_low and _IMPROVES.search(question))
+    answer = told_by_change(question, known[0], known[-1]) if is_sure else None
+    return [f"- {with_answer(question, answer, first.removeprefix('- '))}", *others]
 
 
-def _formula(measure: Measure, found: WorkedOut) -> str | None:
-    names = {key: fact.name for key, fact in found.operands.items()}
-    values = {key: _written(key, fact) for key, fact in found.operands.items()}
-    text = found.way.format(**values)
+def _value(measure: Measure, found: WorkedOut) -> Decimal | None:
+    """Return what a formula amounts to; None if it can't be computed."""
     facts = list(found.operands.values())
+    if measure.is_line:
+        return facts[0].figure.value
     try:
-        exact = Expression(text, facts[0].context.language).value()
+        return Expression(_written_out(found), facts[0].context.language).value()
     except (NotAFormula, DecimalException):
         return None
+
+
+def _written_out(found: WorkedOut) -> str:
+    return found.way.format(**{key: _written(key, fact) for key, fact in found.operands.items()})
+
+
+def _formula(measure: Measure, found: WorkedOut, exact: Decimal) -> str:
+    names = {key: fact.name for key, fact in found.operands.items()}
+    text, facts = _written_out(found), list(found.operands.values())
     label = escape_markdown(f"{found.way.format(**names)}, {found.year}")
     markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in facts))
     return f"- **{label}: {text} = {_result(measure, exact, facts)}** {markers}\n"

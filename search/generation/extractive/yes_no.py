@@ -1,0 +1,133 @@
+"""Questions that want a yes or a no: “Did net income increase?”, “Hat Adobe eine höhere Marge?”.
+
+A yes or no stands before its evidence. It is told only if it is sure: figures of two years show the change, a
+sentence says in which direction something went, or it says all that is asked, or denies it. Else the evidence
+is told alone.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from enum import Enum
+
+from core.text.analysis import terms
+from core.text.tables import is_table
+from search.citations.polarity import NEGATORS
+from search.generation.extractive.statements import Statement
+from search.generation.extractive.wording import language_of
+
+ENOUGH_TERMS = 0.8
+"""So much of a question about a change a sentence has to say that tells the direction; of any other all."""
+_STARTS = re.compile(
+    r"\A\W*(?:(?:is|are|was|were|do|does|did|has|have|had|can|will|must)\b"
+    r"|(?:ist|sind|war|waren|hat|haben|hatte|hatten|kann|können|darf|dürfen|muss|müssen|wird|werden|wurde"
+    r"|wurden|gibt es|stieg|sank|gilt|gehört)\b"
+    r"|(?:est[- ]ce que?|y a[- ]t[- ]il|[ae](?:st|vait)?[- ]t[- ](?:il|elle|on))\b"
+    r"|(?:es|está|están|son|hay|ha|han|fue|fueron|tiene|tienen|puede|pueden|aumentó|disminuyó)\b)",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(r"\b(?:or|oder|ou|o|whether)\b", re.IGNORECASE)
+_UP = re.compile(
+    r"\b(?:increas\w*|gr[eo]w(?:n|s|th|ing)?|ris(?:e|es|en|ing)|rose|improv\w*|higher|gain\w*|gestiegen|stieg\w*"
+    r"|steig\w*|wuchs\w*|gewachsen|zugenommen|verbessert\w*|höher\w*|augment\w*|hausse|amélior\w*|aument\w*"
+    r"|creci\w*|subi\w*|mejor\w*)\b",
+    re.IGNORECASE,
+)
+_DOWN = re.compile(
+    r"\b(?:decreas\w*|declin\w*|drop\w*|fell|fall(?:s|en|ing)?|reduc\w*|lower\w*|shr[aiu]nk\w*|gesunken|sank\w*"
+    r"|sinken|gefallen|fiel\w*|abgenommen|verringert\w*|niedriger\w*|baiss\w*|diminu\w*|recul\w*|disminu\w*"
+    r"|baj[aóo]\w*|reduj\w*)\b",
+    re.IGNORECASE,
+)
+_CHANGE = re.compile(
+    r"\b(?:chang\w*|veränder\w*|geändert|änder\w*|changement\w*|évolu\w*|cambi\w*|variación)\b", re.IGNORECASE
+)
+_NEGATED = re.compile(
+    rf"\b(?:{'|'.join(NEGATORS.values())}|ne|pas|aucune?|sans|ningun[oa]?|nunca|sin)\b", re.IGNORECASE
+)
+_DENIES = re.compile(r"\b(?:not|never|nicht|kein\w{0,2}|nie|pas|nunca)\b|n['’]t\b", re.IGNORECASE)
+_WORDS = {
+    "en": ("Yes", "No"),
+    "de": ("Ja", "Nein"),
+    "fr": ("Oui", "Non"),
+    "es": ("Sí", "No"),
+    "it": ("Sì", "No"),
+    "nl": ("Ja", "Nee"),
+    "pt": ("Sim", "Não"),
+}
+
+
+class Direction(Enum):
+    """In which direction something goes that a question asks about."""
+
+    UP = "up"
+    DOWN = "down"
+    EITHER = "either"
+
+
+def wants_yes_or_no(question: str) -> bool:
+    """Tell whether a question wants a yes or a no, and not a choice: “Did it rise or fall?”."""
+    return _STARTS.search(question) is not None and _EITHER.search(_first_sentence(question)) is None
+
+
+def direction_of(text: str) -> Direction | None:
+    """Return the direction of a change that a text tells; None for no change, or for both directions."""
+    up, down = _UP.search(text) is not None, _DOWN.search(text) is not None
+    if up is not down:
+        return Direction.UP if up else Direction.DOWN
+    return Direction.EITHER if not up and _CHANGE.search(text) else None
+
+
+def told_by_change(question: str, before: Decimal, after: Decimal) -> bool | None:
+    """Return the answer that two figures give to “Did it increase?”; None if it asks for no change."""
+    asked = direction_of(_first_sentence(question)) if wants_yes_or_no(question) else None
+    if asked is None:
+        return None
+    if asked is Direction.EITHER:
+        return after != before
+    return after > before if asked is Direction.UP else after < before
+
+
+def told_by_statement(question: str, statement: Statement) -> bool | None:
+    """Return the answer that a sentence gives; None if it gives none for sure."""
+    asked, text = _first_sentence(question), statement.meaning
+    is_row = is_table(statement.context.text)
+    if not wants_yes_or_no(question) or not statement.is_whole or is_row or _DENIES.search(asked):
+        return None
+    wanted, told, is_negated = direction_of(asked), direction_of(text), _NEGATED.search(text) is not None
+    about = _UP.sub(" ", _DOWN.sub(" ", _CHANGE.sub(" ", asked))) if wanted else asked
+    if not _says(about, statement, ENOUGH_TERMS if wanted else 1.0):
+        return None
+    if wanted is None:
+        return not is_negated
+    if told in (None, Direction.EITHER) or is_negated:
+        return None
+    return wanted is Direction.EITHER or wanted is told
+
+
+def with_answer(question: str, answer: bool | None, text: str) -> str:
+    """Return a text behind the yes or no that it is evidence for, in the language of the question."""
+    if answer is None:
+        return text
+    return f"**{_WORDS[language_of(question)][not answer]}** – {text}"
+
+
+def _says(about: str, statement: Statement, share: float) -> bool:
+    """Tell whether a sentence says such a share of what is asked, and all figures of it.
+
+    What the sentence is about may stand in its headings or in the name of the document.
+    """
+    context = statement.context
+    around = " ".join([context.document_name, *context.headings])
+    wanted, said, above = (
+        frozenset(terms(text, context.language)) for text in (about, statement.meaning, around)
+    )
+    own = wanted - (above - said)
+    missing = own - said
+    has_figures = not any(any(map(str.isdigit, term)) for term in missing)
+    return bool(own & said) and has_figures and len(missing) <= (1 - share) * len(own)
+
+
+def _first_sentence(question: str) -> str:
+    return question.partition("?")[0]

@@ -19,14 +19,18 @@ from search.generation.extractive.wording import language_of
 
 ENOUGH_TERMS = 0.8
 """So much of a question about a change a sentence has to say that tells the direction; of any other all."""
-_STARTS = re.compile(
-    r"\A\W*(?:(?:is|are|was|were|do|does|did|has|have|had|can|will|must)\b"
-    r"|(?:ist|sind|war|waren|hat|haben|hatte|hatten|kann|können|darf|dürfen|muss|müssen|wird|werden|wurde"
-    r"|wurden|gibt es|stieg|sank|gilt|gehört)\b"
-    r"|(?:est[- ]ce que?|y a[- ]t[- ]il|[ae](?:st|vait)?[- ]t[- ](?:il|elle|on))\b"
-    r"|(?:es|está|están|son|hay|ha|han|fue|fueron|tiene|tienen|puede|pueden|aumentó|disminuyó)\b)",
-    re.IGNORECASE,
-)
+_STARTS = {
+    language: re.compile(rf"\A\W*(?:{words})\b", re.IGNORECASE)
+    for language, words in {
+        "en": r"is|are|were|do|does|did|has|have|had|can|will|must"
+        r"|was(?! (?:ist|war|kostet|bedeutet|macht|heißt|steht|gibt|muss|kann|soll|hat|wird)\b)",
+        "de": r"ist|sind|war|waren|hat|haben|hatten?|kann|können|darf|dürfen|muss|müssen|wird|werden|wurden?"
+        r"|gibt es|stieg|sank|gilt|gehört",
+        "fr": r"est[- ]ce qu['’e]|y a[- ]t[- ]il",
+        "es": r"es|está|están|son|hay|ha|han|fue|fueron|tiene|tienen|puede|pueden|aumentó|disminuyó",
+    }.items()
+}
+"""How such a question begins, by its language."""
 _EITHER = re.compile(r"\b(?:or|oder|ou|o|whether)\b", re.IGNORECASE)
 _UP = re.compile(
     r"\b(?:increas\w*|gr[eo]w(?:n|s|th|ing)?|ris(?:e|es|en|ing)|rose|improv\w*|higher|gain\w*|gestiegen|stieg\w*"
@@ -68,7 +72,9 @@ class Direction(Enum):
 
 def wants_yes_or_no(question: str) -> bool:
     """Tell whether a question wants a yes or a no, and not a choice: “Did it rise or fall?”."""
-    return _STARTS.search(question) is not None and _EITHER.search(_first_sentence(question)) is None
+    starts = _STARTS.get(language_of(question))
+    begins = starts is not None and starts.search(question) is not None
+    return begins and _EITHER.search(_first_sentence(question)) is None
 
 
 def direction_of(text: str) -> Direction | None:

@@ -31,7 +31,7 @@ def said(text: str, language: str = "en", **other: object) -> Statement:
     [
         "Did net income increase?",
         "Is there a pool?",
-        "Hat Adobe mehr verdient?",
+        "Hat Adobe im letzten Jahr mehr verdient?",
         "Est-ce que le prix baisse ?",
         "¿Hay piscina?",
     ],
@@ -42,7 +42,14 @@ def test_what_wants_a_yes_or_no(question: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["What is it?", "Did it increase or decrease?", "How is the island?", "Wie hat er das gemacht?"],
+    [
+        "What is it?",
+        "Was war der Umsatz?",
+        "Was bedeutet das?",
+        "Did it rise or fall?",
+        "How is the island?",
+        "Wie hat er das gemacht?",
+    ],
 )
 def test_what_wants_none(question: str) -> None:
     assert not wants_yes_or_no(question)

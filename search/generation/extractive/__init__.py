@@ -27,7 +27,7 @@ from search.generation.extractive.wording import (
     nothing_found,
     reflection,
 )
-from search.generation.extractive.yes_no import told_by_statement, with_answer
+from search.generation.extractive.yes_no import answer_by_statement, with_answer
 from search.text_processes import text_processes
 
 __all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "fold", "nothing_found"]
@@ -63,7 +63,7 @@ def _quoted(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     best = choose(evidence)
     rendered = [*map(_render_paragraph, paragraphs(completed(best, evidence)))]
     if best:
-        answer = told_by_statement(asked.question, best[0].statement)
+        answer = answer_by_statement(asked.question, best[0].statement)
         rendered[0] = with_answer(asked.question, answer, rendered[0])
     return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
 

@@ -145,7 +145,7 @@ def _says(fact: TableFigure, asked: Calculation, operands: Sequence[TableFigure]
         *context.headings,
         header_of(context.text),
         fact.cell.column,
-        fact.row.told,
+        fact.row.sentence,
     ]
     known = {*terms(" ".join(about), context.language), *ABOUT_NOTHING}
     known.update(term for other in operands for term in other.measure)

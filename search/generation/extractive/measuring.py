@@ -28,7 +28,7 @@ from search.generation.extractive.lines import LINES, NAMES, StatementKind, plai
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.statements import words_of
 from search.generation.extractive.wording import escape_markdown, language_of
-from search.generation.extractive.yes_no import told_by_change, with_answer
+from search.generation.extractive.yes_no import answer_by_change, with_answer
 
 MOST_PERIODS = 3
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -198,7 +198,7 @@ def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut], question: s
     rows = rows_behind([fact for each in found for fact in each.operands.values()])
     first, *others = [*([] if measure.is_line else formulas), *rows]
     is_sure = len(known) > 1 and not (measure.is_better_low and _IMPROVES.search(question))
-    answer = told_by_change(question, known[0], known[-1]) if is_sure else None
+    answer = answer_by_change(question, known[0], known[-1]) if is_sure else None
     return [f"- {with_answer(question, answer, first.removeprefix('- '))}", *others]
 
 

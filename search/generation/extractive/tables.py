@@ -37,19 +37,19 @@ class FactCell:
 class FactRow:
     """A row of a table, which starts at an offset in it; `unit` is what its header says of all figures.
 
-    `told` is what is told instead of its cells: the sentence, if the figures stand in one.
+    `sentence` is what is quoted instead of its cells, if the figures stand in one.
     """
 
     start: int
     name: str
     cells: tuple[FactCell, ...]
     unit: str = ""
-    told: str = ""
+    sentence: str = ""
 
     def rendered(self, cells: Sequence[FactCell]) -> str:
-        """Return the row's name with some of its cells, or what is told instead."""
-        if self.told:
-            return self.told
+        """Return the row's name with some of its cells, or its sentence."""
+        if self.sentence:
+            return self.sentence
         has_figures = any(map(str.isdigit, "".join(cell.value for cell in cells)))
         unit = f" ({self.unit})" if self.unit and has_figures else ""
         return " · ".join(filter(None, (self.name, *map(str, cells)))) + unit

@@ -85,7 +85,7 @@ def direction_of(text: str) -> Direction | None:
     return Direction.EITHER if not up and _CHANGE.search(text) else None
 
 
-def told_by_change(question: str, before: Decimal, after: Decimal) -> bool | None:
+def answer_by_change(question: str, before: Decimal, after: Decimal) -> bool | None:
     """Return the answer that two figures give to “Did it increase?”; None if it asks for no change."""
     asked = direction_of(_first_sentence(question)) if wants_yes_or_no(question) else None
     if asked is None:
@@ -95,21 +95,21 @@ def told_by_change(question: str, before: Decimal, after: Decimal) -> bool | Non
     return after > before if asked is Direction.UP else after < before
 
 
-def told_by_statement(question: str, statement: Statement) -> bool | None:
+def answer_by_statement(question: str, statement: Statement) -> bool | None:
     """Return the answer that a sentence gives; None if it gives none for sure."""
     asked, text = _first_sentence(question), statement.meaning
     is_row = is_table(statement.context.text)
     if not wants_yes_or_no(question) or not statement.is_whole or is_row or _DENIES.search(asked):
         return None
-    wanted, told, is_negated = direction_of(asked), direction_of(text), _NEGATED.search(text) is not None
+    wanted, found, is_negated = direction_of(asked), direction_of(text), _NEGATED.search(text) is not None
     about = _UP.sub(" ", _DOWN.sub(" ", _CHANGE.sub(" ", asked))) if wanted else asked
     if not _says(about, statement, ENOUGH_TERMS if wanted else 1.0):
         return None
     if wanted is None:
         return not is_negated
-    if told in (None, Direction.EITHER) or is_negated:
+    if found in (None, Direction.EITHER) or is_negated:
         return None
-    return wanted is Direction.EITHER or wanted is told
+    return wanted is Direction.EITHER or wanted is found
 
 
 def with_answer(question: str, answer: bool | None, text: str) -> str:

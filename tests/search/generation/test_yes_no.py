@@ -9,7 +9,7 @@ import pytest
 from search.contexts import Context
 from search.generation.extractive.measuring import measured
 from search.generation.extractive.statements import Statement
-from search.generation.extractive.yes_no import told_by_statement, wants_yes_or_no, with_answer
+from search.generation.extractive.yes_no import answer_by_statement, wants_yes_or_no, with_answer
 from tests.search.contexts import context
 from tests.search.generation.test_computing import table
 
@@ -71,12 +71,12 @@ def test_what_wants_none(question: str) -> None:
     ],
 )
 def test_a_sentence_tells_it_or_does_not(question: str, text: str, expected: bool | None) -> None:
-    assert told_by_statement(question, said(text)) is expected
+    assert answer_by_statement(question, said(text)) is expected
 
 
 def test_what_a_sentence_is_about_may_stand_above_it() -> None:
-    told = said("It increased to 5 million.", headings=("Acme", "Net income"))
-    assert told_by_statement("Did Acme's net income increase to 5 million?", told) is True
+    statement = said("It increased to 5 million.", headings=("Acme", "Net income"))
+    assert answer_by_statement("Did Acme's net income increase to 5 million?", statement) is True
 
 
 def test_figures_of_two_years_tell_it() -> None:

@@ -28,7 +28,9 @@ _VERB = re.compile(
     r"|fue(?:ron)?|ascendió|ascendieron)\b",
     re.IGNORECASE,
 )
-_NAME_ENDS = re.compile(r"[,;:(]|\s(?:related to|excluding|for|during|in)\s", re.IGNORECASE)
+_NAME_ENDS = re.compile(
+    r"[,;:(]|\s(?:related to|excluding|from continuing operations|for|during|in)\b", re.IGNORECASE
+)
 _FIRST_WORDS = re.compile(
     r"\A(?:the|our|total consolidated|die|der|das|les?|la|el|los|las)\s+", re.IGNORECASE
 )

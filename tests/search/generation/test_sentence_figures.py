@@ -29,6 +29,8 @@ def saying(text: str, language: str = "en") -> Context:
         ("Net sales were $10.2 billion in 2022, compared with $8.6 billion in 2021.",
          {("2022", "10.2", "in billions"), ("2021", "8.6", "in billions")}),
         ("The margin was 36.8 % in 2021 and 34.6 % in 2022.", {("2021", "36.8", ""), ("2022", "34.6", "")}),
+        ("Cost from continuing operations was $7.4 million, $9.3 million and $9 million in 2009, 2008, 2007.",
+         {("2009", "7.4", "in millions"), ("2008", "9.3", "in millions"), ("2007", "9", "in millions")}),
         ("Net sales increased 18.3% to $10.2 billion in fiscal 2022.", set()),
         ("Net sales were $10.2 billion in 2022 or in 2023.", set()),
         ("In 2022 and 2021.", set()),

@@ -20,7 +20,7 @@ FEWEST_LETTERS = 3
 SENTENCE_INSIDE = re.compile(r"[.;:!?]\s+\S")
 ENDS = (".", ",", ";", ":")
 # Marks that lead from an author to an address.
-NOTE_MARKS = re.compile(r"[†‡§¶∗*@]|\w\d,\d|[^\W\d_]{3}\d(?=,|\s|$)")
+NOTE_MARKS = re.compile(r"[†‡§¶∗*@]|\w\d,\d|[^\W\d_]{3}\d(?=,)")
 COMMENT = re.compile(
     r"(fig(ure)?\.?|table|chart|exhibit|source|note:|algorithm|equation)\s*[\dIVX]+\b", re.IGNORECASE
 )
@@ -38,6 +38,9 @@ DATE = re.compile(
 )
 # Where somebody is reached: mail and web addresses, “Washington, D.C. 20549”.
 ADDRESS = re.compile(r"[\w.+-]@[\w-]|\bhttps?://|\bwww\.\w|, [A-Z]\.?[A-Z]\.? \d{5}\b")
+# The numbers along the axis of a plot.
+AXIS = re.compile(r"[−–-]?\d[\d.,]{0,12}(?:\s[−–-]?\d[\d.,]{0,12}){1,30}")
+TOWN = re.compile(r"[^\W\d_][\w. -]{1,40}, [A-Z]\.?[A-Z]\.? \d{5}(-\d{4})?")
 # A line of a program or an option; whole sentences; a line that a bibliography parts within a word.
 CODE = re.compile(r"[\\{}]|\A--?\w")
 SENTENCES = re.compile(r"[^\W\d_]{4}[.]\s++[^\W\d_]")

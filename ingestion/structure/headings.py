@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from core.text.numbering import Label, counted, labels
 from extract.base import Element, Kind
-from ingestion.structure.heading_words import is_sentence, reads_like_heading, sure_label
+from ingestion.structure.heading_words import AXIS, TOWN, is_sentence, reads_like_heading, sure_label
 from ingestion.structure.lists import LIST_ITEM
 from ingestion.structure.places import line_boxes
 from ingestion.structure.surroundings import (
@@ -109,6 +109,7 @@ class _Candidates(Surroundings):
             and (self.stands_out(at) or self.is_plain_title(at))
             and not self.is_cell(at)
             and not self.is_in_listing(at)
+            and not self.leads_to_no_text(at)
             for at, element in enumerate(self.elements)
         ]
         repeated = Counter(zip(self.pages, (each.text for each in self.elements), strict=True))
@@ -116,6 +117,13 @@ class _Candidates(Surroundings):
             is_one and repeated[page, element.text] < OFTEN
             for is_one, page, element in zip(found, self.pages, self.elements, strict=True)
         ]
+
+    def leads_to_no_text(self, at: int) -> bool:
+        """Whether an element heads a letter, with a town and its code below, or a plot, with its axis."""
+        after = self.after[at]
+        if after is None or after.kind is not Kind.PARAGRAPH or sure_label(self.elements[at].text):
+            return False
+        return any(form.fullmatch(after.text) for form in (TOWN, AXIS))
 
     def authors(self, found: Sequence[Heading | None]) -> set[int]:
         """Return the positions of what stands below a paper's title: authors, where they work, the date.

@@ -128,6 +128,20 @@ def test_what_looks_like_a_heading_and_is_none(subtests: Subtests) -> None:
             assert headings(element) == []
 
 
+def test_the_head_of_a_letter_is_none() -> None:
+    lines = [typed("The Lighthouse Board", size=14, y=60), typed("Portland, ME 04101", bold=True, y=80)]
+    assert [text for _, text in headings(*lines, typed("Annual report", size=18, y=110))] == ["Annual report"]
+
+
+def test_the_title_of_a_plot_is_none() -> None:
+    lines = [
+        typed("Oil and wicks", bold=True, y=60),
+        typed("−10 0 10 20", y=80),
+        *section("Towers", bold=True),
+    ]
+    assert [text for _, text in headings(*lines)] == ["Towers"]
+
+
 def test_what_stands_below_the_title_of_a_paper_are_no_headings() -> None:
     def middle(text: str, y: float, size: float = 12) -> Element:
         width = 0.5 * size * sum(map(len, text.split())) + 3 * (len(text.split()) - 1)

@@ -25,7 +25,7 @@ from ingestion.structure.reading_order import in_reading_order
 from ingestion.structure.run_in import mark_run_in_headings
 from ingestion.structure.running_lines import mark_running_lines
 from ingestion.structure.table_texts import attach_captions_and_notes
-from ingestion.structure.typography import Typography, look_of
+from ingestion.structure.typography import Typography, is_in_capitals, look_of
 
 # The lines of one heading: their middles or left edges differ by so many points, their tops by so many times
 # their size; lines that begin at one edge are closer, because headings follow each other so.
@@ -81,9 +81,14 @@ def _is_one_heading(element: Element, above: Element) -> bool:
 
 
 def _leads_to_heading(above: Element, heading: Element) -> bool:
-    """Whether a line is the first of a heading, though it ends as no heading does: “Origins,”."""
-    goes_on = above.kind is Kind.PARAGRAPH and above.text.endswith((",", ":"))
-    return goes_on and _is_one_heading(heading, above)
+    """Whether a line is the first of a heading, though it is none alone: “Origins,” or “CHAPTER”."""
+    if above.kind is not Kind.PARAGRAPH:
+        return False
+    if is_label_alone(above.text):
+        pitch = line_boxes(heading)[0].y1 - line_boxes(above)[-1].y1
+        is_near = 0 <= pitch <= LINE_PITCH * (heading.font_size or 0.0)
+        return is_near and is_in_capitals(above.text) and _is_one_heading(heading, above)
+    return above.text.endswith((",", ":")) and _is_one_heading(heading, above)
 
 
 def _continues(element: Element, above: Element) -> bool:

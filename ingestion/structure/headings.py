@@ -128,7 +128,8 @@ class _Candidates(Surroundings):
     def authors(self, found: Sequence[Heading | None]) -> set[int]:
         """Return the positions of what stands below a paper's title: authors, where they work, the date.
 
-        All of it is in the middle, and it ends where the abstract, the first section or a paragraph begins.
+        All of it is in the middle or ends where the title ends, and it goes on until the abstract, the first
+        section or a paragraph.
         """
         on_first = [at for at, page in enumerate(self.pages) if page == self.pages[0] and found[at]]
         if not on_first or self.pages[0] is None:
@@ -149,8 +150,8 @@ class _Candidates(Surroundings):
             if self.elements[at].kind is Kind.PARAGRAPH:
                 below.append(at)
         is_paper = is_paper or any(AUTHORED.search(self.elements[at].text) for at in below)
-        is_centred = all(self.is_in_middle(at) for at in below)
-        return set(below) if is_paper and is_centred and len(below) <= MOST_BELOW_TITLE else set()
+        is_placed = all(self.is_in_middle(at) or self.ends_with(at, title) for at in below)
+        return set(below) if is_paper and is_placed and len(below) <= MOST_BELOW_TITLE else set()
 
     def is_set_as_heading(self, at: int) -> bool:
         """Whether an element is larger than running text, or bold and where paragraphs begin."""

@@ -165,6 +165,11 @@ class Surroundings:
         ends = left_of(after) + max(box.x2 for box in line_boxes(after))
         return all(abs(box.x1 + box.x2 - ends) <= SAME_MIDDLE for box in boxes)
 
+    def ends_with(self, at: int, other: int) -> bool:
+        """Whether the lines of two elements end at one right edge."""
+        one, two = (max(box.x2 for box in line_boxes(self.elements[each])) for each in (at, other))
+        return abs(one - two) <= SAME_EDGE
+
     def is_cell(self, at: int) -> bool:
         """Whether other short texts stand beside it: a cell of a table that was not taken for one."""
         if sure_label(self.elements[at].text):

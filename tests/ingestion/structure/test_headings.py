@@ -331,6 +331,16 @@ def test_a_numbered_title_may_be_justified_and_end_in_a_figure() -> None:
     ]
 
 
+def test_chapter_and_its_number_in_words_stand_above_the_title() -> None:
+    lines = [
+        typed("CHAPTER", bold=True, x=491, y=92),
+        typed("ELEVEN", size=14.5, bold=True, x=482, y=112),
+        typed("THE LAMP", size=14.5, bold=True, x=470, y=140),
+        typed(BODY, y=200),
+    ]
+    assert titles(lines) == ["CHAPTER ELEVEN THE LAMP"]
+
+
 def test_a_paragraph_that_leads_to_a_heading_is_no_part_of_it() -> None:
     lines = [typed("Dear keeper,", y=100), typed("The lamp", size=16, y=118)]
     assert titles(lines) == ["The lamp"]

@@ -140,7 +140,8 @@ def believed_segments(segments: Sequence[Segment], least: float) -> list[Segment
 
 
 def _is_too_fast(segment: Segment) -> bool:
-    return len(segment.text.strip()) > MOST_CHARS_A_SEC * max(segment.end - segment.start, LEAST_SECS)
+    secs = max(float(segment.end - segment.start), LEAST_SECS)
+    return len(segment.text.strip()) > MOST_CHARS_A_SEC * secs
 
 
 def _compression(text: str) -> float:

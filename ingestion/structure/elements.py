@@ -106,4 +106,5 @@ def _title_edge(element: Element) -> float:
     """Return where the title begins behind its number, or where the text begins."""
     label = next(labels(element.text), None)
     words = [word for run in element.located.runs for word in run.words]
-    return next((word[2] for word in words if label and word[0] >= label.end), words[0][2])
+    edge: float = next((word[2] for word in words if label and word[0] >= label.end), words[0][2])
+    return edge

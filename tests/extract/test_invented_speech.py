@@ -29,7 +29,7 @@ class Heard:
 
 
 def believed(*heard: Heard, least: float = -0.6) -> list[str]:
-    return [each.text for each in believed_segments(heard, least)]  # type: ignore[arg-type]
+    return [each.text for each in believed_segments(heard, least)]
 
 
 def test_clear_speech_in_any_script() -> None:

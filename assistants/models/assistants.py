@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -20,6 +21,13 @@ ROWS_OF_ASSISTANTS = RowPolicy(
     f"{IN_WORKSPACE} AND (visibility = 'workspace' OR (user_id = {USER} AND {_NO_EXTERNAL_USER}))",
     f"{IN_WORKSPACE} AND {_NO_EXTERNAL_USER} AND (visibility = 'workspace' OR user_id = {USER})",
 )
+
+
+_LIKE_ITS_ASSISTANT = same_as("assistants_assistant", "assistant_id")
+ROWS_OF_AN_ASSISTANT = replace(
+    _LIKE_ITS_ASSISTANT, writes=f"{_LIKE_ITS_ASSISTANT.writes} AND {_NO_EXTERNAL_USER}"
+)
+"""Of rows with `assistant_id`."""
 
 
 class Visibility(models.TextChoices):
@@ -85,7 +93,7 @@ class AssistantVersion(models.Model):
     made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    row_policy: ClassVar[RowPolicy | None] = same_as("assistants_assistant", "assistant_id")
+    row_policy: ClassVar[RowPolicy | None] = ROWS_OF_AN_ASSISTANT
 
     class Meta:
         ordering = ["-number"]
@@ -130,7 +138,7 @@ class Binding(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
-    row_policy: ClassVar[RowPolicy | None] = same_as("assistants_assistant", "assistant_id")
+    row_policy: ClassVar[RowPolicy | None] = ROWS_OF_AN_ASSISTANT
 
     class Meta:
         ordering = ["created_at", "id"]

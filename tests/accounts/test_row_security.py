@@ -53,6 +53,7 @@ from assistants.models import (
     ChatAnswer,
     ChatMessage,
     SessionAssistant,
+    Visibility,
 )
 from core.database import base as backend
 from core.database.base import HAS_TENANT_ROLE, SHOW_SOME, DatabaseWrapper
@@ -297,6 +298,7 @@ SHARED = [
     "accounts_session",
     "assistants_chatmessage",
     "assistants_chatanswer",
+    "assistants_sessionassistant",
     "search_executionevent",
     "chat",
 ]
@@ -358,7 +360,7 @@ class TestOwnRows:
             elif difference == "workspace":
                 model.unscoped.update(workspace=cast.alice.personal_workspace)
         with as_principal(principal_of_user(cast.bob, "x" if difference == "external asker" else None)):
-            assert self._seen() == {"accounts_session"}
+            assert self._seen() == {"accounts_session", "assistants_sessionassistant"}
 
     @staticmethod
     def _add(cast: Cast, of: str | None, is_shared: bool) -> None:
@@ -370,6 +372,8 @@ class TestOwnRows:
         chat = Execution.unscoped.create(tool="chat", session=session, inputs={}, **owner)
         ChatAnswer.objects.create(execution=chat, message=message)
         ExecutionEvent.objects.create(execution=chat, seq=1, event="tool_end", data={})
+        guide = Assistant.unscoped.create(user=cast.alice, workspace=cast.team, name="Guide")
+        SessionAssistant.objects.create(session=session, assistant=guide)
 
     @staticmethod
     def _tables() -> list[str]:
@@ -379,6 +383,41 @@ class TestOwnRows:
         """Return the tables of which a row is seen, and of executions the tools."""
         tools = set(Execution.unscoped.values_list("tool", flat=True))
         return tools | {table for table in self._tables()[1:] if rows(table)}
+
+
+class TestAssistants:
+    """One of alice's own and one of her team, each with a version and a binding."""
+
+    @pytest.mark.parametrize(
+        ("asked_by", "as_external_user", "reads", "writes"),
+        [
+            ("alice", None, {"own", "team's"}, 2),
+            ("alice", "x", {"team's"}, 0),
+            ("alice, who has left", None, set(), 0),
+            ("bob", None, {"team's"}, 1),
+            ("bob", "x", {"team's"}, 0),
+            ("charlie", None, set(), 0),
+        ],
+    )
+    def test_who_reads_and_changes_them(
+        self, cast: Cast, asked_by: str, as_external_user: str | None, reads: set[str], writes: int
+    ) -> None:
+        for name, visibility in (("own", Visibility.MINE), ("team's", Visibility.WORKSPACE)):
+            made = Assistant.unscoped.create(
+                user=cast.alice, workspace=cast.team, name=name, visibility=visibility
+            )
+            AssistantVersion.objects.create(assistant=made, number=1, name=name, settings={})
+            Binding.objects.create(assistant=made, kind=BindingKind.PAGE)
+        name, _, has_left = asked_by.partition(", ")
+        asker = principal_of_user(getattr(cast, name), as_external_user)
+        with as_principal(replace(asker, roles={}) if has_left else asker):
+            assert set(Assistant.unscoped.values_list("name", flat=True)) == reads
+            assert set(AssistantVersion.objects.values_list("name", flat=True)) == reads
+            assert Binding.objects.count() == len(reads)
+            for model in (Assistant, AssistantVersion, Binding):
+                table = model._meta.db_table
+                assert touched_blindly(table) == writes, table
+                assert touched(f"DELETE FROM {table}") == writes, table
 
 
 class TestContexts:

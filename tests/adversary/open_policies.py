@@ -31,6 +31,7 @@ CONDITIONS = {
     "sharing of the conversation": r"\bshared\b(?= AND)|locus_is_shared_session\(session_id\)",
     "conversation": re.escape(row_policies.IN_OWN_SESSION),
     "tool": r"tool = 'chat'",
+    "visibility": r"visibility = 'workspace'",
 }
 """By what it is on: a pattern of each condition of a policy."""
 FUNCTION_CONDITIONS = {

@@ -19,7 +19,7 @@ STARTS = ("locus/serve/", "locus/management/", "locus/settings/", "core/process/
 INGESTION = ("extract/", "ingestion/", "core/text/", "core/locations.py")
 PATHS: dict[str, tuple[str, ...]] = {
     # More of the people who try to reach what is not theirs.
-    "adversary": ("accounts/", "kb/", "locus/", "runs/", "search/", "tests/adversary/"),
+    "adversary": ("accounts/", "assistants/", "kb/", "locus/", "runs/", "search/", "tests/adversary/"),
     # Real documents and recordings, and every kind and language of recognition.
     "corpora": (*INGESTION, "search/evaluation/", "tests/extract/", "tests/samples/"),
     # Ten kills at random moments.
@@ -62,6 +62,7 @@ PATHS: dict[str, tuple[str, ...]] = {
     # Any request that the API's schema allows, and many that it does not.
     "requests": (
         "accounts/",
+        "assistants/",
         "core/api/",
         "kb/",
         "runs/",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.urls import URLPattern, URLResolver
+from pydantic import BaseModel
 
 METHODS = ("get", "post", "put", "patch", "delete")
 AN_ID = re.compile(r"(^|[_-])ids?$", re.IGNORECASE)
@@ -199,6 +200,17 @@ def _fields(schema: Shape, shape: Shape) -> Iterator[tuple[tuple[str, ...], bool
                 yield from (((name, *rest), is_list) for rest, is_list in _fields(schema, inner))
             elif name not in NO_THINGS and _is_id(schema, name, inner) and inner.get("type") != "null":
                 yield (name,), inner.get("type") == "array"
+
+
+def ids_in(model: type[BaseModel]) -> set[str]:
+    """Return the names of a model's fields that take ids, with a point before an inner one."""
+    return ids_of(model.model_json_schema())
+
+
+def ids_of(schema: Shape) -> set[str]:
+    """Return the same of a JSON schema."""
+    inner = {"components": {"schemas": schema.get("$defs", {})}}
+    return {".".join(names) for names, _ in _fields(inner, schema)}
 
 
 def _is_id(schema: Shape, name: str, shape: Shape) -> bool:

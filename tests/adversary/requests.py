@@ -169,7 +169,7 @@ def _request(
     elif body is not None:
         if place.model in CHATS:
             body["session_id"] = own["sessions"]
-        _put(body, place.name, [id] if place.is_list else id)
+        put(body, place.name, [id] if place.is_list else id)
     path = re.sub(r"([\w-]+)/\{(\w+)\}", lambda m: f"{m[1]}/{ids.get(m[2]) or own[m[1]]}", place.path)
     return path, query, body, content_type
 
@@ -203,7 +203,8 @@ CHATS = ("ChatCall", "Execute.inputs.ChatInput")
 """Bodies that run `chat` name a session, or nothing else in them is looked at."""
 
 
-def _put(body: dict[str, Any], names: tuple[str, ...], value: Any) -> None:
+def put(body: dict[str, Any], names: tuple[str, ...], value: Any) -> None:
+    """Put a value at its place in a body, instead of what can't be given with it."""
     *outer, name = names
     for each in outer:
         body = body.setdefault(each, {})

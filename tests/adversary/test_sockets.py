@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import ast
+import copy
 from importlib import import_module
 from typing import Any
+from uuid import UUID
 
 import pytest
 from asgiref.sync import sync_to_async
 from pytest import Subtests
 
 from accounts.access.sockets import PrincipalConsumer
+from accounts.models import Session
 from assistants.inputs import ChatInput
+from runs.registry import TOOLS
 from runs.transports import websocket
 from runs.transports.websocket import _Message
 from tests.adversary.places import AN_ID, NO_THINGS
-from tests.adversary.requests import unknown
+from tests.adversary.requests import CHATS, SAMPLES, put, unknown
+from tests.adversary.requests import TOOLS as TOOLS_OF_MODELS
 from tests.adversary.test_api import PLACES
 from tests.adversary.world import ATTACKERS, SECRET, Attacker, World
 from tests.testing.paths import ROOT
@@ -39,8 +44,14 @@ MESSAGES: dict[tuple[str, str], tuple[dict[str, Any], str]] = {
     ("ResumeMessage", "execution_id"): ({"type": "resume", "execution_id": "{id}", "after": 0}, "execution"),
 }
 """By model and field: a message with an id."""
-RUNS = [place for place in PLACES if place.model == "RagSearchCall"]
-"""A message that runs the tool holds its inputs, in the places that the API's schema names."""
+TOOL = "rag_search"
+RUNS = {
+    next((tool for part, tool in TOOLS_OF_MODELS.items() if part in model), TOOL): [
+        place for place in PLACES if place.model == model
+    ]
+    for model in sorted({place.model for place in PLACES if place.model.endswith("Call")})
+}
+"""By tool: a message that runs it holds its inputs, in the places that the API's schema names."""
 
 
 def consumers(base: type[PrincipalConsumer] = PrincipalConsumer) -> list[type[PrincipalConsumer]]:
@@ -82,7 +93,8 @@ def test_every_address_and_message_has_a_case() -> None:
     # A new message of its own kind has to be one of these models.
     kinds = {node.value for node in ast.walk(_handler()) if isinstance(node, ast.MatchValue)}
     assert len(kinds) == len(_Message.__subclasses__())
-    assert len(RUNS) >= 3
+    assert set(RUNS) == set(TOOLS)
+    assert all(len(places) >= 2 for places in RUNS.values())
 
 
 def _routed_consumers() -> set[str]:
@@ -123,25 +135,47 @@ async def test_no_socket_opens_on_what_is_not_theirs(name: str, subtests: Subtes
                     assert await first_message(opened(attacker, address.format(id=thing.id))) == 4404
 
 
-async def test_no_message_to_a_conversation_reaches_what_is_not_theirs(subtests: Subtests) -> None:
+async def test_what_has_ended_opens_no_socket(subtests: Subtests) -> None:
     world = await sync_to_async(World)()
-    alice = world.owner()
-    session = next(thing.id for thing in world.things if thing.kind == "session" and alice.sees(thing))
-    conversation = opened(alice, f"/ws/sessions/{session}")
+    nobody = Attacker("anonymous", world.owner().asker)
+    for attacker in (nobody, *await sync_to_async(world.ended)()):
+        for address, kind in ADDRESSES.values():
+            thing = next(thing for thing in world.things if thing.kind == kind)
+            with subtests.test(address=address, who=attacker.name):
+                said = await first_message(opened(attacker, address.format(id=thing.id)))
+                # Whoever tries unknown keys for a while is told to wait.
+                assert said == 4401 or said["data"]["code"] == "rate_limited"
+
+
+@pytest.mark.parametrize("name", ATTACKERS)
+async def test_no_message_to_a_conversation_reaches_what_is_not_theirs(name: str, subtests: Subtests) -> None:
+    world = await sync_to_async(World)()
+    attacker = await sync_to_async(world.attacker)(name)
+    session = await sync_to_async(conversation_of)(attacker)
+    conversation = opened(attacker, f"/ws/sessions/{session}")
     assert (await conversation.connect(timeout=PATIENCE_SECS))[0]
     fields = ChatInput.model_fields
     places = [place for place in PLACES if place.model == "NewMessage" and place.name[0] in fields]
     assert len(places) >= 3
     for place in places:
-        [name] = place.name
-        words = {} if name == "message_id" else {"content": "jam"}
-        message = {"type": "message", **words, name: ["{id}"] if place.is_list else "{id}"}
+        [field] = place.name
+        words = {} if field == "message_id" else {"content": "jam"}
+        message = {"type": "message", **words, field: ["{id}"] if place.is_list else "{id}"}
         expected = await _reply(conversation, message, unknown(str(place.kind)), within=True)
         for thing in world.things:
-            if thing.kind == place.kind and not alice.sees(thing):
+            if thing.kind == place.kind and not attacker.sees(thing):
                 with subtests.test(message=str(message), thing=thing.about):
                     assert await _reply(conversation, message, thing.id, within=True) == expected
     await conversation.disconnect()
+
+
+def conversation_of(attacker: Attacker) -> UUID:
+    """Return a conversation of theirs: the one that they are in, or a new one."""
+    asker = attacker.asker
+    if asker.session is not None:
+        return asker.session
+    place = {"workspace_id": min(asker.workspaces), "external_user_id": asker.external}
+    return Session.unscoped.create(user_id=asker.user, **place).pk
 
 
 @pytest.mark.parametrize("name", ATTACKERS)
@@ -149,30 +183,38 @@ async def test_no_message_reaches_what_is_not_theirs(name: str, subtests: Subtes
     world = await sync_to_async(World)()
     attacker = await sync_to_async(world.attacker)(name)
     within = f"?session_id={attacker.asker.session}" if attacker.asker.session else ""
-    tools = opened(attacker, f"/ws/tools/rag_search{within}")
-    assert (await tools.connect(timeout=PATIENCE_SECS))[0]
-    for kind, message in _messages():
-        nobodys = unknown(kind)
-        expected = await _reply(tools, message, nobodys, within=bool(within))
-        for thing in world.things:
-            if thing.kind == kind and not attacker.sees(thing):
-                with subtests.test(message=str(message), thing=thing.about):
-                    assert await _reply(tools, message, thing.id, within=bool(within)) == expected
-                    assert SECRET not in expected
-    await tools.disconnect()
+    session = await sync_to_async(conversation_of)(attacker)
+    for tool, messages in _messages(session).items():
+        tools = opened(attacker, f"/ws/tools/{tool}{within}")
+        assert (await tools.connect(timeout=PATIENCE_SECS))[0]
+        for kind, message in messages:
+            nobodys = unknown(kind)
+            expected = await _reply(tools, message, nobodys, within=bool(within))
+            for thing in world.things:
+                if thing.kind == kind and not attacker.sees(thing):
+                    with subtests.test(tool=tool, message=str(message), thing=thing.about):
+                        assert await _reply(tools, message, thing.id, within=bool(within)) == expected
+                        assert SECRET not in expected
+        await tools.disconnect()
 
 
-def _messages() -> list[tuple[str, dict[str, Any]]]:
-    runs: list[tuple[str, dict[str, Any]]] = []
-    for place in RUNS:
-        value: Any = ["{id}"] if place.is_list else "{id}"
-        for name in reversed(place.name):
-            value = {name: value}
-        runs += [
-            (str(place.kind), {"type": "run", "inputs": {"query": "jam", **value}}),
-            (str(place.kind), {"query": "jam", **value}),
-        ]
-    return [*((kind, dict(message)) for message, kind in MESSAGES.values()), *runs]
+def _messages(session: UUID) -> dict[str, list[tuple[str, dict[str, Any]]]]:
+    """Return by tool the messages that hold an id, and the kind of thing that it is of.
+
+    `session` is a conversation for what can be asked within one alone.
+    """
+    found: dict[str, list[tuple[str, dict[str, Any]]]] = {
+        TOOL: [(kind, dict(message)) for message, kind in MESSAGES.values()]
+    }
+    for tool, places in RUNS.items():
+        for place in places:
+            inputs = copy.deepcopy(SAMPLES[place.model])
+            if place.model in CHATS:
+                inputs["session_id"] = str(session)
+            put(inputs, place.name, ["{id}"] if place.is_list else "{id}")
+            runs = ({"type": "run", "inputs": inputs}, inputs) if tool == TOOL else (inputs,)
+            found.setdefault(tool, []).extend((str(place.kind), message) for message in runs)
+    return found
 
 
 async def _reply(tools: Socket, message: dict[str, Any], id: str, *, within: bool) -> str:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.db import connection
-from django.test import AsyncClient, Client
+from django.test import AsyncClient, Client, override_settings
 from django.utils import timezone
 
-from accounts.access.identity import principal_of_user
+from accounts.access.identity import principal_of_key, principal_of_user
 from accounts.access.keys import create_key
+from accounts.access.tokens import make_token
 from accounts.models import (
     ApiKey,
     ExternalUserDeletion,
@@ -30,6 +31,7 @@ from accounts.models import (
     Workspace,
 )
 from accounts.people.invitations import invite
+from accounts.principal import Principal
 from accounts.roles import KeyScope, Role
 from accounts.webhooks.signing import new_secret
 from assistants.models import (
@@ -256,6 +258,8 @@ class World:
         """Return one of `ATTACKERS`."""
         make: dict[str, Any] = {
             "narrowed key": self._narrowed,
+            "narrowed token": self._narrowed_token,
+            "token as x": self._token_as_x,
             "inside a session": self._inside,
         }
         return make[name]() if name in make else self._by_words(name)
@@ -290,8 +294,38 @@ class World:
         asker = Asker(alice.pk, self.readable["alice"], session=session.pk)
         return Attacker("inside a session", asker, {"Authorization": f"Bearer {self.keys['alice']}"})
 
-    def ended_keys(self) -> dict[str, str]:
-        """Return keys of alice's that no longer open anything."""
+    def _narrowed_token(self) -> Attacker:
+        narrow = self._narrowed()
+        key = ApiKey.objects.get(user=narrow.asker.user, name="narrow")
+        return Attacker("narrowed token", narrow.asker, self._by_token(principal_of_key(key)), narrowed=True)
+
+    def _token_as_x(self) -> Attacker:
+        """What a page of x's has: nothing in its requests can make it speak for another."""
+        alice = self.people["alice"]
+        key = ApiKey.objects.get(user=alice, name=f"{SECRET} key")
+        asker = Asker(alice.pk, self.readable["alice"], "x")
+        return Attacker("token as x", asker, self._by_token(principal_of_key(key, "x")))
+
+    @staticmethod
+    def _by_token(principal: Principal, expires_at: datetime | None = None) -> dict[str, str]:
+        token = make_token(principal, expires_at or timezone.now() + timedelta(minutes=10))
+        return {"Authorization": f"Bearer {token}"}
+
+    def ended(self) -> list[Attacker]:
+        """Return alice with keys and tokens that no longer open anything, or never did."""
+        asker, past = self.owner().asker, timezone.now() - timedelta(minutes=1)
+        found = [Attacker(name, asker, {"X-API-KEY": key}) for name, key in self._ended_keys().items()]
+        key, _ = create_key(self.people["alice"], "of tokens", scopes=EVERYTHING)
+        principal = principal_of_key(key)
+        found.append(Attacker("expired token", asker, self._by_token(principal, past)))
+        found.append(Attacker("token of a revoked key", asker, self._by_token(principal)))
+        key.delete()
+        with override_settings(SECRET_KEY="another installation's"):
+            key = ApiKey.objects.get(user=asker.user, name=f"{SECRET} key")
+            foreign = self._by_token(principal_of_key(key))
+        return [*found, Attacker("token of another installation", asker, foreign)]
+
+    def _ended_keys(self) -> dict[str, str]:
         alice, past = self.people["alice"], timezone.now() - timedelta(minutes=1)
         _, expired = create_key(alice, "expired", scopes=EVERYTHING, expires_at=past)
         row, revoked = create_key(alice, "revoked", scopes=EVERYTHING)
@@ -308,7 +342,17 @@ class World:
 
 
 ALWAYS = ["charlie", "bob", "alice", "alice as x", "narrowed key", "inside a session"]
-SLOW = ["charlie logged in", "charlie as x", "dana", "erin", "erin logged in", "bob as x", "alice as y"]
+SLOW = [
+    "narrowed token",
+    "token as x",
+    "charlie logged in",
+    "charlie as x",
+    "dana",
+    "erin",
+    "erin logged in",
+    "bob as x",
+    "alice as y",
+]
 ATTACKERS = [*ALWAYS, *(pytest.param(name, marks=pytest.mark.slow("adversary")) for name in SLOW)]
 # They change with each request, or record that somebody asked.
 NOT_COMPARED = {

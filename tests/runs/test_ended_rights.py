@@ -36,6 +36,27 @@ from tests.testing.sockets import Socket, socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PATIENCE_SECS = 30
+QUESTION = "Who kept the light?"
+ACCEPTED = "application/json, text/event-stream"
+OTHER_PROTOCOLS: dict[str, dict[str, Any]] = {
+    "/v1/responses": {"model": "locus", "input": QUESTION, "stream": True},
+    "/v1/chat/completions": {
+        "model": "locus",
+        "messages": [{"role": "user", "content": QUESTION}],
+        "stream": True,
+    },
+    "/mcp": {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {
+            "name": "rag_search",
+            "arguments": {"query": QUESTION},
+            "_meta": {"progressToken": 1},
+        },
+    },
+}
+"""What is asked there for an answer as a stream."""
 HOST = [(b"host", b"testserver"), (b"origin", b"http://testserver")]
 
 
@@ -56,11 +77,12 @@ def _endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Opened:
-    """All that bob has open: two streams of events, two sockets, one of which is running a tool."""
+    """All that bob has open: two streams of events, and each kind of socket, of which one runs a tool."""
 
     cast: Cast
     document: Document
     execution: Execution
+    session: Session
     client: AsyncClient = field(default_factory=AsyncClient)
     headers: dict[str, str] = field(default_factory=dict)
     socket_headers: list[tuple[bytes, bytes]] = field(default_factory=list)
@@ -76,9 +98,12 @@ class Opened:
         Document.unscoped.update(status=Status.EXTRACTING, stage=Stage.EXTRACTING)
         tool = TOOLS["rag_search"]
         principal = principal_of_user(cast.bob, external_user_id)
-        execution = begin(principal, tool, tool.parse(principal, {"query": "Who kept the light?"}), None)
+        execution = begin(principal, tool, tool.parse(principal, {"query": QUESTION}), None)
         Execution.unscoped.update(lease_until=timezone.now() + timedelta(hours=1))
-        return cls(cast, document, execution, external_user_id=external_user_id)
+        session = Session.unscoped.create(
+            user=cast.bob, workspace=cast.team, external_user_id=external_user_id
+        )
+        return cls(cast, document, execution, session, external_user_id=external_user_id)
 
     async def log_in(self) -> None:
         await sync_to_async(self.client.force_login)(self.cast.bob)
@@ -131,7 +156,12 @@ class Opened:
         return [aiter(reply.streaming_content) for reply in replies]
 
     async def sockets(self) -> list[Socket]:
-        paths = (f"/ws/documents?workspace={self.cast.team.pk}", "/ws/tools/rag_search")
+        paths = (
+            f"/ws/documents?workspace={self.cast.team.pk}",
+            "/ws/tools/rag_search",
+            f"/ws/sessions/{self.session.pk}",
+            "/ws/notifications",
+        )
         opened = [socket(self._address(path), self.socket_headers) for path in paths]
         for each in opened:
             before = len(rights.watch()._rights)
@@ -140,9 +170,20 @@ class Opened:
             async with asyncio.timeout(PATIENCE_SECS):
                 while len(rights.watch()._rights) == before:
                     await asyncio.sleep(0.01)
-        await opened[1].send_json_to({"query": "Who kept the light?"})
+        await opened[1].send_json_to({"query": QUESTION})
         assert (await opened[1].receive_json_from(PATIENCE_SECS))["event"] == "tool_partial_update"
+        assert (await opened[3].receive_json_from(PATIENCE_SECS))["event"] == "notifications"
         return opened
+
+    async def streams_of_other_protocols(self) -> list[AsyncIterator[bytes]]:
+        replies: list[Any] = [
+            await self.client.post(
+                path, body, "application/json", headers={**self.headers, "Accept": ACCEPTED}
+            )
+            for path, body in OTHER_PROTOCOLS.items()
+        ]
+        assert [reply.status_code for reply in replies] == [200] * len(replies)
+        return [aiter(reply.streaming_content) for reply in replies]
 
 
 def revoke_key(opened: Opened) -> None:
@@ -228,6 +269,17 @@ async def test_a_right_that_ends_ends_streams_and_sockets(by: str, happening: Ha
     streams, sockets = await opened.open_by(by)
     await database_sync_to_async(happening)(opened)
     await all_end(streams, sockets)
+
+
+@pytest.mark.parametrize("happening", BY_KEY)
+async def test_a_right_that_ends_ends_streams_of_other_protocols(happening: Happening) -> None:
+    opened = await sync_to_async(Opened.of)()
+    opened.use_key()
+    streams = await opened.streams_of_other_protocols()
+    await database_sync_to_async(happening)(opened)
+    async with asyncio.timeout(PATIENCE_SECS):
+        for stream in streams:
+            assert "unauthenticated" in b"".join([block async for block in stream]).decode()
 
 
 @pytest.mark.parametrize("how", ["token", "address"])

@@ -26,7 +26,7 @@ from tests.adversary.requests import (
     own_ids,
     unknown,
 )
-from tests.adversary.world import ATTACKERS, SECRET, Attacker, World, lost_rows, rows
+from tests.adversary.world import ATTACKERS, SECRET, Attacker, World, lost_rows, rows, rows_for_others
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,8 +95,9 @@ async def test_nobody_reaches_what_is_not_theirs(name: str, subtests: Subtests) 
                     assert answer == expected
                     assert SECRET not in answer.body
     assert tried
-    lost = lost_rows(before, await sync_to_async(rows)())
-    assert not lost
+    after = await sync_to_async(rows)()
+    assert not lost_rows(before, after)
+    assert not rows_for_others(before, after, attacker)
 
 
 @pytest.mark.parametrize("name", ATTACKERS)

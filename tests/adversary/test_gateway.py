@@ -45,7 +45,17 @@ from runs.request import CallFields
 from tests.adversary.places import ids_in, ids_of
 from tests.adversary.reference import Paper
 from tests.adversary.requests import Answer, unknown
-from tests.adversary.world import ATTACKERS, SECRET, Attacker, Thing, World, lost_rows, rows
+from tests.adversary.world import (
+    ATTACKERS,
+    SECRET,
+    Attacker,
+    Thing,
+    World,
+    lost_rows,
+    rows,
+    rows_for_others,
+    rows_for_others,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -367,7 +377,9 @@ async def test_nobody_reaches_what_is_not_theirs(name: str, subtests: Subtests) 
                     assert answer == expected
                     assert SECRET not in answer.body
     assert tried
-    assert not lost_rows(before, await sync_to_async(rows)())
+    after = await sync_to_async(rows)()
+    assert not lost_rows(before, after)
+    assert not rows_for_others(before, after, attacker)
 
 
 async def test_a_login_opens_nothing(subtests: Subtests) -> None:

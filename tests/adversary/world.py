@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -375,6 +376,21 @@ def rows() -> dict[str, set[str]]:
             cursor.execute(f'SELECT (to_jsonb(t){without})::text FROM "{table}" t')
             found[table] = {text for (text,) in cursor.fetchall()}
     return found
+
+
+def rows_for_others(
+    before: dict[str, set[str]], after: dict[str, set[str]], attacker: Attacker
+) -> dict[str, set[str]]:
+    """Return the new rows of workspaces that an attacker does not see: usage and charges among them."""
+    seen = {str(each) for each in attacker.asker.workspaces}
+
+    def is_foreign(text: str) -> bool:
+        workspace = json.loads(text).get("workspace_id")
+        return workspace is not None and workspace not in seen
+
+    added = {table: has - before.get(table, set()) for table, has in after.items()}
+    found = {table: {text for text in new if is_foreign(text)} for table, new in added.items()}
+    return {table: new for table, new in found.items() if new}
 
 
 def lost_rows(before: dict[str, set[str]], after: dict[str, set[str]]) -> dict[str, set[str]]:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     from accounts.models import ApiKey, Session, User, Workspace
     from kb.models import Document
 
-SETTLE_SECS = 1.0
+SETTLE_SECS = 3.0
+"""A socket is accepted before the server knows who is there: only then can a right end."""
 LOOKS_SECS = 2.0
 """The server looks at rights this often: a right ends at any moment between two looks."""
-TOKEN_SECS = 6
+TOKEN_SECS = 20
 PATIENCE_SECS = 60
 ACCEPTED = "application/json, text/event-stream"
 QUESTION = "Who kept the light?"
@@ -59,6 +61,8 @@ OTHER_PROTOCOLS: dict[str, Json] = {
     },
 }
 """What is asked there for an answer as a stream."""
+Connection = Callable[[asyncio.Barrier], Coroutine[None, None, float]]
+"""Opens it, waits until all are open, and returns when it said that the right has ended."""
 Waits = dict[str, float]
 """By connection, the seconds until it ended."""
 
@@ -179,7 +183,10 @@ async def _once(port: int, person: Person, headers: dict[str, str], end: End) ->
 
     began = perf_counter()
     async with asyncio.timeout(PATIENCE_SECS), asyncio.TaskGroup() as group:
-        ends = {name: group.create_task(each) for name, each in _connections(port, person, headers).items()}
+        connections = _connections(port, person, headers)
+        are_open = asyncio.Barrier(len(connections) + 1)
+        ends = {name: group.create_task(each(are_open)) for name, each in connections.items()}
+        await are_open.wait()
         await asyncio.sleep(SETTLE_SECS + random.uniform(0, LOOKS_SECS))  # noqa: S311
         if end is not None:
             await in_database(end, person)
@@ -189,10 +196,8 @@ async def _once(port: int, person: Person, headers: dict[str, str], end: End) ->
     return {name: each.result() - ended for name, each in ends.items()}
 
 
-def _connections(
-    port: int, person: Person, headers: dict[str, str]
-) -> dict[str, Coroutine[None, None, float]]:
-    """Open what somebody may have open: with a login, nothing of other people's protocols."""
+def _connections(port: int, person: Person, headers: dict[str, str]) -> dict[str, Connection]:
+    """Return what somebody may have open: with a login, nothing of other people's protocols."""
     host = f"http://127.0.0.1:{port}"
     question = {"query": QUESTION, "workspace_id": str(person.team.pk)}
     is_login = "Cookie" in headers
@@ -208,18 +213,22 @@ def _connections(
         "notifications": "",
     }
     return {
-        **{path: _stream(host + path, headers, body) for path, body in answers.items()},
-        "document events": _stream(f"{host}/api/v1/documents/{person.document.pk}/events", headers, None),
+        **{path: partial(_stream, host + path, headers, body) for path, body in answers.items()},
+        "document events": partial(
+            _stream, f"{host}/api/v1/documents/{person.document.pk}/events", headers, None
+        ),
         **{
-            "/ws/" + re.split(r"[/?]", path)[0]: _socket(
-                f"{host.replace('http', 'ws', 1)}/ws/{path}", headers, message
+            "/ws/" + re.split(r"[/?]", path)[0]: partial(
+                _socket, f"{host.replace('http', 'ws', 1)}/ws/{path}", headers, message
             )
             for path, message in sockets.items()
         },
     }
 
 
-async def _stream(address: str, headers: dict[str, str], body: Json | None) -> float:
+async def _stream(
+    address: str, headers: dict[str, str], body: Json | None, are_open: asyncio.Barrier
+) -> float:
     """Follow a stream until it says that the right has ended, and return when that was."""
     async with httpx.AsyncClient(timeout=PATIENCE_SECS) as http:
         if "Cookie" in headers and body is not None:
@@ -228,6 +237,7 @@ async def _stream(address: str, headers: dict[str, str], body: Json | None) -> f
         headers = headers | {"Accept": ACCEPTED}
         async with http.stream(method, address, headers=headers, json=body) as response:
             response.raise_for_status()
+            await are_open.wait()
             async for event in EventSource(response).aiter_sse():
                 if _says_so(event.data):
                     return perf_counter()
@@ -240,11 +250,12 @@ def _csrf(cookie: str) -> dict[str, str]:
     return {"Cookie": f"{cookie}; csrftoken={token}", "X-CSRFToken": token}
 
 
-async def _socket(address: str, headers: dict[str, str], message: str) -> float:
+async def _socket(address: str, headers: dict[str, str], message: str, are_open: asyncio.Barrier) -> float:
     """Listen until the socket says that the right has ended, and return when that was."""
     async with connect(address, additional_headers=headers) as connection:
         if message:
             await connection.send(message)
+        await are_open.wait()
         async for text in connection:
             if _says_so(str(text)):
                 return perf_counter()

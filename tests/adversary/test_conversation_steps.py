@@ -12,9 +12,15 @@ from accounts.models import Session
 from accounts.principal import Principal
 from assistants import messages, scope, views
 from assistants.archiving import archived_messages, export_messages
-from assistants.conversations import delete_message, delete_session, listed_sessions, session_of
+from assistants.conversations import (
+    assistant_of,
+    delete_message,
+    delete_session,
+    listed_sessions,
+    session_of,
+)
 from assistants.inputs import ChatInput
-from assistants.models import ChatAnswer, ChatMessage
+from assistants.models import Assistant, ChatAnswer, ChatMessage, SessionAssistant, Visibility
 from assistants.thread import ThreadView, messages_of
 from core.errors import NotFound
 from kb.models import Chunk, Document
@@ -76,6 +82,14 @@ class TestReading:
     def test_messages(self, alice: Principal, charlie: Principal, talk: Talk) -> None:
         assert list(messages_of(alice, talk.session)) == [talk.first, talk.second]
         assert not messages_of(charlie, talk.session).exists()
+
+    def test_its_assistant(self, cast: Cast, alice: Principal, talk: Talk) -> None:
+        """One that its maker has withdrawn answers no longer."""
+        made = Assistant.unscoped.create(user=cast.bob, workspace=cast.team, name="Guide")
+        SessionAssistant.objects.create(session=talk.session, assistant=made)
+        assert assistant_of(alice, talk.session) is None
+        Assistant.unscoped.update(visibility=Visibility.WORKSPACE)
+        assert assistant_of(alice, talk.session) == made.pk
 
     def test_the_way_to_a_message(self, alice: Principal, charlie: Principal, talk: Talk) -> None:
         assert messages.path_to(alice, talk.second) == [talk.first, talk.second]

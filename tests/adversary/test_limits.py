@@ -148,14 +148,15 @@ def _messages(session: str) -> dict[str, Body]:
     }
 
 
-async def _post(cast: Cast, path: str, body: Body) -> Any:
-    headers = cast.headers("alice") | (MCP_HEADERS if path == "mcp" else {})
+async def _post(cast: Cast, path: str, body: Body, name: str = "alice") -> Any:
+    headers = cast.headers(name) | (MCP_HEADERS if path == "mcp" else {})
     return await AsyncClient().post(f"/{path}", body, "application/json", headers=headers)
 
 
-async def _called(cast: Cast, tool: str, arguments: Body) -> str:
+async def _called(cast: Cast, tool: str, arguments: Body, name: str = "alice") -> str:
     """Return what a model is told that calls a tool."""
-    reply = await _post(cast, "mcp", JSON_RPC | {"params": {"name": tool, "arguments": arguments}})
+    body = JSON_RPC | {"params": {"name": tool, "arguments": arguments}}
+    reply = await _post(cast, "mcp", body, name)
     result = reply.json()["result"]
     assert result["isError"], result
     return str(result["content"][0]["text"])
@@ -175,29 +176,11 @@ async def _said(cast: Cast, path: str, message: Body) -> Any:
 async def test_no_way_to_add_more_documents(team: Cast, subtests: Subtests) -> None:
     document = await sync_to_async(_fill)(team)
     full = str(team.alice.personal_workspace.pk)
-    file = {"file": SimpleUploadedFile("jam.txt", b"Jam."), "purpose": "assistants", "workspace_id": full}
-    files = {"files": SimpleUploadedFile("tea.txt", b"Tea."), "workspace_id": full}
-    client, headers = AsyncClient(), team.headers("alice")
-    replies = {
-        "files": await client.post(
-            "/api/v1/documents", encode_multipart(BOUNDARY, files), MULTIPART_CONTENT, headers=headers
-        ),
-        "v1/files": await client.post(
-            "/v1/files", encode_multipart(BOUNDARY, file), MULTIPART_CONTENT, headers=headers
-        ),
-        "text": await _post(
-            team, "api/v1/documents", {"text": "Tea.", "name": "a.txt", "workspace_id": full}
-        ),
-        "url": await client.post(
-            "/api/v1/documents",
-            encode_multipart(BOUNDARY, {"urls": "https://example.org/", "workspace_id": full}),
-            MULTIPART_CONTENT,
-            headers=headers,
-        ),
-        "moved": await client.patch(
-            f"/api/v1/documents/{document}", {"workspace_id": full}, "application/json", headers=headers
-        ),
-    }
+    replies = await _added(team, "alice", full)
+    patch = {"workspace_id": full}
+    replies["moved"] = await AsyncClient().patch(
+        f"/api/v1/documents/{document}", patch, "application/json", headers=team.headers("alice")
+    )
     for how, reply in replies.items():
         with subtests.test(how=how):
             assert reply.status_code == 429, reply.content
@@ -209,6 +192,37 @@ async def test_no_way_to_add_more_documents(team: Cast, subtests: Subtests) -> N
     bulk = {"action": "move", "ids": [document], "workspace_id": full}
     await _post(team, "api/v1/documents/bulk", bulk)
     assert await sync_to_async(Document.unscoped.filter(workspace_id=full).count)() == 0
+
+
+async def test_what_is_full_tells_a_stranger_nothing(team: Cast, subtests: Subtests) -> None:
+    await sync_to_async(_fill)(team)
+    full = str(team.alice.personal_workspace.pk)
+    for how, reply in (await _added(team, "charlie", full)).items():
+        with subtests.test(how=how):
+            assert reply.status_code == 404, reply.content
+    given = {"text": "Tea.", "workspace_id": full, "wait_secs": 0}
+    assert "not_found" in await _called(team, "add_document", given, "charlie")
+
+
+async def _added(cast: Cast, name: str, workspace: str) -> dict[str, Any]:
+    """Return the replies to somebody who adds a document by each address."""
+    client, headers = AsyncClient(), cast.headers(name)
+    place = {"workspace_id": workspace}
+
+    async def form(path: str, **fields: Any) -> Any:
+        content = encode_multipart(BOUNDARY, fields | place)
+        return await client.post(path, content, MULTIPART_CONTENT, headers=headers)
+
+    def file() -> SimpleUploadedFile:
+        return SimpleUploadedFile("tea.txt", b"Tea.")
+
+    text = place | {"text": "Tea.", "name": "a.txt"}
+    return {
+        "file": await form("/api/v1/documents", files=file()),
+        "url": await form("/api/v1/documents", urls="https://example.org/"),
+        "text": await client.post("/api/v1/documents", text, "application/json", headers=headers),
+        "v1/files": await form("/v1/files", file=file(), purpose="assistants"),
+    }
 
 
 def _fill(cast: Cast) -> str:

@@ -15,6 +15,7 @@ import pytest
 
 from accounts.access.identity import principal_of_user
 from accounts.principal import Principal
+from assistants.gateway.file_search.shapes import contents_of
 from core.locations import LocatedText
 from ingestion.bulk import FollowedDocuments
 from kb import documents
@@ -138,6 +139,8 @@ class TestDocuments:
         Document.unscoped.update(collection_ids=[collection.pk])
         assert document_counts(alice, [collection.pk]) == {collection.pk: 1}
         assert document_counts(charlie, [collection.pk]) == {}
+        assert contents_of(alice, [collection.pk])[collection.pk].bytes == document.size
+        assert contents_of(charlie, [collection.pk])[collection.pk].bytes == 0
         delete_collection(charlie, collection)
         document.refresh_from_db()
         assert document.collection_ids

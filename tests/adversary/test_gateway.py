@@ -54,7 +54,6 @@ from tests.adversary.world import (
     lost_rows,
     rows,
     rows_for_others,
-    rows_for_others,
 )
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -174,8 +174,9 @@ def conversation_of(attacker: Attacker) -> UUID:
     asker = attacker.asker
     if asker.session is not None:
         return asker.session
-    place = {"workspace_id": min(asker.workspaces), "external_user_id": asker.external}
-    return Session.unscoped.create(user_id=asker.user, **place).pk
+    place: dict[str, Any] = {"workspace_id": min(asker.workspaces), "external_user_id": asker.external}
+    made: UUID = Session.unscoped.create(user_id=asker.user, **place).pk
+    return made
 
 
 @pytest.mark.parametrize("name", ATTACKERS)

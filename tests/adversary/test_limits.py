@@ -174,8 +174,7 @@ async def _said(cast: Cast, path: str, message: Body) -> Any:
 
 
 async def test_no_way_to_add_more_documents(team: Cast, subtests: Subtests) -> None:
-    document = await sync_to_async(_fill)(team)
-    full = str(team.alice.personal_workspace.pk)
+    full, document = await sync_to_async(_fill)(team)
     replies = await _added(team, "alice", full)
     patch = {"workspace_id": full}
     replies["moved"] = await AsyncClient().patch(
@@ -195,8 +194,7 @@ async def test_no_way_to_add_more_documents(team: Cast, subtests: Subtests) -> N
 
 
 async def test_what_is_full_tells_a_stranger_nothing(team: Cast, subtests: Subtests) -> None:
-    await sync_to_async(_fill)(team)
-    full = str(team.alice.personal_workspace.pk)
+    full, _ = await sync_to_async(_fill)(team)
     for how, reply in (await _added(team, "charlie", full)).items():
         with subtests.test(how=how):
             assert reply.status_code == 404, reply.content
@@ -225,8 +223,9 @@ async def _added(cast: Cast, name: str, workspace: str) -> dict[str, Any]:
     }
 
 
-def _fill(cast: Cast) -> str:
-    """Let alice's own workspace take no documents; return one that is elsewhere."""
-    WorkspaceQuota.unscoped.create(workspace=cast.alice.personal_workspace, documents=0)
+def _fill(cast: Cast) -> tuple[str, str]:
+    """Let alice's own workspace take no documents; return it, and a document of hers that is elsewhere."""
+    full = cast.alice.personal_workspace
+    WorkspaceQuota.unscoped.create(workspace=full, documents=0)
     other = Workspace.create_for(cast.alice, name="Elsewhere")
-    return str(indexed_document(other, "Tea.").pk)
+    return str(full.pk), str(indexed_document(other, "Tea.").pk)

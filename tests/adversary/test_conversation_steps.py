@@ -127,6 +127,9 @@ class TestReading:
         searched = {cast.team.pk, cast.alice.personal_workspace.pk}
         assert scope.searched_workspaces_of(alice, talk.session) == searched
         assert scope.searched_workspaces_of(charlie, talk.session) == {cast.team.pk}
+        named = Question("", (elsewhere.pk,))
+        assert scope.workspaces_in(alice, named) == {cast.alice.personal_workspace.pk}
+        assert scope.workspaces_in(charlie, named) == set()
         inside = replace(alice, session_id=talk.session.pk)
         assert scope._attached(inside, talk.session) == {talk.document.pk}
         assert scope._documents_in(inside, Question("")) == {talk.document.pk, elsewhere.pk}

@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from pytest import Subtests
 
 from accounts.access.identity import principal_of_user
+from accounts.access.keys import create_key
 from assistants.answer import DocumentOptions
 from assistants.gateway.completions import CompletionsRequest
 from assistants.gateway.embeddings_api import EmbeddingsRequest
@@ -389,6 +390,33 @@ async def test_a_login_opens_nothing(subtests: Subtests) -> None:
         thing = next(thing for thing in world.things if thing.kind == place.kind)
         with subtests.test(place=str(place)):
             assert (await ask(world, alice, place, thing.id)).status == 401
+
+
+STORES_AND_FILES = ("v1/files", "v1/vector_stores")
+CHANGING = [
+    place
+    for place in PLACES
+    if place.name.startswith("add_document")
+    or (place.route.startswith(STORES_AND_FILES) and place.method != "GET" and "search" not in place.route)
+]
+
+
+async def test_a_key_that_may_only_read_changes_nothing(subtests: Subtests) -> None:
+    world = await sync_to_async(make_world)()
+    owner, alice = world.owner(), world.people["alice"]
+    _, secret = await sync_to_async(create_key)(alice, "reader", scopes=["read"])
+    reader = Attacker("reader", owner.asker, {"X-API-KEY": secret})
+    before = await sync_to_async(rows)()
+    for place in CHANGING:
+        thing = next(one for one in world.things if one.kind == place.kind and owner.sees(one))
+        with subtests.test(place=str(place)):
+            answer = await ask(world, reader, place, thing.id, thing)
+            assert _is_refusal(place, answer)
+            assert "scope" in answer.body
+    assert len(CHANGING) > 15
+    after = await sync_to_async(rows)()
+    assert not lost_rows(before, after)
+    assert before["kb_document"] == after["kb_document"]
 
 
 async def test_what_has_ended_opens_nothing(subtests: Subtests) -> None:

@@ -38,6 +38,7 @@ from kb.websocket import DocumentsConsumer
 from runs.archives.exporting import _executions
 from runs.models import Execution, ExecutionStatus
 from search import crops, retrieval
+from search.companions import _spellings
 from search.continuations import _neighbours
 from search.evaluation.collection import _Texts, collect, count_unfinished
 from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
@@ -100,6 +101,12 @@ class TestSearch:
     def test_neighbours(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
         assert len(_neighbours(alice, chunks)) == 2
         assert _neighbours(charlie, chunks) == {}
+
+    def test_spellings(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
+        Chunk.unscoped.filter(pk=chunks[1].pk).update(text="Nobody heard the keeper of the light (KOL).")
+        found = [retrieval.RankedChunk(chunks[0], 1.0, 0.9, retrieval.Scores())]
+        assert [each.chunk.pk for each in _spellings(alice, found, "KOL")] == [chunks[1].pk]
+        assert _spellings(charlie, found, "KOL") == []
 
     def test_pictures(
         self, alice: Principal, charlie: Principal, document: Document, monkeypatch: pytest.MonkeyPatch

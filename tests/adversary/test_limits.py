@@ -9,7 +9,6 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient
-from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from pytest import Subtests
 from pytest_django import Settings
 
@@ -208,8 +207,7 @@ async def _added(cast: Cast, name: str, workspace: str) -> dict[str, Any]:
     place = {"workspace_id": workspace}
 
     async def form(path: str, **fields: Any) -> Any:
-        content = encode_multipart(BOUNDARY, fields | place)
-        return await client.post(path, content, MULTIPART_CONTENT, headers=headers)
+        return await client.post(path, fields | place, headers=headers)
 
     def file() -> SimpleUploadedFile:
         return SimpleUploadedFile("tea.txt", b"Tea.")

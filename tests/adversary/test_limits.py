@@ -192,7 +192,11 @@ async def test_no_way_to_add_more_documents(team: Cast, subtests: Subtests) -> N
     assert await sync_to_async(Document.unscoped.filter(workspace_id=full).count)() == 0
 
 
-async def test_what_is_full_tells_a_stranger_nothing(team: Cast, subtests: Subtests) -> None:
+async def test_what_is_full_tells_a_stranger_nothing(
+    team: Cast, settings: Settings, subtests: Subtests
+) -> None:
+    """Neither that it holds no more, nor that no more may wait there."""
+    settings.MAX_WAITING_DOCUMENTS = 0
     full, _ = await sync_to_async(_fill)(team)
     for how, reply in (await _added(team, "charlie", full)).items():
         with subtests.test(how=how):

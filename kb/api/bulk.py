@@ -136,5 +136,5 @@ class DocumentsBulkView(APIView):
         if action.name == "reprocess":
             for workspace_id in {document.workspace_id for document in documents}:
                 here = sum(document.workspace_id == workspace_id for document in documents)
-                refuse_beyond_quota(workspace_id, here)
+                refuse_beyond_quota(principal, workspace_id, here)
         return BulkReceipt.of(change_many(principal, documents, action), next, action)

@@ -81,7 +81,8 @@ class DocumentsView(APIView):
                 count_password(principal)
             unlock = partial(unlocked_upload, principal=principal, password=body.password)
             inside = sum(len(archived_files(file, body.password)) for file in packed)
-            refuse_beyond_quota(details.workspace_id, len(body.files) - len(packed) + inside + len(body.urls))
+            more = len(body.files) - len(packed) + inside + len(body.urls)
+            refuse_beyond_quota(principal, details.workspace_id, more)
             added = []
             for file in body.files:
                 if file in packed:

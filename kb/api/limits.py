@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from accounts.principal import Principal
 from core.errors import QuotaExceeded, RateLimited, ValidationError
 from kb.jobs import all_waiting_jobs, waiting_jobs
 
@@ -30,11 +31,13 @@ def too_many(what: str, most: int) -> ValidationError:
     return ValidationError(f"At most {most} {what} in one request.", param=what)
 
 
-def refuse_beyond_quota(workspace_id: UUID, more: int) -> None:
+def refuse_beyond_quota(principal: Principal, workspace_id: UUID, more: int) -> None:
     """Raise `QuotaExceeded` if so many `more` documents of a workspace may not wait for the worker.
 
-    Raise `RateLimited` if the jobs of all workspaces are too many already.
+    Raise `RateLimited` if the jobs of all workspaces are too many already. Raise `NotFound` for a workspace
+    that the principal can't see: it is not told how much waits there.
     """
+    principal.require_workspace(workspace_id)
     most = settings.MAX_WAITING_DOCUMENTS
     waiting = waiting_jobs(workspace_id, most)
     if waiting + more > most:

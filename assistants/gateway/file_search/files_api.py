@@ -66,8 +66,7 @@ class FilesView(ChangingView):
         body.require_supported()
         principal = body.asker(principal_of(request))
         details = Details(body.workspace_id or principal.default_workspace_id())
-        principal.require_workspace(details.workspace_id)
-        refuse_beyond_quota(details.workspace_id, 1)
+        refuse_beyond_quota(principal, details.workspace_id, 1)
         return Response(file_json(add_document(principal, body.file, details)[0]))
 
 

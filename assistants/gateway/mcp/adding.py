@@ -70,8 +70,7 @@ async def add(call: ModelCall) -> Json:
 def _added(principal: Principal, asked: AddArguments) -> tuple[Principal, Document, bool]:
     principal = asked.asker(principal)
     details = asked.details(principal)
-    principal.require_workspace(details.workspace_id)
-    refuse_beyond_quota(details.workspace_id, 1)
+    refuse_beyond_quota(principal, details.workspace_id, 1)
     if asked.url is not None:
         return principal, *add_url(principal, asked.url, details)
     file = ContentFile((asked.text or "").encode(), name=asked.name or "text.txt")

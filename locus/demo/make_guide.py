@@ -1,4 +1,4 @@
-"""Make `guide.pdf` from `guide.html`: `python locus/demo/make_guide.py`."""
+"""Make the guide in each language, `guide.en.pdf` from `guide.en.html`: `python locus/demo/make_guide.py`."""
 
 from io import BytesIO
 from pathlib import Path
@@ -24,15 +24,23 @@ td, th { padding: 2pt 12pt 2pt 0; }
 
 
 def main() -> None:
-    """Write the guide."""
-    document = pymupdf.open("pdf", lay_out((HERE / "guide.html").read_text()))
+    """Write the guides."""
+    for source in HERE.glob("guide.*.html"):
+        write_guide(source)
+
+
+def write_guide(source: Path) -> None:
+    """Write the guide in one language beside its text."""
+    html = source.read_text("utf-8")
+    document = pymupdf.open("pdf", lay_out(html))
     for number, page in enumerate(document.pages(), start=1):
         place = pymupdf.Point(PAGE.width / 2 - 4, PAGE.height - 40)
         page.insert_text(place, str(number), fontsize=9, color=(0.45, 0.5, 0.55))
-    document.set_metadata({"title": "A guide to Locus", "author": "Locus"})
+    title = html.partition("<h1>")[2].partition("</h1>")[0]
+    document.set_metadata({"title": title, "author": "Locus"})
     document.set_toc([[level, text, page] for level, text, page in headings(document)])
     document.subset_fonts()
-    document.save(HERE / "guide.pdf", garbage=4, deflate=True)
+    document.save(source.with_suffix(".pdf"), garbage=4, deflate=True)
 
 
 def lay_out(html: str) -> bytes:

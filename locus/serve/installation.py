@@ -16,6 +16,7 @@ from django.db import transaction
 from rich.console import Console
 
 from accounts.models import User
+from accounts.people.reader_language import user_language
 from accounts.webhooks.managing import renew_secrets
 from locus.demo import add_guide
 from search.generation.connection import renew_encryption
@@ -90,7 +91,8 @@ def create_admin() -> Login:
     """Create the administrator, with the guide."""
     email, given = settings.ADMIN_EMAIL, settings.ADMIN_PASSWORD
     password = given or secrets.token_urlsafe(12)
-    add_guide(User.objects.create_superuser(email, password))
+    user = User.objects.create_superuser(email, password)
+    add_guide(user, user_language(user))
     return Login(email, "as in ADMIN_PASSWORD" if given else password)
 
 

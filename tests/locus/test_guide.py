@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 from typing import Any
 
@@ -16,8 +17,9 @@ from accounts.access.identity import principal_of_user
 from accounts.models import User
 from accounts.scope import as_principal
 from core.errors import Conflict
+from core.languages import LANGUAGES
 from kb.models import Chunk, Document, Status
-from locus.demo import EXTERNAL_ID, GUIDE, QUESTIONS, add_guide
+from locus.demo import EXTERNAL_ID, NAMES, QUESTIONS, add_guide, guide_file
 from runs.context import Run
 from runs.events import ToolEnd
 from search.events import RagResult
@@ -26,18 +28,38 @@ from tests.testing.scratch import both_steps
 
 PASSWORD = "a long enough password"
 EXPECTED = {
-    "How do I add a document to Locus?": ("Adding documents", "drag its file onto the Documents page"),
-    "How do I check an answer?": ("Checking an answer", "click the small number behind a sentence"),
-    "What leaves my machine?": ("What leaves your machine", "Nothing leaves your machine unless"),
-    "Who can delete a workspace?": ("Workspaces and people", "Also delete the workspace"),
-    "Which files can Locus read?": ("Adding documents", "Locus can read PDF files, scanned pages"),
-    "How do I connect a language model?": ("Connecting a language model", "connected by an administrator"),
-    "What happens when I delete a document?": ("Deleting a document", "its vectors and its cached page"),
-    "How do I create an API key?": ("API keys", "open API keys in your settings"),
-    "How do I make a backup?": ("Keeping it running", "stop Locus and copy the data folder"),
-    "What happens if a document can't be read?": ("When a document can't be read", "marked as failed"),
+    "en": {
+        "How do I add a document to Locus?": ("Adding documents", "drag its file onto the Documents page"),
+        "How do I check an answer?": ("Checking an answer", "click the small number behind a sentence"),
+        "What leaves my machine?": ("What leaves your machine", "Nothing leaves your machine unless"),
+        "Who can delete a workspace?": ("Workspaces and people", "Also delete the workspace"),
+        "Which files can Locus read?": ("Adding documents", "Locus can read PDF files, scanned pages"),
+        "How do I connect a language model?": (
+            "Connecting a language model",
+            "connected by an administrator",
+        ),
+        "What happens when I delete a document?": ("Deleting a document", "its vectors and its cached page"),
+        "How do I create an API key?": ("API keys", "open API keys in your settings"),
+        "How do I make a backup?": ("Keeping it running", "stop Locus and copy the data folder"),
+        "What happens if a document can't be read?": ("When a document can't be read", "marked as failed"),
+    },
+    "de": {
+        "Wie füge ich Locus ein Dokument hinzu?": ("Dokumente hinzufügen", "ziehen Sie seine Datei auf"),
+        "Wie prüfe ich eine Antwort?": ("Eine Antwort prüfen", "klicken Sie auf die kleine Zahl"),
+        "Was verlässt meinen Rechner?": ("Was Ihren Rechner verlässt", "Nichts verlässt Ihren Rechner"),
+        "Welche Dateien kann Locus lesen?": ("Dokumente hinzufügen", "PDF-Dateien, gescannte Seiten"),
+    },
+    "fr": {
+        "Comment ajouter un document à Locus ?": ("Ajouter des documents", "faites glisser son fichier"),
+        "Comment vérifier une réponse ?": ("Vérifier une réponse", "cliquez sur le petit numéro"),
+        "Qu’est-ce qui quitte ma machine ?": ("Ce qui quitte votre machine", "Rien ne quitte votre machine"),
+        "Quels fichiers Locus peut-il lire ?": (
+            "Ajouter des documents",
+            "les fichiers PDF, les pages numérisées",
+        ),
+    },
 }
-"""Ten questions: the section that must be quoted first, and words of the quote."""
+"""Questions by language: the section that must be quoted first, and words of the quote."""
 
 
 @pytest.fixture
@@ -71,17 +93,19 @@ def answer(user: User, question: str) -> RagResult:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_guide_answers_ten_questions(guided: None, subtests: Subtests) -> None:
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_guide_answers_questions(guided: None, subtests: Subtests, language: str) -> None:
     user = User.objects.create_user("new@example.org", PASSWORD)
-    assert add_guide(user)
+    assert add_guide(user, language)
     [guide] = guides(user)
     for step in both_steps():
         step(guide.pk)
     guide.refresh_from_db()
     assert (guide.status, guide.warnings) == (Status.READY, [])
-    assert set(QUESTIONS) <= EXPECTED.keys()
-    assert len(QUESTIONS) == 4
-    for question, (section, words) in EXPECTED.items():
+    assert (guide.name, guide.language) == (NAMES[language], language)
+    assert set(QUESTIONS[language]) <= EXPECTED[language].keys()
+    assert len(QUESTIONS[language]) == 4
+    for question, (section, words) in EXPECTED[language].items():
         with subtests.test(question=question):
             result = answer(user, question)
             first = next(
@@ -147,14 +171,33 @@ def test_the_cards_go_when_they_are_closed(guided: None) -> None:
     client = log_in(user)
     page = client.get("/").content.decode()
     assert "data-first-steps" in page
-    assert all(question in page for question in QUESTIONS)
+    assert all(question in page for question in QUESTIONS["en"])
     closed = client.patch("/api/v1/me", json.dumps({"shows_welcome": False}), "application/json")
     assert closed.json()["shows_welcome"] is False
     assert "data-first-steps" not in client.get("/").content.decode()
 
 
-def test_the_file_is_made_from_the_text() -> None:
-    with pymupdf.open(GUIDE) as guide:
+@pytest.mark.usefixtures("plain_static_files")
+@pytest.mark.django_db
+def test_it_is_in_the_language_of_the_pages(guided: None) -> None:
+    user = User.objects.create_user("new@example.org", PASSWORD)
+    client = Client(headers={"Accept-Language": "fr-CH, en;q=0.5"})
+    client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    [guide] = guides(user)
+    assert guide.name == "Guide de Locus.pdf"
+    # Its questions stay in its language, whatever the reader chooses later.
+    user.language = "de"
+    user.save()
+    page = html.unescape(client.get("/").content.decode())
+    assert all(question in page for question in QUESTIONS["fr"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_file_is_made_from_the_text(language: str) -> None:
+    with pymupdf.open(guide_file(language)) as guide:
         text = "".join(page.get_text() for page in guide)
-        assert all(section in text for section, _ in EXPECTED.values())
-        assert {title for _, title, _ in guide.get_toc()} >= {"Adding documents", "Checking an answer"}
+        sections = {section for section, _ in EXPECTED[language].values()}
+        assert all(section in text for section in sections)
+        # The outline has no small headings.
+        titles = {title for _, title, _ in guide.get_toc()}
+        assert len(titles & sections) >= 3

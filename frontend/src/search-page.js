@@ -243,7 +243,8 @@ function textNodes(text, query) {
 }
 
 function rowsNode(text, { head, rows }, query) {
-  const cell = (tag, place) => h(tag, {}, marked(text.slice(...place), query));
+  // Tables often have nothing above their first column: a header without words helps nobody.
+  const cell = (tag, place) => h(text.slice(...place).trim() ? tag : "td", {}, marked(text.slice(...place), query));
   const row = (tag, places) => h("tr", {}, places.map((place) => cell(tag, place)));
   return h(
     "div",

@@ -1,6 +1,8 @@
 // One result of the search bench: where it stands, its rank and score in each stage, and its text with the words that match.
 import { h } from "./dom.js";
 import { percent, whereOf } from "./format.js";
+import { blocksOf } from "./passage.js";
+import { tableNode } from "./passage-table.js";
 import { cropNode, machineNote } from "./picture.js";
 import { figure, piecesOf } from "./stages.js";
 import { rankNode } from "./stages-view.js";
@@ -50,11 +52,23 @@ const fact = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value)
 /** A chunk in which no word stands has no rank among those found by words. */
 const standing = (rank, score) => (rank ? [h("b", {}, `#${rank}`), " ", h("span", {}, figure(score))] : t("not found"));
 
+/** Paragraphs, and tables as tables, with the words that match. */
+function blockNodes(text, matches) {
+  // Matches count code points, blocks are places in a string.
+  const pointAt = (index) => [...text.slice(0, index)].length;
+  const words = ([start, end]) => {
+    const from = pointAt(start);
+    const within = matches.map((match) => match.map((at) => at - from)).filter(([first, last]) => last > 0 && first < pointAt(end) - from);
+    return piecesOf(text.slice(start, end), within).map((piece) => (piece.isMatch ? h("mark", { class: "match" }, piece.text) : piece.text));
+  };
+  return blocksOf(text).map((block) => (block.head ? tableNode(block, words) : h("p", { class: "hit-text" }, words(block.text))));
+}
+
 function textNode({ text, matches, metadata: { machine_made: ranges, described_by: model } }) {
   const [own, machine] = wordsOf(text, matches, ranges);
-  const pieces = machine.length ? [...own, machineNote(model), " ", ...machine] : own;
-  if (text.length <= LONG) return h("p", { class: "hit-text" }, pieces);
-  const folded = h("p", { class: "hit-text is-folded" }, pieces);
+  const nodes = machine.length ? [h("p", { class: "hit-text" }, [...own, machineNote(model), " ", ...machine])] : blockNodes(text, matches);
+  if (text.length <= LONG) return nodes;
+  const folded = h("div", { class: "hit-blocks is-folded" }, nodes);
   const unfold = h("button", { class: "button button-small button-quiet", type: "button", "aria-expanded": "false" }, t("Show all of it"));
   unfold.addEventListener("click", () => {
     const isFolded = folded.classList.toggle("is-folded");

@@ -4,6 +4,7 @@ import { announce, h, parts } from "./dom.js";
 import { documentCount, passageCount, whereOf } from "./format.js";
 import { FORMATS } from "./locale.js";
 import { blocksOf } from "./passage.js";
+import { tableNode } from "./passage-table.js";
 import { startOfDay } from "./reader-days.js";
 import { matchedPieces } from "./search-words.js";
 import { timesInWords } from "./stage-words.js";
@@ -230,7 +231,7 @@ export function withoutHeadings(text, headings) {
 
 function textNodes(text, query) {
   const blocks = blocksOf(text);
-  const nodes = blocks.map((block) => (block.head ? rowsNode(text, block, query) : h("p", { class: "hit-text" }, marked(text.slice(...block.text), query))));
+  const nodes = blocks.map((block) => (block.head ? tableNode(block, (place) => marked(text.slice(...place), query)) : h("p", { class: "hit-text" }, marked(text.slice(...block.text), query))));
   if (text.length <= LONG) return nodes;
   const folded = h("div", { class: "search-folded is-folded" }, nodes);
   const unfold = h("button", { class: "button button-small button-quiet", type: "button", "aria-expanded": "false" }, t("Show all of it"));
@@ -240,17 +241,6 @@ function textNodes(text, query) {
     unfold.textContent = isFolded ? t("Show all of it") : t("Show less");
   });
   return [folded, unfold];
-}
-
-function rowsNode(text, { head, rows }, query) {
-  // Tables often have nothing above their first column: a header without words helps nobody.
-  const cell = (tag, place) => h(text.slice(...place).trim() ? tag : "td", {}, marked(text.slice(...place), query));
-  const row = (tag, places) => h("tr", {}, places.map((place) => cell(tag, place)));
-  return h(
-    "div",
-    { class: "passage-table", tabindex: "0", role: "group", "aria-label": t("Table") },
-    h("table", {}, h("thead", {}, row("th", head)), h("tbody", {}, rows.map((places) => row("td", places)))),
-  );
 }
 
 const marked = (text, query) => matchedPieces(text, query).map((piece) => (piece.isMatch ? h("mark", { class: "match" }, piece.text) : piece.text));

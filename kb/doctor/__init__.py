@@ -5,6 +5,7 @@ interrupted at any moment, and may run while Locus runs.
 """
 
 from kb.doctor.base import Check, Finding, Result, examine, repair
+from kb.doctor.encryption import LOST_KEYS, NOT_ENCRYPTED
 from kb.doctor.files import MISSING_FILES, OPEN_FILES, ORPHAN_FILES, STALE_CACHES
 from kb.doctor.index import OUTDATED_TERMS, WRONG_INDEX, WRONG_TERMS
 from kb.doctor.protection import Protection, protections
@@ -23,6 +24,8 @@ CHECKS = [
     MISPLACED_CHUNKS,
     ORPHAN_FILES,
     MISSING_FILES,
+    LOST_KEYS,
+    NOT_ENCRYPTED,
     CHUNKS_OF_FAILED,
     VECTORS_OF_REPLACED,
     NO_CHUNKS,

@@ -45,6 +45,21 @@ S3_SIGNED_DOWNLOADS = env.bool("S3_SIGNED_DOWNLOADS", False)
 S3_SIGNED_SECS = env.int("S3_SIGNED_SECS", 60, validate=validate.Range(min=1, max=3600))
 
 
+# Whether files are encrypted with keys that ENCRYPTION_KEY wraps (kb/encrypted_storage.py).
+FILE_ENCRYPTION = env.bool("FILE_ENCRYPTION", False)
+
+
+def _encrypted(storage: dict[str, Any]) -> dict[str, Any]:
+    if not FILE_ENCRYPTION:
+        return storage
+    if S3_SIGNED_DOWNLOADS:
+        sys.exit(
+            "Locus can't start: S3_SIGNED_DOWNLOADS would hand out files as FILE_ENCRYPTION leaves them."
+        )
+    options = {"backend": storage["BACKEND"], "options": storage["OPTIONS"]}
+    return {"BACKEND": "kb.encrypted_storage.EncryptedStorage", "OPTIONS": options}
+
+
 def _file_storage() -> dict[str, Any]:
     if STORAGE == "folder":
         return {"BACKEND": FILE_STORAGE, "OPTIONS": FILE_STORAGE_OPTIONS}
@@ -64,7 +79,7 @@ def _file_storage() -> dict[str, Any]:
 
 
 STORAGES = {
-    "default": _file_storage(),
+    "default": _encrypted(_file_storage()),
     "staticfiles": {"BACKEND": "locus.static_files.StaticStorage"},
 }
 MAX_UPLOAD_BYTES = env.int("MAX_UPLOAD_BYTES", 500 * 2**20, validate=validate.Range(min=1))

@@ -1,4 +1,4 @@
-"""`manage.py rotate_secrets`: encrypts the secrets in the database with the present `ENCRYPTION_KEY`."""
+"""`manage.py rotate_secrets`: encrypts secrets, and the keys of files, with the present `ENCRYPTION_KEY`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.webhooks.managing import renew_secrets
+from kb.file_encryption import encrypted_storage
 from search.generation.connection import renew_encryption
 
 
@@ -19,11 +20,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Encrypt anew; exits with 1 if something can't be decrypted."""
         lost = renew_encryption() + renew_secrets()
+        if storage := encrypted_storage():
+            lost += storage.keys.wrap_anew()
         if lost:
             raise CommandError(
                 f"Secrets that no key decrypts: {lost}. Put the key that encrypted them into "
                 "ENCRYPTION_KEY_FALLBACKS, or enter them again on their pages."
             )
-        self.stdout.write("All secrets are encrypted with the present ENCRYPTION_KEY.")
+        self.stdout.write("All secrets and keys of files are encrypted with the present ENCRYPTION_KEY.")
         if settings.ENCRYPTION_KEY_FALLBACKS:
             self.stdout.write("Once all processes have it, ENCRYPTION_KEY_FALLBACKS can be emptied.")

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from unittest.mock import patch
@@ -56,6 +59,27 @@ def start_postgres() -> str:
     return url
 
 
+def start_engines(names: str) -> dict[str, str]:
+    """Start a bucket or a Redis for this run, and return the variables that name them.
+
+    They are the children of a process of their own, which may import what reads Django's settings.
+    """
+    engines = subprocess.Popen(
+        [sys.executable, "-m", "tests.testing.engines", names],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "locus.settings"},
+    )
+    assert engines.stdin and engines.stdout
+    # At the end of this process it is closed, and they end too.
+    atexit.register(engines.stdin.close)
+    line = engines.stdout.readline()
+    if not line:
+        sys.exit(f"The engines {names} did not start.")
+    return dict(json.loads(line))
+
+
 def has_memory() -> bool:
     """Tell whether the file system in memory has room for the cluster: some containers give it 64 MB."""
     return os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH_MEMORY
@@ -95,5 +119,10 @@ os.environ["PGOPTIONS"] = "-c lock_timeout=100s"
 os.environ["DATA_DIR"] = str(new_data_dir())
 if "DATABASE_URL" not in os.environ:
     os.environ["DATABASE_URL"] = start_postgres()
+if os.environ.get("TEST_ENGINES"):
+    if not WORKER:
+        os.environ |= start_engines(os.environ["TEST_ENGINES"])
+    # Each process has a part of them for itself.
+    os.environ["S3_PREFIX"] = os.environ["REDIS_PREFIX"] = WORKER or "alone"
 # pytest-xdist hands on the option `-p` too late: its workers have read Django's settings by then.
 os.environ["PYTEST_PLUGINS"] = "tests.environment"

@@ -49,7 +49,8 @@ class TooLittleMemory(Exception):
 
 def memory_use() -> MemoryUse:
     """Look at this process and those that read files for it, but at no other child, such as a database."""
-    own, readers = _bytes_of(psutil.Process()), {}
+    own = _bytes_of(psutil.Process())
+    readers: dict[int, int] = {}
     server = server_pid()
     with suppress(psutil.Error):
         if server is not None:

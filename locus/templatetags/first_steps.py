@@ -9,7 +9,6 @@ from django import template
 from accounts.access.identity import principal_of_user
 from accounts.models import User
 from accounts.scope import as_principal
-from core.languages import SOURCE_LANGUAGE
 from kb.models import Document, Status
 from locus.demo import EXTERNAL_ID, QUESTIONS
 from locus.model_connection.administrators import may_connect
@@ -37,7 +36,7 @@ def first_steps(context: dict[str, Any]) -> dict[str, Any]:
         "guide": guide,
         # Its questions can be pressed when it has been read: the page's script waits for that.
         "is_reading": guide is not None and guide.status not in (Status.READY, Status.PARTIAL),
-        "questions": QUESTIONS.get((guide and guide.language) or SOURCE_LANGUAGE, ()),
+        "questions": QUESTIONS[guide.language] if guide and guide.language in QUESTIONS else (),
         "workspace_id": principal.personal_workspace_id,
         "offers_models": may_connect(user) and environment_choice() is None and connection() is None,
     }

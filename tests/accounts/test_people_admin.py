@@ -247,5 +247,5 @@ def test_much_is_deleted_by_the_worker_and_seen_by_nobody_meanwhile(
 
 def test_counts_are_told_in_words() -> None:
     counts = {"documents": 1, "chunks": 1273, "vectors": 0, "files": 2, "bytes": 474_000}
-    assert in_words(counts) == "1 document, 1,273 chunks, 2 files, 462.9\xa0KB"
+    assert in_words(counts) == "1 document, 1,273 chunks, 2 files, 474 kB"
     assert in_words({}) == "nothing else"

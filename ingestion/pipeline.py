@@ -40,7 +40,8 @@ from kb.chunks import ChunkDraft, swap_chunks
 from kb.documents import FILE_LOST, has_file
 from kb.embedding import embedding_model
 from kb.index.merging import merge_if_due
-from kb.index.segments import ScopeKey, index_document
+from kb.index.segments import ScopeKey
+from kb.index.writing import index_document, settle
 from kb.jobs import defer_for_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 from kb.notifications.outcomes import report_outcome
@@ -145,6 +146,9 @@ def embed(
                     writer.write_or_stop()
                     _queue(next_task, document_id)
                 return
+    if not settle(document_id):
+        # The index engine does not answer. Once it has the document, this job is queued again.
+        return
     with transaction.atomic():
         # A processing finishes once, however often its jobs are repeated: so its pages are counted once.
         writer.write_or_stop(

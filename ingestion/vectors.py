@@ -15,7 +15,7 @@ from django.db import transaction
 
 from kb.embedding import model_of, spaces_to_fill
 from kb.embedding.base import EmbeddingModel, Vectors
-from kb.index.segments import index_vectors
+from kb.index.writing import index_vectors
 from kb.models import Chunk, ChunkVector, EmbeddingSpace
 
 BATCH = 128

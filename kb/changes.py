@@ -22,7 +22,7 @@ from accounts.roles import Role
 from core.errors import Conflict, NotFound
 from core.pubsub import WITHDRAWN, document_topic, publish
 from kb.documents import record_change, reprocess
-from kb.index.segments import index_document
+from kb.index.writing import index_document
 from kb.models import FINISHED, Chunk, ChunkVector, Document, Searchable, Stage, Status
 from kb.storage_quota import require_storage
 

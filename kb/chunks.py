@@ -19,7 +19,7 @@ from django.db import connection, transaction
 
 from core.locations import LocatedText, PageLine
 from extract.base import Kind
-from kb.index.segments import index_document
+from kb.index.writing import index_document
 from kb.models import Chunk, ChunkVector, Document, Modality
 from kb.pictures import Picture
 

@@ -32,7 +32,8 @@ from core.pubsub import WITHDRAWN, document_topic, publish
 from core.row_access import as_system
 from kb.documents import document_folder, has_file, remove_cache
 from kb.index.purging import purge_if_due
-from kb.index.segments import ScopeKey, forget, lock
+from kb.index.segments import ScopeKey, lock
+from kb.index.writing import forget
 from kb.models import Chunk, ChunkVector, Document, DocumentCollection
 from kb.notifications.outcomes import emit_events
 

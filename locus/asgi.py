@@ -31,6 +31,7 @@ from assistants.websocket import SessionConsumer  # noqa: E402
 from core.process.readiness import note_models_loaded  # noqa: E402
 from core.tracing import start_tracing  # noqa: E402
 from kb.embedding import start  # noqa: E402
+from kb.index import switching  # noqa: E402
 from kb.notifications.websocket import NotificationsConsumer  # noqa: E402
 from kb.websocket import DocumentsConsumer  # noqa: E402
 from locus.door.handler import Handler  # noqa: E402
@@ -68,6 +69,7 @@ def load_models() -> None:
         start_answering()
         text_processes.start()
         start()
+        switching.start()
         start_reranking()
         if settings.WEB_TOOLS:
             start_searching()

@@ -14,6 +14,9 @@ from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 
 from core.process.readiness import are_models_loaded, is_draining
+from core.row_access import as_system
+from kb.index import switching
+from kb.models import IndexChange
 
 FRESH_SECS = 2.0
 """How long an answer of the database serves all probes."""
@@ -73,9 +76,14 @@ class DatabaseProbe:
 
 
 def health(request: HttpRequest) -> JsonResponse:
-    """Return `{status, version, database, worker}`; 503 when the database can't be reached."""
+    """Return `{status, version, database, worker}`; 503 when the database can't be reached.
+
+    With a search engine outside of PostgreSQL, or while it changes, also `search`.
+    """
+    search: dict[str, object] = {}
     try:
         worker = "ok" if has_live_worker() else "absent"
+        search = search_state()
         database = "ok"
     except DatabaseError:
         database = worker = "unreachable"
@@ -86,7 +94,20 @@ def health(request: HttpRequest) -> JsonResponse:
         "database": database,
         "worker": worker,
     }
-    return JsonResponse(body, status=200 if healthy else 503)
+    return JsonResponse(body | search, status=200 if healthy else 503)
+
+
+@as_system("counts documents of all tenants that wait for the search engine")
+def search_state() -> dict[str, object]:
+    """Return `{search: {engine, waiting, filling?, done?, total?}}`; nothing for the default engine."""
+    active, wanted = switching.active_engine().name, settings.SEARCH_ENGINE
+    if active == wanted == switching.DEFAULT:
+        return {}
+    found: dict[str, object] = {"engine": active, "waiting": IndexChange.objects.count()}
+    if active != wanted:
+        state = switching.state()
+        found |= {"filling": wanted, "done": state.done, "total": state.total}
+    return {"search": found}
 
 
 def live(request: HttpRequest) -> JsonResponse:

@@ -12,9 +12,9 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from core.text.analysis import terms
+from kb.index.phrases import phrases_in
 from kb.index.words import QueryWord
 from kb.models import Chunk, with_headings
-from search.phrases import phrases_in
 from search.retrieval import RankedChunk, Ranking
 
 StageName = Literal["words", "vector", "fused", "rerank"]

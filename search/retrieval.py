@@ -1,22 +1,19 @@
 """From a question to ranked chunks: by words and by meaning, fused, then reranked.
 
-                       ┌─ words   (BM25)                 ─┐
-    question ─▶ view ──┤                at once           ├─▶ fused ─▶ reranked ─▶ chunks, best first
-                       └─ meaning (codes, then vectors)  ─┘
+                                  ┌─ words (BM25) ─┐
+    question ─▶ scope ─▶ engine ──┤    at once     ├─▶ fused ─▶ reranked ─▶ chunks, best first
+                                  └─ meaning      ─┘
 
-A view holds what the asker may find and nothing else; there is no way to open one without a principal, and
-the chunks are read through the same rule once more.
+An engine (`kb.index.engines`) searches a scope, which has a principal. It returns what the asker may find and
+nothing else, and the chunks are read through the same rule once more.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import Literal
 from uuid import UUID
 
@@ -30,21 +27,18 @@ from kb.chunk_size import shorten
 from kb.embedding import ModelUnavailable, active_space, model_of
 from kb.embedding.base import Vectors
 from kb.embedding.calibration import Calibration, calibration_of
-from kb.index.nearest import best, similarities, worth_comparing
-from kb.index.view import Rows, View, open_view
-from kb.index.words import QueryWord, WordScores, question_words, score_words
+from kb.index.engines.base import Candidates, IndexQuery, IndexScope
+from kb.index.switching import active_engine
+from kb.index.words import QueryWord
 from kb.models import Chunk, Document, EmbeddingSpace
 from kb.scheduled_deletion import NOT_MARKED
 from search import fusion
 from search.passages import Passage, distinct, read_passages
-from search.phrases import narrow_to_phrases
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs, reranker
 from search.timing import StageTimer
 
 Numbers = NDArray[np.float64]
-# For parts of a search that can run while another core counts words.
-_search_threads = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="search")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +162,11 @@ def rank(
     """
     clock = StageTimer()
     space = active_space()
-    view = open_view(
-        principal, space, workspaces=question.workspace_ids, documents=_documents(principal, question)
-    )
-    view = narrow_to_phrases(principal, view, question.text)
-    clock.mark("scope")
-    near = _search_threads.submit(_near, view, space, question.text) if settings.vector else None
-    words = score_words(view, question_words(question.text, view.languages) if settings.words else [])
-    clock.mark("words")
-    meaning = near.result() if near else _Meaning()
-    candidates = _candidates(view, space, words, meaning, settings)
-    clock.mark("vector")
+    scope = IndexScope(principal, question.workspace_ids, _documents(principal, question))
+    embedding = _Embedding(space, question.text)
+    embed = embedding if settings.vector else None
+    query = IndexQuery(question.text, space, settings.candidates, embed, bool(settings.words))
+    candidates = _fuse(active_engine().candidates(scope, query, clock.mark), space, settings)
     chosen = reranker(settings.reranker) if settings.rerank else None
     depth = max(limit if settings.near_duplicates else 2 * limit, chosen.passages if chosen else 0)
     passages = read_passages(principal, candidates.best_ids(depth))
@@ -192,11 +180,11 @@ def rank(
     clock.mark("read")
     return Ranking(
         [_ranked_chunk(chunk, candidates, final, reranked) for chunk in results],
-        len(candidates.ids),
+        len(candidates.found.ids),
         _state(reranked, passages, chosen),
         len(reranked),
-        words.words,
-        clock.timings | {"embedding": meaning.embedding_secs},
+        candidates.found.query_words,
+        clock.timings | {"embedding": embedding.secs},
     )
 
 
@@ -217,80 +205,54 @@ def _documents(principal: Principal, question: Question) -> frozenset[UUID] | No
 # --- Searching ---------------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Embedding:
+    """Embeds a question, in whichever thread the engine calls it."""
+
+    space: EmbeddingSpace
+    text: str
+    secs: float = 0.0
+
+    def __call__(self) -> Vectors | None:
+        """Return the question's vector, or None if its model is not there."""
+        begun = time.perf_counter()
+        try:
+            # While documents are embedded for another model, questions still use the old one.
+            return model_of(self.space).embed_query(self.text)
+        except ModelUnavailable:
+            # The start and the log report it; words still find, and later vectors will too.
+            return None
+        finally:
+            self.secs = round(time.perf_counter() - begun, 4)
+
+
 @dataclass(frozen=True)
-class _Candidates:
-    """The candidates of both searches, with their scores: arrays of one length."""
+class _Fused:
+    """The candidates of both searches with one score each."""
 
-    ids: list[UUID]
-    words: Numbers
-    vector: Numbers
-    """NaN where the chunk has no vector yet, or nothing was compared."""
-    coverage: Numbers
-    fused: Numbers
+    found: Candidates
+    scores: Numbers
     calibration: Calibration
-
-    @cached_property
-    def places(self) -> dict[UUID, int]:
-        """Where each chunk stands in the arrays."""
-        return {id: place for place, id in enumerate(self.ids)}
 
     def best_ids(self, count: int) -> list[UUID]:
         """Return the chunks with the highest fused scores, best first; ties in reading order."""
-        return [self.ids[place] for place in np.argsort(-self.fused, kind="stable")[:count]]
+        return [self.found.ids[place] for place in np.argsort(-self.scores, kind="stable")[:count]]
 
     def with_reranked(self, scores: Mapping[UUID, float]) -> dict[UUID, float]:
         """Return the final score of each chunk."""
-        reranked = np.array([scores.get(id, np.nan) for id in self.ids])
+        reranked = np.array([scores.get(id, np.nan) for id in self.found.ids])
         final = (
-            fusion.fuse_reranked(self.fused, reranked, self.calibration.fused_share) if scores else self.fused
+            fusion.fuse_reranked(self.scores, reranked, self.calibration.fused_share)
+            if scores
+            else self.scores
         )
-        return dict(zip(self.ids, final.tolist(), strict=True))
+        return dict(zip(self.found.ids, final.tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class _Meaning:
-    """A question's vector, and the rows among which the nearest are; None and no rows without a model."""
-
-    query: Vectors | None = None
-    rows: Rows = field(default_factory=lambda: np.zeros(0, np.intp))
-    embedding_secs: float = 0.0
-
-
-def _near(view: View, space: EmbeddingSpace, text: str) -> _Meaning:
-    """Embed a question and scan the codes; no step of it queries the database."""
-    clock = StageTimer()
-    query = _embed(space, text)
-    clock.mark("embedding")
-    if query is None:
-        return _Meaning()
-    return _Meaning(query, worth_comparing(view, space, query), clock.timings["embedding"])
-
-
-def _candidates(
-    view: View, space: EmbeddingSpace, words: WordScores, meaning: _Meaning, settings: RankingSettings
-) -> _Candidates:
-    """Return the best of both searches; candidates of one search are also scored by the other."""
-    rows = np.sort(words.best(settings.candidates))
-    similarity = np.full(len(rows), np.nan)
-    if meaning.query is not None:
-        compared = np.union1d(rows, meaning.rows)
-        found = similarities(view, space, meaning.query, compared)
-        rows = np.union1d(rows, best(compared, found, settings.candidates)[0])
-        similarity = found[np.searchsorted(compared, rows)].astype(np.float64)
-        similarity[~np.isfinite(similarity)] = np.nan
-    scores = words.scores[rows].astype(np.float64)
+def _fuse(found: Candidates, space: EmbeddingSpace, settings: RankingSettings) -> _Fused:
     calibration = calibration_of(space.model)
-    fused = fusion.fuse((settings.words * calibration.words, scores), (settings.vector, similarity))
-    return _Candidates(view.chunk_ids(rows), scores, similarity, words.coverage(rows), fused, calibration)
-
-
-def _embed(space: EmbeddingSpace, text: str) -> Vectors | None:
-    # While documents are embedded for another model, questions still use the old one.
-    try:
-        return model_of(space).embed_query(text)
-    except ModelUnavailable:
-        # The start and the log report it; words still find, and later vectors will too.
-        return None
+    words = (settings.words * calibration.words, found.words)
+    return _Fused(found, fusion.fuse(words, (settings.vector, found.similarity)), calibration)
 
 
 # --- Reranking ---------------------------------------------------------------------------------------------
@@ -332,11 +294,12 @@ def _read_chunks(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
 
 
 def _ranked_chunk(
-    chunk: Chunk, candidates: _Candidates, final: Mapping[UUID, float], reranked: Mapping[UUID, float]
+    chunk: Chunk, candidates: _Fused, final: Mapping[UUID, float], reranked: Mapping[UUID, float]
 ) -> RankedChunk:
-    place = candidates.places[chunk.pk]
-    cosine = float(candidates.vector[place])
-    has_vector, coverage = bool(np.isfinite(cosine)), float(candidates.coverage[place])
+    found = candidates.found
+    place = found.places[chunk.pk]
+    cosine = float(found.similarity[place])
+    has_vector, coverage = bool(np.isfinite(cosine)), float(found.coverage[place])
     return RankedChunk(
         chunk,
         final[chunk.pk],
@@ -344,9 +307,9 @@ def _ranked_chunk(
             cosine if has_vector else candidates.calibration.unrelated, coverage
         ),
         Scores(
-            words=float(candidates.words[place]),
+            words=float(found.words[place]),
             vector=cosine if has_vector else None,
-            fused=float(candidates.fused[place]),
+            fused=float(candidates.scores[place]),
             rerank=reranked.get(chunk.pk),
         ),
         coverage,

@@ -15,7 +15,7 @@ from django.core.files.storage import FileSystemStorage
 from accounts.models import Session, Workspace
 from core.locations import Box, LocatedText, OnPage, Page
 from kb.embedding import active_space, embedding_model
-from kb.index.segments import index_document
+from kb.index.writing import index_document
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
 from kb.storage import StoredFile
 

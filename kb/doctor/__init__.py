@@ -7,7 +7,7 @@ interrupted at any moment, and may run while Locus runs.
 from kb.doctor.base import Check, Finding, Result, examine, repair
 from kb.doctor.encryption import LOST_KEYS, NOT_ENCRYPTED
 from kb.doctor.files import MISSING_FILES, OPEN_FILES, ORPHAN_FILES, STALE_CACHES
-from kb.doctor.index import OUTDATED_TERMS, WRONG_INDEX, WRONG_TERMS
+from kb.doctor.index import ENGINE_AWAY, OUTDATED_TERMS, WAITING_CHANGES, WRONG_INDEX, WRONG_TERMS
 from kb.doctor.protection import Protection, protections
 from kb.doctor.rows import (
     CHUNKS_OF_FAILED,
@@ -31,6 +31,8 @@ CHECKS = [
     NO_CHUNKS,
     NO_VECTORS,
     WRONG_COUNT,
+    ENGINE_AWAY,
+    WAITING_CHANGES,
     WRONG_INDEX,
     OUTDATED_TERMS,
     WRONG_TERMS,

@@ -19,7 +19,7 @@ from core.process.file_modes import close_to_others, too_open_paths
 from core.pubsub import document_topic, publish
 from kb.doctor.base import Check, Finding, Unrepairable, lock_document
 from kb.documents import FILE_LOST, document_folder, has_file, remove_cache, reprocess
-from kb.index.segments import index_document
+from kb.index.writing import index_document
 from kb.models import Chunk, Document, Searchable, Stage, Status
 
 BATCH = 1000

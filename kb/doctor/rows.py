@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from kb.doctor.base import Check, Finding, lock_document
 from kb.documents import reprocess
-from kb.index.segments import index_document
+from kb.index.writing import index_document
 from kb.models import Chunk, ChunkVector, Document
 
 SCOPE = (

@@ -18,7 +18,7 @@ from procrastinate.contrib.django import app
 from kb.index.postings import LARGEST_SEGMENT, POSITION, REMOVED, PostingList, Postings
 from kb.index.scope_jobs import defer_for_scope, scope_of_job
 from kb.index.segments import CodesRow, ScopeKey, codes_of, encoded_spaces, lock, new_segment, store_codes
-from kb.models import FINISHED, Segment, SegmentTerm, Term
+from kb.models import FINISHED, ScopeTerm, Segment, SegmentTerm, Term
 
 MOST_UNMERGED = 32
 """The limits in each scope: unmerged segments that a search may have to open,"""
@@ -83,7 +83,14 @@ def forget_terms(timestamp: int) -> None:
     with connection.cursor() as cursor:
         # Wait until transactions that add terms have committed the segments that hold them.
         cursor.execute("LOCK TABLE kb_term IN SHARE ROW EXCLUSIVE MODE")
-    Term.objects.exclude(Exists(SegmentTerm.objects.filter(term=OuterRef("text")))).delete()
+    unused_terms().delete()
+
+
+def unused_terms() -> QuerySet[Term]:
+    """Return the terms that neither a merged segment nor a scope of another engine holds."""
+    merged = SegmentTerm.objects.filter(term=OuterRef("text"))
+    elsewhere = ScopeTerm.objects.filter(term=OuterRef("text"))
+    return Term.objects.exclude(Exists(merged)).exclude(Exists(elsewhere))
 
 
 def _segments_of(key: ScopeKey) -> QuerySet[Segment]:

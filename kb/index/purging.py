@@ -10,15 +10,16 @@ from collections.abc import Sequence
 
 import numpy as np
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 from procrastinate.contrib.django import app
 
+from kb.index.merging import unused_terms
 from kb.index.postings import PostingList
 from kb.index.scope_jobs import defer_for_scope, scope_of_job
 from kb.index.segments import ScopeKey, codes_of, encoded_spaces, lock, store_codes
-from kb.models import Segment, SegmentTerm, Term
+from kb.models import Segment, SegmentTerm
 
 TASK = "purge_segments"
 AFTER_SECS = 20
@@ -62,8 +63,7 @@ def forget_terms_among(terms: Sequence[str]) -> None:
     with connection.cursor() as cursor:
         # Wait until transactions that add terms have committed the segments that hold them.
         cursor.execute("LOCK TABLE kb_term IN SHARE ROW EXCLUSIVE MODE")
-    held = SegmentTerm.objects.filter(term=OuterRef("text"))
-    Term.objects.filter(text__in=terms).exclude(Exists(held)).delete()
+    unused_terms().filter(text__in=terms).delete()
 
 
 @app.periodic(cron="27 * * * *")

@@ -206,7 +206,7 @@ def encoded_spaces(segments: Iterable[Segment]) -> QuerySet[EmbeddingSpace]:
 
 def encode(segment: Segment, space: EmbeddingSpace) -> None:
     """Store the codes of the vectors that a segment's chunks have in `space`, if they have any."""
-    at, vectors = _stored_vectors(segment, space)
+    at, vectors = stored_vectors(chunk_ids(segment), space)
     if not at:
         return
     coder = encoder(space.dimensions)
@@ -216,9 +216,9 @@ def encode(segment: Segment, space: EmbeddingSpace) -> None:
     store_codes(segment, space, row)
 
 
-def _stored_vectors(segment: Segment, space: EmbeddingSpace) -> tuple[list[int], Vectors]:
-    """Return the positions of the chunks that have a vector in `space`, and the vectors."""
-    ids = [id.hex for id in chunk_ids(segment)]
+def stored_vectors(chunk_ids: Sequence[UUID], space: EmbeddingSpace) -> tuple[list[int], Vectors]:
+    """Return the places of the chunks that have a vector in `space`, and the vectors."""
+    ids = [id.hex for id in chunk_ids]
     # Django would read each as text of 384 numbers to parse.
     with connection.cursor() as cursor, psycopg.Cursor(cursor.connection) as binary:
         rows = binary.execute(VECTORS, [f"{{{','.join(ids)}}}", space.pk], binary=True).fetchall()

@@ -88,6 +88,7 @@ class Cache:
 
     def __init__(self) -> None:
         self._segments: OrderedDict[tuple[int, int], OpenSegment] = OrderedDict()
+        self._size = 0
         self._lock = threading.Lock()
 
     def get(self, id: int, version: int, space: int) -> OpenSegment | None:
@@ -102,11 +103,20 @@ class Cache:
     def put(self, segments: Iterable[OpenSegment]) -> None:
         """Cache these segments, and drop those not used for longest."""
         with self._lock:
-            self._segments |= {(segment.id, segment.space): segment for segment in segments}
-            size = sum(segment.nbytes for segment in self._segments.values())
-            while size > settings.INDEX_CACHE_BYTES and self._segments:
+            for segment in segments:
+                key = (segment.id, segment.space)
+                if former := self._segments.pop(key, None):
+                    self._size -= former.nbytes
+                self._segments[key] = segment
+                self._size += segment.nbytes
+            while self._size > settings.INDEX_CACHE_BYTES and self._segments:
                 _, oldest = self._segments.popitem(last=False)
-                size -= oldest.nbytes
+                self._size -= oldest.nbytes
+
+    @property
+    def nbytes(self) -> int:
+        """The approximate memory of all cached segments in bytes."""
+        return self._size
 
 
 _cache = Cache()

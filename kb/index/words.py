@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,45 +101,72 @@ class WordScores:
         return covered / whole if whole else covered
 
 
+class KnownTerms(Protocol):
+    """The terms of the chunks that are searched."""
+
+    def holds(self, term: str) -> bool:
+        """Return whether any chunk has the term."""
+
+    def idf(self, term: str) -> float:
+        """Return the inverse document frequency of a term, also of one that no chunk has."""
+
+    def similar_term(self, term: str, least: float) -> tuple[str, float] | None:
+        """Return the term that shares most trigrams with `term`, and its similarity: `least` to 1."""
+
+
+def read_words(lexicon: KnownTerms, question: Sequence[Expansions]) -> list[QueryWord]:
+    """Weigh the words of a question; a word that does not occur is read as a similar one."""
+    known = [_known_word(lexicon, expansions) for expansions in question]
+    # Most words do not occur: a question in another language, whose words are not misspelt.
+    other = _unknown_word if known.count(None) > max(MOST_MISSPELT, len(known) / 2) else _similar_word
+    return [word or other(lexicon, expansions) for word, expansions in zip(known, question, strict=True)]
+
+
 def score_words(view: View, question: Sequence[Expansions]) -> WordScores:
     """Score all rows for the words of a question; a word that does not occur is read as a similar one."""
     posted = _posted_rows(view, {term for expansions in question for term in expansions})
-    known = [_known_word(view, expansions, posted) for expansions in question]
-    # Most words do not occur: a question in another language, whose words are not misspelt.
-    other = _unknown_word if known.count(None) > max(MOST_MISSPELT, len(known) / 2) else _similar_word
-    words = [
-        word or other(view, expansions, posted) for word, expansions in zip(known, question, strict=True)
-    ]
-    shares = view.lengths.astype(np.float32) / np.float32(max(_mean_length(view), 1.0))
-    norms = np.float32(K1 * (1 - B)) + np.float32(K1 * B) * shares
+    words = read_words(_ViewLexicon(view, posted), question)
+    mean = _mean_length(view)
     scores = np.zeros(view.size, np.float32)
     for word in words:
         for term, idf in word.idf.items():
             found = posted[term]
             often = found.counts.astype(np.float32)
-            scores[found.rows] += word.similarity * idf * often / (often + norms[found.rows])
+            norms = length_norms(view.lengths[found.rows], mean)
+            scores[found.rows] += word.similarity * idf * often / (often + norms)
     return WordScores(scores, words, posted)
 
 
-def _known_word(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord | None:
-    idf = {term: _idf(view, posted[term]) for term in sorted(expansions) if len(posted[term])}
+def length_norms(lengths: NDArray[Any], mean: float) -> NDArray[np.float32]:
+    """Return k1 · (1 - b + b · |d| / avg) for chunks with so many terms."""
+    shares = lengths.astype(np.float32) / np.float32(max(mean, 1.0))
+    norms: NDArray[np.float32] = np.float32(K1 * (1 - B)) + np.float32(K1 * B) * shares
+    return norms
+
+
+def inverse_frequency(chunks: int, holding: int) -> float:
+    """Return idf(t) of a term that `holding` of `chunks` chunks have."""
+    return math.log1p((chunks - holding + 0.5) / (holding + 0.5))
+
+
+def _known_word(lexicon: KnownTerms, expansions: Expansions) -> QueryWord | None:
+    idf = {term: lexicon.idf(term) for term in sorted(expansions) if lexicon.holds(term)}
     return QueryWord(expansions, idf) if idf else None
 
 
-def _similar_word(view: View, expansions: Expansions, posted: dict[str, _Posted]) -> QueryWord:
+def _similar_word(lexicon: KnownTerms, expansions: Expansions) -> QueryWord:
     """Read a word that does not occur as the most similar one that does; numbers are similar to none."""
     for term in sorted(expansions):
         if len(term) < SHORTEST_MISSPELT or any(character.isdigit() for character in term):
             continue
-        if found := view.similar_term(term, LEAST_SIMILARITY):
+        if found := lexicon.similar_term(term, LEAST_SIMILARITY):
             similar, similarity = found
-            posted |= _posted_rows(view, {similar})
-            return QueryWord(expansions, {similar: _idf(view, posted[similar])}, similar, similarity)
-    return _unknown_word(view, expansions, posted)
+            return QueryWord(expansions, {similar: lexicon.idf(similar)}, similar, similarity)
+    return _unknown_word(lexicon, expansions)
 
 
-def _unknown_word(view: View, expansions: Expansions, posted: Mapping[str, _Posted]) -> QueryWord:
-    return QueryWord(expansions, {term: _idf(view, posted[term]) for term in sorted(expansions)})
+def _unknown_word(lexicon: KnownTerms, expansions: Expansions) -> QueryWord:
+    return QueryWord(expansions, {term: lexicon.idf(term) for term in sorted(expansions)})
 
 
 def holding_all(view: View, looked_for: Collection[str]) -> Rows:
@@ -185,12 +213,29 @@ def _in_view(view: View, lists: list[tuple[int, PostingList]]) -> _Posted:
     return _Posted(rows[alive], counts[alive])
 
 
-def _idf(view: View, posted: _Posted) -> float:
-    return math.log1p((view.count - len(posted) + 0.5) / (len(posted) + 0.5))
+@dataclass(frozen=True, slots=True)
+class _ViewLexicon:
+    """The terms of a view; `posted` has those of the question, and gets those that replace them."""
+
+    view: View
+    posted: dict[str, _Posted]
+
+    def holds(self, term: str) -> bool:
+        return len(self.posted[term]) > 0
+
+    def idf(self, term: str) -> float:
+        return inverse_frequency(self.view.count, len(self.posted[term]))
+
+    def similar_term(self, term: str, least: float) -> tuple[str, float] | None:
+        found = self.view.similar_term(term, least)
+        if found:
+            self.posted.update(_posted_rows(self.view, {found[0]}))
+        return found
 
 
 def _mean_length(view: View) -> float:
-    return float(view.lengths[view.alive].mean()) if view.count else 0.0
+    lengths = view.lengths if view.count == view.size else view.lengths[view.alive]
+    return float(lengths.mean()) if view.count else 0.0
 
 
 def highest(scores: NDArray[np.float32], rows: Rows, count: int) -> Rows:

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Count, QuerySet
 
 from kb.embedding.spaces import active_space, model_of
-from kb.index.segments import complete
+from kb.index.writing import complete
 from kb.models import Chunk, ChunkVector, EmbeddingSpace
 
 CHUNKS_AT_ONCE = 128

@@ -14,7 +14,8 @@ from procrastinate.job_context import AbortReason
 from core.endpoint import EndpointUnavailable
 from kb.embedding import queue
 from kb.embedding.spaces import active_space, wanted_space
-from kb.index.segments import complete
+from kb.index.errors import EngineUnavailable
+from kb.index.writing import complete
 from kb.models import EmbeddingSpace
 from kb.reembedding.filling import activate, fill, fill_progress, missing
 
@@ -26,7 +27,7 @@ SWEEP_AFTER_SECS = 60
 RETRIES = RetryStrategy(
     max_attempts=20,
     exponential_wait=2,
-    retry_exceptions={OperationalError, InterfaceError, EndpointUnavailable},
+    retry_exceptions={OperationalError, InterfaceError, EndpointUnavailable, EngineUnavailable},
 )
 
 

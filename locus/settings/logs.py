@@ -39,6 +39,8 @@ LOGGING = {
             *("anthropic", "openai", "pydantic_ai"),
         )
     }
+    # It writes a page for each failure that its caller handles.
+    | {"pymilvus": {"level": "CRITICAL"}}
     # What anybody on the network can cause.
     | {
         name: {"filters": ["flood"]} for name in ("locus.door.middleware", "core.http.hosts", "uvicorn.error")

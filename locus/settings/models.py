@@ -1,5 +1,6 @@
 """Models: embedding, speech, reranking, answers, and descriptions of pictures."""
 
+import re
 from pathlib import Path
 
 from environs import ValidationError, validate
@@ -15,6 +16,11 @@ def _refuse_all_but_speech_models(name: str) -> None:
         check_speech_model(name)
     except FileNotFoundError as error:
         raise ValidationError(f"{error}. Packaged are {', '.join(SPEECH_MODELS)}.") from error
+
+
+def _refuse_all_but_names(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
+        raise ValidationError("Only letters, digits and _, beginning with a letter.")
 
 
 EMBEDDING_BACKEND = env.str("EMBEDDING_BACKEND", "auto")
@@ -33,6 +39,15 @@ SPEECH_MODEL: str = env.str("SPEECH_MODEL", AUTO_SPEECH, validate=_refuse_all_bu
 if SPEECH_MODEL and SPEECH_MODEL not in SPEECH_MODELS:
     SPEECH_MODEL = str(Path(SPEECH_MODEL).expanduser().resolve())
 
+# Read by kb/index/engines/registry.py.
+SEARCH_ENGINE = env.str("SEARCH_ENGINE", "segments")
+MILVUS_URI = env.str("MILVUS_URI", "http://localhost:19530")
+MILVUS_TOKEN = env.str("MILVUS_TOKEN", "")
+MILVUS_DATABASE = env.str("MILVUS_DATABASE", "default")
+# Collections are called so, followed by the number of the embedding space.
+MILVUS_COLLECTION = env.str("MILVUS_COLLECTION", "locus", validate=_refuse_all_but_names)
+MILVUS_PARTITIONS = env.int("MILVUS_PARTITIONS", 64, validate=validate.Range(min=1, max=1024))
+MILVUS_TIMEOUT_SECS = env.float("MILVUS_TIMEOUT_SECS", 5.0, validate=validate.Range(min=0.1))
 INDEX_CACHE_BYTES = env.int("INDEX_CACHE_BYTES", 512 * 1024**2, validate=validate.Range(min=0))
 RERANKER = env.str("RERANKER", "auto")
 RERANKER_MODEL = env.str("RERANKER_MODEL", "")

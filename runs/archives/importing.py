@@ -25,7 +25,8 @@ from kb.collections import MOST_COLLECTIONS
 from kb.documents import queue_ingestion
 from kb.embedding import active_space
 from kb.index.merging import merge_if_due
-from kb.index.segments import ScopeKey, index_vectors
+from kb.index.segments import ScopeKey
+from kb.index.writing import index_vectors
 from kb.jobs import EMBED_TASK, defer_for_document
 from kb.models import (
     Chunk,

@@ -62,7 +62,7 @@ from core.threads import give_connection_back, in_database
 from kb.doctor.protection import protections
 from kb.index.merging import merge
 from kb.index.segments import ScopeKey
-from kb.models import Chunk, Document, DocumentCollection, Segment
+from kb.models import Chunk, Document, DocumentCollection, IndexedDocument, IndexedScope, ScopeTerm, Segment
 from locus.serve.postgres import SUPERUSER
 from runs.models import Execution, ExecutionEvent, TransferKind, WorkspaceTransfer
 from tests.conftest import Cast
@@ -88,6 +88,11 @@ def add_rows(user: User, workspace: Workspace) -> None:
         if name == "merged":
             merge(ScopeKey.of(document))
     DocumentCollection.unscoped.create(workspace=workspace, name="Lighthouses")
+    scope = IndexedScope.unscoped.create(workspace=workspace)
+    ScopeTerm.objects.create(scope=scope, term="lighthous", chunks=1)
+    IndexedDocument.objects.create(
+        document_id=document.pk, scope=scope, chunks=1, length=1, space_ids=[], terms="", counts=b""
+    )
     execution = Execution.unscoped.create(tool="rag_search", user=user, workspace=workspace, inputs={})
     ExecutionEvent.objects.create(execution=execution, seq=1, event="tool_end", data={})
     session = Session.unscoped.create(user=user, workspace=workspace)

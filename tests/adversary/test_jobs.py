@@ -20,6 +20,9 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 Ids = dict[str, str]
 WITHOUT_IDS = {
+    "apply_index_changes",
+    "drop_unused_collections",
+    "switch_engine",
     "builtin:procrastinate.builtin_tasks.remove_old_jobs",
     "procrastinate.builtin_tasks.remove_old_jobs",
     "delete_expired_events",

@@ -23,6 +23,7 @@ from kb.access import live_chunks
 from kb.api.documents import _reply
 from kb.collections import add_collection, delete_collection, document_counts
 from kb.embedding.spaces import active_space
+from kb.index.phrases import narrow_to_phrases
 from kb.index.view import open_view
 from kb.models import Chunk, Document, Status
 from kb.notifications.listing import documents_of
@@ -44,7 +45,6 @@ from search.evaluation.collection import _Texts, collect, count_unfinished
 from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
 from search.inputs import QuestionInput, searched_workspaces
 from search.passages import read_passages
-from search.phrases import narrow_to_phrases
 from tests.conftest import Cast
 from tests.factories import stored_document
 

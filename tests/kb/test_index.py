@@ -23,6 +23,7 @@ from kb.deletion import delete_document
 from kb.doctor import examine, repair
 from kb.doctor.index import WRONG_INDEX
 from kb.embedding import active_space, embedding_model
+from kb.index import nearest
 from kb.index import view as views
 from kb.index.codes import distances, encoder, estimates
 from kb.index.merging import forget_terms, is_due, merge
@@ -216,6 +217,52 @@ def test_many_are_scanned_and_few_compared(
     monkeypatch.setattr("kb.index.nearest.ESTIMATED", 4)
     assert by_meaning(view_of(cast), "herring")[:2] == exact[:2]
     assert len(by_meaning(view_of(cast), "herring")) == 3
+
+
+@pytest.mark.parametrize("share_of_dead", [0.0, 0.3])
+def test_the_coarse_step_proposes_what_a_scan_of_whole_codes_does(
+    monkeypatch: pytest.MonkeyPatch, share_of_dead: float
+) -> None:
+    random = np.random.default_rng(5)
+    query = random.standard_normal(384).astype(np.float32)
+    vectors = random.standard_normal((20_000, 384)).astype(np.float32)
+    vectors[:100] = query + 0.8 * vectors[:100]
+    random.shuffle(vectors)
+    coder = encoder(384)
+    alive = random.random(len(vectors)) >= share_of_dead
+    slabs = [
+        nearest.Slab(
+            begin,
+            np.ascontiguousarray(coder.encode(vectors[begin : begin + 3000]).T),
+            alive[begin : begin + 3000] if share_of_dead else None,
+        )
+        for begin in range(0, len(vectors), 3000)
+    ]
+    monkeypatch.setattr(nearest, "COMPARED", 60)
+    monkeypatch.setattr(nearest, "ESTIMATED", 300)
+    whole = nearest.nearest_codes(slabs, coder, query)
+    monkeypatch.setattr(nearest, "COARSE_FROM", 0)
+    coarse = nearest.nearest_codes(slabs, coder, query)
+    assert alive[coarse].all() or not share_of_dead
+    assert set(coarse.tolist()) == set(whole.tolist())
+    similarity = np.where(alive, vectors @ query, -np.inf)
+    assert set(np.argsort(-similarity)[:20].tolist()) <= set(coarse.tolist())
+
+
+def test_the_cache_stays_within_its_bytes_however_many_scopes_are_opened(cast: Cast) -> None:
+    cache = views.Cache()
+    workspaces = [Workspace.create_for(cast.alice, name=f"number {number}") for number in range(6)]
+    for workspace in workspaces:
+        indexed_document(workspace, "Herring.")
+    view = open_view(principal_of_user(cast.alice), active_space())
+    size = view.segments[0].nbytes
+    with override_settings(INDEX_CACHE_BYTES=2 * size):
+        for segment in view.segments:
+            cache.put([segment, segment])
+            assert 0 < cache.nbytes <= 2 * size
+    last = view.segments[-1]
+    assert cache.get(last.id, last.version, last.space) is last
+    assert cache.get(view.segments[0].id, view.segments[0].version, view.segments[0].space) is None
 
 
 # --- Segments ----------------------------------------------------------------------------------------------

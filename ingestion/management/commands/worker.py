@@ -15,6 +15,7 @@ from ingestion import captioning as describing
 from ingestion.jobs import run_worker
 from ingestion.worker_memory import TooLittleMemory, check_worker_memory
 from kb.embedding import start
+from kb.index import switching
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,8 @@ class Command(BaseCommand):
         for gap in confinement.missing:
             logger.warning("The sandbox for files is incomplete. %s", gap)
         confined = f"Files are read in a sandbox: {confinement}."
-        ready = " ".join(filter(None, ("Worker ready.", start(), describing.start(), confined)))
+        starts = (start(), switching.start(), describing.start())
+        ready = " ".join(filter(None, ("Worker ready.", *starts, confined)))
         try:
             check_worker_memory()
         except TooLittleMemory as error:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from uuid import UUID
 
 import numpy as np
 from django.db.models.functions import Left
@@ -33,13 +35,19 @@ def narrow_to_phrases(principal: Principal, view: View, question: str) -> View:
         return view
     rows = _holding_words(view, phrases)[:MOST_READ]
     ids = view.chunk_ids(rows)
+    holding = holding_phrases(principal, ids, phrases)
+    held = [id in holding for id in ids]
+    return view.narrow(rows[held]) if any(held) else view
+
+
+def holding_phrases(principal: Principal, ids: Sequence[UUID], phrases: Sequence[str]) -> set[UUID]:
+    """Return which of these chunks the principal may find and hold every one of the folded phrases."""
     chunks = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
     texts = {
         id: fold(with_headings(headings, text))
         for id, headings, text in chunks.values_list("pk", "headings", Left("text", MOST_CHARS))
     }
-    held = [all(phrase in texts.get(id, "") for phrase in phrases) for id in ids]
-    return view.narrow(rows[held]) if any(held) else view
+    return {id for id, text in texts.items() if all(phrase in text for phrase in phrases)}
 
 
 def fold(text: str) -> str:

@@ -189,5 +189,9 @@ def subscriber() -> Subscriber:
 
 def _conninfo() -> str:
     """Return the operator's address with all its options (`sslmode=…`), and the database that Django uses
-    now."""
-    return make_conninfo(settings.DATABASE_URL, dbname=str(settings.DATABASES["default"]["NAME"]))
+    now.
+
+    `LISTEN` belongs to a session: behind a pooler of transactions it needs the server itself.
+    """
+    url = settings.DATABASE_DIRECT_URL or settings.DATABASE_URL
+    return make_conninfo(url, dbname=str(settings.DATABASES["default"]["NAME"]))

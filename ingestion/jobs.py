@@ -18,11 +18,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from procrastinate import BaseRetryStrategy, JobContext, RetryDecision
+from procrastinate import BaseRetryStrategy, JobContext, PsycopgConnector, RetryDecision
 from procrastinate.contrib.django import app
 from procrastinate.exceptions import ConnectorException, JobAborted
 from procrastinate.jobs import Job
 from procrastinate.worker import Worker
+from psycopg.conninfo import make_conninfo
 
 from core.errors import DocumentError, Overloaded
 from core.process.memory import give_memory_back
@@ -135,10 +136,18 @@ async def trace_job(call_next: Callable[[], Awaitable[Any]], context: JobContext
         return await call_next()
 
 
+def _worker_connector() -> Any:
+    """Return a connector that can listen: behind a pooler of transactions it needs the server itself."""
+    if settings.DATABASE_DIRECT_URL:
+        database = str(settings.DATABASES["default"]["NAME"])
+        return PsycopgConnector(conninfo=make_conninfo(settings.DATABASE_DIRECT_URL, dbname=database))
+    return app.connector.get_worker_connector()  # type: ignore[attr-defined]
+
+
 @contextmanager
 def _fair_queues() -> Iterator[None]:
     """Let the app take jobs from each workspace in turn, over connections of its own."""
-    connector = app.connector.get_worker_connector()  # type: ignore[attr-defined]
+    connector = _worker_connector()
     with app.replace_connector(connector) as worker_app:
         usual, worker_app.job_manager = worker_app.job_manager, FairJobManager(connector)
         try:

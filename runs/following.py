@@ -15,7 +15,7 @@ from accounts.principal import Principal
 from core.errors import Cancelled
 from core.pubsub import WITHDRAWN, subscriber
 from core.threads import in_database
-from runs.journal import EventCursor, StoredEvent, read, topic
+from runs.journal import EventCursor, StoredEvent, read, replay, topic
 from runs.models import Execution
 from runs.withholding import MADE_OF_ALL, hidden_documents, withhold
 
@@ -40,18 +40,20 @@ async def follow(
         watch_right(principal, partial(messages.put_nowait, "")) as right,
     ):
         was_live = False
+        replayed = await in_database(replay, execution_id, after) if settings.DATABASE_REPLICA_URLS else []
         while True:
             right.require()
-            found = await read(EventCursor(execution_id, after, with_documents=sight.is_unknown))
+            found = await read(EventCursor(execution_id, LAST if replayed else after, sight.is_unknown))
             while not withdrawn.empty():
                 sight.forget(withdrawn.get_nowait())
             if sight.is_unknown and found.documents is None:
                 continue
-            for event in found.events:
+            events = replayed or found.events
+            for event in events:
                 right.require()
                 yield await sight.shown(event, found.documents)
                 after = event.seq
-            if found.events and found.events[-1].is_terminal:
+            if events and events[-1].is_terminal:
                 return
             if found.is_over:
                 if was_live:

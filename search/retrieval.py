@@ -22,6 +22,7 @@ from django.db.models import Q, QuerySet
 from numpy.typing import NDArray
 
 from accounts.principal import Principal
+from core.database.replicas import read
 from core.llm.payment import Payment
 from kb.chunk_size import shorten
 from kb.embedding import ModelUnavailable, active_space, model_of
@@ -166,17 +167,18 @@ def rank(
     embedding = _Embedding(space, question.text)
     embed = embedding if settings.vector else None
     query = IndexQuery(question.text, space, settings.candidates, embed, bool(settings.words))
-    candidates = _fuse(active_engine().candidates(scope, query, clock.mark), space, settings)
+    found = read(lambda: active_engine().candidates(scope, query, clock.mark))
+    candidates = _fuse(found, space, settings)
     chosen = reranker(settings.reranker) if settings.rerank else None
     depth = max(limit if settings.near_duplicates else 2 * limit, chosen.passages if chosen else 0)
-    passages = read_passages(principal, candidates.best_ids(depth))
+    passages = read(lambda: read_passages(principal, candidates.best_ids(depth)))
     clock.mark("passages")
     reranked = _rerank_scores(question.text, passages, chosen, payment)
     clock.mark("rerank")
     final = candidates.with_reranked(reranked)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
     kept = order if settings.near_duplicates else list(distinct(order))
-    results = _read_chunks(principal, [passage.chunk_id for passage in kept[:limit]])
+    results = read(lambda: _read_chunks(principal, [passage.chunk_id for passage in kept[:limit]]))
     clock.mark("read")
     return Ranking(
         [_ranked_chunk(chunk, candidates, final, reranked) for chunk in results],

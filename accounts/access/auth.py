@@ -21,6 +21,7 @@ from accounts.access.rights import still_hold
 from accounts.access.second_factor import lacks_required_factor
 from accounts.access.throttling import UNKNOWN_KEYS, Bucket, take
 from accounts.access.tokens import authenticate_token, is_token
+from accounts.access.writes import WRITER
 from accounts.models import User
 from accounts.principal import Principal, checked_external_user_id
 from accounts.quotas.request_rates import count_request
@@ -213,6 +214,7 @@ class PrincipalAuthentication(BaseAuthentication):
         with unknown_keys_counted(http):
             login = getattr(getattr(http, "session", None), "session_key", None)
             user, principal = identify(headers, cookie_user, http.GET.get("session_id"), login, address_token)
+        setattr(http, WRITER, principal.user_id)
         count_request(http, principal)
         return user, principal
 

@@ -14,6 +14,7 @@ from rest_framework.utils.urls import replace_query_param
 
 from core.api.operations import ApiQuery
 from core.api.validation import DIGITS, ApiModel
+from core.database.replicas import read
 from core.errors import ValidationError
 
 Item = TypeVar("Item")
@@ -52,7 +53,7 @@ def page_of(
     `ordering` is that of a queryset, and total; a sequence has its own order.
     """
     in_pages = _CursorPages(query, ordering) if isinstance(rows, QuerySet) else _SequencePages(query)
-    results = [shown(row) for row in in_pages.paginate_queryset(rows, request) or []]
+    results = read(lambda: [shown(row) for row in in_pages.paginate_queryset(rows, request) or []])
     return page(results=results, next=in_pages.get_next_link(), previous=in_pages.get_previous_link())
 
 

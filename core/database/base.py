@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base as postgresql
@@ -49,6 +50,14 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
         self.execute_wrappers.append(self._execute)
 
     def _execute(self, execute: Execute, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+        if self._is_pooled and self.autocommit and not current_access().is_system:
+            # The role holds for one transaction, so a statement alone becomes one.
+            try:
+                with self.wrap_database_errors, self.connection.transaction():
+                    self.apply_access()
+                    return execute(sql, params, many, context)
+            finally:
+                self._forget_access()
         # The cursor may have been opened in another context.
         self.apply_access()
         return execute(sql, params, many, context)
@@ -69,6 +78,10 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
         # A failed transaction takes only its rollback, which shows nothing.
         if connection.info.transaction_status == TransactionStatus.INERROR:
             return
+        is_idle = connection.info.transaction_status == TransactionStatus.IDLE
+        if self._is_pooled and self.autocommit and is_idle:
+            # `_execute` sets the role within the statement's transaction. The session belongs to everybody.
+            return
         with self.wrap_database_errors:
             if not wanted.is_system and not self._may_restrict(connection):
                 if getattr(connection, _ACCESS, SYSTEM) == SYSTEM:
@@ -76,10 +89,18 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
                 wanted = SYSTEM
             setattr(connection, _ACCESS, _UNKNOWN)
             if wanted.is_system:
-                connection.execute(SHOW_ALL)
+                connection.execute(self._scoped(SHOW_ALL))
             else:
-                connection.execute(SHOW_SOME, _settings(wanted))
+                connection.execute(self._scoped(SHOW_SOME), _settings(wanted))
             setattr(connection, _ACCESS, wanted)
+
+    @property
+    def _is_pooled(self) -> bool:
+        """Whether a pooler gives each transaction another session: then roles hold for one transaction."""
+        return bool(settings.DATABASE_DIRECT_URL) and self.alias == DEFAULT_DB_ALIAS
+
+    def _scoped(self, statement: str) -> str:
+        return statement.replace(", false)", ", true)") if self._is_pooled else statement
 
     def forget_tenant_role(self) -> None:
         """Look for the second role again."""
@@ -94,6 +115,13 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
         return self._has_tenant_role[self.alias]
 
     # PostgreSQL takes a setting back when the transaction or savepoint is that set it.
+
+    def _commit(self) -> Any:
+        try:
+            return super()._commit()  # type: ignore[misc]
+        finally:
+            if self._is_pooled:
+                self._forget_access()
 
     def _rollback(self) -> Any:
         try:
@@ -114,6 +142,7 @@ class DatabaseWrapper(postgresql.DatabaseWrapper):
         return super()._close()  # type: ignore[misc]
 
     def _forget_access(self) -> None:
+        """Send the role again before the next statement, whoever that is for."""
         if self.connection is not None:
             setattr(self.connection, _ACCESS, _UNKNOWN)
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from django.db import connection
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
+from core.database.replicas import read_connection
 from core.row_access import as_system
 from kb.embedding.base import Vectors
 from kb.index.codes import Codes, Encoder, distances, encoder, estimates
@@ -64,7 +64,8 @@ def compare(hex_ids: Sequence[str], space: EmbeddingSpace, query: Vectors) -> ND
     # One string: adapting a thousand ids one by one takes longer than comparing their vectors.
     ids = f"{{{','.join(hex_ids)}}}"
     # The rows are those of a scoped view. Checking the chunk of each again would double the time.
-    with as_system("compares the vectors of rows that the caller may find"), connection.cursor() as cursor:
+    reason = "compares the vectors of rows that the caller may find"
+    with as_system(reason), read_connection().cursor() as cursor:
         cursor.execute(COMPARE, [HalfVector(query).to_text(), ids, space.pk])
         for number, compared in cursor.fetchall():
             similarity[number - 1] = compared

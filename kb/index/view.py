@@ -18,11 +18,12 @@ from uuid import UUID
 
 import numpy as np
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from accounts.principal import Principal
+from core.database.replicas import read_connection
 from kb.index.codes import Codes, encoder
 from kb.index.fetching import fetch_rows
 from kb.index.postings import POSITION, PostingList, Postings
@@ -187,7 +188,8 @@ class View:
     def similar_term(self, term: str, least: float) -> tuple[str, float] | None:
         """Return the term of these rows that shares most trigrams with `term`, and its similarity: `least` to
         1."""
-        with transaction.atomic(), connection.cursor() as cursor:
+        connection = read_connection()
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('pg_trgm.similarity_threshold', %s, true)", [str(least)])
             merged = self._ids(unmerged=False)
             cursor.execute(SIMILAR, {"merged": merged, "term": term, "most": MOST_SIMILAR})

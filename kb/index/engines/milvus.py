@@ -194,9 +194,12 @@ class _Search:
         while True:
             searches = [_search_threads.submit(find, condition, limit) for condition in self.conditions]
             found = [search.result() for search in searches]
-            hits = nlargest(limit, (hit for hits in found for hit in hits), key=lambda hit: hit.score)
-            visible = self._visible([hit.chunk_id for hit in hits])
             is_all = all(len(hits) < limit for hits in found)
+            hits = sorted((hit for hits in found for hit in hits), key=lambda hit: -hit.score)
+            if not is_all:
+                # What comes later may be worse than hits that one of the searches has not returned.
+                hits = hits[:limit]
+            visible = self._visible([hit.chunk_id for hit in hits])
             if len(visible) >= wanted or is_all or limit == MOST_HITS:
                 best = [hit.chunk_id for hit in hits if hit.chunk_id in visible]
                 return {id: visible[id] for id in best[:wanted]}

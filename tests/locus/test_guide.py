@@ -6,6 +6,7 @@ import asyncio
 import html
 import json
 from typing import Any
+from unicodedata import normalize
 
 import pymupdf
 import pytest
@@ -195,9 +196,10 @@ def test_it_is_in_the_language_of_the_pages(guided: None) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_file_is_made_from_the_text(language: str) -> None:
     with pymupdf.open(guide_file(language)) as guide:
-        text = "".join(page.get_text() for page in guide)
+        # Its font joins some letters: “fi” is one.
+        text = normalize("NFKC", "".join(page.get_text() for page in guide))
         sections = {section for section, _ in EXPECTED[language].values()}
         assert all(section in text for section in sections)
         # The outline has no small headings.
-        titles = {title for _, title, _ in guide.get_toc()}
+        titles = {normalize("NFKC", title) for _, title, _ in guide.get_toc()}
         assert len(titles & sections) >= 3

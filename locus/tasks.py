@@ -25,6 +25,7 @@ TASKS = {
     "release_abandoned_charges": "Release abandoned reservations of money",
     "delete_old_audit_entries": "Delete old entries of the audit log",
     "delete_empty_rate_buckets": "Delete counters of rates that count nothing any more",
+    "delete_expired_program_access": "End what has expired of connected programs",
     "examine_knowledge_base": "Examine the knowledge base",
     "delete_workspaces_and_people": "Delete workspaces and people",
     "erase_deleted_workspaces": "Erase deleted workspaces after their grace period",

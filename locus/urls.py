@@ -178,6 +178,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", MetricsView.as_view()),
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.people.login_urls")),
+    path("", include("accounts.oauth.urls")),
     path("", include("locus.page_urls")),
     path("", include("accounts.page_urls")),
     path("", include("assistants.page_urls")),

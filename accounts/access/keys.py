@@ -51,7 +51,7 @@ def create_key(
         user=user,
         name=name,
         prefix=prefix,
-        digest=_digest(secret),
+        digest=digest_of(secret),
         scopes=sorted(set(scopes)),
         narrowed=workspaces is not None,
         expires_at=expires_at,
@@ -86,7 +86,7 @@ def rotate(key: ApiKey, overlap: timedelta) -> str:
         # Two rotations at once must not both return a secret.
         key = ApiKey.objects.select_for_update().get(pk=key.pk)
         secret = _new_secret(key.prefix)
-        key.old_digest, key.digest = key.digest, _digest(secret)
+        key.old_digest, key.digest = key.digest, digest_of(secret)
         key.old_secret_until, key.old_secret_used_at = timezone.now() + overlap, None
         key.secret_number += 1
         key.save(
@@ -101,8 +101,11 @@ def end_old_secret(key: ApiKey) -> None:
 
 
 def keys_within_reach(principal: Principal) -> QuerySet[ApiKey]:
-    """Return the keys that a principal may list and revoke: those of its user, within its narrowing."""
-    own = ApiKey.objects.filter(user_id=principal.user_id)
+    """Return the keys that a principal may list and revoke: those of its user, within its narrowing.
+
+    What the user has allowed connected programs has a page of its own (`accounts.oauth.connections`).
+    """
+    own = ApiKey.objects.filter(user_id=principal.user_id, program=None)
     maker = maker_of(principal)
     if maker is None or not maker.narrowed:
         return own
@@ -167,7 +170,7 @@ def _is_digest(key: ApiKey, field: str, secret: str) -> bool:
 
     The first release made digests with SECRET_KEY. They are rewritten at their first use (ADR 38).
     """
-    stored, digest = getattr(key, field), _digest(secret)
+    stored, digest = getattr(key, field), digest_of(secret)
     if hmac.compare_digest(stored, digest):
         return True
     earlier = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
@@ -177,7 +180,8 @@ def _is_digest(key: ApiKey, field: str, secret: str) -> bool:
     return True
 
 
-def _digest(secret: str) -> str:
+def digest_of(secret: str) -> str:
+    """Return what is stored of a secret."""
     return _keyed_hash(settings.KEY_PEPPER, secret)
 
 

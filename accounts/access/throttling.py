@@ -87,6 +87,8 @@ CHANGE_ADDRESS = AttemptLimit("change of a user's address", 5, 300)
 EXPORT_DATA = AttemptLimit("export of a user's data", 5, 600)
 UNKNOWN_INVITATIONS = AttemptLimit("unknown invitations from an address", 20, 30)
 INVITATION_MAILS = AttemptLimit("mailed invitations of a user", 30, 120)
+PROGRAM_REGISTRATION = AttemptLimit("registration of programs from an address", 20, 30)
+PROGRAM_TOKENS = AttemptLimit("tokens of programs from an address", 120, 1)
 UNKNOWN_KEYS = AttemptLimit("unknown API keys from an address", 60, 1)
 
 

@@ -39,11 +39,7 @@ def described_entries(entries: Iterable[AuditEntry]) -> list[DescribedEntry]:
 def _described(entry: AuditEntry, key: ApiKey | None) -> DescribedEntry:
     how = []
     if entry.key_id:
-        how.append(
-            gettext("with the API key %(prefix)s…") % {"prefix": key.prefix}
-            if key
-            else gettext("with a deleted API key")
-        )
+        how.append(_by_key(key) if key else gettext("with a deleted API key"))
     if entry.external_user_id is not None:
         name = entry.external_user_id
         words = gettext("for %(external_user)s") % {"external_user": name} if name else ""
@@ -57,6 +53,12 @@ def _described(entry: AuditEntry, key: ApiKey | None) -> DescribedEntry:
         details=[(name.replace("_", " "), _value(value)) for name, value in entry.details.items()],
         address=entry.address,
     )
+
+
+def _by_key(key: ApiKey) -> str:
+    if key.program_id is not None:
+        return gettext("by the connected program %(name)s") % {"name": key.name}
+    return gettext("with the API key %(prefix)s…") % {"prefix": key.prefix}
 
 
 def _value(value: JsonValue) -> str:

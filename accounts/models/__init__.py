@@ -1,5 +1,5 @@
 """The tables of people and access, of idempotent requests, of the ledger, of usage,
-of the audit log, of notifications and webhooks."""
+of the audit log, of notifications, webhooks and connected programs."""
 
 from accounts.models.audit import AuditAction, AuditEntry
 from accounts.models.conversations import Session
@@ -14,10 +14,12 @@ from accounts.models.people import (
     EmailUserManager,
     Membership,
     Preferences,
+    Program,
     Theme,
     User,
     Workspace,
 )
+from accounts.models.programs import AuthorizationCode, ProgramToken, ProgramTokenKind
 from accounts.models.usage import DailyUsage, RateBucket, WorkspaceQuota
 from accounts.models.webhooks import (
     DeliveryStatus,
@@ -32,6 +34,7 @@ __all__ = [
     "AttemptBucket",
     "AuditAction",
     "AuditEntry",
+    "AuthorizationCode",
     "Balance",
     "Charge",
     "DailyUsage",
@@ -45,6 +48,9 @@ __all__ = [
     "Notification",
     "NotificationKind",
     "Preferences",
+    "Program",
+    "ProgramToken",
+    "ProgramTokenKind",
     "Purpose",
     "RateBucket",
     "Session",

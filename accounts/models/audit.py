@@ -46,6 +46,8 @@ class AuditAction(models.TextChoices):
     KEY_ROTATED = "key.rotated", gettext_lazy("API key rotated")
     KEY_CHANGED = "key.changed", gettext_lazy("API key changed")
     KEY_REVOKED = "key.revoked", gettext_lazy("API key revoked")
+    PROGRAM_CONNECTED = "program.connected", gettext_lazy("Program connected")
+    PROGRAM_DISCONNECTED = "program.disconnected", gettext_lazy("Program disconnected")
     WEBHOOK_CREATED = "webhook.created", "Webhook created"
     WEBHOOK_CHANGED = "webhook.changed", "Webhook changed"
     WEBHOOK_ROTATED = "webhook.rotated", "Webhook's secret rotated"

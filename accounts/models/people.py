@@ -217,8 +217,36 @@ class Preferences(models.Model):
         return f"Preferences of {self.user}"
 
 
+class Program(models.Model):
+    """A program that has registered, so that it can ask people for access (`accounts.oauth`).
+
+    Anybody may register, under any name. It has no secret: what proves it is where its answers go.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    name = models.CharField(max_length=100)
+    redirect_uris = ArrayField(models.CharField(max_length=500))
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, editable=False, help_text="when it last got a token")
+
+    class Meta:
+        ordering = ["-created_at", "id"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def client_id(self) -> str:
+        """Its id, as OAuth calls it."""
+        return str(self.pk)
+
+
 class ApiKey(models.Model):
-    """A program's credential; the secret itself is never stored (see `accounts.access.keys`)."""
+    """A program's credential; the secret itself is never stored (see `accounts.access.keys`).
+
+    With `program` it is what a person has allowed that program. Nobody has its secret then: the program has
+    tokens, which are good for one address alone.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
@@ -252,6 +280,15 @@ class ApiKey(models.Model):
         on_delete=models.CASCADE,
         related_name="made_keys",
         help_text="The key that made this one, and takes it along when it is revoked.",
+    )
+    program = models.ForeignKey(
+        Program,
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.CASCADE,
+        related_name="keys",
+        help_text="The program that its user has connected by it.",
     )
     expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -39,7 +39,9 @@ class PlannedDeletion:
         alone, blocking = _only_owned(user)
         counts = Counter(count_of([each.pk for each in alone], [user.pk]))
         counts["workspaces"] = len(alone) + 1
-        counts["keys"] = ApiKey.objects.filter(user=user).count()
+        keys = ApiKey.objects.filter(user=user)
+        counts["keys"] = keys.filter(program=None).count()
+        counts["programs"] = keys.exclude(program=None).count()
         administrators = User.objects.filter(is_superuser=True, is_active=True)
         is_last = user.is_superuser and not administrators.exclude(pk=user.pk).exists()
         return cls(counts, alone, blocking, is_last)

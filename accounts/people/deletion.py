@@ -37,6 +37,7 @@ WORDS: dict[str, Callable[[int], str]] = {
     "vectors": lambda count: ngettext("%(count)s vector", "%(count)s vectors", count),
     "files": lambda count: ngettext("%(count)s file", "%(count)s files", count),
     "keys": lambda count: ngettext("%(count)s API key", "%(count)s API keys", count),
+    "programs": lambda count: ngettext("%(count)s connected program", "%(count)s connected programs", count),
 }
 
 

@@ -27,6 +27,7 @@ profile.json         name, address, language, time zone, theme; how you log in
 preferences.json     how your questions are answered
 memberships.json     your workspaces, and your role in each
 api_keys.json        your API keys, without their secrets
+programs.json        the programs that you have connected
 sessions.json        where you are logged in
 conversations.jsonl  your conversations
 messages.jsonl       your questions in them; the answers are among the executions
@@ -48,6 +49,7 @@ def members_of(user: User) -> Iterator[Member]:
     yield "preferences.json", [as_json(preferences or {})]
     yield "memberships.json", [as_json(list(_memberships(user)))]
     yield "api_keys.json", [as_json(list(_keys(user)))]
+    yield "programs.json", [as_json(_programs(user))]
     yield "sessions.json", [as_json(list(_sessions(user)))]
     conversations = Session.unscoped.filter(user=user, external_user_id=None)
     of_conversation = ("id", "workspace_id", "title", "pinned", "shared", "search_scope", "created_at")
@@ -98,7 +100,22 @@ def _memberships(user: User) -> Iterable[dict[str, Any]]:
 
 def _keys(user: User) -> Iterable[dict[str, Any]]:
     names = ("id", "name", "prefix", "scopes", "narrowed", "expires_at", "last_used_at", "created_at")
-    return list(ApiKey.objects.filter(user=user).values(*names))
+    return list(ApiKey.objects.filter(user=user, program=None).values(*names))
+
+
+def _programs(user: User) -> list[dict[str, Any]]:
+    keys = ApiKey.objects.filter(user=user).exclude(program=None).prefetch_related("workspaces")
+    return [
+        {
+            "name": key.name,
+            "redirect_uris": key.program.redirect_uris if key.program else [],
+            "scopes": key.scopes,
+            "workspace_ids": [each.pk for each in key.workspaces.all()],
+            "connected_at": key.created_at,
+            "last_used_at": key.last_used_at,
+        }
+        for key in keys.select_related("program").order_by("created_at")
+    ]
 
 
 def _sessions(user: User) -> Iterable[dict[str, Any]]:

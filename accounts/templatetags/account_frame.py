@@ -23,6 +23,7 @@ SECTIONS: list[tuple[str | Promise, str, frozenset[str]]] = [
     (gettext_lazy("Sessions"), "account_sessions", frozenset()),
     (gettext_lazy("Preferences"), "preferences", frozenset()),
     (gettext_lazy("API keys"), "keys", frozenset()),
+    (gettext_lazy("Connected programs"), "account_programs", frozenset()),
     (gettext_lazy("Usage"), "own_usage", frozenset()),
     (gettext_lazy("Your data"), "account_data", frozenset({"account_export", "account_delete"})),
 ]

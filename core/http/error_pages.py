@@ -14,7 +14,8 @@ from django.views import defaults
 from core import errors
 from core.http.request_id import current_request_id
 
-API_PREFIXES = ("/api/", "/chunks/", "/v1/", "/chat/completions", "/mcp")
+OF_OAUTH = ("/.well-known/oauth-", "/oauth/register", "/oauth/token", "/oauth/revoke")
+API_PREFIXES = ("/api/", "/chunks/", "/v1/", "/chat/completions", "/mcp", *OF_OAUTH)
 PAGE_OF_500 = (Path(settings.BASE_DIR) / "templates" / "500.html").read_text()
 """Read at the start and shown unchanged: it needs neither the database nor a template that may be broken."""
 

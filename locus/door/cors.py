@@ -16,7 +16,7 @@ Headers = list[tuple[bytes, bytes]]
 METHODS = b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 EXPOSED = (
     b"X-Request-Id, X-Execution-Id, ETag, Location, Content-Disposition, Content-Range, Retry-After,"
-    b" RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset"
+    b" WWW-Authenticate, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset"
 )
 PREFLIGHT_SECS = b"600"
 

@@ -8,6 +8,7 @@ PROCRASTINATE_ON_APP_READY = None
 PROCRASTINATE_IMPORT_PATHS = [
     "accounts.external_users.jobs",
     "accounts.notifications.creating",
+    "accounts.oauth.sweeping",
     "accounts.people.deletion_jobs",
     "accounts.webhooks.delivering",
     "ingestion.jobs",

@@ -23,6 +23,8 @@ ACCOUNT_ADAPTER = "accounts.people.adapter.AccountAdapter"
 ADMIN_EMAIL = env.str("ADMIN_EMAIL", "admin@locus.local", validate=validate.Email())
 ADMIN_PASSWORD = env.str("ADMIN_PASSWORD", "")
 SIGNUP_OPEN = env.bool("SIGNUP_OPEN", False)
+# Whether programs may register themselves, so that people can connect them (ADR 69).
+OAUTH_REGISTRATION_OPEN = env.bool("OAUTH_REGISTRATION_OPEN", True)
 # Each new user gets a short guide to Locus as a first document (locus/demo).
 WELCOME_GUIDE = env.bool("WELCOME_GUIDE", True)
 # A deleted workspace can be restored by its owners for so many days; with 0 it is deleted at once.

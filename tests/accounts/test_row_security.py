@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import os
+import secrets
 import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,14 +28,18 @@ from django.utils import timezone
 from accounts import row_security
 from accounts.access.identity import principal_of_user
 from accounts.models import (
+    ApiKey,
     AuditAction,
     AuditEntry,
+    AuthorizationCode,
     Balance,
     Charge,
     DailyUsage,
     ExternalUserDeletion,
     Notification,
     NotificationKind,
+    Program,
+    ProgramToken,
     Session,
     User,
     Webhook,
@@ -110,6 +115,13 @@ def add_rows(user: User, workspace: Workspace) -> None:
     ExternalUserDeletion.unscoped.create(user=user, workspace_ids=[workspace.pk], external_user_id="x")
     WorkspaceTransfer.unscoped.create(kind=TransferKind.EXPORT, user=user, workspace=workspace)
     Notification.unscoped.create(kind=NotificationKind.WEBHOOK_DISABLED, user=user, workspace=workspace)
+    program = Program.objects.create(name="Desk", redirect_uris=["https://desk.example/"])
+    key = ApiKey.objects.create(user=user, program=program, name="Desk", prefix=secrets.token_hex(5))
+    lasting = {"user": user, "scopes": ["read"], "resource": "x", "expires_at": timezone.now(), "key": key}
+    ProgramToken.objects.create(**lasting, digest=secrets.token_hex(), kind="access")
+    AuthorizationCode.objects.create(
+        **lasting, digest=secrets.token_hex(), program=program, workspace_ids=[workspace.pk]
+    )
     webhook = Webhook.unscoped.create(workspace=workspace, url="https://example.org/", events=[], secret="")
     WebhookDelivery.objects.create(webhook=webhook, event="document.indexed", body="{}")
     AuditEntry.unscoped.create(action=AuditAction.DOCUMENT_ADDED, workspace_id=workspace.pk, user=user)

@@ -27,6 +27,7 @@ WITHOUT_IDS = {
     "procrastinate.builtin_tasks.remove_old_jobs",
     "delete_expired_events",
     "delete_empty_rate_buckets",
+    "delete_expired_program_access",
     "delete_idempotency_keys",
     "delete_old_audit_entries",
     "delete_old_invitations",

@@ -40,6 +40,9 @@ PUBLIC = {
     "accounts/oidc/callback/",
     "admin/login/",
     "admin/logout/",
+    ".well-known/oauth-protected-resource",
+    ".well-known/oauth-protected-resource/mcp",
+    ".well-known/oauth-authorization-server",
 }
 """Pages for everybody, which show nothing of anybody."""
 SIGNED = {

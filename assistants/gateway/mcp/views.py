@@ -4,6 +4,7 @@ progress, with a stream."""
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.db import close_old_connections
@@ -11,6 +12,8 @@ from django.http import HttpResponse, HttpResponseBase, StreamingHttpResponse
 from rest_framework.request import Request
 
 from accounts.access.auth import principal_of, raw_headers
+from accounts.oauth.authentication import ProgramAuthentication
+from accounts.oauth.discovery import challenge_of
 from assistants.gateway.mcp.exchange import Exchange
 from assistants.gateway.mcp.server import server_for
 from assistants.gateway.view import GatewayView, base_url_of
@@ -23,8 +26,17 @@ HEADERS = frozenset({b"accept", b"content-type", b"mcp-protocol-version", b"mcp-
 class McpView(GatewayView):
     """The address that clients are given."""
 
+    authentication_classes = [ProgramAuthentication]
     # The body is the protocol's own.
     parser_classes = ()
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Say in a 401 where a program finds out how to be connected."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if response.status_code == 401:
+            is_invalid = "Authorization" in request.headers
+            response["WWW-Authenticate"] = challenge_of(request._request, is_invalid=is_invalid)
+        return response
 
     def post(self, request: Request) -> HttpResponseBase:
         """Answer one message. There is no stream to open (GET), and no session to end (DELETE): 405."""

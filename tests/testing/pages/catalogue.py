@@ -214,9 +214,13 @@ def _account_pages() -> Iterator[PageCase]:
         "data/",
         "data/delete/",
         "sessions/",
+        "programs/",
         "logout/",
     ):
         yield PageCase(page.strip("/").replace("/", "-"), f"accounts/{page}")
+    yield PageCase("programs-newcomer", "accounts/programs/", visitor=NEWCOMER)
+    yield PageCase("program-question", "oauth/authorize", "oauth/authorize?{program_question}")
+    yield PageCase("program-refused", "oauth/authorize", "oauth/authorize?client_id=x", status=400)
     yield PageCase("security-app-add", "accounts/security/app/add/", visitor=NEWCOMER)
     yield PageCase(
         "profile-address-confirm",
@@ -353,6 +357,12 @@ WITHOUT_PAGE = {
         "v1/vector_stores/<str:id>/file_batches/<str:batch_id>",
         "v1/vector_stores/<str:id>/file_batches/<str:batch_id>/files",
         "mcp",
+        ".well-known/oauth-protected-resource",
+        ".well-known/oauth-protected-resource/mcp",
+        ".well-known/oauth-authorization-server",
+        "oauth/register",
+        "oauth/token",
+        "oauth/revoke",
     ],
     "leads to another company's login": ["accounts/oidc/login/", "accounts/oidc/callback/"],
     "refused to everybody": [

@@ -56,7 +56,7 @@ def make_content(server: str, *, files: bool = True) -> PageContent:
         ids |= _answers(api, team) | _assistant(api, team)
     ids |= {"workspace": str(team.pk), "user": str(owner.pk), "colleague": str(colleague.pk)}
     ids |= {"key": str(key.pk)} | _invitation(owner, team) | _second_factors(owner)
-    ids |= _operations(owner, team, ids["report"])
+    ids |= _operations(owner, team, ids["report"]) | _programs(owner, team)
     sessions = {OWNER: _session(owner), NEWCOMER: _session(newcomer)}
     # A login makes links of mails invalid.
     return PageContent(ids | _links(owner, colleague), sessions)
@@ -118,6 +118,37 @@ def _invitation(owner: User, team: Workspace) -> dict[str, str]:
 
     _, secret = invite(principal_of_user(owner), team.pk, Role.VIEWER)
     return {"invitation": secret}
+
+
+def _programs(owner: User, team: Workspace) -> dict[str, str]:
+    """Connect a program, and let another ask."""
+    from urllib.parse import urlencode
+
+    from django.utils import timezone
+
+    from accounts.models import ApiKey, Program
+
+    program = Program.objects.create(name="Desk assistant", redirect_uris=["http://127.0.0.1:3333/callback"])
+    key = ApiKey.objects.create(
+        user=owner,
+        program=program,
+        name=program.name,
+        prefix="d35ca55157",
+        scopes=["read", "write"],
+        narrowed=True,
+        last_used_at=timezone.now(),
+    )
+    key.workspaces.set([team])
+    asking = Program.objects.create(name="Research assistant", redirect_uris=["https://research.example/cb"])
+    asked = {
+        "response_type": "code",
+        "client_id": asking.client_id,
+        "redirect_uri": asking.redirect_uris[0],
+        "scope": "read write",
+        "code_challenge": "c" * 43,
+        "code_challenge_method": "S256",
+    }
+    return {"program_question": urlencode(asked)}
 
 
 def _second_factors(owner: User) -> dict[str, str]:

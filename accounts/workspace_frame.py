@@ -43,6 +43,7 @@ TABS = [
     WorkspaceTab(gettext_lazy("Activity"), "workspace_activity"),
     WorkspaceTab(gettext_lazy("External users"), "external_users"),
     WorkspaceTab("Webhooks", "workspace_webhooks"),
+    WorkspaceTab(gettext_lazy("Tool servers"), "workspace_tool_servers"),
 ]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from runs.events import EventData, Usage
 from search.events import AnswerOutcome, ContextData, Contexts, Phase, WithheldContext
@@ -17,7 +17,9 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-CalledTool = Literal["rag_search", "web_search", "web_fetch", "list_documents", "read_document"]
+ForeignTool = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{0,19}__[A-Za-z0-9_-]{1,40}$")]
+"""A tool of another server: its server's name, and its own."""
+CalledTool = Literal["rag_search", "web_search", "web_fetch", "list_documents", "read_document"] | ForeignTool
 
 
 class ChatPhase(EventData):
@@ -123,6 +125,14 @@ class SearchedWeb(EventData):
     ignored_filters: list[str] = Field(description="filters that no page could be checked against")
 
 
+class WantedFunctionCall(EventData):
+    """A call of a function that the caller has; its output comes with the caller's next request."""
+
+    call_id: str
+    name: str
+    arguments: str = Field(description="JSON")
+
+
 class AnswerResult(EventData):
     """The whole result of `answer`: one answer with one numbering over documents and web pages."""
 
@@ -141,8 +151,11 @@ class AnswerResult(EventData):
     usage: Usage
     timings: dict[str, float] = Field(description="seconds by stage")
     assistant: AnsweringAssistant | None = Field(None, exclude_if=_is_none)
-    stopped_by: Literal["done", "steps", "time", "cost"] | None = Field(
+    stopped_by: Literal["done", "steps", "time", "cost", "functions"] | None = Field(
         None, exclude_if=_is_none, description="of the agent: why it has called no more tools"
+    )
+    function_calls: list[WantedFunctionCall] | None = Field(
+        None, exclude_if=_is_none, description="of the agent: what the caller is asked for before an answer"
     )
 
 
@@ -175,8 +188,11 @@ class WithheldAnswerResult(EventData):
     timings: dict[str, float]
     unavailable: Literal[True]
     assistant: AnsweringAssistant | None = Field(None, exclude_if=_is_none)
-    stopped_by: Literal["done", "steps", "time", "cost"] | None = Field(
+    stopped_by: Literal["done", "steps", "time", "cost", "functions"] | None = Field(
         None, exclude_if=_is_none, description="of the agent: why it has called no more tools"
+    )
+    function_calls: None = Field(
+        None, exclude_if=_is_none, description="of the agent: what the caller is asked for before an answer"
     )
 
 

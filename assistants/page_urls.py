@@ -4,6 +4,7 @@ from django.urls import path
 
 from assistants import views
 from assistants.pages import assistants, bindings
+from assistants.tool_servers import pages as tool_server_pages
 
 urlpatterns = [
     path("", views.ask, name="ask"),
@@ -15,5 +16,6 @@ urlpatterns = [
     path("assistants/<uuid:id>/bindings", bindings.bindings, name="assistant_bindings"),
     path("assistants/<uuid:id>/bindings/<uuid:binding_id>", bindings.binding, name="assistant_binding"),
     path("assistants/<uuid:id>/bindings/<uuid:binding_id>/end", bindings.end_binding, name="end_binding"),
+    path("workspaces/<uuid:id>/tool-servers", tool_server_pages.tool_servers, name="workspace_tool_servers"),
     path("c/<uuid:id>", views.conversation, name="conversation"),
 ]

@@ -14,7 +14,7 @@ from accounts.principal import Principal
 from core.errors import LocusError
 from kb.access import require_changeable
 from kb.changes import Changes, cancel, change
-from kb.collections import with_collection
+from kb.collections import with_collection, without_collection
 from kb.deletion import Receipt, delete_document, record_deletion
 from kb.documents import record_change, reprocess
 from kb.models import Document, DocumentCollection
@@ -75,29 +75,33 @@ def change_many(principal: Principal, documents: Sequence[Document], action: Bul
 
 
 def _add_tags(principal: Principal, action: BulkAction, document: Document) -> None:
-    tags = list(dict.fromkeys([*document.tags, *action.tags]))[:MAX_TAGS]
-    if tags != document.tags:
-        change(principal, document, Changes(tags=tags))
+    def more(row: Document) -> Changes:
+        return Changes(tags=list(dict.fromkeys([*row.tags, *action.tags]))[:MAX_TAGS])
+
+    if more(document).tags != document.tags:
+        change(principal, document, more)
 
 
 def _remove_tags(principal: Principal, action: BulkAction, document: Document) -> None:
-    tags = [tag for tag in document.tags if tag not in action.tags]
-    if tags != document.tags:
-        change(principal, document, Changes(tags=tags))
+    def fewer(row: Document) -> Changes:
+        return Changes(tags=[tag for tag in row.tags if tag not in action.tags])
+
+    if fewer(document).tags != document.tags:
+        change(principal, document, fewer)
 
 
 def _add_to_collection(principal: Principal, action: BulkAction, document: Document) -> None:
-    assert action.collection is not None
-    ids = with_collection(document, action.collection)
-    if ids != document.collection_ids:
-        change(principal, document, Changes(collection_ids=ids))
+    collection = action.collection
+    assert collection is not None
+    if with_collection(document, collection) != document.collection_ids:
+        change(principal, document, lambda row: Changes(collection_ids=with_collection(row, collection)))
 
 
 def _remove_from_collection(principal: Principal, action: BulkAction, document: Document) -> None:
     assert action.collection is not None
-    ids = [id for id in document.collection_ids if id != action.collection.pk]
-    if ids != document.collection_ids:
-        change(principal, document, Changes(collection_ids=ids))
+    id = action.collection.pk
+    if id in document.collection_ids:
+        change(principal, document, lambda row: Changes(collection_ids=without_collection(row, id)))
 
 
 def _move(principal: Principal, action: BulkAction, document: Document) -> None:

@@ -53,24 +53,27 @@ class Changes:
 def change(
     principal: Principal,
     document: Document,
-    changes: Changes,
+    changes: Changes | Callable[[Document], Changes],
     check: Callable[[Document], None] = lambda document: None,
 ) -> Document:
     """Change a document that the principal may change; return it as it is now.
 
-    `check` may raise to refuse the change, given the document's present state. Raises `NotFound` or
-    `Forbidden` for a workspace that it may not be moved to, `Conflict` if the target already has it.
+    New values that follow from present ones, such as a list with one more, are made by a function of the
+    locked row: of two such requests at once neither undoes the other's. `check` may raise to refuse the
+    change, given the document's present state. Raises `NotFound` or `Forbidden` for a workspace that it may
+    not be moved to, `Conflict` if the target already has it.
     """
-    target = changes.workspace_id
-    if target is not None:
-        principal.require_workspace(target, Role.EDITOR)
     with transaction.atomic():
         row = _lock_document(document)
+        wanted = changes(row) if callable(changes) else changes
+        target = wanted.workspace_id
+        if target is not None:
+            principal.require_workspace(target, Role.EDITOR)
         check(row)
-        fields = changes.fields()
+        fields = wanted.fields()
         for name, value in fields.items():
             setattr(row, name, value)
-        if changes.external_id is not None:
+        if wanted.external_id is not None:
             _refuse_second(row, row.workspace_id)
         try:
             with transaction.atomic():

@@ -92,6 +92,11 @@ def with_collection(document: Document, collection: DocumentCollection) -> list[
     return ids
 
 
+def without_collection(document: Document, id: UUID) -> list[UUID]:
+    """Return a document's collections but one."""
+    return [each for each in document.collection_ids if each != id]
+
+
 def _save(collection: DocumentCollection) -> None:
     try:
         with transaction.atomic():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -240,6 +240,15 @@ def sha256_of(upload: File[bytes]) -> str:
     return digest.hexdigest()
 
 
+def _put_into_collections(document: Document, ids: Sequence[UUID]) -> None:
+    """Put a document into more collections; two that do so at once wait for each other."""
+    with transaction.atomic():
+        rows = Document.unscoped.select_for_update().filter(pk=document.pk)
+        for present in rows.values_list("collection_ids", flat=True):
+            document.collection_ids = list(dict.fromkeys([*present, *ids]))
+            document.save(update_fields=["collection_ids", "updated_at"])
+
+
 def _add(principal: Principal, document: Document, upload: File[bytes] | None) -> tuple[Document, bool]:
     """Store a new document, unless its place already has the same.
 
@@ -259,9 +268,8 @@ def _add(principal: Principal, document: Document, upload: File[bytes] | None) -
         else:
             return document, False
     _adopt_external_id(principal, existing, document.external_id)
-    if added := set(document.collection_ids) - set(existing.collection_ids):
-        existing.collection_ids = [*existing.collection_ids, *added]
-        existing.save(update_fields=["collection_ids", "updated_at"])
+    if set(document.collection_ids) - set(existing.collection_ids):
+        _put_into_collections(existing, document.collection_ids)
     if existing.delete_at is not None:
         # Whoever adds it again wants to keep it.
         existing.delete_at = None

@@ -43,6 +43,7 @@ TAGS = [
         "description": "The customers that programs speak for: list, look at, delete.",
     },
     {"name": "Webhooks", "description": "Addresses that are told what happens in a workspace."},
+    {"name": "Tool servers", "description": "Servers whose tools assistants of a workspace may use."},
     {"name": "API keys", "description": "Credentials of programs."},
     {"name": "Deployment", "description": "For its administrators: the model that writes answers."},
     {"name": "Account", "description": "Who is asking, and what they prefer."},

@@ -20,6 +20,7 @@ from assistants.gateway import search_api as gateway_search
 from assistants.gateway.file_search import files_api, store_files_api, stores_api
 from assistants.gateway.file_search import search_api as store_search_api
 from assistants.gateway.mcp.views import McpView
+from assistants.tool_servers import api as tool_servers_api
 from core.api.opaque import OpaqueConverter
 from core.http.by_method import by_method
 from kb.api import (
@@ -125,6 +126,9 @@ api = [
     path("assistants/<uuid:id>/resolved", assistants.AssistantResolvedView.as_view()),
     path("assistants/<uuid:id>/bindings", bindings.BindingsView.as_view()),
     path("assistants/<uuid:id>/bindings/<uuid:binding_id>", bindings.BindingView.as_view()),
+    path("workspaces/<uuid:id>/tool-servers", tool_servers_api.ToolServersView.as_view()),
+    path("tool-servers/<uuid:id>", tool_servers_api.ToolServerView.as_view()),
+    path("tool-servers/<uuid:id>/look", tool_servers_api.ToolServerLookView.as_view()),
     path("sessions", sessions.SessionsView.as_view()),
     path("sessions/<uuid:id>", sessions.SessionView.as_view()),
     path("sessions/<uuid:id>/export", messages.SessionExportView.as_view()),
@@ -151,6 +155,10 @@ gateway = [
     path("v1/vector_stores/<str:id>/search", store_search_api.StoreSearchView.as_view()),
     path("v1/vector_stores/<str:id>/files", store_files_api.StoreFilesView.as_view()),
     path("v1/vector_stores/<str:id>/files/<str:file_id>", store_files_api.StoreFileView.as_view()),
+    path(
+        "v1/vector_stores/<str:id>/files/<str:file_id>/content",
+        store_files_api.StoreFileContentView.as_view(),
+    ),
     path("v1/vector_stores/<str:id>/file_batches", store_files_api.BatchesView.as_view()),
     path("v1/vector_stores/<str:id>/file_batches/<str:batch_id>", store_files_api.BatchView.as_view()),
     path(

@@ -17,7 +17,7 @@ from runs.models import Execution
 
 WITHHELD = {"unavailable": True}
 HIDDEN = {"text_preview": None, "quote": None, "quotes": None, "bbox": None} | WITHHELD
-MADE_OF_ALL = ("response", "content", "asked", "query")
+MADE_OF_ALL = ("response", "content", "asked", "query", "function_calls")
 """The fields whose text may come from any document that was read: of a result, of a partial, of an event.
 
 A self-contained question (`asked`, and `query` of a tool that was asked it) may repeat words of the documents

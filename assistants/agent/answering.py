@@ -9,11 +9,13 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from assistants.agent.functions import arguments_json
 from assistants.agent.loop import Gathered, gather
 from assistants.agent.request import AgentRequest
-from assistants.events import AskedQuestion, ChatPhase
-from runs.events import DocumentsRead, ToolPartialUpdate, ToolUpdate, Trace
+from assistants.events import AskedQuestion, ChatPhase, WantedFunctionCall
+from runs.events import DocumentsRead, ToolPartialUpdate, ToolUpdate, Trace, Usage
 from search.answering import CitedAnswer, answer_from
+from search.citations.resolve import Resolved
 from search.rag import answer_steps, outcome_of
 from search.timing import StageTimer
 from search.web.pipeline import cost_of_run
@@ -64,7 +66,19 @@ class AgentAnswered:
             "usage": self.answer.usage,
             "timings": self.timings,
             "stopped_by": self.gathered.stopped_by,
+            "function_calls": self._function_calls(),
         }
+
+    def _function_calls(self) -> list[WantedFunctionCall] | None:
+        """Return the calls that the caller is asked for; None where there are none."""
+        number = self.asked.run.execution_id.rpartition("_")[2]
+        wanted = [
+            WantedFunctionCall(
+                call_id=f"call_{number}_{index}", name=call.tool, arguments=arguments_json(call.arguments)
+            )
+            for index, call in enumerate(self.gathered.wanted_functions, start=1)
+        ]
+        return wanted or None
 
 
 async def answer_with_tools(
@@ -87,6 +101,11 @@ async def answer_with_tools(
             else:
                 yield step
     clock.mark("gathering")
+    if gathered.wanted_functions:
+        # The caller goes on, and there is nothing to answer before that.
+        nothing = CitedAnswer(Resolved("", {}, []), gathered.planner, Usage(), None, frozenset())
+        yield AgentAnswered(asked, gathered, nothing, await cost_of_run(asked.run), clock.timings)
+        return
 
     yield ToolUpdate(data=ChatPhase(phase="COMPILING_RESULTS", status="started"))
     writing = answer_from(

@@ -8,7 +8,8 @@ web gave; and no word of a query may be known from documents alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Set
 
 from core.errors import ValidationError
 from core.fetch import InvalidUrl, web_url
@@ -33,6 +34,7 @@ class OutboundGuard:
         self._public = _words(typed)
         self._private: set[str] = set()
         self._addresses = set(addresses_in(typed))
+        self._of_server: defaultdict[str, set[str]] = defaultdict(set)
 
     def learn_documents(self, texts: Iterable[str]) -> None:
         """Remember what documents say."""
@@ -45,17 +47,32 @@ class OutboundGuard:
             self._public |= _words(text)
         self._addresses |= {normal for url in urls if (normal := _normal(url))}
 
+    def learn_server(self, server: str, texts: Iterable[str]) -> None:
+        """Remember what a tool server says: it may be asked in its own words, and nobody else may."""
+        for text in texts:
+            words = _words(text)
+            self._private |= words
+            self._of_server[server] |= words
+
     def check_query(self, query: str) -> None:
         """Raise `TextFromDocuments` for a query with words that only documents have."""
-        if not self._private:
-            return
-        secret = _words(query) & self._private - self._public
-        if any(not _is_stop_word(word) for word in secret):
+        if self._is_private(query):
             # Which ones is not said: errors are stored where the words of documents are not.
             raise TextFromDocuments(
                 "The query has words that only documents hold. Use words of the question alone.",
                 param="query",
             )
+
+    def check_argument(self, server: str, text: str) -> None:
+        """Raise `TextFromDocuments` for words that only documents, or other tool servers, have."""
+        if self._is_private(text, self._of_server[server]):
+            raise TextFromDocuments("Use words of the question, or of this server, alone.", param="arguments")
+
+    def _is_private(self, text: str, allowed: Set[str] = frozenset()) -> bool:
+        if not self._private:
+            return False
+        secret = _words(text) & self._private - self._public - allowed
+        return any(not _is_stop_word(word) for word in secret)
 
     def check_address(self, url: str) -> None:
         """Raise `TextFromDocuments` for an address that neither the person nor the web has given."""

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from accounts.principal import Principal
+from assistants.agent.functions import (
+    MOST_FUNCTIONS,
+    MOST_RESULTS,
+    CallerFunction,
+    CallerSide,
+    FunctionResult,
+)
 from assistants.answer import MOST_TURNS, DocumentOptions, EarlierTurn
 from assistants.configuration.resolving import visible_assistant
+from assistants.configuration.settings import DOCUMENT_TOOLS, WEB_TOOLS
 from assistants.followups import Turn
 from core.errors import NotFound
 from search.inputs import QueryText
@@ -35,6 +43,18 @@ class AgentInput(BaseModel):
         None, description="Search only such pages; without `documents` nothing else is searched."
     )
 
+    functions: Annotated[list[CallerFunction], Field(max_length=MOST_FUNCTIONS)] = Field(
+        [], description="Functions of the caller: where one is needed, the result asks for its call."
+    )
+    function_results: Annotated[list[FunctionResult], Field(max_length=MOST_RESULTS)] = Field(
+        [], description="What calls of them gave that earlier results of this question asked for."
+    )
+
+    @model_validator(mode="after")
+    def _check_functions(self) -> Self:
+        self.caller().require_distinct([*DOCUMENT_TOOLS, *WEB_TOOLS])
+        return self
+
     def check_visible(self, principal: Principal) -> None:
         """Raise `NotFound` naming the first thing that the principal can't see."""
         if self.assistant_id is not None:
@@ -44,6 +64,10 @@ class AgentInput(BaseModel):
                 self.documents.check_visible(principal)
             except NotFound as error:
                 raise NotFound(error.message, param=f"documents.{error.param}") from None
+
+    def caller(self) -> CallerSide:
+        """Return what the caller offers and has given."""
+        return CallerSide(self.functions, self.function_results)
 
     def turns(self) -> list[Turn]:
         """Return what was said before, as follow-ups are made self-contained from it."""

@@ -17,6 +17,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from assistants.agent import documents, web
+from assistants.agent.foreign import add_said
 from assistants.agent.guard import OutboundGuard
 from assistants.agent.outcome import AgentTool, CallOutcome, CallSteps, Gathering
 from assistants.agent.planners import ModelPlanner, Planner, RulePlanner, planning_model
@@ -35,7 +36,7 @@ FAILED = "Something went wrong on this server. The log has the details."
 LONGEST_SUBJECT = 500
 """Characters of what a call asks for that its event shows."""
 
-StoppedBy = Literal["done", "steps", "time", "cost"]
+StoppedBy = Literal["done", "steps", "time", "cost", "functions"]
 logger = logging.getLogger(__name__)
 
 
@@ -47,6 +48,10 @@ class Gathered:
     calls: list[ToolCallOfChat] = field(default_factory=list)
     failures: list[LocusError] = field(default_factory=list)
     stopped_by: StoppedBy = "done"
+    wanted_functions: list[AgentCall] = field(default_factory=list)
+    """The calls of functions that the caller is asked for: there is no answer before they are made."""
+    planner: str = ""
+    """The name of the chat model that plans."""
     planned_by: Literal["model", "rules"] = "rules"
 
 
@@ -63,7 +68,8 @@ async def gather(asked: AgentRequest, clock: StageTimer) -> AsyncGenerator[Step 
         async for step in steps:
             yield step
     gathered = run.gathered
-    if gathered.failures and len(gathered.failures) == len(gathered.calls):
+    is_about_functions = gathered.wanted_functions or asked.caller.results
+    if gathered.failures and len(gathered.failures) == len(gathered.calls) and not is_about_functions:
         raise gathered.failures[-1]
     yield gathered
 
@@ -75,10 +81,13 @@ class _GatheringRun:
         self._until = time.monotonic() + asked.limits.max_seconds
         self._made: set[str] = set()
         self._left = asked.limits.max_steps
+        own = {name: TOOLS[name] for name in asked.tools}
+        self._tools = own | {tool.function.name: tool for tool in asked.foreign_tools}
         self.gathered = Gathered(self._gathering.book)
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Yield the events of all calls."""
+        await self._learn_results()
         planner = await self._planner()
         outcomes: list[tuple[AgentCall, JsonValue]] = []
         while self._left:
@@ -87,6 +96,10 @@ class _GatheringRun:
                 return
             planner, calls = await self._next(planner, outcomes)
             if not calls:
+                return
+            wanted = [call for call in calls if call.tool in self._asked.caller.names]
+            if wanted:
+                self.gathered.wanted_functions, self.gathered.stopped_by = wanted, "functions"
                 return
             outcomes = []
             for call in calls[: self._left]:
@@ -100,17 +113,22 @@ class _GatheringRun:
                             yield event
         self.gathered.stopped_by = "steps"
 
+    async def _learn_results(self) -> None:
+        """Number what functions of the caller gave among the sources."""
+        for result in self._asked.caller.results:
+            url = f"locus://functions/{result.name}"
+            await add_said(self._gathering, url, result.name, result.output)
+            # It is the caller's, and no word for the web.
+            self._gathering.guard.learn_documents([result.output])
+
     # --- Planning ------------------------------------------------------------------------------------------
 
     async def _planner(self) -> Planner:
         chat = await in_database(planning_model, self._asked.wanted.generation_model)
         if chat is None:
             return RulePlanner(self._asked)
-        self.gathered.planned_by = "model"
-        return ModelPlanner(self._asked, self._offered(), chat, self._asked.payment)
-
-    def _offered(self) -> list[AgentTool]:
-        return [TOOLS[name] for name in self._asked.tools]
+        self.gathered.planned_by, self.gathered.planner = "model", chat.name
+        return ModelPlanner(self._asked, [*self._tools.values()], chat, self._asked.payment)
 
     async def _next(
         self, planner: Planner, outcomes: Sequence[tuple[AgentCall, JsonValue]]
@@ -126,7 +144,8 @@ class _GatheringRun:
         except (ProviderError, Timeout, Overloaded) as error:
             logger.warning("The planner of %s failed: %s", self._asked.run.execution_id, error.code)
             calls = []
-        if calls or self.gathered.calls or isinstance(planner, RulePlanner):
+        is_under_way = self.gathered.calls or self._asked.caller.results
+        if calls or is_under_way or isinstance(planner, RulePlanner):
             return planner, calls
         self.gathered.planned_by = "rules"
         rules = RulePlanner(self._asked)
@@ -136,9 +155,9 @@ class _GatheringRun:
 
     async def _call(self, call: AgentCall) -> AsyncGenerator[Step | CallOutcome, None]:
         """Yield the events of one call and its outcome, also where it fails."""
-        tool = TOOLS[call.tool] if call.tool in self._asked.tools else None
+        tool = self._tools.get(call.tool)
         if tool is None:
-            names = ", ".join(self._asked.tools)
+            names = ", ".join(self._tools)
             yield CallOutcome({"error": f"There is no tool of this name here: {names} are."}, 0)
             return
         shown = self._begin(call)

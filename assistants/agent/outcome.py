@@ -51,7 +51,9 @@ class AgentTool:
     call: Callable[[Gathering, object], CallSteps]
     """Yields the call's events and last its outcome; raises `LocusError`, also for wrong arguments."""
     subject: str
-    """The argument that says what is asked for."""
+    """The argument that says what is asked for; blank where none does."""
+    is_foreign: bool = False
+    """Whether others have written its description."""
 
 
 def rendered(contexts: Sequence[Context]) -> list[JsonValue]:

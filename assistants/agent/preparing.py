@@ -12,7 +12,9 @@ from django.conf import settings as deployment
 from accounts.ledger.base import Payer
 from accounts.ledger.paying import LedgerPayment
 from accounts.principal import Principal
+from assistants.agent.foreign import foreign_tools
 from assistants.agent.limits import CappedPayment
+from assistants.agent.outcome import AgentTool
 from assistants.agent.planners import planning_model
 from assistants.agent.request import AgentRequest
 from assistants.configuration.resolving import ConfiguredAssistant
@@ -61,6 +63,7 @@ class AgentSetup:
     web: WebOptions
     payment: CappedPayment
     assistant: AnsweringAssistant | None
+    foreign_tools: Sequence[AgentTool] = ()
 
     def rewriter(self) -> Rewriter | None:
         """Return what makes follow-ups self-contained by a model; it may ask the database."""
@@ -82,6 +85,7 @@ class AgentSetup:
             self.payment,
             self.assistant,
             carried_from,
+            self.foreign_tools,
         )
 
 
@@ -123,6 +127,8 @@ def set_up(
         else AnsweringAssistant(
             id=found.id, name=found.name, version=found.version, binding_id=found.binding_id
         ),
+        # Who wants documents alone wants nothing that leaves for elsewhere.
+        foreign_tools(found) if found and narrowing.web is not None else (),
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from accounts.principal import Principal
+from assistants.agent.functions import NO_CALLER, CallerSide
 from assistants.agent.limits import CappedPayment
 from assistants.configuration.settings import AgentLimits, AgentToolName
 from assistants.events import AnsweringAssistant
@@ -16,6 +18,9 @@ from search.generation.base import Corpus
 from search.preferences import RagSettings
 from search.retrieval import Question
 from search.web.inputs import WebOptions
+
+if TYPE_CHECKING:
+    from assistants.agent.outcome import AgentTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,10 @@ class AgentRequest:
     """Who answers, as the result says it."""
     carried_from: Sequence[UUID] = ()
     """The documents whose words the question may repeat."""
+    foreign_tools: Sequence[AgentTool] = ()
+    """Of other people's servers."""
+    caller: CallerSide = NO_CALLER
+    """The functions of the caller, and what they gave."""
 
     def about(self, query: str) -> Question:
         """Return a question within the scope."""
@@ -48,7 +57,9 @@ class AgentRequest:
     @property
     def corpus(self) -> Corpus:
         """What the answer may be written from."""
-        has_web = any(tool.startswith("web_") for tool in self.tools)
+        # What a foreign tool or a function says is cited like a page.
+        has_foreign = bool(self.foreign_tools or self.caller.results)
+        has_web = has_foreign or any(tool.startswith("web_") for tool in self.tools)
         if not has_web:
             return Corpus.DOCUMENTS
         has_documents = any(not tool.startswith("web_") for tool in self.tools)

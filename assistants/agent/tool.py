@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from accounts.principal import Principal
 from assistants.agent.answering import AgentAnswered, answer_with_tools
 from assistants.agent.inputs import AgentInput
+from assistants.agent.planners import planning_model
 from assistants.agent.preparing import (
     AgentSetup,
     Narrowing,
@@ -24,6 +26,7 @@ from assistants.configuration.recorded import chosen, configured_for, stored
 from assistants.configuration.settings import AssistantSettings
 from assistants.events import AnswerResult, ChatPhase
 from assistants.followups import self_contained
+from core.errors import ValidationError
 from core.threads import in_database
 from runs.context import Run
 from runs.events import ToolEnd, ToolUpdate, Yielded
@@ -59,7 +62,9 @@ async def _ask(setup: AgentSetup, inputs: AgentInput) -> AgentRequest:
     rewriter = await in_database(setup.rewriter) if inputs.history else None
     question = await self_contained(inputs.query, inputs.turns(), rewriter=rewriter)
     typed = "\n".join([*(turn.question for turn in inputs.history), inputs.query, question.question])
-    return setup.request(question, typed)
+    caller = inputs.caller()
+    caller.require_distinct([tool.function.name for tool in setup.foreign_tools])
+    return replace(setup.request(question, typed), caller=caller)
 
 
 def narrowing_of(inputs: AgentInput) -> Narrowing:
@@ -87,6 +92,10 @@ def admit_agent(principal: Principal, inputs: AgentInput, workspace_id: UUID) ->
         options: WebOptions = inputs.web
         admit_web_search(principal, options.search(inputs.query), workspace_id)
     require_tools(principal, _settings(principal, inputs), narrowing_of(inputs), workspace_id)
+    if inputs.functions and planning_model(_settings(principal, inputs).model or "") is None:
+        raise ValidationError(
+            "Only a chat model asks for calls of functions, and none is connected here.", param="functions"
+        )
 
 
 def begin_agent(principal: Principal, inputs: AgentInput, execution: Execution) -> dict[str, Any]:

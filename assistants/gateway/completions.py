@@ -13,13 +13,14 @@ from assistants.gateway.errors import UnsupportedParameter, UnsupportedTool, err
 from assistants.gateway.request import MOST_ITEMS, GatewayFields, ModelName, require_plain_text
 from assistants.gateway.response import OURS
 from assistants.gateway.stream import WITHHELD
-from assistants.gateway.wanted_tools import NO_FUNCTIONS, WantedTools, wanted_tools, web_options
+from assistants.gateway.wanted_tools import WantedTools, wanted_tools, web_options
 from core.errors import ValidationError
 from runs.journal import StoredEvent
 from runs.models import Execution
 from search.web.inputs import WebFilters
 
 PLACE = "web_search_options"
+TOOL_CALLS = "tool_calls"
 FIRST = {"role": "assistant", "content": ""}
 
 
@@ -57,7 +58,7 @@ class CompletionsRequest(GatewayFields):
     def require_supported(self) -> None:
         """Raise for what can't be kept: silence would promise it."""
         if self.functions:
-            raise UnsupportedTool(NO_FUNCTIONS, param="functions")
+            raise UnsupportedTool("functions is the name of earlier years: send tools.", param="functions")
         if self.n not in (None, 1):
             raise UnsupportedParameter("There is one answer to a question: n must be 1.", param="n")
         require_plain_text(self.response_format, "response_format")
@@ -122,11 +123,26 @@ class CompletionFacts:
 
 def completion_of(facts: CompletionFacts, result: Mapping[str, Any], usage: Json) -> Json:
     """Return the whole completion."""
-    cited = _cited(facts, result)
+    cited, calls = _cited(facts, result), _tool_calls(result)
     message = {"role": "assistant", "content": cited.text, "refusal": None, "annotations": cited.annotations}
-    choice = {"index": 0, "message": message, "delta": FIRST, "finish_reason": "stop", "logprobs": None}
+    reason = "stop"
+    if calls:
+        message, reason = message | {"content": None, "tool_calls": calls}, TOOL_CALLS
+    choice = {"index": 0, "message": message, "delta": FIRST, "finish_reason": reason, "logprobs": None}
     envelope = facts.envelope("chat.completion", result.get("model"))
     return envelope | {"choices": [choice], "usage": theirs(usage)} | cited.sources
+
+
+def _tool_calls(result: Mapping[str, Any]) -> list[Json]:
+    """Return the calls of functions that the caller is asked for."""
+    return [
+        {
+            "id": call["call_id"],
+            "type": "function",
+            "function": {"name": call["name"], "arguments": call["arguments"]},
+        }
+        for call in result.get("function_calls") or ()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +226,11 @@ class CompletionChunks:
         cited, model = _cited(self._facts, result), result.get("model")
         if rest := cited.text[len(self._sent) :]:
             yield self._chunk({"content": rest})
-        last = self._chunk({"annotations": cited.annotations}, "stop", model) | cited.sources
+        calls = _tool_calls(result)
+        for index, call in enumerate(calls):
+            yield self._chunk({"tool_calls": [{"index": index} | call]})
+        reason = TOOL_CALLS if calls else "stop"
+        last = self._chunk({"annotations": cited.annotations}, reason, model) | cited.sources
         if not self._wants_usage:
             yield last | {"usage": theirs(usage)}
             return

@@ -19,6 +19,7 @@ from uuid import UUID
 
 from accounts.access.identity import AskerFields
 from accounts.principal import Principal
+from assistants.agent.planners import planning_model
 from assistants.gateway.conversation import Conversation
 from assistants.gateway.errors import ModelNotFound, UnsupportedTool
 from assistants.gateway.wanted_tools import WantedTools
@@ -45,6 +46,8 @@ _PLACES = {
         "documents": "documents",
         "web": "web",
         "assistant_id": "model",
+        "functions": "functions",
+        "function_results": "query",
     },
     "answer": {"query": "query", "history": "query", "documents": "documents", "web": "web"},
 }
@@ -75,6 +78,8 @@ class Plan:
 
 def plan_of(principal: Principal, request: GatewayRequest) -> Plan:
     """Return the call of a request; raise `LocusError` for everything that can be told before it runs."""
+    if request.tools.functions and planning_model("") is None:
+        raise UnsupportedTool("A chat model calls functions, and none is connected here.", param="tools")
     asker = {name: value for name, value in request.asker.items() if name in AskerFields.model_fields}
     principal = validated(AskerFields, asker).asker(principal)
     workspace_id = request.asker.get("workspace_id")
@@ -84,7 +89,12 @@ def plan_of(principal: Principal, request: GatewayRequest) -> Plan:
         paying = paying_workspace(principal, UUID(workspace_id) if workspace_id else None)
         model = model_for(principal, paying, request.models)
         wanted = request.tools or _switched_on(principal, paying)
-        name, inputs = _tool_and_inputs(wanted, request.conversation, request.param)
+        wanted.functions = request.tools.functions
+        wanted.params |= request.tools.params
+        if wanted.functions or request.conversation.function_results:
+            name, inputs = "agent", _inputs_with_functions(wanted, request.conversation)
+        else:
+            name, inputs = _tool_and_inputs(wanted, request.conversation, request.param)
     else:
         model, wanted = assistant.name, request.tools
         name, inputs = "agent", _agent_inputs(assistant, wanted, request.conversation)
@@ -124,7 +134,21 @@ def _agent_inputs(assistant: Assistant, wanted: WantedTools, conversation: Conve
     narrowed = {"documents": wanted.documents, "web": web}
     given = {name: options for name, options in narrowed.items() if options is not None}
     asked = {"query": conversation.question, "history": conversation.history}
-    return {**asked, "assistant_id": str(assistant.pk), **given}
+    return {**asked, "assistant_id": str(assistant.pk), **given, **_functions(wanted, conversation)}
+
+
+def _inputs_with_functions(wanted: WantedTools, conversation: Conversation) -> dict[str, Any]:
+    web = wanted.web if wanted.web is not None or wanted.fetch is None else {}
+    both = {"documents": wanted.documents, "web": web}
+    given = {name: options for name, options in both.items() if options is not None}
+    asked = {"query": conversation.question, "history": conversation.history}
+    return {**asked, **given, **_functions(wanted, conversation)}
+
+
+def _functions(wanted: WantedTools, conversation: Conversation) -> dict[str, Any]:
+    """Return the caller's functions, and what they gave, where there are any."""
+    given = {"functions": wanted.functions, "function_results": conversation.function_results}
+    return {name: value for name, value in given.items() if value}
 
 
 def model_for(principal: Principal, workspace_id: UUID, names: list[str]) -> str:
@@ -180,6 +204,9 @@ def _param(tool: str, param: str, wanted: WantedTools, question: str) -> str:
         return question
     if place == "model":
         return "model"
+    if place == "functions":
+        # `functions[0].name` is within `tools[n]`, and n counts other tools, too.
+        return "tools"
     inner = rest if tool in ("answer", "agent") else param
     where = wanted.params.get(place, "tools")
     return f"{where}.{inner}" if inner else where

@@ -118,9 +118,31 @@ def completed_fields(facts: ResponseFacts, execution: Execution, result: Mapping
     ]
     if execution.tool == "web_fetch":
         found = [fetch_item(facts, result)]
-    cited = text_of(execution, result, facts.base_url)
-    output = [*found, message_item(facts, cited)]
-    return {"output": output, "model": result.get("model") or facts.model}
+    return {
+        "output": [*found, *last_items(facts, execution, result)],
+        "model": result.get("model") or facts.model,
+    }
+
+
+def last_items(facts: ResponseFacts, execution: Execution, result: Mapping[str, Any]) -> list[Json]:
+    """Return the answer, or the calls of functions that the caller is asked for before there is one."""
+    calls = function_items(facts, result)
+    return calls or [message_item(facts, text_of(execution, result, facts.base_url))]
+
+
+def function_items(facts: ResponseFacts, result: Mapping[str, Any]) -> list[Json]:
+    """Return the items of the calls that the caller is asked for."""
+    return [
+        {
+            "type": "function_call",
+            "id": facts.item_id("fc", number),
+            "call_id": call["call_id"],
+            "name": call["name"],
+            "arguments": call["arguments"],
+            "status": "completed",
+        }
+        for number, call in enumerate(result.get("function_calls") or (), start=1)
+    ]
 
 
 def text_of(execution: Execution, result: Mapping[str, Any], base_url: str) -> CitedText:

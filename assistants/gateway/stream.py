@@ -11,6 +11,7 @@ from assistants.gateway.response import (
     ResponseFacts,
     completed_fields,
     fetch_item,
+    function_items,
     message_item,
     search_item,
     text_of,
@@ -93,11 +94,8 @@ class ResponseEvents:
     def _begin_message(self) -> Iterator[Event]:
         if self._writes:
             return
-        self._writes, self._thinks = True, False
-        yield "response.reasoning.stopped", {}
-        for index, item in enumerate(self._items):
-            yield "response.output_item.added", {"output_index": index, "item": item}
-            yield "response.output_item.done", {"output_index": index, "item": item}
+        self._writes = True
+        yield from self._show_items()
         begun = {
             "type": "message",
             "id": self._facts.item_id("msg"),
@@ -108,6 +106,14 @@ class ResponseEvents:
         yield "response.output_item.added", {"output_index": len(self._items), "item": begun}
         part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
         yield "response.content_part.added", self._place | {"part": part}
+
+    def _show_items(self) -> Iterator[Event]:
+        """Yield what was found, once it is known what it is for."""
+        self._thinks = False
+        yield "response.reasoning.stopped", {}
+        for index, item in enumerate(self._items):
+            yield "response.output_item.added", {"output_index": index, "item": item}
+            yield "response.output_item.done", {"output_index": index, "item": item}
 
     def _delta(self, text: str) -> Event:
         self._sent += text
@@ -125,6 +131,10 @@ class ResponseEvents:
         if execution.tool == "web_fetch":
             self._items = [fetch_item(self._facts, result)]
             yield "response.reasoning.fetch_url_results", {"contents": self._items[0]["contents"]}
+        if items := function_items(self._facts, result):
+            yield from self._function_calls(items)
+            yield "response.completed", {"response": self._whole(result, items) | {"usage": usage}}
+            return
         yield from self._begin_message()
         cited = text_of(execution, result, self._facts.base_url)
         if rest := cited.text[len(self._sent) :]:
@@ -136,11 +146,28 @@ class ResponseEvents:
         yield "response.content_part.done", self._place | {"part": text_part(cited)}
         item = message_item(self._facts, cited)
         yield "response.output_item.done", {"output_index": len(self._items), "item": item}
+        yield "response.completed", {"response": self._whole(result, [item]) | {"usage": usage}}
+
+    def _whole(self, result: Mapping[str, Any], last: list[Json]) -> Json:
+        """Return the response at its end; `last` are its last items."""
+        execution = self._facts.execution
         response = self._facts.skeleton("completed") | completed_fields(self._facts, execution, result)
         if execution.tool == "agent":
             # As it was streamed: an item for each call.
-            response |= {"output": [*self._items, item]}
-        yield "response.completed", {"response": response | {"usage": usage}}
+            response |= {"output": [*self._items, *last]}
+        return response
+
+    def _function_calls(self, items: list[Json]) -> Iterator[Event]:
+        """Yield the calls that the caller is asked for, instead of a message."""
+        yield from self._show_items()
+        for index, item in enumerate(items, start=len(self._items)):
+            place = {"item_id": item["id"], "output_index": index}
+            begun = item | {"arguments": "", "status": "in_progress"}
+            yield "response.output_item.added", {"output_index": index, "item": begun}
+            yield "response.function_call_arguments.delta", place | {"delta": item["arguments"]}
+            named = {"name": item["name"], "arguments": item["arguments"]}
+            yield "response.function_call_arguments.done", place | named
+            yield "response.output_item.done", {"output_index": index, "item": item}
 
     def fail(self, error: Mapping[str, Any], status: str, usage: Json | None) -> Iterator[Event]:
         """Yield the end of a response that fails; both clients read the error, each in another place."""

@@ -23,10 +23,7 @@ WEB_TYPES = (
     "web_search_preview_2025_03_11",
 )
 DOCUMENTS, FILE_SEARCH, FETCH = "rag_search", "file_search", "fetch_url"
-NO_FUNCTIONS = (
-    "Functions are not supported: answers here are composed from documents and web pages, by a pipeline that "
-    "hands no functions to its language model."
-)
+NO_CHOICE = "Whether a function is called is decided by the model here: tool_choice can't name one."
 LISTS = {"allowed_domains": "", "blocked_domains": "-"}
 """OpenAI's names of lists of domains, and what each entry begins with in ours."""
 
@@ -55,6 +52,8 @@ class WantedTools:
     documents: dict[str, Any] | None = None
     web: dict[str, Any] | None = None
     fetch: FetchTool | None = None
+    functions: list[dict[str, Any]] = field(default_factory=list)
+    """Of the caller, as `agent` takes them."""
     params: dict[str, str] = field(default_factory=dict)
     """By the field of `answer`: where in the request its options stand."""
 
@@ -68,7 +67,7 @@ def wanted_tools(tools: Sequence[Any], choice: Any) -> WantedTools:
     chosen = _chosen(choice)
     for index, tool in enumerate(tools):
         _add(wanted, tool, f"tools[{index}]", chosen)
-    if chosen and tools and not wanted:
+    if chosen and tools and not wanted and not wanted.functions:
         raise ValidationError("tool_choice names a tool that is not among tools.", param="tool_choice")
     return wanted
 
@@ -84,7 +83,7 @@ def _chosen(choice: Any) -> str | None:
         return None
     kind = choice.get("type") if isinstance(choice, Mapping) else None
     if kind == "function":
-        raise UnsupportedTool(NO_FUNCTIONS, param="tool_choice")
+        raise UnsupportedTool(NO_CHOICE, param="tool_choice")
     if not isinstance(kind, str):
         raise ValidationError("tool_choice must be auto, required, none or {type}.", param="tool_choice")
     return kind
@@ -93,7 +92,10 @@ def _chosen(choice: Any) -> str | None:
 def _add(wanted: WantedTools, tool: Any, param: str, chosen: str | None) -> None:
     kind = tool.get("type") if isinstance(tool, Mapping) else None
     if kind == "function":
-        raise UnsupportedTool(NO_FUNCTIONS, param=f"{param}.type")
+        if chosen is None:
+            wanted.functions.append(_function(tool, param))
+            wanted.params["functions"] = "tools"
+        return
     if not isinstance(kind, str) or kind not in (*WEB_TYPES, DOCUMENTS, FILE_SEARCH, FETCH):
         raise UnsupportedTool(
             f"There is no tool “{kind}” here: {DOCUMENTS}, {WEB_TYPES[0]} and {FETCH} are.",
@@ -116,6 +118,15 @@ def _add(wanted: WantedTools, tool: Any, param: str, chosen: str | None) -> None
         wanted.fetch = _validated(FetchTool, options, param)
     else:
         wanted.web = web_options(options, param)
+
+
+def _function(tool: Mapping[str, Any], param: str) -> dict[str, Any]:
+    """Return a function in the form of `agent`: chat completions have it one level deeper."""
+    inner = tool.get("function", tool)
+    if not isinstance(inner, Mapping) or not isinstance(inner.get("name"), str):
+        raise ValidationError("A function has a name.", param=f"{param}.name")
+    names = ("name", "description", "parameters")
+    return {name: inner[name] for name in names if inner.get(name) is not None}
 
 
 def _only_known(options: dict[str, Any], param: str) -> dict[str, Any]:

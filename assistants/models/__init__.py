@@ -1,4 +1,4 @@
-"""The tables of conversations and of assistants."""
+"""The tables of conversations, of assistants and of the servers whose tools they use."""
 
 from assistants.models.assistants import (
     Assistant,
@@ -9,6 +9,7 @@ from assistants.models.assistants import (
     Visibility,
 )
 from assistants.models.conversations import ChatAnswer, ChatMessage
+from assistants.models.tool_servers import ToolServer
 
 __all__ = [
     "Assistant",
@@ -18,5 +19,6 @@ __all__ = [
     "ChatAnswer",
     "ChatMessage",
     "SessionAssistant",
+    "ToolServer",
     "Visibility",
 ]

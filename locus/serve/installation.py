@@ -18,6 +18,7 @@ from rich.console import Console
 from accounts.models import User
 from accounts.people.reader_language import user_language
 from accounts.webhooks.managing import renew_secrets
+from assistants.tool_servers.managing import renew_tool_secrets
 from locus.demo import add_guide
 from search.generation.connection import renew_encryption
 
@@ -41,6 +42,7 @@ def install(console: Console) -> Login | None:
             call_command("migrate", interactive=False, verbosity=0)
         renew_encryption()
         renew_secrets()
+        renew_tool_secrets()
     if not static_files_are_current():
         with step(console, "Collecting static files"):
             collect_static_files()

@@ -25,6 +25,8 @@ def _refuse_all_but_prices(entries: list[str]) -> None:
 
 
 WEB_TOOLS = env.bool("WEB_TOOLS", True)
+# Whether admins may let assistants use tools of other servers, by the Model Context Protocol (ADR 70).
+TOOL_SERVERS = env.bool("TOOL_SERVERS", True)
 # For one search, however many requests it takes.
 WEB_SEARCH_TIMEOUT_SECS = env.float("WEB_SEARCH_TIMEOUT_SECS", 10.0, validate=validate.Range(min=0.1))
 WEB_SEARCH_RESULTS = env.int("WEB_SEARCH_RESULTS", 5, validate=validate.Range(min=1, max=20))

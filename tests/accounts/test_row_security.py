@@ -58,6 +58,7 @@ from assistants.models import (
     ChatAnswer,
     ChatMessage,
     SessionAssistant,
+    ToolServer,
     Visibility,
 )
 from core.database import base as backend
@@ -107,6 +108,7 @@ def add_rows(user: User, workspace: Workspace) -> None:
     AssistantVersion.objects.create(assistant=assistant, number=1, name="Guide", settings={})
     Binding.objects.create(assistant=assistant, kind=BindingKind.PAGE)
     SessionAssistant.objects.create(session=session, assistant=assistant)
+    ToolServer.unscoped.create(workspace=workspace, name="tickets", url="https://example.org/mcp")
     costs = {"purpose": Purpose.MODEL, "provider": "x", "lease_until": timezone.now()}
     Charge.unscoped.create(workspace=workspace, amount=Decimal(1), **costs)
     Balance.unscoped.get_or_create(workspace=workspace)

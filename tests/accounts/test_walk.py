@@ -20,7 +20,15 @@ from accounts.people.invitations import invite
 from accounts.roles import Role
 from assistants.gateway.file_search.batches import FileBatch
 from assistants.gateway.response import response_id
-from assistants.models import Assistant, AssistantVersion, Binding, BindingKind, ChatMessage, Visibility
+from assistants.models import (
+    Assistant,
+    AssistantVersion,
+    Binding,
+    BindingKind,
+    ChatMessage,
+    ToolServer,
+    Visibility,
+)
 from kb.models import Document, DocumentCollection
 from locus.urls import api, urlpatterns
 from runs.lifecycle import begin
@@ -50,6 +58,7 @@ class Owned:
     webhook: Webhook
     assistant: Assistant
     binding: Binding
+    tool_server: ToolServer
 
     def address(self, route: str) -> str:
         """Fill a route's parameters with alice's ids."""
@@ -70,6 +79,7 @@ class Owned:
             "files": self.document.pk,
             "vector": self.collection.pk,
             "webhooks": self.webhook.pk,
+            "tool-servers": self.tool_server.pk,
             "assistants": self.assistant.pk,
         }
         filled = re.sub(r"<\w+:id>", str(ids.get(kind[1])), route)
@@ -108,6 +118,9 @@ def own(cast: Cast) -> Owned:
         workspace=cast.team,
         invitation=invite(principal_of_user(cast.alice), cast.team.pk, Role.VIEWER)[0],
         member=cast.bob,
+        tool_server=ToolServer.unscoped.create(
+            workspace=cast.team, name="tickets", url="https://example.org/mcp"
+        ),
         webhook=Webhook.unscoped.create(
             workspace=cast.team, made_by=cast.alice, url="https://example.org/", events=[], secret=""
         ),
@@ -138,8 +151,8 @@ ROUTES = list(routes())
 OF_AN_OBJECT = [(method, route) for method, route in ROUTES if ":id>" in route]
 # Keys, workspaces, assistants and invitations belong to users, whichever external user they speak for.
 # External users are for admins who speak for none.
-OF_USERS = re.compile("api-keys|workspaces|invitations|external-user|webhooks|assistants")
-OF_ADMINS = re.compile("/workspaces/|/external-user|/webhooks|/assistants/")
+OF_USERS = re.compile("api-keys|workspaces|invitations|external-user|webhooks|tool-servers|assistants")
+OF_ADMINS = re.compile("/workspaces/|/external-user|/webhooks|/tool-servers|/assistants/")
 OF_AN_EXTERNAL_USER = [(m, r) for m, r in OF_AN_OBJECT if not OF_USERS.search(r)]
 
 

@@ -15,6 +15,7 @@ AN_ID = re.compile(r"(^|[_-])ids?$", re.IGNORECASE)
 
 KINDS = {
     "assistant_id": "assistant",
+    "assistant_ids": "assistant",
     "binding_id": "binding",
     "key_id": "key",
     "workspace": "workspace",
@@ -49,6 +50,7 @@ PATHS = {
     "messages": "message",
     "passkeys": "passkey",
     "sessions": "session",
+    "tool-servers": "tool server",
     "webhooks": "webhook",
     "workspaces": "workspace",
 }

@@ -45,6 +45,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "NewWebhook": {"url": "https://example.org/hook", "events": ["document.indexed"]},
     "PatchedWebhookPatch": {"description": "Taken"},
     "WebhookRotation": {},
+    "NewToolServer": {"name": "new", "url": "https://example.org/mcp"},
+    "PatchedToolServerPatch": {"is_enabled": False},
     "NewWorkspace": {"name": "new"},
     "PatchedDocumentPatch": {"title": "Taken"},
     "PatchedMemberPatch": {"role": "viewer"},

@@ -163,6 +163,7 @@ def _of_files() -> list[Place]:
         Place("document", one, "file_id", None, "GET"),
         Place("document", one, "file_id", lambda id: {"attributes": {"x": 1}}),
         Place("document", one, "file_id", None, "DELETE"),
+        Place("document", f"{one}/content", "file_id", None, "GET"),
         Place("document", batches, "file_ids", lambda id: {"file_ids": [id]}),
         Place("document", batches, "files", lambda id: {"files": [{"file_id": id}]}),
         Place("document", batch, "batch_id", None, "GET", batch_of),
@@ -206,6 +207,7 @@ PLACES = [
     _of_mcp(
         "rag_search", "filters.collection_ids", "collection", lambda id: {"collection_ids": [id]}, query="jam"
     ),
+    _of_mcp("ask_assistant", "assistant", "assistant", str, query="jam"),
     _of_mcp("add_document", "workspace_id", "workspace", str, text="jam", wait_secs=0),
     _of_mcp("add_document", "collection_id", "collection", str, text="jam", wait_secs=0),
     _of_mcp("add_document", "session_id", "session", str, text="jam", wait_secs=0),

@@ -32,6 +32,8 @@ from accounts.roles import KeyScope, Role
 from accounts.scope import ScopedModel
 from accounts.usage.reading import Period, UsageGrouping, UsageRows
 from accounts.webhooks.managing import visible_webhook, webhooks_of
+from assistants.models import ToolServer
+from assistants.tool_servers.managing import tool_servers_of, visible_tool_server
 from core.errors import Forbidden, NotFound
 from tests.accounts.test_row_security import add_rows
 from tests.conftest import Cast
@@ -44,6 +46,10 @@ MANAGING: dict[str, Callable[[Principal, UUID], object]] = {
     "lock a workspace": lambda principal, id: locked_workspace(principal, id, Role.ADMIN).__enter__(),
     "look at webhooks": webhooks_of,
     "look at a webhook": lambda principal, id: visible_webhook(principal, Webhook.unscoped.get().pk),
+    "look at tool servers": tool_servers_of,
+    "look at a tool server": lambda principal, id: visible_tool_server(
+        principal, ToolServer.unscoped.get().pk
+    ),
 }
 """By what it does: a step that only a person does, or a key with the scope `admin`."""
 
@@ -67,7 +73,7 @@ def test_no_rule_of_a_model_shows_a_strangers_rows(cast: Cast, alice: Principal,
                 assert not model.objects.addressable_by(principal).exists()
 
 
-@pytest.mark.parametrize("model", [DailyUsage, Notification, Session, Webhook])
+@pytest.mark.parametrize("model", [DailyUsage, Notification, Session, ToolServer, Webhook])
 def test_no_rule_shows_an_external_user_its_makers_rows(
     cast: Cast, alice: Principal, model: type[ScopedModel]
 ) -> None:
@@ -80,6 +86,7 @@ def test_no_rule_shows_an_external_user_its_makers_rows(
 @pytest.mark.parametrize("step", MANAGING)
 def test_keys_without_the_scope_manage_nothing(cast: Cast, alice: Principal, step: str) -> None:
     Webhook.unscoped.create(workspace=cast.team, url="https://example.org/", events=[], secret="")
+    ToolServer.unscoped.create(workspace=cast.team, name="tickets", url="https://example.org/mcp")
     weak = replace(alice, scopes=frozenset({KeyScope.READ, KeyScope.WRITE}))
     with pytest.raises(Forbidden, match="scope"):
         MANAGING[step](weak, cast.team.pk)

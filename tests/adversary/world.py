@@ -41,6 +41,7 @@ from assistants.models import (
     Binding,
     BindingKind,
     ChatMessage,
+    ToolServer,
     Visibility,
 )
 from core.encryption import encrypt
@@ -105,7 +106,7 @@ class Attacker:
             return thing.workspace in self.asker.workspaces
         if thing.kind == "passkey":
             return self.name.startswith("alice")
-        if thing.kind in ("external user", "webhook"):
+        if thing.kind in ("external user", "webhook", "tool server"):
             administers = self.asker.external is None and self.asker.user in thing.admins
             return administers and thing.workspace in self.asker.workspaces
         assert thing.rule is not None
@@ -155,6 +156,10 @@ class World:
             secret=encrypt(new_secret()),
         )
         yield Thing("webhook", str(webhook.pk), "of the team", workspace=team, admins=admins)
+        server = ToolServer.unscoped.create(
+            workspace=self.team, made_by=alice, name="tickets", url=f"https://{SECRET}.example.org/mcp"
+        )
+        yield Thing("tool server", str(server.pk), "of the team", workspace=team, admins=admins)
         yield from self._assistants(alice)
         hidden = Workspace.create_for(alice, name=f"{SECRET} hidden")
         Workspace.objects.filter(pk=hidden.pk).update(deleted_at=timezone.now())

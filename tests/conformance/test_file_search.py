@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from typing import Any
 from uuid import uuid4
@@ -72,9 +73,15 @@ def test_a_program_from_upload_to_answer(gateway: Gateway, client: Any, worker: 
     citation = response.output[-1].content[0].annotations[0]
     assert (citation.type, citation.file_id, citation.filename) == ("file_citation", hit.file_id, "solar.txt")
 
+    content = client.vector_stores.files.content(hit.file_id, vector_store_id=store.id)
+    assert " ".join(part.text for part in content.data).split() == SOLAR.split()
+    assert {part.type for part in content} == {"text"}
+
     deleted = client.files.delete(hit.file_id)
     assert (deleted.id, deleted.deleted) == (hit.file_id, True)
     assert client.vector_stores.retrieve(store.id).file_counts.total == 1
+    with pytest.raises(openai.NotFoundError):
+        client.vector_stores.files.content(hit.file_id, vector_store_id=store.id)
     assert client.vector_stores.delete(store.id).deleted
     assert [each.filename for each in client.files.list()] == ["town.txt", "solar.pdf"]
 
@@ -251,3 +258,22 @@ def test_a_viewer_reads_and_a_key_that_reads_changes_nothing(
         ):
             with pytest.raises(openai.PermissionDeniedError):
                 change()
+
+
+def test_one_file_into_many_stores_at_once(gateway: Gateway, client: Any, document: Document) -> None:
+    """Programs attach a file to several stores side by side: none of them is forgotten."""
+    stores = [client.vector_stores.create(name=f"Store {number}") for number in range(6)]
+
+    def attach(store: Any) -> str:
+        return str(client.vector_stores.files.create(store.id, file_id=str(document.pk)).vector_store_id)
+
+    def detach(store: Any) -> bool:
+        return bool(client.vector_stores.files.delete(str(document.pk), vector_store_id=store.id).deleted)
+
+    with ThreadPoolExecutor(len(stores)) as threads:
+        assert list(threads.map(attach, stores)) == [store.id for store in stores]
+        document.refresh_from_db()
+        assert {str(id) for id in document.collection_ids} == {store.id for store in stores}
+        assert all(threads.map(detach, stores[1:]))
+    document.refresh_from_db()
+    assert [str(id) for id in document.collection_ids] == [stores[0].id]

@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from accounts.access.identity import principal_of_user
 from accounts.access.keys import create_key
 from assistants.gateway.mcp import resources
+from assistants.models import Assistant, AssistantVersion, Visibility
 from kb.models import Document
 from tests.conformance.gateway import PAGE, QUESTION, SOLAR, Gateway
 from tests.conftest import Cast
@@ -75,6 +76,42 @@ async def test_the_tools(gateway: Gateway, document: Document, mode: str) -> Non
         }
         from_web = await called(client, "web_search", query=QUESTION, mode="answer")
         assert "[1]" in from_web["answer"]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_assistants_are_asked(gateway: Gateway, cast: Cast, document: Document, mode: str) -> None:
+    @sync_to_async
+    def make(name: str, visibility: Visibility, **settings: Any) -> str:
+        made = Assistant.unscoped.create(
+            workspace=cast.team, user=cast.alice, name=name, description="Energy.", visibility=visibility
+        )
+        AssistantVersion.objects.create(assistant=made, number=1, name=name, settings=settings)
+        return str(made.pk)
+
+    guide = await make("Guide", Visibility.WORKSPACE, tools=["rag_search"])
+    await make("Alice's own", Visibility.MINE, tools=["rag_search"])
+    async with client_of(gateway, gateway.key, mode) as client:
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert [*listed] == [*TOOLS, "ask_assistant"]
+        described = listed["ask_assistant"].description
+        assert "Guide: Energy." in described and "Alice's own: Energy." in described
+        for name in ("Guide", guide, "Alice's own"):
+            answer = await called(client, "ask_assistant", assistant=name, query=QUESTION)
+            assert "42 gigawatt hours in 2023. [1]" in answer["answer"]
+            assert [source["id"] for source in answer["sources"]] == [1]
+    async with client_of(gateway, cast.keys["bob"], mode) as client:
+        described = {tool.name: tool for tool in (await client.list_tools()).tools}[
+            "ask_assistant"
+        ].description
+        assert "Guide" in described and "Alice" not in described
+        refused = await client.call_tool("ask_assistant", {"assistant": "Alice's own", "query": QUESTION})
+        assert json.loads(refused.content[0].text)["error"]["code"] == "not_found"
+    async with client_of(gateway, cast.keys["charlie"], mode) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == TOOLS
+        # Nobody learns whether it exists.
+        for name in (guide, "Guide"):
+            refused = await client.call_tool("ask_assistant", {"assistant": name, "query": QUESTION})
+            assert json.loads(refused.content[0].text)["error"]["code"] == "not_found"
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

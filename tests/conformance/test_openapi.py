@@ -10,7 +10,7 @@ from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import AsyncClient
+from django.test import AsyncClient, override_settings
 from drf_spectacular.drainage import GENERATOR_STATS
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
@@ -27,6 +27,7 @@ from tests.conftest import Cast, make_cast
 from tests.factories import chunk_id, indexed_document, stored_document
 from tests.testing.chat_models import OpenAiProvider
 from tests.testing.paths import SAMPLES
+from tests.testing.tool_server import ToolServerDouble
 
 WITH_ADDRESS_TOKEN = {
     "GET /api/v1/documents/{id}/events",
@@ -279,6 +280,16 @@ async def test_replies_have_the_shapes_of_the_schema(schema: Any) -> None:
     await called("POST", "/api/v1/webhooks/{id}/test", ids=webhook, status=202)
     await called("GET", "/api/v1/webhooks/{id}/deliveries", ids=webhook)
     await called("DELETE", "/api/v1/webhooks/{id}", ids=webhook, status=204)
+    with ToolServerDouble() as tickets, override_settings(WEB_FETCH_ALLOW=[tickets.address]):
+        tickets.offer("lookup", "Finds a ticket.")
+        server = {"name": "tickets", "url": tickets.url, "secret": "x"}
+        made = await called("POST", "/api/v1/workspaces/{id}/tool-servers", server, ids=harbour, status=201)
+        await called("GET", "/api/v1/workspaces/{id}/tool-servers", ids=harbour)
+        tool_server = {"{id}": made["id"]}
+        await called("POST", "/api/v1/tool-servers/{id}/look", ids=tool_server)
+    await called("PATCH", "/api/v1/tool-servers/{id}", {"tools": ["lookup"]}, ids=tool_server)
+    await called("GET", "/api/v1/tool-servers/{id}", ids=tool_server)
+    await called("DELETE", "/api/v1/tool-servers/{id}", ids=tool_server, status=204)
     address = "/api/v1/workspaces/{id}/export"
     export = await called("POST", address, ids=harbour, status=202)
     await sync_to_async(run_transfer)(UUID(export["id"]))

@@ -260,7 +260,7 @@ def test_a_citation_that_does_not_hold_is_never_sent(gateway: Gateway) -> None:
 REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"model": "gpt-5"}, "model_not_found", "model"),
     ({"tools": [{"type": "computer"}]}, "unsupported_tool", "tools[0].type"),
-    ({"tools": [{"type": "function", "name": "f", "parameters": {}}]}, "unsupported_tool", "tools[0].type"),
+    ({"tools": [{"type": "function", "name": "f", "parameters": {}}]}, "unsupported_tool", "tools"),
     ({"store": True}, "unsupported_parameter", "store"),
     ({"background": True}, "unsupported_parameter", "background"),
     ({"previous_response_id": "resp_1"}, "unsupported_parameter", "previous_response_id"),

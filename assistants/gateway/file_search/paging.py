@@ -33,6 +33,14 @@ class StoreFilesQuery(ObjectsQuery):
     filter: Literal["in_progress", "completed", "failed", "cancelled"] | None = None
 
 
+class StoreContentQuery(BaseModel):
+    """From which passage on the words of a file are wanted."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    after: int = Field(0, ge=0, le=10_000_000)
+
+
 class FilesQuery(ObjectsQuery):
     """Which files are listed; larger pages than ours are cut, and the client asks for the next."""
 
@@ -40,7 +48,7 @@ class FilesQuery(ObjectsQuery):
     purpose: str | None = None
 
 
-def query_of(request: Request, model: type[ObjectsQuery] = ObjectsQuery) -> Any:
+def query_of(request: Request, model: type[BaseModel] = ObjectsQuery) -> Any:
     """Return what the address asks for, as `model` has it; raise `ValidationError`."""
     return validated(model, request.query_params.dict())
 

@@ -20,7 +20,7 @@ from assistants.gateway.file_search.finding import (
     files_of_store,
     visible_store,
 )
-from assistants.gateway.file_search.paging import StoreFilesQuery, page_of_rows, query_of
+from assistants.gateway.file_search.paging import StoreContentQuery, StoreFilesQuery, page_of_rows, query_of
 from assistants.gateway.file_search.shapes import (
     IN_STORE,
     MOST_ATTRIBUTES,
@@ -32,13 +32,15 @@ from assistants.gateway.file_search.shapes import (
 from assistants.gateway.view import ChangingView, GatewayView
 from core.api.validation import validated
 from core.errors import ValidationError
-from kb.access import require_changeable
+from kb.access import live_chunks, require_changeable
 from kb.api.finding import changeable_document
 from kb.changes import Changes, change
-from kb.collections import with_collection
+from kb.collections import with_collection, without_collection
 from kb.metadata import checked_metadata
 from kb.models import Document, DocumentCollection
 
+CONTENT_PAGE = 1000
+"""Passages of a file's content in one reply."""
 Attributes = Annotated[
     dict[Annotated[str, Field(max_length=64)], Annotated[str, Field(max_length=512)] | int | float | bool],
     Field(max_length=MOST_ATTRIBUTES),
@@ -108,7 +110,7 @@ class StoreFileView(ChangingView):
         document = file_of_store(principal, store, file_id)
         require_changeable(principal, document)
         body = validated(FileChange, request.data)
-        changed = change(principal, document, Changes(metadata=_metadata(document, body.attributes)))
+        changed = change(principal, document, lambda row: Changes(metadata=_metadata(row, body.attributes)))
         return Response(file_of_store_json(changed, store.pk))
 
     def delete(self, request: Request, id: str, file_id: str) -> Response:
@@ -117,9 +119,32 @@ class StoreFileView(ChangingView):
         store = changeable_store(principal, id)
         document = file_of_store(principal, store, file_id)
         require_changeable(principal, document)
-        left = [one for one in document.collection_ids if one != store.pk]
-        change(principal, document, Changes(collection_ids=left))
+        change(principal, document, lambda row: Changes(collection_ids=without_collection(row, store.pk)))
         return Response(deleted_json(document.pk, "vector_store.file.deleted"))
+
+
+class StoreFileContentView(GatewayView):
+    """The words of one file of a store."""
+
+    def get(self, request: Request, id: str, file_id: str) -> Response:
+        """Return the text that was read of the file: its passages in order, as many as a page holds.
+
+        `after` is the `next_page` of the page before.
+        """
+        principal = principal_of(request)
+        document = file_of_store(principal, visible_store(principal, id), file_id)
+        after = query_of(request, StoreContentQuery).after
+        chunks = live_chunks(principal, document).order_by("ordinal")
+        rows = list(chunks.values_list("text", flat=True)[after : after + CONTENT_PAGE + 1])
+        has_more = len(rows) > CONTENT_PAGE
+        return Response(
+            {
+                "object": "vector_store.file_content.page",
+                "data": [{"type": "text", "text": text} for text in rows[:CONTENT_PAGE]],
+                "has_more": has_more,
+                "next_page": str(after + CONTENT_PAGE) if has_more else None,
+            }
+        )
 
 
 class BatchesView(ChangingView):
@@ -168,10 +193,13 @@ def put_into(
 ) -> Document:
     """Put a document into a collection; raise `NotFound`, `Forbidden`, or `Conflict` at another place."""
     document = changeable_document(principal, file_id)
-    changes = Changes(
-        collection_ids=with_collection(document, store),
-        metadata=None if attributes is None else _metadata(document, attributes),
-    )
+
+    def changes(row: Document) -> Changes:
+        return Changes(
+            collection_ids=with_collection(row, store),
+            metadata=None if attributes is None else _metadata(row, attributes),
+        )
+
     return change(principal, document, changes)
 
 

@@ -10,9 +10,11 @@ from channels.db import database_sync_to_async
 from pydantic import BaseModel, ConfigDict, Field
 
 from accounts.principal import Principal
+from assistants.configuration.assistants import listed_assistants
 from assistants.gateway.cited import address_of
 from assistants.gateway.mcp import adding
 from assistants.gateway.mcp.running import Json, ModelCall, answer_json, run
+from assistants.gateway.plan import assistant_named
 from core.api.validation import validated
 from core.errors import NotFound
 from core.threads import in_database
@@ -27,6 +29,9 @@ from search.web.inputs import WebSearchInput
 from search.web.preferences import are_web_tools_offered
 from search.web.web_fetch import DESCRIPTION, WebFetchInput
 
+ASK_ASSISTANT = "ask_assistant"
+MOST_ASSISTANTS = 50
+"""So many are named where the tool is listed; others may be asked all the same."""
 MOST_TEXT = 100_000
 """Characters of a document that are handed out at once."""
 
@@ -55,6 +60,13 @@ class ListArguments(_Arguments):
     tag: str | None = Field(None, min_length=1, max_length=100)
     limit: int = Field(50, ge=1, le=200, strict=True)
     offset: int = Field(0, ge=0, le=1_000_000, strict=True)
+
+
+class AskArguments(_Arguments):
+    """What `ask_assistant` takes."""
+
+    assistant: str = Field(min_length=1, max_length=100, description="Its name or id.")
+    query: QueryText = Field(description="The question, as specific as possible.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +177,37 @@ def _listed_document(document: Document, base_url: str) -> Json:
     }
 
 
+# --- Assistants --------------------------------------------------------------------------------------------
+
+
+async def _ask_assistant(call: ModelCall) -> Json:
+    asked = validated(AskArguments, call.arguments)
+    id = await in_database(_assistant_id, call.principal, asked.assistant)
+    return answer_json(await run(call, "agent", {"query": asked.query, "assistant_id": id}), call.base_url)
+
+
+def _assistant_id(principal: Principal, name: str) -> str:
+    found = assistant_named(principal, [name])
+    if found is None:
+        raise NotFound("There is no such assistant that you can ask.", param="assistant")
+    return str(found.pk)
+
+
+def ask_assistant(principal: Principal) -> McpTool | None:
+    """Return the tool that asks an assistant, with those that the principal may ask; None without any."""
+    rows = listed_assistants(principal).order_by("name", "pk")[:MOST_ASSISTANTS]
+    known = [f"{row.name}{f': {row.description}' if row.description else ''}" for row in rows]
+    if not known:
+        return None
+    return McpTool(
+        ASK_ASSISTANT,
+        "Asks an assistant that people of Locus have set up, and returns its answer with citations. "
+        f"These can be asked: {'; '.join(known)}",
+        _schema(AskArguments),
+        _ask_assistant,
+    )
+
+
 # --- Executions --------------------------------------------------------------------------------------------
 
 
@@ -186,9 +229,11 @@ async def _web_fetch(call: ModelCall) -> Json:
     return await run(call, "web_fetch", call.arguments)
 
 
-def offered_tools() -> Sequence[McpTool]:
-    """Return the tools that this deployment has."""
-    return [tool for tool in TOOLS.values() if are_web_tools_offered() or not tool.of_the_web]
+def offered_tools(principal: Principal) -> Sequence[McpTool]:
+    """Return the tools that this deployment has for a principal; it asks the database."""
+    own = [tool for tool in TOOLS.values() if are_web_tools_offered() or not tool.of_the_web]
+    assistants = ask_assistant(principal)
+    return [*own, assistants] if assistants else own
 
 
 def _schema(model: type[BaseModel], **changed: Mapping[str, Any]) -> Json:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.webhooks.managing import renew_secrets
+from assistants.tool_servers.managing import renew_tool_secrets
 from kb.file_encryption import encrypted_storage
 from search.generation.connection import renew_encryption
 
@@ -19,7 +20,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Encrypt anew; exits with 1 if something can't be decrypted."""
-        lost = renew_encryption() + renew_secrets()
+        lost = renew_encryption() + renew_secrets() + renew_tool_secrets()
         if storage := encrypted_storage():
             lost += storage.keys.wrap_anew()
         if lost:

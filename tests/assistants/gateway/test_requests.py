@@ -17,6 +17,7 @@ from assistants.gateway.wanted_tools import wanted_tools
 from core.errors import NotFound, UnknownField, ValidationError
 from tests.conftest import Cast
 
+CALL = {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": "{}"}
 WEB, DOCUMENTS, FETCH = {"type": "web_search"}, {"type": "rag_search"}, {"type": "fetch_url"}
 
 
@@ -63,7 +64,9 @@ class TestConversation:
                 "input[0].content[0].type",
             ),
             ([user([{"type": "text", "text": 1}])], ValidationError, "input[0].content[0].text"),
-            ([{"type": "function_call_output", "call_id": "x"}], UnsupportedTool, "input[0]"),
+            ([user("x"), {"type": "function_call_output", "call_id": "x"}], ValidationError, "input[1]"),
+            ([user("x"), CALL], ValidationError, "input"),
+            ([user("x"), CALL | {"name": None}], ValidationError, "input[1]"),
             ([{"type": "computer_call"}], ValidationError, "input[0].type"),
         ],
     )
@@ -72,8 +75,41 @@ class TestConversation:
             conversation_of(items, "input")
         assert refused.value.param == param
 
+    def test_functions_of_both_protocols(self) -> None:
+        output = {"type": "function_call_output", "call_id": "c1", "output": "Sunny."}
+        deeper = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+        for items in (
+            [user("x"), CALL, output],
+            [
+                user("x"),
+                {"role": "assistant", "content": None, "tool_calls": [deeper]},
+                {"role": "tool", "tool_call_id": "c1", "content": "Sunny."},
+            ],
+        ):
+            found = conversation_of(items, "input")
+            assert (found.question, found.history) == ("x", [])
+            assert found.function_results == [
+                {"call_id": "c1", "name": "weather", "arguments": "{}", "output": "Sunny."}
+            ]
+            # The next question is another one.
+            later = conversation_of([*items, assistant("It is sunny."), user("And now?")], "input")
+            assert (later.question, later.function_results) == ("And now?", [])
+            assert later.history == [{"question": "x", "answer": "It is sunny."}]
+
 
 class TestTools:
+    def test_functions_of_the_caller(self) -> None:
+        shape = {"type": "object", "properties": {}}
+        flat = {"type": "function", "name": "f", "description": "d", "parameters": shape, "strict": True}
+        deep = {"type": "function", "function": {"name": "f", "description": "d", "parameters": shape}}
+        for tool in (flat, deep):
+            wanted = wanted_tools([tool], "auto")
+            assert wanted.functions == [{"name": "f", "description": "d", "parameters": shape}]
+            assert not wanted
+        with pytest.raises(ValidationError) as refused:
+            wanted_tools([{"type": "function", "function": {}}], None)
+        assert refused.value.param == "tools[0].name"
+
     def test_openai_s_names_of_domains(self) -> None:
         filters = {"allowed_domains": ["a.org"], "blocked_domains": ["b.org"]}
         wanted = wanted_tools([WEB | {"filters": filters, "external_web_access": True}], None)

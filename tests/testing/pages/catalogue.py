@@ -185,7 +185,16 @@ def _workspace_pages() -> Iterator[PageCase]:
     yield PageCase("assistant-resolved", "assistants/<uuid:id>/resolved", "assistants/{assistant}/resolved")
     yield PageCase("ask-assistant", "", "?assistant={assistant}")
     yield PageCase("workspace", "workspaces/<uuid:id>", "workspaces/{workspace}")
-    for page in ("members", "usage", "activity", "external-users", "settings", "web", "webhooks"):
+    for page in (
+        "members",
+        "usage",
+        "activity",
+        "external-users",
+        "settings",
+        "web",
+        "webhooks",
+        "tool-servers",
+    ):
         yield PageCase(
             f"workspace-{page}", f"workspaces/<uuid:id>/{page}", f"workspaces/{{workspace}}/{page}"
         )
@@ -353,6 +362,7 @@ WITHOUT_PAGE = {
         "v1/vector_stores/<str:id>/search",
         "v1/vector_stores/<str:id>/files",
         "v1/vector_stores/<str:id>/files/<str:file_id>",
+        "v1/vector_stores/<str:id>/files/<str:file_id>/content",
         "v1/vector_stores/<str:id>/file_batches",
         "v1/vector_stores/<str:id>/file_batches/<str:batch_id>",
         "v1/vector_stores/<str:id>/file_batches/<str:batch_id>/files",

@@ -57,6 +57,7 @@ def make_content(server: str, *, files: bool = True) -> PageContent:
     ids |= {"workspace": str(team.pk), "user": str(owner.pk), "colleague": str(colleague.pk)}
     ids |= {"key": str(key.pk)} | _invitation(owner, team) | _second_factors(owner)
     ids |= _operations(owner, team, ids["report"]) | _programs(owner, team)
+    _tool_server(owner, team, ids["assistant"])
     sessions = {OWNER: _session(owner), NEWCOMER: _session(newcomer)}
     # A login makes links of mails invalid.
     return PageContent(ids | _links(owner, colleague), sessions)
@@ -149,6 +150,32 @@ def _programs(owner: User, team: Workspace) -> dict[str, str]:
         "code_challenge_method": "S256",
     }
     return {"program_question": urlencode(asked)}
+
+
+def _tool_server(owner: User, team: Workspace, assistant: str) -> None:
+    """Let an assistant use a tool of another server."""
+    from django.utils import timezone
+
+    from assistants.models import ToolServer
+
+    described = {
+        "lookup": "Finds a ticket by its number, and says who works on it.",
+        "close": "Closes a ticket.",
+    }
+    schema = {"type": "object", "properties": {"number": {"type": "string"}}}
+    ToolServer.unscoped.create(
+        workspace=team,
+        made_by=owner,
+        name="tickets",
+        url="https://tickets.example.org/mcp",
+        secret="x",
+        offered=[
+            {"name": name, "description": words, "input_schema": schema} for name, words in described.items()
+        ],
+        tools=["lookup"],
+        assistant_ids=[UUID(assistant)],
+        looked_at=timezone.now(),
+    )
 
 
 def _second_factors(owner: User) -> dict[str, str]:

@@ -56,7 +56,7 @@ def main() -> None:
 @contextmanager
 def workers(number: int) -> Iterator[None]:
     """Run so many workers on the scratch database."""
-    command = [sys.executable, ROOT / "manage.py", "worker"]
+    command = [sys.executable, str(ROOT / "manage.py"), "worker"]
     running = [subprocess.Popen(command, env=environment()) for _ in range(number)]
     try:
         yield

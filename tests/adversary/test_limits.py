@@ -15,6 +15,7 @@ from pytest_django import Settings
 from accounts.access.identity import principal_of_user
 from accounts.models import Session, Workspace, WorkspaceQuota
 from assistants.gateway.mcp.tools import TOOLS as MCP_TOOLS
+from kb.embedding import embedding_model
 from kb.models import Document, DocumentCollection
 from runs.models import Execution
 from runs.registry import TOOLS
@@ -36,7 +37,7 @@ ASKING: dict[str, Body] = {
     "v1/agent": INPUT,
     "v1/chat/completions": MESSAGES,
     "chat/completions": MESSAGES,
-    "v1/embeddings": {"model": test_gateway.embedding_model().name, "input": "jam"},
+    "v1/embeddings": {"model": embedding_model().name, "input": "jam"},
     "v1/rerank": {"query": "jam", "documents": ["jam", "tea"]},
     f"{STORE}/search": {"query": "jam"},
     "search": {"query": "jam"},

@@ -173,7 +173,7 @@ def conversation_of(attacker: Attacker) -> UUID:
     """Return a conversation of theirs: the one that they are in, or a new one."""
     asker = attacker.asker
     if asker.session is not None:
-        return asker.session
+        return UUID(str(asker.session))
     place: dict[str, Any] = {"workspace_id": min(asker.workspaces), "external_user_id": asker.external}
     made: UUID = Session.unscoped.create(user_id=asker.user, **place).pk
     return made

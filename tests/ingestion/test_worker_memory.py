@@ -96,7 +96,7 @@ def test_the_largest_is_ended() -> None:
 def test_a_worker_that_has_grown_by_itself_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """It puts its jobs back, and its supervisor starts it again."""
     signals: list[tuple[int, int]] = []
-    monkeypatch.setattr(worker_memory.os, "kill", lambda pid, number: signals.append((pid, number)))
+    monkeypatch.setattr("ingestion.worker_memory.os.kill", lambda pid, number: signals.append((pid, number)))
     assert enforce_memory_limit(MemoryUse(100, {}), 99) == os.getpid()
     assert signals == [(os.getpid(), signal.SIGTERM)]
 

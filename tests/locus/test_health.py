@@ -67,7 +67,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        monkeypatch.setattr(health.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr("locus.health.time.monotonic", lambda: self.now)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def remember_writes(get_response: Answer) -> Answer:
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            response = await get_response(request)
+            response: HttpResponseBase = await get_response(request)
             if request.method not in READS and (writer := _writer(request)) is not None:
                 await in_database(remember_write, writer)
             return response

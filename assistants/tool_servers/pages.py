@@ -85,7 +85,8 @@ def _done(request: HttpRequest, principal: Principal, workspace_id: UUID) -> str
 
 
 def _named(principal: Principal, workspace_id: UUID, id: str) -> ToolServer:
-    server = tool_servers_of(principal, workspace_id).filter(pk=_id(id)).first()
+    number = _id(id)
+    server = tool_servers_of(principal, workspace_id).filter(pk=number).first() if number else None
     if server is None:
         raise Http404
     return server

@@ -87,7 +87,8 @@ def report(slabs: object, coder: object, asked: NDArray[np.float32], exact: NDAr
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the vectors with length 1."""
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return scaled
 
 
 def around(random: np.random.Generator, centres: NDArray[np.float32], count: int) -> NDArray[np.float32]:

@@ -10,10 +10,10 @@ time. A process asks the database which engine is searched, so all change at onc
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from time import monotonic
 from uuid import UUID
 
 from django.conf import settings
@@ -102,7 +102,7 @@ def switch_engine(timestamp: int) -> None:
         return
     begin_row, _ = SearchEngine.objects.get_or_create(name=settings.SEARCH_ENGINE)
     try:
-        if fill(begin_row, until=time.monotonic() + SLICE_SECS):
+        if fill(begin_row, until=monotonic() + SLICE_SECS):
             activate(begin_row)
         else:
             _defer()
@@ -116,7 +116,7 @@ def fill(row: SearchEngine, until: float) -> bool:
 
     Raises `EngineUnavailable`.
     """
-    while time.monotonic() < until:
+    while monotonic() < until:
         ids = _next_documents(row)
         if not ids:
             return not _repair(engine(row.name))

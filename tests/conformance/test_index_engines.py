@@ -455,7 +455,7 @@ class TestSwitching:
         monkeypatch.setattr(switching, "AT_ONCE", 2)
         row = SearchEngine.objects.get(name="milvus")
         ends = iter([time.monotonic() + 3600, 0.0])
-        monkeypatch.setattr(switching.time, "monotonic", lambda: next(ends, float("inf")))
+        monkeypatch.setattr(switching, "monotonic", lambda: next(ends, float("inf")))
         assert not switching.fill(row, until=1.0)
         monkeypatch.undo()
         assert switching.active_engine().name == "segments"

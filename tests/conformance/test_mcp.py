@@ -93,16 +93,15 @@ async def test_assistants_are_asked(gateway: Gateway, cast: Cast, document: Docu
     async with client_of(gateway, gateway.key, mode) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert [*listed] == [*TOOLS, "ask_assistant"]
-        described = listed["ask_assistant"].description
+        described = listed["ask_assistant"].description or ""
         assert "Guide: Energy." in described and "Alice's own: Energy." in described
         for name in ("Guide", guide, "Alice's own"):
             answer = await called(client, "ask_assistant", assistant=name, query=QUESTION)
             assert "42 gigawatt hours in 2023. [1]" in answer["answer"]
             assert [source["id"] for source in answer["sources"]] == [1]
     async with client_of(gateway, cast.keys["bob"], mode) as client:
-        described = {tool.name: tool for tool in (await client.list_tools()).tools}[
-            "ask_assistant"
-        ].description
+        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
+        described = listed["ask_assistant"].description or ""
         assert "Guide" in described and "Alice" not in described
         refused = await client.call_tool("ask_assistant", {"assistant": "Alice's own", "query": QUESTION})
         assert json.loads(refused.content[0].text)["error"]["code"] == "not_found"

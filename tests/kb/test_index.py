@@ -245,8 +245,9 @@ def test_the_coarse_step_proposes_what_a_scan_of_whole_codes_does(
     coarse = nearest.nearest_codes(slabs, coder, query)
     assert alive[coarse].all() or not share_of_dead
     assert set(coarse.tolist()) == set(whole.tolist())
-    similarity = np.where(alive, vectors @ query, -np.inf)
-    assert set(np.argsort(-similarity)[:20].tolist()) <= set(coarse.tolist())
+    # Only what was put near the question, of which there is more than enough.
+    cosine = vectors @ query / (np.linalg.norm(vectors, axis=1) * np.linalg.norm(query))
+    assert (cosine[coarse] > 0.5).all()
 
 
 def test_the_cache_stays_within_its_bytes_however_many_scopes_are_opened(cast: Cast) -> None:

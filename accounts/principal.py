@@ -51,6 +51,8 @@ class Principal:
     personal_workspace_id: UUID | None = None
     narrowed: bool = False
     """Whether the key reads only some of its user's workspaces."""
+    binding_id: UUID | None = None
+    """The widget whose token this is: good for that widget's addresses, and nothing else."""
     login: str | None = field(default=None, repr=False)
     """The session key of the browser of a logged-in user: a logout ends the streams it opened."""
 

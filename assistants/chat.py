@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from accounts.principal import Principal
 from assistants.agent.answering import AgentAnswered, answer_with_tools
+from assistants.agent.deep.answering import answer_deeply
 from assistants.agent.preparing import Narrowing, set_up
 from assistants.answering import Answered, answer_request, rewriter_for
 from assistants.called_tools import AnswerRequest
@@ -49,7 +50,7 @@ async def chat(principal: Principal, inputs: ChatInput, run: Run) -> AsyncIterat
     assistant = await in_database(configured_for, principal, run.execution_id)
     answering = (
         _by_agent(principal, inputs, run, turn, assistant, clock)
-        if assistant
+        if assistant or inputs.deep
         else _by_pipeline(principal, inputs, run, turn, clock)
     )
     async with aclosing(answering) as steps:
@@ -83,24 +84,30 @@ async def _by_agent(
     inputs: ChatInput,
     run: Run,
     turn: ChatTurn,
-    assistant: ConfiguredAssistant,
+    assistant: ConfiguredAssistant | None,
     clock: StageTimer,
 ) -> Answering:
-    """Answer as the conversation's assistant is set up; its tools count instead of the conversation's."""
-    options = WebOptions(filters=inputs.web)
+    """Answer as the conversation's assistant is set up; its tools count instead of the conversation's.
+
+    Without an assistant the agent searches what the conversation has switched on.
+    """
+    session = turn.session
+    options = WebOptions(filters=inputs.web) if assistant or session.searches_web else None
     setup = await in_database(set_up, principal, run, assistant, Narrowing(web=options))
     rewriter = await in_database(setup.rewriter)
     question = await self_contained(turn.message.content, turn.history, rewriter=rewriter)
-    asked_here = await in_database(question_of, principal, turn, question)
+    reads_documents = assistant is not None or session.searches_documents
+    asked_here = await in_database(question_of, principal, turn, question) if reads_documents else None
     setup = await in_database(set_up, principal, run, assistant, Narrowing(documents=asked_here, web=options))
-    if turn.message.document_ids is None:
+    if turn.message.document_ids is None and reads_documents:
         scope = await in_database(with_attached, principal, setup.scope, turn.session)
         setup = replace(setup, scope=scope)
     clock.mark("follow_up")
     typed = [*(each.question for each in turn.history), turn.message.content, question.question]
     carried_from = sorted(turn.read_before) if question.carried else []
     asked = setup.request(question, "\n".join(typed), carried_from)
-    async with aclosing(answer_with_tools(asked, clock)) as steps:
+    answering = answer_deeply(asked, clock) if inputs.deep else answer_with_tools(asked, clock)
+    async with aclosing(answering) as steps:
         async for step in steps:
             yield step
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from core.errors import NotFound, ValidationError
 from kb.documents import documents_by_id
 from search.inputs import QueryText
 from search.web.inputs import WebFilters, WebSearchInput
+
+DEEP = "Split the question, look each part up, and answer with a report: sections, evidence, what is missing."
 
 
 class ChatInput(BaseModel):
@@ -32,6 +35,7 @@ class ChatInput(BaseModel):
     message_id: UUID | None = Field(
         None, description="Instead of `content`: answer this message of the conversation again."
     )
+    deep: bool = Field(False, strict=True, exclude_if=operator.not_, description=DEEP)
     web: WebFilters | None = Field(None, description="Which pages are searched for, where the web is on.")
 
     @model_validator(mode="after")

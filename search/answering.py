@@ -33,7 +33,14 @@ from search.citations.support import Embed
 from search.citations.verifying import judge_with_deadline, verify_with_deadline
 from search.contexts import Context
 from search.crops import crops_of
-from search.generation.base import Corpus, GenerationRequest, GenerationUsage, Generator, TextStream
+from search.generation.base import (
+    Corpus,
+    FailedModel,
+    GenerationRequest,
+    GenerationUsage,
+    Generator,
+    TextStream,
+)
 from search.generation.extractive import nothing_found
 from search.generation.registry import generator
 from search.preferences import RagSettings
@@ -54,6 +61,8 @@ class CitedAnswer:
     """What the model has cost, in US dollars; None if nobody knows."""
     seen: frozenset[int]
     """The ranks of the contexts that the model was also shown as they look."""
+    failed_models: Sequence[FailedModel] = ()
+    """Those in whose place the model has answered."""
 
 
 async def answer_from(
@@ -84,7 +93,8 @@ async def answer_from(
     async with aclosing(verified) as parts:
         async for part in parts:
             if isinstance(part, Resolved):
-                yield CitedAnswer(part, stream.spent.model, stream.usage, stream.cost, stream.spent.seen)
+                spent = stream.spent
+                yield CitedAnswer(part, spent.model, stream.usage, stream.cost, spent.seen, spent.failed)
             else:
                 yield part
 
@@ -146,7 +156,7 @@ def _remembering(embed: Embed) -> Embed:
 async def _generated(
     asked: GenerationRequest, principal: Principal, wanted: RagSettings, payment: Payment
 ) -> TextStream:
-    chosen = await in_database(chosen_generator, wanted.generation_model)
+    chosen = await in_database(chosen_generator, wanted.generation_model, *wanted.fallback_models)
     if not asked.contexts:
         yield nothing_found(asked)
         yield GenerationUsage(chosen.name)
@@ -158,10 +168,10 @@ async def _generated(
             yield piece
 
 
-def chosen_generator(name: str) -> Generator:
-    """Return the generator of that name; raise `ProviderError` if the one connected can't be used."""
+def chosen_generator(*names: str) -> Generator:
+    """Return the generator of these names, in order; raise `ProviderError` if it can't be loaded."""
     try:
-        return generator(name)
+        return generator(*names)
     except ImproperlyConfigured as error:
         logger.exception("No generator can be loaded")
         raise ProviderError(

@@ -33,6 +33,8 @@ class RagSettings:
     reflection: bool
     multimodal: bool
     """Whether models that can see are shown the pictures among the contexts."""
+    fallback_models: tuple[str, ...] = ()
+    """Of `generation_models()`: asked in this order where the first fails; then come the deployment's."""
 
 
 def rag_settings(

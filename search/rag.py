@@ -240,8 +240,10 @@ def retrieval_steps(found: RetrievedContexts) -> dict[str, JsonValue]:
 
 
 def answer_steps(answer: CitedAnswer) -> dict[str, JsonValue]:
-    """Return a trace's description of an answer: what the model saw, and its checked citations."""
+    """Return a trace's description of an answer: what the model saw, which models failed before it, and its
+    checked citations."""
     return {
         "seen": list[JsonValue](sorted(answer.seen)),
+        "failed_models": [asdict(failed) for failed in answer.failed_models],
         "citations": [asdict(verdict) for verdict in answer.resolved.verdicts],
     }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pydantic import JsonValue
@@ -16,6 +16,7 @@ from assistants.events import AskedQuestion, ChatPhase, WantedFunctionCall
 from runs.events import DocumentsRead, ToolPartialUpdate, ToolUpdate, Trace, Usage
 from search.answering import CitedAnswer, answer_from
 from search.citations.resolve import Resolved
+from search.generation.base import FailedModel
 from search.rag import answer_steps, outcome_of
 from search.timing import StageTimer
 from search.web.pipeline import cost_of_run
@@ -31,6 +32,8 @@ class AgentAnswered:
     cost: float | None
     """US dollars; None if unknown."""
     timings: dict[str, float]
+    parts: Sequence[JsonValue] = ()
+    """Of a deep question: what became of each part, as the trace has it."""
 
     def trace(self) -> Trace:
         """Return how the answer came about."""
@@ -42,10 +45,15 @@ class AgentAnswered:
             "stopped_by": self.gathered.stopped_by,
             "calls": calls,
             "failed": [error.code for error in self.gathered.failures],
+            "failed_planners": [asdict(failed) for failed in self.gathered.failed_planners],
             # No ids: contexts name them, blanked for documents that a reader no longer sees.
             "kept": [{"rank": each.rank, "score": each.score} for each in book.contexts],
         }
         steps |= answer_steps(self.answer)
+        if self.parts:
+            steps["parts"] = list(self.parts)
+        missing = [FailedModel(name, "not_offered") for name in self.asked.missing_models]
+        steps["failed_models"] = [asdict(failed) for failed in (*missing, *self.answer.failed_models)]
         return Trace(usage=self.answer.usage, cost=self.cost, timings=self.timings, steps=steps)
 
     def fields(self) -> dict[str, Any]:
@@ -60,7 +68,7 @@ class AgentAnswered:
             "model": self.answer.model,
             "execution_id": self.asked.run.execution_id,
             "answered": bool(resolved.quotes),
-            "outcome": outcome_of(resolved, book.worth_reading),
+            "outcome": outcome_of(resolved, book.ever_worth_reading),
             "citations_removed": resolved.removed,
             "calls": self.gathered.calls,
             "usage": self.answer.usage,

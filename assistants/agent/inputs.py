@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Self
 from uuid import UUID
 
@@ -19,7 +20,8 @@ from assistants.answer import MOST_TURNS, DocumentOptions, EarlierTurn
 from assistants.configuration.resolving import visible_assistant
 from assistants.configuration.settings import DOCUMENT_TOOLS, WEB_TOOLS
 from assistants.followups import Turn
-from core.errors import NotFound
+from assistants.inputs import DEEP
+from core.errors import NotFound, ValidationError
 from search.inputs import QueryText
 from search.web.inputs import WebOptions
 
@@ -43,6 +45,7 @@ class AgentInput(BaseModel):
         None, description="Search only such pages; without `documents` nothing else is searched."
     )
 
+    deep: bool = Field(False, strict=True, exclude_if=operator.not_, description=DEEP)
     functions: Annotated[list[CallerFunction], Field(max_length=MOST_FUNCTIONS)] = Field(
         [], description="Functions of the caller: where one is needed, the result asks for its call."
     )
@@ -53,6 +56,8 @@ class AgentInput(BaseModel):
     @model_validator(mode="after")
     def _check_functions(self) -> Self:
         self.caller().require_distinct([*DOCUMENT_TOOLS, *WEB_TOOLS])
+        if self.deep and self.functions:
+            raise ValidationError("A deep question calls no functions of the caller.", param="deep")
         return self
 
     def check_visible(self, principal: Principal) -> None:

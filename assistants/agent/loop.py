@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import JsonValue
 
@@ -20,7 +20,7 @@ from assistants.agent import documents, web
 from assistants.agent.foreign import add_said
 from assistants.agent.guard import OutboundGuard
 from assistants.agent.outcome import AgentTool, CallOutcome, CallSteps, Gathering
-from assistants.agent.planners import ModelPlanner, Planner, RulePlanner, planning_model
+from assistants.agent.planners import ModelPlanner, Planner, RulePlanner, planning_models
 from assistants.agent.request import AgentCall, AgentRequest
 from assistants.agent.sources import SourceBook
 from assistants.events import CALLED, CallCompleted, CallFailed, CallStarted, ToolCallOfChat
@@ -29,7 +29,11 @@ from core.errors import BudgetExceeded, LocusError, Overloaded, ProviderError, T
 from core.text.storable import is_storable
 from core.threads import in_database
 from runs.events import DocumentsRead, ToolUpdate
+from search.generation.base import FailedModel
 from search.timing import StageTimer
+
+if TYPE_CHECKING:
+    from core.llm.gateway import ChatModel
 
 TOOLS: Mapping[str, AgentTool] = {tool.function.name: tool for tool in (*documents.TOOLS, *web.TOOLS)}
 FAILED = "Something went wrong on this server. The log has the details."
@@ -53,37 +57,55 @@ class Gathered:
     planner: str = ""
     """The name of the chat model that plans."""
     planned_by: Literal["model", "rules"] = "rules"
+    failed_planners: list[FailedModel] = field(default_factory=list)
+    """The models that failed while they decided what to call."""
+    guard: OutboundGuard | None = None
+    """What the run has learned of what may leave for the web."""
 
 
 Step = ToolUpdate | DocumentsRead
 
 
-async def gather(asked: AgentRequest, clock: StageTimer) -> AsyncGenerator[Step | Gathered, None]:
+async def gather(
+    asked: AgentRequest, clock: StageTimer, earlier: Gathered | None = None
+) -> AsyncGenerator[Step | Gathered, None]:
     """Call tools until there is enough; yield their events, and last what was gathered.
+
+    `earlier` is what was gathered for other parts of the same question: its lists and its book grow.
 
     Raise the last error if every call has failed.
     """
-    run = _GatheringRun(asked, clock)
+    run = _GatheringRun(asked, clock, earlier)
     async with aclosing(run.steps()) as steps:
         async for step in steps:
             yield step
     gathered = run.gathered
     is_about_functions = gathered.wanted_functions or asked.caller.results
-    if gathered.failures and len(gathered.failures) == len(gathered.calls) and not is_about_functions:
-        raise gathered.failures[-1]
+    if run.failures and len(run.failures) == run.made and not is_about_functions:
+        raise run.failures[-1]
     yield gathered
 
 
 class _GatheringRun:
-    def __init__(self, asked: AgentRequest, clock: StageTimer) -> None:
+    def __init__(self, asked: AgentRequest, clock: StageTimer, earlier: Gathered | None) -> None:
         self._asked = asked
-        self._gathering = Gathering(asked, SourceBook(), OutboundGuard(asked.typed), clock)
+        guard = (earlier and earlier.guard) or OutboundGuard(asked.typed)
+        book = earlier.book if earlier else SourceBook()
+        self._gathering = Gathering(asked, book, guard, clock)
         self._until = time.monotonic() + asked.limits.max_seconds
-        self._made: set[str] = set()
+        self._asked_for: set[str] = set()
+        self._chats: list[ChatModel] = []
         self._left = asked.limits.max_steps
         own = {name: TOOLS[name] for name in asked.tools}
         self._tools = own | {tool.function.name: tool for tool in asked.foreign_tools}
-        self.gathered = Gathered(self._gathering.book)
+        self.made = 0
+        """Calls of this run alone."""
+        self.failures: list[LocusError] = []
+        """Of this run alone."""
+        self.gathered = Gathered(book, guard=guard)
+        if earlier:
+            known = (earlier.calls, earlier.failures, earlier.failed_planners)
+            self.gathered.calls, self.gathered.failures, self.gathered.failed_planners = known
 
     async def steps(self) -> AsyncGenerator[Step, None]:
         """Yield the events of all calls."""
@@ -124,16 +146,23 @@ class _GatheringRun:
     # --- Planning ------------------------------------------------------------------------------------------
 
     async def _planner(self) -> Planner:
-        chat = await in_database(planning_model, self._asked.wanted.generation_model)
-        if chat is None:
+        self._chats = await in_database(planning_models, self._asked.wanted)
+        return self._next_planner()
+
+    def _next_planner(self) -> Planner:
+        """Return a planner by the next model that was not asked yet; by rule where there is none."""
+        if not self._chats:
+            self.gathered.planned_by = "rules"
             return RulePlanner(self._asked)
+        chat = self._chats.pop(0)
         self.gathered.planned_by, self.gathered.planner = "model", chat.name
         return ModelPlanner(self._asked, [*self._tools.values()], chat, self._asked.payment)
 
     async def _next(
         self, planner: Planner, outcomes: Sequence[tuple[AgentCall, JsonValue]]
     ) -> tuple[Planner, Sequence[AgentCall]]:
-        """Return the next calls; where a model fails, or begins with no call at all, the rules decide."""
+        """Return the next calls. Where a model fails before any call, the next one decides; where none is
+        left, or one begins with no call at all, the rules do."""
         try:
             async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
                 calls = await planner.next_calls(outcomes)
@@ -143,12 +172,16 @@ class _GatheringRun:
             self.gathered.stopped_by, calls = "time", []
         except (ProviderError, Timeout, Overloaded) as error:
             logger.warning("The planner of %s failed: %s", self._asked.run.execution_id, error.code)
+            if isinstance(planner, ModelPlanner):
+                self.gathered.failed_planners.append(FailedModel(planner.model, error.code))
+            if not (self.made or self._asked.caller.results):
+                return await self._next(self._next_planner(), outcomes)
             calls = []
-        is_under_way = self.gathered.calls or self._asked.caller.results
+        is_under_way = self.made or self._asked.caller.results
         if calls or is_under_way or isinstance(planner, RulePlanner):
             return planner, calls
-        self.gathered.planned_by = "rules"
-        rules = RulePlanner(self._asked)
+        self._chats = []
+        rules = self._next_planner()
         return rules, await rules.next_calls(())
 
     # --- One call ------------------------------------------------------------------------------------------
@@ -169,11 +202,13 @@ class _GatheringRun:
                         yield ToolUpdate(data=CallCompleted(**shown.model_dump(), found=step.found))
                     yield _of_call(step, shown)
         except LocusError as error:
+            self.failures.append(error)
             self.gathered.failures.append(error)
             yield ToolUpdate(data=CallFailed(**shown.model_dump(), code=error.code, message=error.message))
             yield CallOutcome({"error": error.message}, 0)
 
     def _begin(self, call: AgentCall) -> ToolCallOfChat:
+        self.made += 1
         number = len(self.gathered.calls) + 1
         id = f"{self._asked.run.execution_id}.{number}"
         shown = ToolCallOfChat.model_validate({"tool": call.tool, "call_id": id})
@@ -183,9 +218,9 @@ class _GatheringRun:
     async def _run(self, tool: AgentTool, call: AgentCall) -> CallSteps:
         """Yield a call's steps; raise nothing but `LocusError`."""
         made = json.dumps([call.tool, call.arguments], sort_keys=True, default=str)
-        if made in self._made:
+        if made in self._asked_for:
             raise ValidationError("You have made this call already.")
-        self._made.add(made)
+        self._asked_for.add(made)
         if not isinstance(call.arguments, dict):
             raise ValidationError("The arguments must be a JSON object.")
         refuse_unclean(call.arguments)

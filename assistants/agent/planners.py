@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
@@ -22,7 +23,8 @@ from core.llm.base import ChatFunction, ChatRequest, FunctionCall, FunctionStep
 from core.llm.fencing import Fence, FencedText, harmless, joined_texts
 from core.llm.payment import Payment
 from core.llm.registry import PROVIDERS, chat_model
-from search.generation.registry import choices
+from search.generation.registry import choices, in_order
+from search.preferences import RagSettings
 
 if TYPE_CHECKING:
     from core.llm.gateway import ChatModel
@@ -126,6 +128,7 @@ class ModelPlanner(Planner):
         self, asked: AgentRequest, tools: Sequence[AgentTool], chat: ChatModel, payment: Payment
     ) -> None:
         self._asked, self._chat, self._payment = asked, chat, payment
+        self.model = chat.name
         self._fence = Fence.new()
         functions = [function.as_function() for function in asked.caller.functions]
         self._functions = [*(self._function(tool) for tool in tools), *functions]
@@ -193,7 +196,17 @@ def _harmless_schema(tool: AgentTool) -> dict[str, JsonValue]:
 
 def planning_model(preferred: str) -> ChatModel | None:
     """Return the chat model that would answer, `preferred` first; None where none is configured."""
-    first = min(choices(), key=lambda choice: choice.name != preferred)
+    first = in_order(choices(), (preferred,))[0]
     if first.provider not in PROVIDERS:
         return None
     return chat_model(first.provider, first.model, first.base_url, first.api_key, prefix="GENERATION")
+
+
+def planning_models(wanted: RagSettings) -> list[ChatModel]:
+    """Return the chat models that would answer, in order, up to the first choice that is none."""
+    chosen = in_order(choices(), (wanted.generation_model, *wanted.fallback_models))
+    chats = takewhile(lambda choice: choice.provider in PROVIDERS, chosen)
+    return [
+        chat_model(each.provider, each.model, each.base_url, each.api_key, prefix="GENERATION")
+        for each in chats
+    ]

@@ -15,7 +15,7 @@ from accounts.principal import Principal
 from assistants.agent.foreign import foreign_tools
 from assistants.agent.limits import CappedPayment
 from assistants.agent.outcome import AgentTool
-from assistants.agent.planners import planning_model
+from assistants.agent.planners import planning_models
 from assistants.agent.request import AgentRequest
 from assistants.configuration.resolving import ConfiguredAssistant
 from assistants.configuration.settings import (
@@ -64,6 +64,7 @@ class AgentSetup:
     payment: CappedPayment
     assistant: AnsweringAssistant | None
     foreign_tools: Sequence[AgentTool] = ()
+    missing_models: Sequence[str] = ()
 
     def rewriter(self) -> Rewriter | None:
         """Return what makes follow-ups self-contained by a model; it may ask the database."""
@@ -86,6 +87,7 @@ class AgentSetup:
             self.assistant,
             carried_from,
             self.foreign_tools,
+            missing_models=self.missing_models,
         )
 
 
@@ -107,7 +109,7 @@ def set_up(
         reflection=settings.style.reflection if narrowing.reflection is None else narrowing.reflection,
     )
     if settings.model is not None:
-        wanted = replace(wanted, generation_model=settings.model)
+        wanted = replace(wanted, generation_model=settings.model, fallback_models=tuple(settings.fallbacks))
     cap = None if settings.limits.max_cost is None else Decimal(str(settings.limits.max_cost))
     if cap is not None and (ranker := reranker(wanted.reranker)) and ranker.is_paid:
         # It pays by itself, without a look at the cap.
@@ -129,6 +131,7 @@ def set_up(
         ),
         # Who wants documents alone wants nothing that leaves for elsewhere.
         foreign_tools(found) if found and narrowing.web is not None else (),
+        found.missing_models if found else (),
     )
 
 
@@ -198,8 +201,8 @@ def _payment(principal: Principal, run: Run, wanted: RagSettings, cap: Decimal |
     ledger: Payment = LedgerPayment(
         lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner)
     )
-    chat = planning_model(wanted.generation_model) if cap is not None else None
-    if chat is None:
+    chats = planning_models(wanted) if cap is not None else []
+    if not chats:
         return CappedPayment(ledger, run.execution_id, cap)
-    answer = chat.price(deployment.GENERATION_CONTEXT_TOKENS, deployment.GENERATION_MAX_TOKENS)
+    answer = chats[0].price(deployment.GENERATION_CONTEXT_TOKENS, deployment.GENERATION_MAX_TOKENS)
     return CappedPayment(ledger, run.execution_id, cap, kept_back=answer)

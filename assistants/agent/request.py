@@ -49,6 +49,8 @@ class AgentRequest:
     """Of other people's servers."""
     caller: CallerSide = NO_CALLER
     """The functions of the caller, and what they gave."""
+    missing_models: Sequence[str] = ()
+    """Models of the assistant that the deployment no longer offers."""
 
     def about(self, query: str) -> Question:
         """Return a question within the scope."""

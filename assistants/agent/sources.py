@@ -23,6 +23,7 @@ class SourceBook:
         self.contexts: list[Context] = []
         """By rank: 1..n."""
         self._worth: set[int] = set()
+        self._worth_of_parts: set[int] = set()
         self._chunks: dict[UUID, int] = {}
         self._pages: dict[tuple[str, str], int] = {}
         self._shown: dict[int, RankedSource] = {}
@@ -36,6 +37,17 @@ class SourceBook:
     def worth_reading(self) -> list[Context]:
         """The sources that are about the question: what the answer is written from."""
         return [context for context in self.contexts if context.rank in self._worth]
+
+    @property
+    def ever_worth_reading(self) -> list[Context]:
+        """The same of all parts of a deep question."""
+        worth = self._worth | self._worth_of_parts
+        return [context for context in self.contexts if context.rank in worth]
+
+    def begin_part(self) -> None:
+        """Begin a part of a question: only what is found for it is worth reading then."""
+        self._worth_of_parts |= self._worth
+        self._worth = set()
 
     def add_chunks(self, found: Iterable[ChunkContext], *, are_relevant: bool) -> list[ChunkContext]:
         """Number passages of documents, and return them with their numbers."""

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from accounts.principal import Principal
 from assistants.agent.answering import AgentAnswered, answer_with_tools
+from assistants.agent.deep.answering import answer_deeply
 from assistants.agent.inputs import AgentInput
 from assistants.agent.planners import planning_model
 from assistants.agent.preparing import (
@@ -44,7 +45,8 @@ async def agent(principal: Principal, inputs: AgentInput, run: Run) -> AsyncIter
     setup = await in_database(_set_up, principal, inputs, run)
     asked = await _ask(setup, inputs)
     clock.mark("follow_up")
-    async with aclosing(answer_with_tools(asked, clock)) as steps:
+    answering = answer_deeply(asked, clock) if inputs.deep else answer_with_tools(asked, clock)
+    async with aclosing(answering) as steps:
         async for step in steps:
             if isinstance(step, AgentAnswered):
                 answered = step

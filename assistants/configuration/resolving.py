@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from accounts.principal import Principal
-from assistants.configuration.settings import AssistantSettings, read_settings
+from assistants.configuration.settings import AssistantSettings, missing_models, read_settings
 from assistants.models import Assistant, AssistantVersion, Binding, BindingKind
 from core.errors import NotFound
 from core.http.arrival import Arrival
@@ -25,6 +25,8 @@ class ConfiguredAssistant:
     workspace_id: UUID
     settings: AssistantSettings
     binding_id: UUID | None = None
+    missing_models: Sequence[str] = ()
+    """Of its models, those that the deployment no longer offers."""
 
 
 def visible_assistant(principal: Principal, id: UUID, param: str | None = None) -> Assistant:
@@ -54,26 +56,29 @@ def as_configured(
     assistant: Assistant, version: AssistantVersion, binding: Binding | None
 ) -> ConfiguredAssistant:
     """Return an assistant with the settings of a version, and of a binding where there is one."""
+    overrides = binding.overrides if binding else None
     return ConfiguredAssistant(
         assistant.pk,
         assistant.name,
         version.number,
         assistant.workspace_id,
-        read_settings(version.settings, binding.overrides if binding else None),
+        read_settings(version.settings, overrides),
         binding.pk if binding else None,
+        missing_models(version.settings, overrides),
     )
 
 
 def binding_for(principal: Principal, bindings: Sequence[Binding], arrival: Arrival) -> Binding | None:
     """Return the binding that counts for a request; None where the assistant's own settings do.
 
-    The most specific way wins: the site of a widget, then the protocol, then the key, then any key.
+    A widget's token names its binding, and reaches no other assistant: else raise `NotFound`. Otherwise the
+    most specific way wins: the protocol, then the key, then any key.
     """
-    # A widget has a token. A key may not choose by a header, which programs can write, what binds it.
-    if arrival.origin is not None and principal.token_expires_at is not None:
+    if principal.binding_id is not None:
         for binding in bindings:
-            if binding.kind == BindingKind.WIDGET and arrival.origin in binding.origins:
+            if binding.kind == BindingKind.WIDGET and binding.pk == principal.binding_id:
                 return binding
+        raise NotFound
     for kind, key_id in _ways(principal, arrival):
         for binding in bindings:
             if (binding.kind, binding.key_id) == (kind, key_id):

@@ -114,7 +114,9 @@ class AssistantSettings(ApiModel):
     instructions: Text = Field("", max_length=MOST_INSTRUCTIONS, description="About tone, form and language.")
     model: ModelName | None = Field(None, description="Which model answers; null is the workspace's.")
     fallbacks: list[ModelName] = Field(
-        [], max_length=5, description="Asked in this order where `model` is not offered any more."
+        [],
+        max_length=5,
+        description="Asked in this order where `model` is not offered, or fails before its first word.",
     )
     tools: list[AgentToolName] = Field(
         list(DOCUMENT_TOOLS), min_length=1, max_length=5, description="What the agent may call."
@@ -153,6 +155,27 @@ class BindingOverrides(ApiModel):
     def as_stored(self) -> dict[str, Any]:
         """Return what a binding stores: what it sets."""
         return self.model_dump(mode="json", exclude_none=True)
+
+
+BINDING_SETTINGS = frozenset(BindingOverrides.model_fields)
+
+
+class _ModelNames(ApiModel):
+    model: Annotated[Text, Field(max_length=200)] | None = None
+    fallbacks: list[Annotated[Text, Field(max_length=200)]] = Field([], max_length=5)
+
+
+def model_names_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the models that stored settings name, offered or not; raise `ValidationError` of pydantic."""
+    given = {name: stored[name] for name in _ModelNames.model_fields if name in stored}
+    return _ModelNames.model_validate(given).model_dump()
+
+
+def missing_models(stored: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> list[str]:
+    """Return the models of stored settings that the deployment no longer offers."""
+    values, offered = {**stored, **(overrides or {})}, generation_models()
+    named = (values.get("model"), *values.get("fallbacks", ()))
+    return [name for name in named if name is not None and name not in offered]
 
 
 def read_settings(stored: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> AssistantSettings:

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any, TypeVar
 
 import orjson
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.http import parse_etags
 from rest_framework.request import Request
@@ -32,7 +32,7 @@ def etag_of(body: dict[str, Any]) -> str:
     return f'"{hashlib.sha256(packed).hexdigest()[:32]}"'
 
 
-def is_unchanged(request: Request, etag: str) -> bool:
+def is_unchanged(request: Request | HttpRequest, etag: str) -> bool:
     """Whether the client said by `If-None-Match` that it has what `etag` names."""
     given = [one.removeprefix("W/") for one in parse_etags(request.headers.get("If-None-Match") or "")]
     return given == ["*"] or etag in given

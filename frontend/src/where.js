@@ -22,6 +22,11 @@ export function startWhere(page, parts, { session, onSession }) {
   const start = new URLSearchParams(location.search).has("document") ? DOCUMENTS : recall(KEY);
   if (start) setTools({ documents: start.includes(DOCUMENTS), web: start.includes(WEB) });
   for (const each of switches) each.addEventListener("change", () => switched(each));
+  parts.deep.addEventListener("click", () => parts.deep.setAttribute("aria-pressed", String(!isDeep())));
+
+  function isDeep() {
+    return parts.deep.getAttribute("aria-pressed") === "true";
+  }
 
   function setTools({ documents, web: isWeb }) {
     for (const each of switches) each.checked = each.value === WEB ? isWeb : documents || !isWeb;
@@ -78,9 +83,10 @@ export function startWhere(page, parts, { session, onSession }) {
     ofSession: () => ({ tools: tools(), scope: scope.value(), ...(web && isOn(WEB) && { workspace_id: web.inputs().workspace_id }), ...assistant.ofSession() }),
     /** What a question says besides its words. */
     ofMessage() {
-      if (!isOn(WEB)) return {};
+      const deep = isDeep() ? { deep: true } : {};
+      if (!isOn(WEB)) return deep;
       const { workspace_id: _, ...filters } = web.inputs();
-      return Object.keys(filters).length ? { web: filters } : {};
+      return Object.keys(filters).length ? { web: filters, ...deep } : deep;
     },
     chooseDocument(document) {
       if (!isOn(DOCUMENTS)) {

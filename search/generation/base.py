@@ -47,6 +47,15 @@ class GenerationRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class FailedModel:
+    """A model that has failed before its first word, or that is not there."""
+
+    model: str
+    code: str
+    """Of its error."""
+
+
+@dataclass(frozen=True, slots=True)
 class GenerationUsage:
     """What an answer has taken, and the model that gave it: with a chain of models it may be another."""
 
@@ -59,6 +68,8 @@ class GenerationUsage:
     """The ranks of the contexts that the model was shown, and so can cite; None is all of them."""
     seen: frozenset[int] = frozenset()
     """The ranks of the contexts that it was also shown as they look."""
+    failed: tuple[FailedModel, ...] = ()
+    """The models that were asked before, and wrote nothing."""
 
 
 TextStream = AsyncGenerator[str | GenerationUsage, None]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from core.errors import Overloaded, ProviderError, Timeout
 from core.llm.payment import Payment
-from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
+from search.generation.base import FailedModel, GenerationRequest, GenerationUsage, Generator, TextStream
 
 logger = logging.getLogger(__name__)
 
@@ -32,15 +33,17 @@ class Chain(Generator):
 
     async def answer(self, asked: GenerationRequest, payment: Payment) -> TextStream:
         """Yield the answer of the first that begins one; if none does, raise what the last raised."""
-        first, rest = await self._begun(asked, payment)
+        failed: list[FailedModel] = []
+        first, rest = await self._begun(asked, payment, failed)
         async with aclosing(rest):
-            yield first
+            yield _with_failed(first, failed)
             async for piece in rest:
-                yield piece
+                yield _with_failed(piece, failed)
 
     async def _begun(
-        self, asked: GenerationRequest, payment: Payment
+        self, asked: GenerationRequest, payment: Payment, failed: list[FailedModel]
     ) -> tuple[str | GenerationUsage, TextStream]:
+        """Return the first piece and the rest of the first answer that begins; add to `failed` the others."""
         *preferred, last = self._generators
         for generator in preferred:
             pieces = generator.answer(asked, payment)
@@ -48,5 +51,10 @@ class Chain(Generator):
                 return await anext(pieces), pieces
             except (ProviderError, Timeout, Overloaded) as error:
                 logger.warning("%s does not answer (%s): the next one is asked", generator.name, error.code)
+                failed.append(FailedModel(generator.name, error.code))
         pieces = last.answer(asked, payment)
         return await anext(pieces), pieces
+
+
+def _with_failed(piece: str | GenerationUsage, failed: Sequence[FailedModel]) -> str | GenerationUsage:
+    return replace(piece, failed=tuple(failed)) if isinstance(piece, GenerationUsage) else piece

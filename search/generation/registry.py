@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+from collections.abc import Sequence
 from functools import cache
 
 from django.conf import settings
@@ -38,14 +39,20 @@ def load(*choices: Choice) -> Generator:
     return Chain(generators) if len(generators) > 1 else generators[0]
 
 
-def generator(preferred: str | None = None) -> Generator:
-    """Return the generator of `choices()`, loaded once per process; the choice of that name goes first.
+def generator(*preferred: str) -> Generator:
+    """Return the generator of `choices()`, loaded once per process; the choices of these names go first.
 
     It may ask the database.
     """
-    chosen = sorted(choices(), key=lambda choice: preferred is not None and choice.name != preferred)
+    chosen = in_order(choices(), preferred)
     with _loading:
         return resident(*chosen)
+
+
+def in_order(offered: Sequence[Choice], preferred: Sequence[str]) -> list[Choice]:
+    """Return the choices, those of the preferred names first, in the order of the names."""
+    places = {name: place for place, name in reversed(list(enumerate(preferred)))}
+    return sorted(offered, key=lambda choice: places.get(choice.name, len(preferred)))
 
 
 def choices() -> list[Choice]:

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from search.generation.base import Choice
-from search.generation.registry import choices, generator, start
+from search.generation.registry import choices, generator, in_order, start
 
 LOCAL = "http://127.0.0.1:11434/v1"
 
@@ -110,7 +110,10 @@ def test_who_is_preferred_is_asked_first(settings: Settings) -> None:
     settings.GENERATION_MODEL = "llama3.2:3b"
     settings.GENERATION_BASE_URL = LOCAL
     settings.GENERATION_FALLBACKS = ["openai-compatible:qwen3:8b", "extractive"]
-    assert [generator(name).name for name in (None, "qwen3:8b", "extractive", "gone")] == [
-        *("llama3.2:3b", "qwen3:8b", "extractive", "llama3.2:3b")
+    assert generator().name == "llama3.2:3b"
+    assert [generator(name).name for name in ("qwen3:8b", "extractive", "gone")] == [
+        *("qwen3:8b", "extractive", "llama3.2:3b")
     ]
+    in_turn = [each.name for each in in_order(choices(), ("extractive", "gone", "qwen3:8b", "extractive"))]
+    assert in_turn == ["extractive", "qwen3:8b", "llama3.2:3b"]
     assert generator("qwen3:8b").describe().count(", or else ") == 2

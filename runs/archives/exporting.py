@@ -19,7 +19,9 @@ from accounts.models import Session, User, Workspace
 from kb.documents import has_file
 from kb.embedding import active_space
 from kb.models import Chunk, ChunkVector, Document, DocumentCollection, EmbeddingSpace, Modality
+from runs.archives import assistants
 from runs.archives.layout import (
+    ASSISTANTS,
     COLLECTIONS,
     DOCUMENTS,
     EXECUTIONS,
@@ -73,6 +75,9 @@ def write_archive(workspace: Workspace, user: User, path: Path, progress: Progre
             with archive.open(_deflated(DOCUMENTS), "w", force_zip64=True) as member:
                 shutil.copyfileobj(lines, member)
         _write_lines(archive, SESSIONS, _sessions(workspace, user))
+        # After them: an assistant names the conversations that are in the archive.
+        assistant_lines = (each(workspace, user) for each in assistants.exporters)
+        _write_lines(archive, ASSISTANTS, chain.from_iterable(assistant_lines))
         _write_lines(archive, EXECUTIONS, _executions(workspace, user))
         _write_lines(archive, MESSAGES, chain.from_iterable(each(workspace, user) for each in exporters))
 

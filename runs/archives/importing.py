@@ -40,12 +40,17 @@ from kb.models import (
 )
 from kb.pictures import Picture
 from kb.storage_quota import require_storage
+from runs.archives import assistants
+from runs.archives.assistants import ImportedAssistant
 from runs.archives.layout import (
+    ASSISTANTS,
     COLLECTIONS,
     DOCUMENTS,
     EXECUTIONS,
     MESSAGES,
+    MOST_ASSISTANTS,
     SESSIONS,
+    AssistantLine,
     ChunkLine,
     CollectionLine,
     DocumentLine,
@@ -86,6 +91,8 @@ class Import:
     messages: dict[UUID, UUID] = field(default_factory=dict)
     sessions_of_messages: dict[UUID, UUID] = field(default_factory=dict)
     """Both by the ids in the archive."""
+    assistants: dict[UUID, UUID] = field(default_factory=dict)
+    """Assistants and their bindings, by the ids in the archive."""
     executions: set[str] = field(default_factory=set)
     """The ids here."""
     chunks: dict[UUID, UUID] = field(default_factory=dict)
@@ -104,6 +111,9 @@ class Import:
                 raise InvalidArchive("The archive holds more documents than it says.")
             self._add_document(line)
             self.progress(number, total)
+        # Earlier versions exported none of these either.
+        if self.archive.has(ASSISTANTS):
+            self._add_assistants()
         has_messages = self.archive.has(MESSAGES)
         # Results name messages, and messages name what answers them.
         for message in self.archive.lines(MESSAGES, MessageLine) if has_messages else ():
@@ -152,6 +162,31 @@ class Import:
         )
         Session.unscoped.bulk_create([row], ignore_conflicts=True)
         Session.unscoped.filter(pk=id).update(created_at=line.created_at)
+
+    # --- Assistants ---
+
+    def _add_assistants(self) -> None:
+        names = set()
+        for number, line in enumerate(self.archive.lines(ASSISTANTS, AssistantLine), start=1):
+            ids = [line.id, *(binding.id for binding in line.bindings)]
+            is_known = any(id in self.assistants for id in ids) or (line.visibility, line.name) in names
+            if is_known or len(set(ids)) < len(ids) or number > MOST_ASSISTANTS:
+                raise InvalidArchive("The archive holds too many assistants, or one twice.")
+            names.add((line.visibility, line.name))
+            self.assistants |= {id: uuid5(self.id, str(id)) for id in ids}
+            for add in assistants.importers:
+                add(self.workspace, self.user, self._imported_assistant(line))
+
+    def _imported_assistant(self, line: AssistantLine) -> ImportedAssistant:
+        return ImportedAssistant(
+            id=self.assistants[line.id],
+            line=line,
+            workspaces={line.workspace_id: self.workspace.pk},
+            documents=self.documents,
+            collections={id: collection.pk for id, collection in self.collections.items()},
+            sessions=self.sessions,
+            bindings=self.assistants,
+        )
 
     # --- Messages ---
 
@@ -341,7 +376,7 @@ class Import:
 
     def _with_present_ids(self, value: JsonValue) -> JsonValue:
         """Return JSON in which ids that were taken are replaced by those that things have here."""
-        present = self.documents | self.chunks | self.sessions | self.messages
+        present = self.documents | self.chunks | self.sessions | self.messages | self.assistants
 
         def replace(found: re.Match[str]) -> str:
             id = UUID(found[0])

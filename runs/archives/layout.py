@@ -27,7 +27,9 @@ from kb.models import Modality, Status
 FORMAT, VERSION = "locus-workspace", 1
 MANIFEST, COLLECTIONS, DOCUMENTS = "manifest.json", "collections.jsonl", "documents.jsonl"
 SESSIONS, EXECUTIONS, MESSAGES = "sessions.jsonl", "executions.jsonl", "messages.jsonl"
+ASSISTANTS = "assistants.jsonl"
 MOST_DOCUMENTS = 200_000
+MOST_ASSISTANTS, MOST_VERSIONS = 200, 10_000
 MOST_BYTES = 200 * 2**30
 """Of everything unpacked."""
 LONGEST_LINE = 32 * 2**20
@@ -160,7 +162,11 @@ class ChunkLine(Line):
     headings: list[Text]
     spans: list[dict[str, Any]]
     sentences: list[tuple[int, int]]
-    elements: list[tuple[int, int, Kind, int | None, bool]] | None = None
+    # Earlier exports know no speakers.
+    elements: (
+        list[tuple[int, int, Kind, int | None, bool, Text | None] | tuple[int, int, Kind, int | None, bool]]
+        | None
+    ) = None
     is_table: bool
     picture: dict[str, Any] | None
     vector: str | None = Field(description="base64 of little-endian float16")
@@ -200,6 +206,45 @@ class MessageLine(Line):
     document_ids: list[UUID] | None = Field(max_length=1000)
     answers: list[Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,40}$")]] = Field(max_length=1000)
     created_at: Moment
+
+
+class AssistantVersionLine(Line):
+    """What an assistant was set to."""
+
+    number: int = Field(ge=1, lt=2**31)
+    name: Annotated[Text, Field(min_length=1, max_length=100)]
+    settings: dict[str, JsonValue]
+    created_at: Moment
+
+
+class BindingLine(Line):
+    """A way in which an assistant is reached. Those of a single key are not exported."""
+
+    id: UUID
+    kind: Annotated[Text, Field(max_length=9)]
+    origins: list[Annotated[Text, Field(max_length=255)]] = Field(max_length=50)
+    overrides: dict[str, JsonValue]
+    created_at: Moment
+
+
+class AssistantLine(Line):
+    """An assistant of the workspace, or of whoever exported, with the conversations that it answers."""
+
+    id: UUID
+    workspace_id: UUID
+    name: Annotated[Text, Field(min_length=1, max_length=100)]
+    description: Annotated[Text, Field(max_length=300)]
+    visibility: Literal["mine", "workspace"]
+    created_at: Moment
+    versions: list[AssistantVersionLine] = Field(min_length=1, max_length=MOST_VERSIONS)
+    bindings: list[BindingLine] = Field(max_length=50)
+    session_ids: list[UUID] = Field(max_length=MOST_DOCUMENTS)
+
+    @model_validator(mode="after")
+    def _check_versions(self) -> Self:
+        if [version.number for version in self.versions] != list(range(1, len(self.versions) + 1)):
+            raise ValueError("the versions of an assistant are not in order")
+        return self
 
 
 class ExecutionLine(Line):

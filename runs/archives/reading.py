@@ -14,6 +14,7 @@ from typing import IO, TypeVar
 import pydantic
 
 from runs.archives.layout import (
+    ASSISTANTS,
     COLLECTIONS,
     DOCUMENTS,
     EXECUTIONS,
@@ -30,7 +31,7 @@ from runs.archives.layout import (
 
 ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 NAMES = re.compile(rf"files/{ID}|chunks/{ID}\.jsonl")
-PARTS = {MANIFEST, COLLECTIONS, DOCUMENTS, SESSIONS, MESSAGES, EXECUTIONS}
+PARTS = {MANIFEST, COLLECTIONS, DOCUMENTS, SESSIONS, MESSAGES, EXECUTIONS, ASSISTANTS}
 MOST_MEMBERS = 2 * MOST_DOCUMENTS + len(PARTS)
 # JSON with places and vectors shrinks to a tenth or so; zip can do a thousandth.
 MAX_RATIO, RATIO_MATTERS_FROM = 200, 2**20

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from django.utils import timezone
@@ -21,12 +22,22 @@ from accounts.models import ApiKey, AuditAction
 from accounts.principal import Principal
 from accounts.roles import KeyScope
 from core.api.operations import ReadBody, operation, respond
-from core.api.validation import ApiModel
+from core.api.validation import ABSENT, ApiModel
 from core.errors import Forbidden, NotFound
+
+Binder = Callable[[Principal, UUID], Principal]
+binders: list[Binder] = []
+"""Return the principal as the visitor of the widget with an id; the app that has widgets registers."""
 
 
 class NewToken(AskerFields):
     """The body of `POST auth/token`; what is left out is as the key has it."""
+
+    binding_id: UUID | None = Field(
+        None,
+        description="The widget that the token is for: it opens that widget for `external_user_id`, "
+        "and nothing else. With `session_id` the visitor goes on with an earlier conversation.",
+    )
 
     workspace_ids: list[UUID] | None = Field(None, description="Only these workspaces of the key.")
     scopes: list[KeyScope] | None = Field(None, min_length=1, description="Only these scopes of the key.")
@@ -41,6 +52,7 @@ class TokenShape(ApiModel):
     token: str
     token_type: Literal["Bearer"]
     expires_at: datetime
+    session_id: Annotated[UUID, Field(description="Of a widget's token: its conversation.")] = ABSENT
 
 
 class TokenView(APIView):
@@ -62,6 +74,9 @@ class TokenView(APIView):
             raise Forbidden("Only an API key makes tokens.")
         body = read_body()
         asker = _narrowed(body.asker(principal), body)
+        if body.binding_id is not None:
+            for bind in binders:
+                asker = bind(asker, body.binding_id)
         token_ends = _end_of_token(ApiKey.objects.get(pk=principal.key_id), principal, body.ttl_secs)
         record(
             AuditAction.TOKEN_CREATED,
@@ -70,10 +85,15 @@ class TokenView(APIView):
             scopes=[*sorted(asker.scopes)],
             narrowed=asker.narrowed,
             session_id=str(asker.session_id) if asker.session_id else None,
+            binding_id=str(asker.binding_id) if asker.binding_id else None,
             expires_at=token_ends.isoformat(),
         )
         token = make_token(asker, token_ends)
-        return respond(TokenShape(token=token, token_type="Bearer", expires_at=token_ends))  # noqa: S106
+        made = TokenShape(token=token, token_type="Bearer", expires_at=token_ends)  # noqa: S106
+        if asker.binding_id is not None:
+            assert asker.session_id is not None
+            made.session_id = asker.session_id
+        return respond(made)
 
 
 def _narrowed(principal: Principal, body: NewToken) -> Principal:

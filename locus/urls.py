@@ -21,6 +21,8 @@ from assistants.gateway.file_search import files_api, store_files_api, stores_ap
 from assistants.gateway.file_search import search_api as store_search_api
 from assistants.gateway.mcp.views import McpView
 from assistants.tool_servers import api as tool_servers_api
+from assistants.widgets import api as widgets_api
+from assistants.widgets.script import widget_script
 from core.api.opaque import OpaqueConverter
 from core.http.by_method import by_method
 from kb.api import (
@@ -174,6 +176,16 @@ gateway = [
 ]
 """Other people's protocols (ADR 58)."""
 
+widgets = [
+    path("widget.js", widget_script),
+    path("widgets/<uuid:id>", widgets_api.WidgetConfigView.as_view()),
+    path("widgets/<uuid:id>/messages", widgets_api.WidgetMessagesView.as_view()),
+    path("widgets/<uuid:id>/stop", widgets_api.WidgetStopView.as_view()),
+    path("widgets/<uuid:id>/places/<uuid:chunk_id>", widgets_api.WidgetPlaceView.as_view()),
+    path("widgets/<uuid:id>/places/<uuid:chunk_id>/page", widgets_api.WidgetPageView.as_view()),
+]
+"""What sites embed (ADR 70)."""
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include(api)),
     *gateway,
@@ -187,6 +199,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("accounts/", include("accounts.people.login_urls")),
     path("", include("accounts.oauth.urls")),
+    path("", include(widgets)),
     path("", include("locus.page_urls")),
     path("", include("accounts.page_urls")),
     path("", include("assistants.page_urls")),

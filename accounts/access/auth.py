@@ -124,11 +124,16 @@ def identify(
     session_id: str | None,
     login: str | None = None,
     address_token: str | None = None,
+    *,
+    by_widget: bool = False,
 ) -> tuple[User, Principal]:
     """Return the principal: of the key or token that was sent, else of the logged-in `user`.
 
     `login` is the session key of the browser in which `user` is logged in, if it is known. `address_token` is
-    `?token=` where that is accepted. Raises `Unauthenticated` if there is none, and errors of the headers.
+    `?token=` where that is accepted. `by_widget` says that the address is a widget's: it takes the tokens of
+    widgets and nothing else, and no other address takes those.
+
+    Raises `Unauthenticated` if there is none, and errors of the headers.
     """
     headers = list(headers)
     external_user_id = external_user_of(headers)
@@ -145,6 +150,10 @@ def identify(
         principal = replace(principal_of_user(user, external_user_id), login=login)
     else:
         raise Unauthenticated
+    if by_widget and principal.binding_id is None:
+        raise Unauthenticated("Only a token with a binding_id opens a widget.")
+    if principal.binding_id is not None and not by_widget:
+        raise Forbidden("This token is for a widget, and opens nothing else.")
     continue_as(principal)
     return user, principal if session_id is None else in_session(principal, parsed_session_id(session_id))
 
@@ -198,6 +207,7 @@ class PrincipalAuthentication(BaseAuthentication):
     """API key, token or session cookie; `request.auth` becomes the `Principal`."""
 
     accepts_logins = True
+    by_widget = False
 
     def authenticate(self, request: Request) -> tuple[User, Principal] | None:
         """Return user and principal, or None for an anonymous request without credentials."""
@@ -213,7 +223,14 @@ class PrincipalAuthentication(BaseAuthentication):
             _enforce_csrf(http)
         with unknown_keys_counted(http):
             login = getattr(getattr(http, "session", None), "session_key", None)
-            user, principal = identify(headers, cookie_user, http.GET.get("session_id"), login, address_token)
+            user, principal = identify(
+                headers,
+                cookie_user,
+                http.GET.get("session_id"),
+                login,
+                address_token,
+                by_widget=self.by_widget,
+            )
         setattr(http, WRITER, principal.user_id)
         count_request(http, principal)
         return user, principal
@@ -227,6 +244,12 @@ class KeyAuthentication(PrincipalAuthentication):
     """API key or token alone, where only programs ask."""
 
     accepts_logins = False
+
+
+class WidgetAuthentication(KeyAuthentication):
+    """The token of a widget alone."""
+
+    by_widget = True
 
 
 def _address_token(request: Request) -> str | None:

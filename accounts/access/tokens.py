@@ -39,6 +39,8 @@ class Claims(BaseModel):
     external_user: Annotated[str, StringConstraints(min_length=1)] | None
     session: UUID | None
     expires: AwareDatetime
+    binding: UUID | None = None
+    """The widget that it is for. Its session is made by the first question, and need not be there yet."""
 
 
 def is_token(credential: str) -> bool:
@@ -57,6 +59,7 @@ def make_token(principal: Principal, expires_at: datetime) -> str:
         workspaces=sorted(principal.workspace_ids) if principal.narrowed else None,
         external_user=principal.external_user_id,
         session=principal.session_id,
+        binding=principal.binding_id,
         expires=expires_at.astimezone(UTC),
     )
     return TOKEN_MARK + _signer().sign_object(claims.model_dump(mode="json"))
@@ -78,9 +81,12 @@ def authenticate_token(token: str) -> tuple[ApiKey, Principal]:
         principal_of_key(key, claims.external_user, claims.secret),
         scopes=frozenset(claims.scopes),
         token_expires_at=claims.expires,
+        binding_id=claims.binding,
     )
     if claims.workspaces is not None:
         principal = narrowed(principal, claims.workspaces)
+    if claims.binding is not None:
+        return key, replace(principal, session_id=claims.session)
     try:
         return key, principal if claims.session is None else in_session(principal, claims.session)
     except NotFound:

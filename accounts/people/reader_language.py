@@ -12,7 +12,7 @@ from core.http.error_pages import API_PREFIXES
 from core.languages import LANGUAGES, SOURCE_LANGUAGE
 from core.languages.numbers import has_formats
 
-ALWAYS_ENGLISH = (*API_PREFIXES, "/admin/", "/v1/", "/mcp", "/static/", "/health", "/metrics")
+ALWAYS_ENGLISH = (*API_PREFIXES, "/admin/", "/v1/", "/mcp", "/widgets/", "/static/", "/health", "/metrics")
 """Programs read these, and operators the admin panel (ADR 51)."""
 
 

@@ -88,6 +88,7 @@ def binding(request: HttpRequest, id: UUID, binding_id: UUID) -> HttpResponse:
         "binding": found,
         "name": _name(request, found),
         "groups": _groups(inherited, own),
+        "snippet": _snippet(request, found) if found.kind == BindingKind.WIDGET else "",
         "origins": request.POST.get("origins", "\n".join(found.origins)),
         "error": error,
         **shown_fields(principal_of_reader(request), settings),
@@ -163,6 +164,12 @@ def _name(request: HttpRequest, found: Binding) -> str:
     words = str(WAYS[BindingKind(found.kind)])
     is_own = found.key is not None and found.key.user == request.user
     return f"{words} {found.key.name}" if is_own and found.key else words
+
+
+def _snippet(request: HttpRequest, found: Binding) -> str:
+    """Return the script tag that embeds a widget. The site's own server answers `data-token`."""
+    script = request.build_absolute_uri("/widget.js")
+    return f'<script src="{script}" data-binding="{found.pk}" data-token="/locus-token" defer></script>'
 
 
 def _origins(sent: QueryDict) -> list[str]:

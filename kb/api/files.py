@@ -27,6 +27,7 @@ from kb.api.finding import changeable_document, visible_document
 from kb.api.uploads import NAMELESS, RawFileParser, Replacement
 from kb.documents import original_file, page_cache
 from kb.files import follows_redirects, serve_file
+from kb.models import Document as StoredDocument
 from kb.page_images.rendering import page_png, waveform_json
 from kb.replacing import replace_content
 from kb.representations import Document
@@ -124,19 +125,25 @@ class DocumentPageView(APIView):
         """Return page `number` as PNG; scale = width / layout_width."""
         principal = principal_of(request)
         document = visible_document(principal, id)
-        page = decimal_number(number)
-        if page is None or not 1 <= page <= (document.page_count or 0):
-            raise NotFound("The document has no such page.")
-        file, cache = original_file(document), page_cache(document)
-        etag = f'"{document.sha256}-{page}-{query.width}-{DRAWING}"'
-        if is_unchanged(request, etag):
-            return not_modified(etag)
-        # To draw may take seconds, and to wait for it too: others need the connection.
-        give_connection_back()
-        image = page_png(
-            file, cache, page, query.width, asker=principal.user_id, admit=partial(_admit_drawing, principal)
-        )
-        return revalidated(HttpResponse(image, content_type="image/png"), etag)
+        return page_image(request, principal, document, decimal_number(number), query.width)
+
+
+def page_image(
+    request: Request, principal: Principal, document: StoredDocument, page: int | None, width: int
+) -> HttpResponseBase:
+    """Return a page of a document that the principal may see as PNG, `width` pixels wide."""
+    if page is None or not 1 <= page <= (document.page_count or 0):
+        raise NotFound("The document has no such page.")
+    file, cache = original_file(document), page_cache(document)
+    etag = f'"{document.sha256}-{page}-{width}-{DRAWING}"'
+    if is_unchanged(request, etag):
+        return not_modified(etag)
+    # To draw may take seconds, and to wait for it too: others need the connection.
+    give_connection_back()
+    image = page_png(
+        file, cache, page, width, asker=principal.user_id, admit=partial(_admit_drawing, principal)
+    )
+    return revalidated(HttpResponse(image, content_type="image/png"), etag)
 
 
 class Waveform(ApiModel):

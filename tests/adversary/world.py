@@ -102,7 +102,7 @@ class Attacker:
         if thing.kind in ("member", "invitation"):
             is_shown = thing.kind == "member" or self.asker.user in thing.admins
             return is_shown and thing.workspace in self.asker.workspaces
-        if thing.kind == "assistant" and thing.workspace is not None:
+        if thing.kind in ("assistant", "binding") and thing.workspace is not None:
             return thing.workspace in self.asker.workspaces
         if thing.kind == "passkey":
             return self.name.startswith("alice")
@@ -207,7 +207,7 @@ class World:
         yield Thing("key", str(key.pk), key.name, Personal(key.pk, alice.pk, None))
 
     def _assistants(self, alice: User) -> Iterator[Thing]:
-        """Add an assistant of alice's own with a binding, and one of the team."""
+        """Add an assistant of alice's own with a binding, and one of the team with a widget."""
         for visibility in Visibility:
             made = Assistant.unscoped.create(
                 user=alice, workspace=self.team, name=f"{SECRET} {visibility}", visibility=visibility
@@ -222,6 +222,10 @@ class World:
                 yield Thing("binding", str(bound.pk), "of alice's own", rule)
             else:
                 yield Thing("assistant", str(made.pk), "of the team", workspace=self.team.pk)
+                widget = Binding.objects.create(
+                    assistant=made, kind=BindingKind.WIDGET, origins=["https://shop.example"]
+                )
+                yield Thing("binding", str(widget.pk), "of the team", workspace=self.team.pk)
 
     def document(
         self,

@@ -185,7 +185,7 @@ async def test_bindings_that_are_refused(people: Cast) -> None:
 
 
 async def test_the_way_of_a_request_decides(people: Cast) -> None:
-    """A key's request is bound by its key, then by any key; a widget by its site; a page by no key."""
+    """A key's request is bound by its key, then by any key; a widget by its token; a page by no key."""
     from accounts.access.identity import principal_of_key, principal_of_user
     from accounts.models import ApiKey
     from assistants.configuration.resolving import binding_for
@@ -207,7 +207,9 @@ async def test_the_way_of_a_request_decides(people: Cast) -> None:
         bindings = list(Binding.objects.all())
         own = principal_of_key(key)
         other = principal_of_key(ApiKey.objects.select_related("user").get(user=people.bob))
-        browser = replace(other, token_expires_at=timezone.now())
+        [widget] = [each for each in bindings if each.kind == "widget"]
+        visitor = replace(other, token_expires_at=timezone.now(), binding_id=widget.pk)
+        browser = replace(visitor, binding_id=None)
         person = principal_of_user(people.alice)
         ways = [
             (person, Arrival("http", "/api/v1/tools/agent")),
@@ -216,8 +218,8 @@ async def test_the_way_of_a_request_decides(people: Cast) -> None:
             (other, Arrival("http", "/v1/responses")),
             (other, Arrival("http", "/mcp")),
             (other, Arrival("websocket", "/ws/tools/agent")),
+            (visitor, Arrival("http", "/widgets/1/messages", "https://shop.example")),
             (browser, Arrival("http", "/api/v1/tools/agent", "https://shop.example")),
-            (browser, Arrival("http", "/api/v1/tools/agent", "https://other.example")),
             (other, Arrival("http", "/api/v1/tools/agent", "https://shop.example")),
         ]
         found = [binding_for(principal, bindings, arrival) for principal, arrival in ways]

@@ -330,6 +330,7 @@ WITHOUT_PAGE = {
     ],
     "a file, or data for a script": [
         "chunks/<str:id>",
+        "widget.js",
         "api/schema",
         "health",
         "healthz",
@@ -373,6 +374,11 @@ WITHOUT_PAGE = {
         "oauth/register",
         "oauth/token",
         "oauth/revoke",
+        "widgets/<uuid:id>",
+        "widgets/<uuid:id>/messages",
+        "widgets/<uuid:id>/stop",
+        "widgets/<uuid:id>/places/<uuid:chunk_id>",
+        "widgets/<uuid:id>/places/<uuid:chunk_id>/page",
     ],
     "leads to another company's login": ["accounts/oidc/login/", "accounts/oidc/callback/"],
     "refused to everybody": [

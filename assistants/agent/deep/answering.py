@@ -74,7 +74,7 @@ class _DeepRun:
                     yield step
         for partial in report.ending():
             yield partial
-        answer = report.as_answer()
+        answer = report.as_answer(asked.wanted.generation_model)
         cost = None if answer.cost is None else await cost_of_run(asked.run)
         yield AgentAnswered(asked, self._gathered, answer, cost, self._clock.timings, report.trace())
 

@@ -116,8 +116,8 @@ class Report:
 
     # --- What the result says ------------------------------------------------------------------------------
 
-    def as_answer(self) -> CitedAnswer:
-        """Return the report as an answer: the sum of its sections."""
+    def as_answer(self, model: str) -> CitedAnswer:
+        """Return the report as an answer: the sum of its sections, by `model` if none has written."""
         answers = self._answers
         costs = [answer.cost for answer in answers]
         failed: dict[FailedModel, None] = {}
@@ -126,7 +126,7 @@ class Report:
         known = [cost for cost in costs if cost is not None]
         return CitedAnswer(
             Resolved(self._response.rstrip(), dict(self._quotes), self._verdicts),
-            answers[-1].model if answers else "",
+            answers[-1].model if answers else model,
             Usage(
                 input_tokens=sum(answer.usage.input_tokens for answer in answers),
                 output_tokens=sum(answer.usage.output_tokens for answer in answers),

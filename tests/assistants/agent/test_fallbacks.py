@@ -58,7 +58,7 @@ async def test_the_next_model_plans_and_writes(people: Cast, model: OpenAiProvid
     # Neither the deployment's first model, nor rules.
     assert {request["model"] for request in model.requests} == {MINI, NANO}
     steps = await steps_of(result)
-    failed = [{"model": MINI, "code": "provider_error"}]
+    failed = [{"model": MINI, "code": "overloaded"}]
     assert (steps["planned_by"], steps["failed_planners"], steps["failed_models"]) == (
         "model",
         failed,

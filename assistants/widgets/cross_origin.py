@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.cache import patch_vary_headers
 
 from assistants.models import Binding, BindingKind
 from core.row_access import as_system
@@ -25,7 +26,7 @@ def allowed_origin(request: HttpRequest, binding_id: UUID) -> str | None:
 
 def add_headers(response: HttpResponseBase, origin: str | None, *, preflight: bool) -> None:
     """Let the pages of an allowed site read a reply. Cookies are never allowed."""
-    response["Vary"] = "Origin"
+    patch_vary_headers(response, ["Origin"])
     if origin is None:
         return
     response["Access-Control-Allow-Origin"] = origin

@@ -158,7 +158,7 @@ async def test_preflights_name_the_sites_of_the_binding_alone(people: Cast, widg
     async def preflight(binding: Any, origin: str) -> dict[str, str]:
         asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
         reply = await AsyncClient().options(f"/widgets/{binding}/messages", headers=asked)
-        assert (reply.status_code, reply["Vary"]) == (204, "Origin")
+        assert reply.status_code == 204 and "Origin" in reply["Vary"]
         return {name: value for name, value in reply.items() if name.startswith("Access-Control")}
 
     allowed = await preflight(widget.pk, SHOP)

@@ -216,5 +216,4 @@ def test_what_is_split_and_what_is_not(subtests: Subtests) -> None:
 def test_a_question_has_bounded_parts() -> None:
     names = ", ".join(f"Town{number}" for number in range(300))
     assert len(parts_by_rule(f"When were {names} and Bonn founded?")) == MOST_PARTS
-    assert parts_by_rule("and and , ; ?") == ["and and , ; ?"]
     assert all(len(part) <= 501 for part in parts_by_rule("word " * 400))

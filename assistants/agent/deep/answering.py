@@ -9,7 +9,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from assistants.agent.answering import AgentAnswered
-from assistants.agent.deep.report import Part, Report
+from assistants.agent.deep.report import DeepReport, QuestionPart
 from assistants.agent.deep.splitting import split
 from assistants.agent.guard import OutboundGuard
 from assistants.agent.loop import Gathered, gather
@@ -58,7 +58,7 @@ class _DeepRun:
         chats = await in_database(planning_models, asked.wanted)
         parts = await split(asked, chats)
         self._clock.mark("splitting")
-        report = Report(question.question, parts.parts)
+        report = DeepReport(question.question, parts.parts)
         yield ToolUpdate(data=ChatPhase(phase="COMPILING_RESULTS", status="started"))
         for number, part in enumerate(report.parts):
             async with aclosing(self._part(report, part, len(report.parts) - number)) as steps:
@@ -68,7 +68,7 @@ class _DeepRun:
                 break
         if len(self._errors) == len(report.parts):
             raise self._errors[-1]
-        if chats and len(report.answered) > 1 and self._gathered.stopped_by != "cost":
+        if chats and len(report.answered_parts) > 1 and self._gathered.stopped_by != "cost":
             async with aclosing(self._together(report)) as steps:
                 async for step in steps:
                     yield step
@@ -80,7 +80,9 @@ class _DeepRun:
 
     # --- One part ------------------------------------------------------------------------------------------
 
-    async def _part(self, report: Report, part: Part, parts_left: int) -> AsyncGenerator[Step, None]:
+    async def _part(
+        self, report: DeepReport, part: QuestionPart, parts_left: int
+    ) -> AsyncGenerator[Step, None]:
         """Look a part up and write its section; what becomes of it is kept in it."""
         asked = self._within_limits(part, parts_left)
         if asked is None:
@@ -100,7 +102,7 @@ class _DeepRun:
             async for step in steps:
                 yield step
 
-    def _within_limits(self, part: Part, parts_left: int) -> AgentRequest | None:
+    def _within_limits(self, part: QuestionPart, parts_left: int) -> AgentRequest | None:
         """Return the request for a part: its share of the steps and the seconds; None where none are left."""
         limits = self._asked.limits
         steps = (limits.max_steps - len(self._gathered.calls)) // parts_left
@@ -131,7 +133,7 @@ class _DeepRun:
 
     # --- Writing -------------------------------------------------------------------------------------------
 
-    async def _together(self, report: Report) -> AsyncGenerator[Step, None]:
+    async def _together(self, report: DeepReport) -> AsyncGenerator[Step, None]:
         """Write about the question as a whole, from all that was found."""
         for partial in report.heading_together():
             yield partial
@@ -141,7 +143,7 @@ class _DeepRun:
                 yield step
 
     async def _write(
-        self, report: Report, question: str, contexts: Sequence[Context], part: Part | None = None
+        self, report: DeepReport, question: str, contexts: Sequence[Context], part: QuestionPart | None = None
     ) -> AsyncGenerator[Step, None]:
         asked = self._asked
         writing = answer_from(

@@ -33,7 +33,7 @@ CITATION = re.compile(r"<((?:web_)?citation) [^<>]*>\\?\[(\d+)\\?\]</(?:web_)?ci
 
 
 @dataclass(slots=True)
-class Part:
+class QuestionPart:
     """A part of the question, and what became of it."""
 
     question: str
@@ -42,13 +42,13 @@ class Part:
     """By rank, each source of its section once."""
 
 
-class Report:
+class DeepReport:
     """Grows section by section; yields what is to be sent, and keeps what the result will say."""
 
     def __init__(self, question: str, parts: Sequence[str]) -> None:
         language = WORDS["headings"]
         self._words: dict[str, str] = language[language_of(question)]
-        self.parts = [Part(part) for part in parts]
+        self.parts = [QuestionPart(part) for part in parts]
         self._response = ""
         self._quotes: defaultdict[int, list[Quote]] = defaultdict(list)
         self._verdicts: list[Verdict] = []
@@ -57,7 +57,7 @@ class Report:
         self._answers: list[CitedAnswer] = []
 
     @property
-    def answered(self) -> list[Part]:
+    def answered_parts(self) -> list[QuestionPart]:
         """The parts with an answer."""
         return [part for part in self.parts if part.outcome == "answered"]
 
@@ -82,13 +82,13 @@ class Report:
 
     def ending(self) -> Iterator[ToolPartialUpdate]:
         """Yield the table of evidence, and the parts that have no answer."""
-        if self.answered:
+        if self.answered_parts:
             yield from self.heading(self._words["evidence"])
             yield from self._add(
                 f"| {self._words['question']} | {self._words['quote']} | {self._words['source']} |\n"
             )
             yield from self._add("|---|---|---|\n")
-            for part in self.answered:
+            for part in self.answered_parts:
                 for rank, quote in part.quotes[:MOST_EVIDENCE]:
                     yield from self._row(part.question, rank, quote)
             yield from self._add("\n")

@@ -36,7 +36,7 @@ export function connect({ server, binding, tokenUrl, session }) {
 
   async function ask(path, body, isSecond = false) {
     if (Date.now() > ends - EARLY_MS) await renew();
-    const headers = { Authorization: ["Bearer", token].join(" "), ...(body ? { "Content-Type": "application/json" } : {}) };
+    const headers = { Authorization: ["bearer", token].join(" "), ...(body ? { "Content-Type": "application/json" } : {}) };
     const reply = await fetch(base + path, { method: body ? "POST" : "GET", headers, credentials: "omit", referrerPolicy: "no-referrer", body: body && JSON.stringify(body) });
     if (reply.status === 401 && !isSecond) {
       ends = 0;

@@ -10,6 +10,7 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -155,6 +156,13 @@ SPANS = TypeAdapter(list[_PageSpan | _TimeSpan | _FileSpan])
 PICTURE = TypeAdapter(_Picture)
 
 
+def _with_speakers(elements: object) -> object:
+    """Return elements of an earlier export, which knows no speakers, as those of today."""
+    if not isinstance(elements, list):
+        return elements
+    return [[*one, None] if isinstance(one, list) and len(one) == 5 else one for one in elements]
+
+
 class ChunkLine(Line):
     """A live chunk, in reading order; its id follows from the document, the text and the places."""
 
@@ -162,11 +170,9 @@ class ChunkLine(Line):
     headings: list[Text]
     spans: list[dict[str, Any]]
     sentences: list[tuple[int, int]]
-    # Earlier exports know no speakers.
-    elements: (
-        list[tuple[int, int, Kind, int | None, bool, Text | None] | tuple[int, int, Kind, int | None, bool]]
-        | None
-    ) = None
+    elements: Annotated[
+        list[tuple[int, int, Kind, int | None, bool, Text | None]] | None, BeforeValidator(_with_speakers)
+    ] = None
     is_table: bool
     picture: dict[str, Any] | None
     vector: str | None = Field(description="base64 of little-endian float16")

@@ -27,8 +27,8 @@ from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
-from bench.answers import holds
 from bench.citations import CITATION_RUN, asked
+from search.evaluation.right_answers import is_right
 from tests.testing.scratch import both_steps, scratch_database, stored
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ class EvidenceFigures:
         said = CITATION_RUN.sub("", result.response)
         used = "\n".join(each.text_preview or "" for each in result.contexts if each.used_in_response)
         quoted = "\n".join(quote.text for each in result.contexts for quote in each.quotes or ())
-        told = [holds(said, [each["answer"]]) for each in evidence]
+        told = [is_right(said, [each["answer"]]) for each in evidence]
         self.told += told
         self.cited += [
-            is_told and holds(f"{used}\n{quoted}", [each["answer"]])
+            is_told and is_right(f"{used}\n{quoted}", [each["answer"]])
             for is_told, each in zip(told, evidence, strict=True)
         ]
         self.whole.append(all(told))

@@ -16,7 +16,13 @@ PROGRAM = "program"
 
 
 @pytest.fixture
-def token(cast: Cast) -> str:
+def owned(cast: Cast) -> Owned:
+    """Things of alice's, for external user “x”."""
+    return own(cast)
+
+
+@pytest.fixture
+def token(cast: Cast, owned: Owned) -> str:
     """The token of a program that alice lets read her team."""
     browser = Client()
     browser.force_login(cast.alice)
@@ -24,10 +30,9 @@ def token(cast: Cast) -> str:
 
 
 def test_it_opens_no_other_address(
-    cast: Cast, token: str, subtests: Subtests, monkeypatch: pytest.MonkeyPatch
+    owned: Owned, token: str, subtests: Subtests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accounts.access.auth.take", lambda *_: None)
-    owned: Owned = own(cast)
     for method, route in ROUTES:
         if route == "mcp":
             continue
@@ -60,8 +65,8 @@ def test_its_key_is_no_key(cast: Cast, token: str) -> None:
         assert Client().get("/api/v1/me", headers={"X-API-KEY": secret}).status_code == 401
 
 
-def test_its_arguments_name_nothing_of_others(cast: Cast, token: str) -> None:
-    document = own(cast).document.pk
+def test_its_arguments_name_nothing_of_others(cast: Cast, owned: Owned, token: str) -> None:
+    document = owned.document.pk
     own_workspace = cast.alice.personal_workspace.pk
     for tool, arguments in (
         ("fetch", {"id": str(document)}),

@@ -262,7 +262,8 @@ def test_a_viewer_reads_and_a_key_that_reads_changes_nothing(
 
 def test_one_file_into_many_stores_at_once(gateway: Gateway, client: Any, document: Document) -> None:
     """Programs attach a file to several stores side by side: none of them is forgotten."""
-    stores = [client.vector_stores.create(name=f"Store {number}") for number in range(6)]
+    here = {"workspace_id": str(document.workspace_id)}
+    stores = [client.vector_stores.create(name=f"Store {number}", extra_body=here) for number in range(6)]
 
     def attach(store: Any) -> str:
         return str(client.vector_stores.files.create(store.id, file_id=str(document.pk)).vector_store_id)

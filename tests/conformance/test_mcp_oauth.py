@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -34,6 +32,7 @@ from tests.conftest import Cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REDIRECT = "http://127.0.0.1:3333/callback"
+SECRET = "s" * 32
 
 
 class Storage:
@@ -64,20 +63,14 @@ class Person:
         self.asked = 0
 
     async def open(self, address: str) -> None:
-        """Look at the page, choose the workspaces, and allow."""
+        """Choose the workspaces, and allow; `tests/accounts/oauth` looks at the page itself."""
         self.asked += 1
-        async with httpx.AsyncClient(
-            cookies={settings.SESSION_COOKIE_NAME: self._cookie}, timeout=60
-        ) as http:
-            page = await http.get(address)
-            assert page.status_code == 200, page.text
-            secret = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)[0]
-            form = {"csrfmiddlewaretoken": unescape(secret), "answer": "allow", "write": "on"}
-            reply = await http.post(
-                address,
-                data=form | {"workspaces": list(self._workspaces)},
-                headers={"Origin": "{0.scheme}://{0.netloc}".format(urlsplit(address))},
-            )
+        # What a browser sends with the form: the secret of its cookie.
+        cookies = {settings.SESSION_COOKIE_NAME: self._cookie, settings.CSRF_COOKIE_NAME: SECRET}
+        headers = {"X-CSRFToken": SECRET, "Origin": "{0.scheme}://{0.netloc}".format(urlsplit(address))}
+        form = {"answer": "allow", "write": "on", "workspaces": list(self._workspaces)}
+        async with httpx.AsyncClient(cookies=cookies, headers=headers, timeout=60) as http:
+            reply = await http.post(address, data=form)
         assert reply.status_code == 302, reply.text
         assert reply.headers["location"].startswith(REDIRECT)
         self._back = parse_qs(urlsplit(reply.headers["location"]).query)

@@ -58,7 +58,7 @@ class TestProgram:
         assert reply.status_code == 302, reply.content
         return str(sent_back(reply)["code"])
 
-    def exchange(self, code: str, **changed: str) -> Any:
+    def exchange(self, code: str, /, **changed: str) -> Any:
         """Send a code."""
         return post_form(
             "/oauth/token",
@@ -73,7 +73,7 @@ class TestProgram:
             | changed,
         )
 
-    def refresh(self, token: str, **changed: str) -> Any:
+    def refresh(self, token: str, /, **changed: str) -> Any:
         """Send a refresh token."""
         form = {"grant_type": "refresh_token", "refresh_token": token, "client_id": self.client_id}
         return post_form("/oauth/token", form | {"resource": RESOURCE} | changed)

@@ -36,7 +36,7 @@ const bundles = [
   },
   // They run before the first paint or in a worker, so they can't be (deferred) modules.
   { ...shared, entryPoints: { "before-paint": "src/before-paint.js", admin: "src/admin.js", "admin-alpine": "src/admin-alpine.js", "service-worker": "src/service-worker.js" }, outdir: OUT, format: "iife" },
-  // What other sites embed: one file, with its styles and texts within (docs/adr/0070-widgets.md).
+  // What other sites embed: one file, with its styles and texts within (docs/adr/0075-widgets.md).
   { ...shared, entryPoints: { widget: "src/widget/widget.js" }, outdir: OUT, format: "iife", legalComments: "none", loader: { ".css": "text" } },
   {
     ...shared,

@@ -1,4 +1,4 @@
-"""Files encrypted at rest (`FILE_ENCRYPTION`), in whatever storage they are (ADR 78).
+"""Files encrypted at rest (`FILE_ENCRYPTION`), in whatever storage they are (ADR 76).
 
     header   8 bytes that say so, 16 of the key's id, 32 of salt
     blocks   64 KiB of content each, the last one shorter, each with the 16 bytes of its tag

@@ -184,7 +184,7 @@ widgets = [
     path("widgets/<uuid:id>/places/<uuid:chunk_id>", widgets_api.WidgetPlaceView.as_view()),
     path("widgets/<uuid:id>/places/<uuid:chunk_id>/page", widgets_api.WidgetPageView.as_view()),
 ]
-"""What sites embed (ADR 70)."""
+"""What sites embed (ADR 75)."""
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include(api)),

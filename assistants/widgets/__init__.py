@@ -1,4 +1,4 @@
-"""Widgets: an assistant embedded in other sites by one script (ADR 70).
+"""Widgets: an assistant embedded in other sites by one script (ADR 75).
 
     the site's server ── key ──▶ POST /api/v1/auth/token {binding_id, external_user_id}
     the visitor's browser ── token, Origin ──▶ /widgets/{binding}/…

@@ -1,4 +1,4 @@
-"""Deep questions: split into parts that are looked up one by one, and answered by a report (ADR 69).
+"""Deep questions: split into parts that are looked up one by one, and answered by a report (ADR 74).
 
     question ─▶ parts ─▶ each: calls of tools ─▶ a section, written and checked as every answer
                                     │

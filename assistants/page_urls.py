@@ -14,8 +14,8 @@ urlpatterns = [
     path("assistants/<uuid:id>/delete", assistants.delete, name="delete_assistant"),
     path("assistants/<uuid:id>/resolved", bindings.resolved, name="resolved_assistant"),
     path("assistants/<uuid:id>/bindings", bindings.bindings, name="assistant_bindings"),
-    path("assistants/<uuid:id>/bindings/<uuid:binding_id>", bindings.binding, name="assistant_binding"),
-    path("assistants/<uuid:id>/bindings/<uuid:binding_id>/end", bindings.end_binding, name="end_binding"),
+    path("bindings/<uuid:id>", bindings.binding, name="assistant_binding"),
+    path("bindings/<uuid:id>/end", bindings.end_binding, name="end_binding"),
     path("workspaces/<uuid:id>/tool-servers", tool_server_pages.tool_servers, name="workspace_tool_servers"),
     path("c/<uuid:id>", views.conversation, name="conversation"),
 ]

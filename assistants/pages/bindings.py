@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import ApiKey
-from assistants.configuration.bindings import binding_of, change_binding, create_binding, delete_binding
+from assistants.configuration.bindings import change_binding, create_binding, delete_binding
 from assistants.configuration.resolving import as_configured, version_of, visible_assistant
 from assistants.configuration.schemas import BindingPatch, NewBinding
 from assistants.configuration.settings import AssistantSettings, BindingOverrides, read_settings
@@ -37,7 +37,7 @@ def bindings(request: HttpRequest, id: UUID) -> HttpResponse:
         except LocusError as refused:
             error = refused.message
         else:
-            return redirect("assistant_binding", id, made.pk)
+            return redirect("assistant_binding", made.pk)
     shown = {
         "assistant": row,
         "bindings": [
@@ -65,9 +65,9 @@ def _add(request: HttpRequest, row: Assistant) -> Binding:
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def binding(request: HttpRequest, id: UUID, binding_id: UUID) -> HttpResponse:
+def binding(request: HttpRequest, id: UUID) -> HttpResponse:
     """Show what a way sets by itself, and what it inherits; change it as is sent."""
-    row, found = _found(request, id, binding_id)
+    row, found = _found(request, id)
     inherited = read_settings(version_of(row, row.version).settings)
     own = set(found.overrides)
     settings = read_settings(inherited.as_stored(), found.overrides)
@@ -82,7 +82,7 @@ def binding(request: HttpRequest, id: UUID, binding_id: UUID) -> HttpResponse:
             error = refused.message
         else:
             messages.success(request, gettext("It is saved."))
-            return redirect("assistant_bindings", id)
+            return redirect("assistant_bindings", row.pk)
     shown = {
         "assistant": row,
         "binding": found,
@@ -112,12 +112,12 @@ def _change(request: HttpRequest, found: Binding, values: dict[str, Any]) -> Non
 
 @login_required
 @require_POST
-def end_binding(request: HttpRequest, id: UUID, binding_id: UUID) -> HttpResponse:
+def end_binding(request: HttpRequest, id: UUID) -> HttpResponse:
     """End a way: it counts as any other from now on."""
-    row, found = _found(request, id, binding_id)
+    row, found = _found(request, id)
     delete_binding(principal_of_reader(request), found)
     messages.success(request, gettext("“%(name)s” is no longer reached in this way.") % {"name": row.name})
-    return redirect("assistant_bindings", id)
+    return redirect("assistant_bindings", row.pk)
 
 
 @login_required
@@ -151,12 +151,11 @@ def _of(row: Assistant) -> Any:
     return row.bindings.select_related("key")
 
 
-def _found(request: HttpRequest, id: UUID, binding_id: UUID) -> tuple[Assistant, Binding]:
-    row = changeable_or_404(request, id)
-    try:
-        return row, binding_of(row, binding_id)
-    except NotFound:
-        raise Http404 from None
+def _found(request: HttpRequest, id: UUID) -> tuple[Assistant, Binding]:
+    found = Binding.objects.filter(pk=id).first()
+    if found is None:
+        raise Http404
+    return changeable_or_404(request, found.assistant_id), found
 
 
 def _name(request: HttpRequest, found: Binding) -> str:

@@ -81,6 +81,7 @@ class Owned:
             "webhooks": self.webhook.pk,
             "tool-servers": self.tool_server.pk,
             "assistants": self.assistant.pk,
+            "bindings": self.binding.pk,
         }
         filled = re.sub(r"<\w+:id>", str(ids.get(kind[1])), route)
         filled = filled.replace("<uuid:message_id>", str(self.message.pk))

@@ -179,9 +179,8 @@ def _workspace_pages() -> Iterator[PageCase]:
     yield PageCase("assistant", "assistants/<uuid:id>", "assistants/{assistant}")
     bindings = "assistants/<uuid:id>/bindings"
     yield PageCase("assistant-bindings", bindings, "assistants/{assistant}/bindings")
-    binding = f"{bindings}/<uuid:binding_id>"
-    yield PageCase("assistant-binding", binding, "assistants/{assistant}/bindings/{binding}")
-    yield PageCase("assistant-widget", binding, "assistants/{assistant}/bindings/{widget}")
+    yield PageCase("assistant-binding", "bindings/<uuid:id>", "bindings/{binding}")
+    yield PageCase("assistant-widget", "bindings/<uuid:id>", "bindings/{widget}")
     yield PageCase("assistant-resolved", "assistants/<uuid:id>/resolved", "assistants/{assistant}/resolved")
     yield PageCase("ask-assistant", "", "?assistant={assistant}")
     yield PageCase("workspace", "workspaces/<uuid:id>", "workspaces/{workspace}")
@@ -311,7 +310,7 @@ WITHOUT_PAGE = {
     "only takes a form": [
         "accounts/security/app/remove/",
         "assistants/<uuid:id>/delete",
-        "assistants/<uuid:id>/bindings/<uuid:binding_id>/end",
+        "bindings/<uuid:id>/end",
         "admin/components/<slug:code>/test/",
         "admin/health/examine/",
         "admin/accounts/user/<path:object_id>/activity/",

@@ -16,7 +16,7 @@ from tests.adversary.world import SECRET, Attacker, World, lost_rows, rows
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("plain_static_files")]
 
-OF_PROGRAMS = ("api/v1/", "v1/", "chat/completions", "mcp")
+OF_PROGRAMS = ("api/v1/", "v1/", "chat/completions", "mcp", "widgets/")
 PUBLIC = {
     "health",
     "healthz",

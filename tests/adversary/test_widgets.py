@@ -18,11 +18,16 @@ from tests.adversary.places import pages
 from tests.adversary.requests import unknown
 from tests.adversary.world import SECRET, World
 from tests.assistants.widgets.visiting import SHOP, make_widget, visit
-from tests.conftest import Cast
+from tests.conftest import Cast, make_cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PUBLIC = {"/api/schema", "/api/docs"}
 PARAMETER = re.compile(r"<(?:(\w+):)?\w+>")
+
+
+@pytest.fixture
+async def people() -> Cast:
+    return await sync_to_async(make_cast)()
 
 
 async def test_it_opens_no_address_of_the_api(people: Cast, subtests: Subtests) -> None:

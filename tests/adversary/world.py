@@ -207,8 +207,8 @@ class World:
         yield Thing("key", str(key.pk), key.name, Personal(key.pk, alice.pk, None))
 
     def _assistants(self, alice: User) -> Iterator[Thing]:
-        """Add an assistant of alice's own with a binding, and one of the team with a widget."""
-        for visibility in Visibility:
+        """Add an assistant of the team with a widget, and then one of alice's own with a binding."""
+        for visibility in (Visibility.WORKSPACE, Visibility.MINE):
             made = Assistant.unscoped.create(
                 user=alice, workspace=self.team, name=f"{SECRET} {visibility}", visibility=visibility
             )

@@ -152,7 +152,8 @@ def _of(row: Assistant) -> Any:
 
 
 def _found(request: HttpRequest, id: UUID) -> tuple[Assistant, Binding]:
-    found = Binding.objects.filter(pk=id).first()
+    seen = Assistant.objects.addressable_by(principal_of_reader(request))
+    found = Binding.objects.filter(pk=id, assistant__in=seen).first()
     if found is None:
         raise Http404
     return changeable_or_404(request, found.assistant_id), found

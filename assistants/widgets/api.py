@@ -179,7 +179,7 @@ def cited_context(principal: Principal, chunk_id: UUID) -> dict[str, Any]:
     for execution in answers.filter(result__contexts__contains=[{"chunk_id": str(chunk_id)}]):
         result = shown_result(principal, execution)
         for context in result.get("contexts") or ():
-            is_cited = context["used_in_response"] and not context.get("unavailable")
+            is_cited = context.get("used_in_response") and not context.get("unavailable")
             if is_cited and context["chunk_id"] == str(chunk_id):
                 found: dict[str, Any] = context
                 return found

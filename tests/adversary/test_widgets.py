@@ -21,7 +21,8 @@ from tests.assistants.widgets.visiting import SHOP, make_widget, visit
 from tests.conftest import Cast, make_cast
 
 pytestmark = pytest.mark.django_db(transaction=True)
-PUBLIC = {"/api/schema", "/api/docs"}
+PUBLIC = ("/api/schema", "/api/docs", "/.well-known/", "/oauth/")
+"""Beginnings of addresses that nobody needs a key for."""
 PARAMETER = re.compile(r"<(?:(\w+):)?\w+>")
 
 
@@ -36,8 +37,8 @@ async def test_it_opens_no_address_of_the_api(people: Cast, subtests: Subtests) 
     found = pages(get_resolver().url_patterns)
     addresses = {PARAMETER.sub(_some_id, f"/{page.pattern}") for page in found}
     tried = 0
-    for address in sorted(addresses - PUBLIC):
-        if not address.startswith(API_PREFIXES):
+    for address in sorted(addresses):
+        if not address.startswith(API_PREFIXES) or address.startswith(PUBLIC):
             continue
         tried += 1
         for method in ("GET", "POST", "PATCH", "DELETE"):

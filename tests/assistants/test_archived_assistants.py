@@ -35,13 +35,11 @@ async def guide(people: Cast, documents: dict[str, Document]) -> Assistant:
     settings = {"instructions": "Second", "scope": scope}
     await call(people, "PATCH", f"assistants/{made.pk}", {"settings": settings})
     key = await ApiKey.objects.aget(user=people.alice)
+    personal = await sync_to_async(lambda: people.alice.personal_workspace.pk)()
     for kind, values in (
         (BindingKind.WIDGET, {"origins": ["https://a.example"], "overrides": {"instructions": "Kind"}}),
         (BindingKind.API_KEY, {"key": key}),
-        (
-            BindingKind.MCP,
-            {"overrides": {"scope": {"workspace_ids": [str(people.alice.personal_workspace.pk)]}}},
-        ),
+        (BindingKind.MCP, {"overrides": {"scope": {"workspace_ids": [str(personal)]}}}),
     ):
         await Binding.objects.acreate(assistant=made, kind=kind, **values)
     session = await begin(people, assistant_id=str(made.pk))

@@ -136,7 +136,7 @@ def test_an_admin_lets_a_workspace_search_the_web_for_some_money(logged_in: Page
     page = logged_in
     workspace = Workspace.objects.get(memberships__user=reader)
     page.goto(f"/workspaces/{workspace.pk}/settings")
-    cost = page.get_by_label("Most to spend (US dollars)")
+    cost = page.get_by_label("Most to spend (US dollars)", exact=True)
     expect(cost).to_be_enabled()
     unfold(page)
     expect(cost).to_have_attribute("placeholder", "None")

@@ -33,11 +33,12 @@ class Command(BaseCommand):
         for gap in confinement.missing:
             logger.warning("The sandbox for files is incomplete. %s", gap)
         confined = f"Files are read in a sandbox: {confinement}."
-        starts = (start(), switching.start(), describing.start())
-        ready = " ".join(filter(None, ("Worker ready.", *starts, confined)))
+        embedding = start()
         try:
             check_worker_memory()
         except TooLittleMemory as error:
             raise CommandError(str(error)) from error
+        starts = (embedding, switching.start(), describing.start())
+        ready = " ".join(filter(None, ("Worker ready.", *starts, confined)))
         self.stdout.write(ready)
         asyncio.run(run_worker())

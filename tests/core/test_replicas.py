@@ -257,23 +257,17 @@ def test_no_document_and_no_event_is_lost_when_a_replica_takes_over(servers: Ser
     """Documents and events are stored without pause while the primary is killed; each that was confirmed
     is there."""
     primary, replica = servers
-    writer = subprocess.Popen(
-        [sys.executable, "-c", PREPARED + dedent(ADD.format(number=2)) + dedent(STORE_FOR_EVER)],
-        cwd=ROOT,
-        env=environment(servers),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert writer.stdout is not None
-    confirmed = [next(writer.stdout).strip() for _ in range(30)]
-    primary.kill()
-    replica.execute("SELECT pg_promote()")
-    # The same process goes on with the new primary, without a change of its settings.
-    after = [next(writer.stdout).strip() for _ in range(30)]
-    writer.kill()
-    confirmed += [line for line in writer.stdout.read().splitlines() if line.endswith(".")]
-    confirmed += after
-    writer.wait()
+    command = [sys.executable, "-c", PREPARED + dedent(ADD.format(number=2)) + dedent(STORE_FOR_EVER)]
+    given = environment(servers)
+    with subprocess.Popen(command, cwd=ROOT, env=given, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        confirmed = [next(writer.stdout).strip() for _ in range(30)]
+        primary.kill()
+        replica.execute("SELECT pg_promote()")
+        # The same process goes on with the new primary, without a change of its settings.
+        confirmed += [next(writer.stdout).strip() for _ in range(30)]
+        writer.kill()
+        confirmed += [line for line in writer.stdout.read().splitlines() if line.endswith(".")]
     with psycopg.connect(replica.url) as connection:
         documents = {str(id) for (id,) in connection.execute("SELECT id FROM kb_document")}
         events = {
@@ -289,6 +283,7 @@ def test_no_document_and_no_event_is_lost_when_a_replica_takes_over(servers: Ser
 
 STORE_FOR_EVER = """
     import io, sys, time, uuid
+    import psycopg
     from django.core.files.base import ContentFile
     from django.db import DatabaseError, close_old_connections
     from accounts.access.identity import principal_of_user
@@ -314,7 +309,7 @@ STORE_FOR_EVER = """
             [stored] = store_all([EventBatch(str(execution.pk), [item])])
             execution.refresh_from_db()
             say(f"event {execution.pk} {execution.last_seq}")
-        except DatabaseError:
+        except (DatabaseError, psycopg.Error):
             close_old_connections()
             time.sleep(0.1)
 """

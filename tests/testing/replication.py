@@ -77,7 +77,7 @@ class DatabaseServer:
         """Stop it, if it runs."""
         note = self.data / "postmaster.pid"
         # A killed server leaves its note.
-        if note.exists() and psutil.pid_exists(int(note.read_text().splitlines()[0])):
+        if note.exists() and _runs(int(note.read_text().splitlines()[0])):
             self._run("pg_ctl", "stop", "--mode=immediate", f"--pgdata={self.data}")
 
     def kill(self) -> None:
@@ -109,6 +109,13 @@ class DatabaseServer:
             )
             printed.seek(0)
             assert done.returncode == 0, f"{program}: {printed.read()}"
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @contextmanager

@@ -33,12 +33,18 @@ class Command(BaseCommand):
         for gap in confinement.missing:
             logger.warning("The sandbox for files is incomplete. %s", gap)
         confined = f"Files are read in a sandbox: {confinement}."
+        # Before the models are loaded, and with them.
+        _refuse_too_little_memory()
         embedding = start()
-        try:
-            check_worker_memory()
-        except TooLittleMemory as error:
-            raise CommandError(str(error)) from error
+        _refuse_too_little_memory()
         starts = (embedding, switching.start(), describing.start())
         ready = " ".join(filter(None, ("Worker ready.", *starts, confined)))
         self.stdout.write(ready)
         asyncio.run(run_worker())
+
+
+def _refuse_too_little_memory() -> None:
+    try:
+        check_worker_memory()
+    except TooLittleMemory as error:
+        raise CommandError(str(error)) from error

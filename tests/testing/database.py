@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 from django.db import DatabaseError, connection, transaction
 
 KEPT = {"django_content_type", "auth_permission"}
 """Servers of other processes remember the ids of these rows, which migrations make."""
 # Tables without a model that Django manages.
 ALSO = {"procrastinate_jobs", "locus_cache"}
-ATTEMPTS = 5
+ATTEMPTS = 8
 """A request that is still answered may add a row to one that is being deleted."""
+PAUSE_SECS = 0.25
+"""A writer that is met once is met again, unless the next attempt waits; longer each time."""
 
 
 def empty_database() -> None:
@@ -27,6 +31,7 @@ def empty_database() -> None:
         except DatabaseError:
             if attempt == ATTEMPTS:
                 raise
+            sleep(attempt * PAUSE_SECS)
         else:
             return
 

@@ -189,7 +189,8 @@ def _sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | 
 def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut], question: str) -> list[str]:
     """Return each formula with its result, then the rows; nothing if one can't be computed.
 
-    Before them stands a yes or a no if the question wants one and two years tell it.
+    Before them stands a yes or a no if the question wants one and each year tells it of the one before.
+    Whether a mere line of a statement improves by rising is not known.
     """
     known = [value for value in (_value(measure, each) for each in found) if value is not None]
     if len(known) < len(found):
@@ -197,18 +198,19 @@ def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut], question: s
     formulas = [_formula(measure, *each) for each in zip(found, known, strict=True)]
     rows = rows_behind([fact for each in found for fact in each.operands.values()])
     first, *others = [*([] if measure.is_line else formulas), *rows]
-    is_sure = len(known) > 1 and not (measure.is_better_low and _IMPROVES.search(question))
-    answer = answer_by_change(question, known[0], known[-1]) if is_sure else None
+    is_known = not ((measure.is_line or measure.is_better_low) and _IMPROVES.search(question))
+    answers = {answer_by_change(question, *each) for each in pairwise(known)} if is_known else set()
+    answer = answers.pop() if len(answers) == 1 else None
     return [f"- {with_answer(question, answer, first.removeprefix('- '))}", *others]
 
 
 def _value(measure: Measure, found: WorkedOut) -> Decimal | None:
     """Return what a formula amounts to; None if it can't be computed."""
-    facts = list(found.operands.values())
+    ((key, first), *_) = found.operands.items()
     if measure.is_line:
-        return facts[0].figure.value
+        return abs(first.figure.value) if key in _UNSIGNED else first.figure.value
     try:
-        return Expression(_written_out(found), facts[0].context.language).value()
+        return Expression(_written_out(found), first.context.language).value()
     except (NotAFormula, DecimalException):
         return None
 

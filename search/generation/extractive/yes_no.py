@@ -13,7 +13,7 @@ from enum import Enum
 
 from core.text.analysis import terms
 from core.text.tables import is_table
-from search.citations.polarity import NEGATORS
+from search.citations.polarity import NEGATORS, UNSURE
 from search.generation.extractive.statements import Statement
 from search.generation.extractive.wording import language_of
 
@@ -50,15 +50,23 @@ _CHANGE = re.compile(
 _NEGATED = re.compile(
     rf"\b(?:{'|'.join(NEGATORS.values())}|ne|pas|aucune?|sans|ningun[oa]?|nunca|sin)\b", re.IGNORECASE
 )
+_HOW_MUCH = re.compile(
+    r"[$€£¥]\s?\d|\d\s?(?:%|per ?cent|prozent|pour ?cent|por ciento|points?\b|thousand|[mb]illion|tausend|mio"
+    r"|milliarden|mrd|milliards?|millones)|\b(?:more|less|faster|slower|mehr|weniger|stärker|plus|moins|más|menos)\b",
+    re.IGNORECASE,
+)
+"""“Did it grow by more than 10 %?”: that it grew does not answer this."""
+_MAY_BE = re.compile(
+    r"\b(?:may|might|could|would|should|expect\w*|will|könnten?|dürften?|erwarte\w*|pourrai\w*|podrían?)\b",
+    re.IGNORECASE,
+)
+"""What a sentence about a change says that has not happened."""
 _DENIES = re.compile(r"\b(?:not|never|nicht|kein\w{0,2}|nie|pas|nunca)\b|n['’]t\b", re.IGNORECASE)
 _WORDS = {
     "en": ("Yes", "No"),
     "de": ("Ja", "Nein"),
     "fr": ("Oui", "Non"),
     "es": ("Sí", "No"),
-    "it": ("Sì", "No"),
-    "nl": ("Ja", "Nee"),
-    "pt": ("Sim", "Não"),
 }
 
 
@@ -86,9 +94,10 @@ def direction_of(text: str) -> Direction | None:
 
 
 def answer_by_change(question: str, before: Decimal, after: Decimal) -> bool | None:
-    """Return the answer that two figures give to “Did it increase?”; None if it asks for no change."""
-    asked = direction_of(_first_sentence(question)) if wants_yes_or_no(question) else None
-    if asked is None:
+    """Return the answer that two figures give to “Did it increase?”; None if that is not what is asked."""
+    first = _first_sentence(question)
+    asked = direction_of(first) if wants_yes_or_no(question) else None
+    if asked is None or _HOW_MUCH.search(first) or _DENIES.search(first):
         return None
     if asked is Direction.EITHER:
         return after != before
@@ -106,8 +115,8 @@ def answer_by_statement(question: str, statement: Statement) -> bool | None:
     if not _says(about, statement, ENOUGH_TERMS if wanted else 1.0):
         return None
     if wanted is None:
-        return not is_negated
-    if found in (None, Direction.EITHER) or is_negated:
+        return None if UNSURE.search(text) else not is_negated
+    if found in (None, Direction.EITHER) or is_negated or _MAY_BE.search(text):
         return None
     return wanted is Direction.EITHER or wanted is found
 

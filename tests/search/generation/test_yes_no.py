@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
 from search.contexts import Context
 from search.generation.extractive.measuring import measured
 from search.generation.extractive.statements import Statement
-from search.generation.extractive.yes_no import answer_by_statement, wants_yes_or_no, with_answer
+from search.generation.extractive.yes_no import (
+    answer_by_change,
+    answer_by_statement,
+    wants_yes_or_no,
+    with_answer,
+)
 from tests.search.contexts import context
 from tests.search.generation.test_computing import table
 
@@ -19,6 +25,15 @@ BALANCE = """\
 | Inventories | 9,059 | 8,020 |
 | Total current assets | 59,693 | 35,067 |
 | Total current liabilities | 42,671 | 25,920 |"""
+
+GOODWILL = """\
+| (in millions) | 2022 | 2021 | 2020 |
+| --- | --- | --- | --- |
+| Goodwill | 300 | 200 | 250 |"""
+PAID = """\
+| (in millions) | 2022 | 2021 |
+| --- | --- | --- |
+| Capital expenditures | (150) | (100) |"""
 
 
 def said(text: str, language: str = "en", **other: object) -> Statement:
@@ -68,6 +83,9 @@ def test_what_wants_none(question: str) -> None:
         ("Is the lamp waterproof?", "The lamp is not waterproof.", False),
         ("Is the red lamp waterproof?", "The lamp is waterproof to 2 m.", None),
         ("Isn't the lamp waterproof?", "The lamp is waterproof to 2 m.", None),
+        ("Is the lamp waterproof?", "Check whether the lamp is waterproof.", None),
+        ("Is the deposit refunded?", "The deposit is refunded if nothing is broken.", None),
+        ("Did net income fall?", "Net income could fall.", None),
     ],
 )
 def test_a_sentence_tells_it_or_does_not(question: str, text: str, expected: bool | None) -> None:
@@ -89,6 +107,36 @@ def test_figures_of_two_years_tell_it() -> None:
 def test_a_choice_or_an_amount_gets_no_yes() -> None:
     income = table(BALANCE)
     assert _first("What were the inventories in 2021?", income).startswith("- Inventories")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Did it grow in 2021?", True),
+        ("Did it grow by 10 % in 2021?", None),
+        ("Did it grow by $5 million in 2021?", None),
+        ("Did it grow more in 2021 than in 2020?", None),
+        ("Did it not grow in 2021?", None),
+    ],
+)
+def test_that_it_grew_does_not_say_how_much(question: str, expected: bool | None) -> None:
+    assert answer_by_change(question, Decimal(100), Decimal(101)) is expected
+
+
+def test_each_year_has_to_tell_it() -> None:
+    goodwill = table(GOODWILL)
+    assert _first("Did goodwill increase in 2021 and 2022?", goodwill).startswith("- **Yes** – Goodwill")
+    assert _first("Did goodwill increase in 2020, 2021 and 2022?", goodwill).startswith("- Goodwill")
+
+
+def test_what_is_written_with_a_minus_grows_by_its_amount() -> None:
+    paid = table(PAID)
+    assert _first("Did capital expenditures increase in 2022?", paid).startswith("- **Yes** – Capital")
+
+
+def test_whether_a_line_is_better_high_is_not_known() -> None:
+    income = table(BALANCE)
+    assert _first("Did inventories improve in 2021?", income).startswith("- Inventories")
 
 
 def test_it_is_told_in_the_language_of_the_question() -> None:

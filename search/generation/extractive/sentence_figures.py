@@ -3,7 +3,8 @@
     “Amortization expense was $7.4 million and $9.3 million in fiscal 2009 and 2008, respectively.”
     ─▶ Amortization expense: 7.4 in 2009, 9.3 in 2008, in millions
 
-Only what is sure is taken: the subject stands before the verb, and each amount has a year of its own.
+Only what is sure is taken: the subject stands before the verb, and each amount has a year of its own. What
+something rose by is not what it was.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ MOST_CHARS = 600
 """A longer sentence is none."""
 MOST_NAME_TERMS = 6
 _VERB = re.compile(
-    r"\b(?:was|were|is|are|totall?ed|amounted to|reached|increased|decreased|declined|grew|rose|fell|came to"
-    r"|betrug(?:en)?|beträgt|belief(?:en)? sich|lag(?:en)? bei|stieg(?:en)?|sank(?:en)?|s['’]élevait|était"
+    r"\b(?:was|were|is|are|totall?ed|amounted to|reached"
+    r"|(?:increased|decreased|declined|grew|rose|fell|came) to"
+    r"|betrug(?:en)?|beträgt|belief(?:en)? sich|lag(?:en)? bei|(?:stieg|sank)(?:en)? auf|s['’]élevait|était"
     r"|fue(?:ron)?|ascendió|ascendieron)\b",
     re.IGNORECASE,
 )
+_BY_WHAT = re.compile(r"\b(?:up|down|higher|lower|höher|niedriger)\b", re.IGNORECASE)
+"""Says that an amount is a difference: “Net sales were up $1.2 billion in 2022.”"""
 _NAME_ENDS = re.compile(
     r"[,;:(]|\s(?:related to|excluding|from continuing operations|for|during|in)\b", re.IGNORECASE
 )
@@ -60,7 +64,7 @@ def sentence_figures(contexts: Sequence[Context]) -> Iterator[TableFigure]:
 def _figures_of(context: Context, sentence: Sentence) -> Iterator[TableFigure]:
     said = in_one_line(sentence.text)
     verb = _VERB.search(said) if len(said) <= MOST_CHARS else None
-    if verb is None:
+    if verb is None or _BY_WHAT.search(said):
         return
     name = _name(said[: verb.start()])
     measure = tuple(terms(name, context.language))

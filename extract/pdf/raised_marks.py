@@ -16,6 +16,8 @@ from extract.pdf.lines import PdfLine, enclosing_box
 # “(a)”, “(b),”, “*”, “®”. A bare figure or letter may be part of a formula.
 MARK = re.compile(r"\(\w{1,2}\),?|[*†‡§¶#®™]{1,3},?")
 MOST_MARKS = 6
+# A page has no more of such lines; one of thousands would take minutes.
+MOST_ALONE = 300
 # A mark is no larger than this share of the type of its line, and its lower edge stands so much of that type
 # above the lower edge of the line.
 MARK_SIZE, RAISED = 0.8, 0.1
@@ -34,13 +36,13 @@ def join_raised_marks(blocks: Blocks) -> Blocks:
 
     A line that begins with such a mark begins a block: it is a footnote.
     """
-    alone = [
+    alone = {
         (block, at)
         for block, lines in enumerate(blocks)
         for at, line in enumerate(lines)
         if len(line.words) <= MOST_MARKS and all(MARK.fullmatch(word) for word, _ in line.words)
-    ]
-    if not alone:
+    }
+    if not 0 < len(alone) <= MOST_ALONE:
         return blocks
     hosts = [
         (block, at, line)
@@ -50,7 +52,7 @@ def join_raised_marks(blocks: Blocks) -> Blocks:
     ]
     placed: dict[tuple[int, int], list[tuple[int, Word]]] = {}
     left: dict[tuple[int, int], list[Word]] = {}
-    for block, at in alone:
+    for block, at in sorted(alone):
         line = blocks[block][at]
         left[block, at] = []
         for marks in _side_by_side(line):

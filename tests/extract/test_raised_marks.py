@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from core.locations import Box
 from extract.pdf.lines import PdfLine, enclosing_box
-from extract.pdf.raised_marks import join_raised_marks
+from extract.pdf.raised_marks import MOST_ALONE, join_raised_marks
 
 SIZE, LETTER = 10.0, 5.0
 
@@ -85,3 +85,9 @@ def test_what_is_no_raised_mark_stays() -> None:
     }
     for why, each in alone.items():
         assert texts([label], [each]) == [["Total"], [each.text]], why
+
+
+def test_a_page_of_nothing_but_marks_stays() -> None:
+    label = line("Total", 50, 100)
+    many = [mark("*", end_of(label), 98)] * (MOST_ALONE + 1)
+    assert texts([label], many) == [["Total"], ["*"] * len(many)]

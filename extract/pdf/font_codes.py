@@ -7,7 +7,7 @@ them for white space, so the word would be parted, and the letters lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 # The encoding T1 of TeX's newer fonts, and the ligatures of the older OT1, which stand at other codes.
@@ -44,24 +44,29 @@ def decode(content: dict[str, Any]) -> tuple[dict[str, Any], list[Word]]:
 
     `content` is MuPDF's dictionary with each character; its spans get their texts.
     """
-    for line in _lines(content):
-        for span in line["spans"]:
-            span["text"] = "".join(char["c"] for char in span["chars"])
-    everything = "".join(span["text"] for line in _lines(content) for span in line["spans"])
+    everything = "".join(char["c"] for line in _lines(content) for char in _chars(line))
     encoding = _encoding(everything) or {}
     words: list[Word] = []
     for block in content["blocks"]:
         for number, line in enumerate(block.get("lines", ())):
-            of_line = _words(line["spans"], encoding)
-            words += [(*box, text, block["number"], number, at) for at, (text, box) in enumerate(of_line)]
+            chars = _chars(line)
+            for char, letters in zip(chars, _decoded([char["c"] for char in chars], encoding), strict=True):
+                char["c"] = letters
             for span in line["spans"]:
-                span["text"] = "".join(encoding.get(char, char) for char in span["text"])
+                span["text"] = "".join(char["c"] for char in span["chars"])
+            words += [
+                (*box, text, block["number"], number, at) for at, (text, box) in enumerate(_words(chars))
+            ]
     return content, words
 
 
 def _lines(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for block in content["blocks"]:
         yield from block.get("lines", ())
+
+
+def _chars(line: dict[str, Any]) -> list[dict[str, Any]]:
+    return [char for span in line["spans"] for char in span["chars"]]
 
 
 def _encoding(text: str) -> dict[str, str] | None:
@@ -72,22 +77,24 @@ def _encoding(text: str) -> dict[str, str] | None:
     return T1 if newer >= older else OT1
 
 
-def _words(
-    spans: Iterable[dict[str, Any]], encoding: dict[str, str]
-) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
-    """Yield the words of a line with their boxes, as MuPDF parts them but for codes."""
+def _decoded(codes: Sequence[str], encoding: dict[str, str]) -> Iterator[str]:
+    """Yield a line's characters; a ligature without a letter beside it would be a sign of a formula."""
+    for at, code in enumerate(codes):
+        is_ligature = encoding.get(code, "").isalpha()
+        beside = [*codes[max(at - 1, 0) : at], *codes[at + 1 : at + 2]]
+        yield code if is_ligature and not any(map(str.isalpha, beside)) else encoding.get(code, code)
+
+
+def _words(chars: Iterable[dict[str, Any]]) -> Iterator[tuple[str, tuple[float, float, float, float]]]:
+    """Yield the words of a line with their boxes, as MuPDF parts them."""
     word: list[dict[str, Any]] = []
-    for char in [char for span in spans for char in span["chars"]] + [{"c": " "}]:
-        if (char["c"] <= " " and char["c"] not in encoding) or char["c"] == "\xa0":
+    for char in [*chars, {"c": " "}]:
+        if char["c"] <= " " or char["c"] == "\xa0":
             if word:
-                yield _text(word, encoding), _box(word)
+                yield "".join(each["c"] for each in word), _box(word)
             word = []
         else:
             word.append(char)
-
-
-def _text(chars: list[dict[str, Any]], encoding: dict[str, str]) -> str:
-    return "".join(encoding.get(char["c"], char["c"]) for char in chars)
 
 
 def _box(chars: list[dict[str, Any]]) -> tuple[float, float, float, float]:

@@ -63,3 +63,8 @@ def test_ligatures_are_letters(tmp_path: Path, codes: bytes, text: str) -> None:
 
 def test_greek_letters_are_no_ligatures(tmp_path: Path) -> None:
     assert read(tmp_path / "greek.pdf", b"the angle \x0b of \x0c is small").text == "the angle of is small"
+
+
+def test_greek_letters_stay_such_beside_ligatures(tmp_path: Path) -> None:
+    codes = b"the in\x0duence of the angle \x0b of \x0c is small"
+    assert read(tmp_path / "both.pdf", codes).text == "the influence of the angle of is small"

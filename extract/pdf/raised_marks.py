@@ -16,7 +16,7 @@ from extract.pdf.lines import PdfLine, enclosing_box
 # “(a)”, “(b),”, “*”, “®”. A bare figure or letter may be part of a formula.
 MARK = re.compile(r"\(\w{1,2}\),?|[*†‡§¶#®™]{1,3},?")
 MOST_MARKS = 6
-# A page has no more of such lines; one of thousands would take minutes.
+# A page has no more of such lines. Each is compared with every line: the time grows with their product.
 MOST_ALONE = 300
 # A mark is no larger than this share of the type of its line, and its lower edge stands so much of that type
 # above the lower edge of the line.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue
 
@@ -142,7 +142,11 @@ class ModelPlanner(Planner):
         if not tool.is_foreign:
             return tool.function
         words = self._fence.around("description", tool.function.description)
-        return replace(tool.function, description=f"{FOREIGN}\n{words}", input_schema=_harmless_schema(tool))
+        return replace(
+            tool.function,
+            description=f"{FOREIGN}\n{words}",
+            input_schema=_harmless_schema(tool.function.input_schema),
+        )
 
     async def next_calls(self, outcomes: Sequence[tuple[AgentCall, JsonValue]]) -> Sequence[AgentCall]:
         """Return what the model asks for; nothing once it says that it has enough."""
@@ -188,10 +192,17 @@ class ModelPlanner(Planner):
         )
 
 
-def _harmless_schema(tool: AgentTool) -> dict[str, JsonValue]:
+def _harmless_schema(shape: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a foreign tool, with words that can't pose as ours."""
-    shape: dict[str, JsonValue] = json.loads(harmless(json.dumps(tool.function.input_schema)))
-    return shape
+    return {harmless(name): _harmless_value(value) for name, value in shape.items()}
+
+
+def _harmless_value(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _harmless_schema(value)
+    if isinstance(value, list):
+        return [_harmless_value(each) for each in value]
+    return harmless(value) if isinstance(value, str) else value
 
 
 def planning_model(preferred: str) -> ChatModel | None:

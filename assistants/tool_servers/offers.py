@@ -6,6 +6,7 @@ A schema keeps its shape, and of its words only short descriptions: they are rea
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -49,7 +50,7 @@ class OfferedTool:
             return None
         if len(json.dumps(shape)) > MAX_SCHEMA:
             return None
-        return cls(name, _short(description, MAX_DESCRIPTION), {"type": "object", **shape})
+        return cls(name, _short(description, MAX_DESCRIPTION), {**shape, "type": "object"})
 
     def names(self) -> set[str]:
         """Return the names of its arguments, and the values to choose from: what it asks to be told."""
@@ -97,7 +98,8 @@ def _shape(schema: object, depth: int) -> JsonValue:
     kept: dict[str, JsonValue] = {}
     for key, value in schema.items():
         if key in _KEPT:
-            kept[key] = _plain(value)
+            if (plain := _plain(value)) is not None:
+                kept[key] = plain
         elif key == "description" and depth:
             kept[key] = _short(value, MAX_PROPERTY_DESCRIPTION)
         elif key == "properties" and isinstance(value, Mapping):
@@ -116,4 +118,7 @@ def _plain(value: object) -> JsonValue:
         return [_plain(each) for each in value[:50] if not isinstance(each, list | Mapping)]
     if isinstance(value, str):
         return _short(value, MAX_PROPERTY_DESCRIPTION)
-    return value if isinstance(value, bool | int | float) or value is None else None
+    if isinstance(value, float) and not math.isfinite(value):
+        # Neither PostgreSQL nor a model's API takes a number that is none.
+        return None
+    return value if isinstance(value, bool | int | float) else None

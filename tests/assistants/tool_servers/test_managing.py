@@ -15,7 +15,7 @@ from pytest_django import Settings
 from accounts.models import AuditEntry
 from assistants.models import Assistant, ToolServer, Visibility
 from assistants.tool_servers import client, managing
-from assistants.tool_servers.offers import MAX_DESCRIPTION, MOST_TOOLS
+from assistants.tool_servers.offers import MAX_DESCRIPTION, MOST_TOOLS, OfferedTool
 from core.encryption import decrypt
 from tests.conftest import Cast
 from tests.testing.tool_server import ToolServerDouble
@@ -124,6 +124,13 @@ def test_what_a_server_says_is_bounded(cast: Cast, tickets: ToolServerDouble) ->
     assert str(offered["deep"]).count("properties") < 10
     assert "IGNORE" not in str(offered["words"]) and "ignore all" not in str(offered["words"])
     assert len(str(offered["words"])) < 400
+
+
+def test_a_schema_that_is_none_does_no_harm() -> None:
+    shape: dict[str, Any] = {"x": {"minimum": float("nan"), "maximum": float("inf"), "minLength": 2}}
+    offered = OfferedTool.of("odd", None, {"type": ["object", "null"], "properties": shape})
+    assert offered is not None
+    assert offered.input_schema == {"type": "object", "properties": {"x": {"minLength": 2}}}
 
 
 def test_only_allowed_addresses_are_called(cast: Cast, tickets: ToolServerDouble, settings: Settings) -> None:

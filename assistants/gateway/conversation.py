@@ -110,7 +110,7 @@ class _Functions:
         self._calls[str(id)] = (str(name), str(arguments))
 
     def _add_output(self, id: Any, output: Any, param: str, name: str) -> None:
-        if id not in self._calls:
+        if not isinstance(id, str) or id not in self._calls:
             raise ValidationError("There is no call that this is the output of.", param=param)
         self._outputs[id] = _text(output, f"{param}.{name}")
 

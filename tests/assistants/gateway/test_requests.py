@@ -65,6 +65,8 @@ class TestConversation:
             ),
             ([user([{"type": "text", "text": 1}])], ValidationError, "input[0].content[0].text"),
             ([user("x"), {"type": "function_call_output", "call_id": "x"}], ValidationError, "input[1]"),
+            ([user("x"), {"type": "function_call_output", "call_id": {}}], ValidationError, "input[1]"),
+            ([user("x"), {"role": "tool", "tool_call_id": ["x"]}], ValidationError, "input[1]"),
             ([user("x"), CALL], ValidationError, "input"),
             ([user("x"), CALL | {"name": None}], ValidationError, "input[1]"),
             ([{"type": "computer_call"}], ValidationError, "input[0].type"),

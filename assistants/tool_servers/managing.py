@@ -80,6 +80,7 @@ def change_tool_server(
     is_enabled: bool | None = None,
 ) -> None:
     """Change a server; None keeps. Another address forgets the tools and the secret of the one before."""
+    _lock(server)
     if name is not None:
         server.name = _checked_name(name)
     if url is not None and (address := checked_address(url)) != server.url:
@@ -109,17 +110,23 @@ def look_at_tools(server: ToolServer) -> None:
     """Ask a server for its tools and keep what it says; raise `ToolServerFailed` or `Timeout`.
 
     A chosen tool that is described in another way than before is no longer chosen: nobody has allowed it so.
+    Raise `NotFound` or `Conflict` if the server was deleted or has got another address meanwhile.
     """
     address = address_of_server(server)
     # Other requests can use the view's connection while the server thinks.
     close_old_connections()
     found = async_to_sync(offered_tools)(address)
-    before = {each["name"]: each for each in server.offered}
-    server.offered = [each.as_stored() for each in found]
-    same = {each["name"] for each in server.offered if before.get(each["name"]) == each}
-    server.tools = [name for name in server.tools if name in same]
-    server.looked_at = timezone.now()
-    server.save(update_fields=["offered", "tools", "looked_at"])
+    with transaction.atomic():
+        # Another admin may have changed it while it was thinking.
+        _lock(server)
+        if server.url != address.url:
+            raise Conflict("The server has got another address meanwhile. Look at its tools again.")
+        before = {each["name"]: each for each in server.offered}
+        server.offered = [each.as_stored() for each in found]
+        same = {each["name"] for each in server.offered if before.get(each["name"]) == each}
+        server.tools = [name for name in server.tools if name in same]
+        server.looked_at = timezone.now()
+        server.save(update_fields=["offered", "tools", "looked_at"])
 
 
 @transaction.atomic
@@ -190,6 +197,14 @@ def _checked_assistants(principal: Principal, server: ToolServer, ids: Collectio
         if id not in allowed and id not in server.assistant_ids:
             raise NotFound(f"There is no assistant {id} of this workspace.", param="assistant_ids")
     return sorted(set(ids) & allowed)
+
+
+def _lock(server: ToolServer) -> None:
+    """Lock a server's row and read it again, within a transaction; raise `NotFound` if it was deleted."""
+    try:
+        server.refresh_from_db(from_queryset=ToolServer.unscoped.select_for_update())
+    except ToolServer.DoesNotExist:
+        raise NotFound from None
 
 
 def _save(server: ToolServer) -> None:

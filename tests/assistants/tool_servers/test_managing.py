@@ -12,11 +12,14 @@ from django.test import Client
 from pytest import Subtests
 from pytest_django import Settings
 
+from accounts.access.identity import principal_of_user
 from accounts.models import AuditEntry
 from assistants.models import Assistant, ToolServer, Visibility
 from assistants.tool_servers import client, managing
+from assistants.tool_servers.managing import change_tool_server, look_at_tools
 from assistants.tool_servers.offers import MAX_DESCRIPTION, MOST_TOOLS, OfferedTool
 from core.encryption import decrypt
+from core.errors import Conflict, NotFound
 from tests.conftest import Cast
 from tests.testing.tool_server import ToolServerDouble
 
@@ -98,6 +101,31 @@ def test_a_changed_description_is_not_allowed_yet(cast: Cast, tickets: ToolServe
     send(cast, "patch", f"tool-servers/{id}", {"secret": HIDDEN})
     moved = send(cast, "patch", f"tool-servers/{id}", {"url": "https://other.example/mcp"}).json()
     assert (moved["tools"], moved["offered"], moved["has_secret"]) == ([], [], False)
+
+
+def test_what_changes_while_a_server_is_looked_at_stays(cast: Cast, tickets: ToolServerDouble) -> None:
+    tickets.offer("list", "Lists tickets.")
+    id = added(cast, tickets)
+    send(cast, "post", f"tool-servers/{id}/look")
+    send(cast, "patch", f"tool-servers/{id}", {"tools": ["list", "lookup"]})
+    other, late = ToolServer.unscoped.get(), ToolServer.unscoped.get()
+    send(cast, "patch", f"tool-servers/{id}", {"tools": ["list"]})
+    look_at_tools(late)
+    assert ToolServer.unscoped.get().tools == late.tools == ["list"]
+    send(cast, "patch", f"tool-servers/{id}", {"url": "https://other.example/mcp"})
+    with pytest.raises(Conflict):
+        look_at_tools(late)
+    assert ToolServer.unscoped.get().offered == []
+    alice = principal_of_user(cast.alice)
+    change_tool_server(alice, other, is_enabled=False)
+    row = ToolServer.unscoped.get()
+    assert (row.url, row.tools, row.is_enabled) == ("https://other.example/mcp", [], False)
+    send(cast, "delete", f"tool-servers/{id}")
+    other.url = tickets.url
+    for too_late in (lambda: look_at_tools(other), lambda: change_tool_server(alice, other, tools=[])):
+        with pytest.raises(NotFound):
+            too_late()
+    assert not ToolServer.unscoped.exists()
 
 
 def test_what_a_server_says_is_bounded(cast: Cast, tickets: ToolServerDouble) -> None:

@@ -93,14 +93,16 @@ async def _call(
             gathering.guard.check_argument(server.name, text)
     outcome = "failed"
     try:
-        text = await call_result(server.address, tool.name, arguments)
+        result = await call_result(server.address, tool.name, arguments)
+        # The planner reads its words as well where it says that it has failed.
+        gathering.guard.learn_server(server.name, [result.text])
+        result.require_success()
         outcome = "completed"
     finally:
         await in_database(_record, asked, server, tool, outcome)
-    gathering.guard.learn_server(server.name, [text])
     gathering.clock.mark("tool_servers")
     title = f"{server.name}: {tool.name}"
-    sources = await add_said(gathering, f"locus://tools/{server.name}/{tool.name}", title, text)
+    sources = await add_said(gathering, f"locus://tools/{server.name}/{tool.name}", title, result.text)
     yield ToolUpdate(data=Sources(sources=sources))
     shown = rendered([gathering.book.contexts[each.rank - 1] for each in sources])
     yield CallOutcome({"tool": title, "sources": shown}, len(shown))

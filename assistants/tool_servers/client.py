@@ -55,31 +55,43 @@ class ServerAddress:
     secret: str = field(default="", repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool has said: foreign words, also where it has failed."""
+
+    text: str
+    is_error: bool
+
+    def require_success(self) -> None:
+        """Raise `ToolServerFailed` with the first words of a tool that has failed."""
+        if self.is_error:
+            raise ToolServerFailed(f"The tool has failed: {' '.join(self.text.split())[:200]}")
+
+
 async def offered_tools(address: ServerAddress) -> list[OfferedTool]:
     """Return the tools that a server offers; raise `ToolServerFailed` or `Timeout`."""
-    found: dict[str, OfferedTool] = {}
+    tools: list[types.Tool] = []
     async with _connected(address) as client:
         cursor = None
         for _ in range(MOST_PAGES):
             page = await client.list_tools(cursor=cursor)
-            for tool in page.tools:
-                offer = OfferedTool.of(tool.name, tool.description, tool.input_schema)
-                if offer is not None and len(found) < MOST_TOOLS:
-                    found.setdefault(offer.name, offer)
+            tools += page.tools
             cursor = page.next_cursor
-            if cursor is None or len(found) >= MOST_TOOLS:
+            if cursor is None:
                 break
+    found: dict[str, OfferedTool] = {}
+    for tool in tools:
+        offer = OfferedTool.of(tool.name, tool.description, tool.input_schema)
+        if offer is not None and len(found) < MOST_TOOLS:
+            found.setdefault(offer.name, offer)
     return list(found.values())
 
 
-async def call_result(address: ServerAddress, tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return the words of a tool's result; raise `ToolServerFailed` or `Timeout`, also where it says so."""
+async def call_result(address: ServerAddress, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+    """Return the words of a tool's result; raise `ToolServerFailed` or `Timeout` if there is none."""
     async with _connected(address) as client:
         result = await client.call_tool(tool, dict(arguments))
-    text = _words(result)
-    if result.is_error:
-        raise ToolServerFailed(f"The tool has failed: {' '.join(text.split())[:200]}")
-    return text
+    return ToolResult(_words(result), bool(result.is_error))
 
 
 def _words(result: types.CallToolResult) -> str:
@@ -122,7 +134,8 @@ def _failure(error: BaseException) -> LocusError:
             return Timeout("The tool server did not answer in time.")
         if isinstance(cause, FetchError):
             return ToolServerFailed(WORDS.get(type(cause), "The tool server can't be reached."))
-    logger.info("A tool server has failed: %s", type(error).__name__)
+    # Not their texts: these hold addresses, and words of the server.
+    logger.info("A tool server has failed: %s", ", ".join(type(each).__name__ for each in _causes(error)))
     return ToolServerFailed()
 
 

@@ -238,6 +238,25 @@ async def test_words_of_documents_are_not_sent_and_theirs_go_nowhere_else(
     assert len(result["calls"]) == 9
 
 
+async def test_what_a_failing_tool_says_goes_nowhere_else(
+    people: Cast, model: OpenAiProvider, tickets: ToolServerDouble, brave: ProviderDouble
+) -> None:
+    await sync_to_async(indexed_document)(people.team, STATE.replace("Kerrigan", "K."), name="tickets.txt")
+    tickets.results["lookup"] = failure("Only Kerrigan may see that.")
+    assistant = await make_assistant(people, tools=["rag_search", "web_search"])
+    await allow(people, tickets, assistant)
+    model.turns = [
+        calls(("tickets__lookup", {"text": "4711"})),
+        calls(("web_search", {"query": "Kerrigan"}), ("tickets__lookup", {"text": "Kerrigan"})),
+        calls(("rag_search", {"query": QUESTION})),
+        DONE,
+        says("Ticket 4711 is still open. ", "<source_1>"),
+    ]
+    await ask(people, QUESTION, assistant_id=str(assistant.pk))
+    assert brave.requests == []
+    assert [given["text"] for _, given in tickets.calls] == ["4711", "Kerrigan"]
+
+
 @pytest.mark.parametrize("max_cost", [None, 0.0])
 async def test_the_attack_corpus_as_a_tools_result(
     people: Cast,

@@ -39,8 +39,9 @@ LOGGING = {
             *("anthropic", "openai", "pydantic_ai"),
         )
     }
-    # It writes a page for each failure that its caller handles.
-    | {"pymilvus": {"level": "CRITICAL"}}
+    # They write a page for each failure that their caller handles; the second also words of foreign servers,
+    # and the ids of its sessions with them.
+    | {name: {"level": "CRITICAL"} for name in ("pymilvus", "mcp.client")}
     # What anybody on the network can cause.
     | {
         name: {"filters": ["flood"]} for name in ("locus.door.middleware", "core.http.hosts", "uvicorn.error")

@@ -161,13 +161,17 @@ def test_a_schema_that_is_none_does_no_harm() -> None:
     assert offered.input_schema == {"type": "object", "properties": {"x": {"minLength": 2}}}
 
 
-def test_only_allowed_addresses_are_called(cast: Cast, tickets: ToolServerDouble, settings: Settings) -> None:
+def test_only_allowed_addresses_are_called(
+    cast: Cast, tickets: ToolServerDouble, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
     id = added(cast, tickets)
     with ToolServerDouble() as inside:
         tickets.redirects_to = inside.url
         reply = send(cast, "post", f"tool-servers/{id}/look")
         assert (reply.status_code, reply.json()["error"]["code"]) == (502, "provider_error")
         assert not inside.credentials
+        # What a server says is not for the log.
+        assert inside.url not in caplog.text
     settings.WEB_FETCH_ALLOW = []
     for url in (tickets.url, "https://127.0.0.1/mcp", "https://[::1]/", "https://169.254.169.254/"):
         ToolServer.unscoped.update(url=url)

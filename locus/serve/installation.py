@@ -38,7 +38,7 @@ def install(console: Console) -> Login | None:
     """Bring the installation up to date; return the administrator's login if it was created now."""
     with step(console, "Preparing the database"):
         check_database(settings.DATABASE_URL)
-        with nobody_else_installs(settings.DATABASE_URL):
+        with nobody_else_installs():
             call_command("migrate", interactive=False, verbosity=0)
         renew_encryption()
         renew_secrets()
@@ -46,7 +46,7 @@ def install(console: Console) -> Login | None:
     if not static_files_are_current():
         with step(console, "Collecting static files"):
             collect_static_files()
-    with nobody_else_installs(settings.DATABASE_URL):
+    with nobody_else_installs():
         if User.objects.filter(is_superuser=True).exists():
             return None
         with step(console, "Creating the administrator"):
@@ -81,8 +81,12 @@ def check_database(url: str) -> None:
 
 
 @contextmanager
-def nobody_else_installs(url: str) -> Iterator[None]:
-    """Wait while another host prepares the same database: of several that start at once, one does."""
+def nobody_else_installs() -> Iterator[None]:
+    """Wait while another host prepares the same database: of several that start at once, one does.
+
+    The lock belongs to a session: a pooler of transactions would keep it after this has ended.
+    """
+    url = settings.DATABASE_DIRECT_URL or settings.DATABASE_URL
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(hashtext('locus setup'))")
         yield

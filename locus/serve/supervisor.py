@@ -33,11 +33,13 @@ class SupervisedProcess:
         guard: OrphanGuard,
         inherited: Sequence[int] = (),
         forget: Callable[[int], None] = lambda pid: None,
+        before_start: Callable[[str], None] = lambda name: None,
     ) -> None:
         self.name = name
         self.command = command
         self._inherited = inherited
         self._forget = forget
+        self._before_start = before_start
         self._say = say
         self._guard = guard
         self._process: subprocess.Popen[str] | None = None
@@ -68,6 +70,7 @@ class SupervisedProcess:
         self._clear_up(self._process)
 
     def _start(self) -> None:
+        self._before_start(self.name)
         self._started = time.monotonic()
         self._process = subprocess.Popen(  # noqa: S603
             self.command,
@@ -118,7 +121,8 @@ class Supervisor:
 
     `inherited` has the file descriptors that children get, by their names. `patience` is how many seconds
     they may take for what they do when they are asked to stop. `forget` is called with the process id of each
-    child that has ended.
+    child that has ended. `before_start` is called with the name of each child that is about to start; what it
+    raises stops all of them.
     """
 
     def __init__(
@@ -128,12 +132,15 @@ class Supervisor:
         inherited: Mapping[str, Sequence[int]] | None = None,
         patience: float = 0.0,
         forget: Callable[[int], None] = lambda pid: None,
+        before_start: Callable[[str], None] = lambda name: None,
     ) -> None:
         self._is_stopping = False
         self._patience = patience
         self._guard = OrphanGuard()
         self._children = [
-            SupervisedProcess(name, command, say, self._guard, (inherited or {}).get(name, ()), forget)
+            SupervisedProcess(
+                name, command, say, self._guard, (inherited or {}).get(name, ()), forget, before_start
+            )
             for name, command in commands.items()
         ]
 

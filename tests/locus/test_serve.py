@@ -236,6 +236,20 @@ def test_a_taken_port_is_one_sentence(installation: Installation) -> None:
     assert f"PORT={installation.port + 1} or --port {installation.port + 1}" in refused.stderr
 
 
+@pytest.mark.parametrize("webs", ["1", "2"])
+def test_a_port_that_another_start_takes_meanwhile_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, heard: list[tuple[str, str]], webs: str
+) -> None:
+    """Web servers that took long to start were started again for ever, because none could have the port."""
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        monkeypatch.setattr(serve, "install", lambda console: other.listen())
+        with pytest.raises(CommandError, match=f"Port {port} of 127.0.0.1 can't be used"):
+            call_command("serve", "--host", "127.0.0.1", "--port", str(port), "--web", webs, "--workers", "0")
+
+
 @pytest.mark.parametrize(
     ("variables", "sentence"),
     [

@@ -7,7 +7,7 @@ import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,15 @@ def supervise(
 
     children = commands(host, port, counts, shared)
     inherited = {name: [shared.fileno()] for name in children if shared and name.startswith("web")}
-    supervisor = Supervisor(children, say, inherited, settings.DRAIN_SECS, forget=forget_gauges)
+
+    def require_port(name: str) -> None:
+        # A web server without a shared socket opens its own, long after its start.
+        if shared is None and name.startswith("web"):
+            check_free(host, port)
+
+    supervisor = Supervisor(
+        children, say, inherited, settings.DRAIN_SECS, forget=forget_gauges, before_start=require_port
+    )
     supervisor.run(
         is_ready=lambda: is_answering(f"http://{url_host(host)}:{port}/health"),
         announce=lambda: console.print(welcome_panel(f"http://{url_host(host)}:{port}/", login)),
@@ -148,16 +156,8 @@ def listening_socket(host: str, port: int, webs: int) -> Iterator[socket.socket 
     if webs == 1:
         yield None
         return
-    family, kind, protocol, _, address = _address(host, port)
-    with socket.socket(family, kind, protocol) as shared:
-        shared.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        shared.bind(address)
-        shared.listen(BACKLOG)
+    with closing(_bound_socket(host, port, BACKLOG)) as shared:
         yield shared
-
-
-def _address(host: str, port: int) -> Any:
-    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
 
 
 def welcome_panel(url: str, login: Login | None) -> Panel:
@@ -205,11 +205,23 @@ def read_count(text: str, least: int, option: str) -> int:
 
 def check_free(host: str, port: int) -> None:
     """Raise `CommandError` for an address that this machine does not have, or a port in use."""
+    _bound_socket(host, port).close()
+
+
+def _bound_socket(host: str, port: int, backlog: int | None = None) -> socket.socket:
+    """Return a socket that has the port, and with a `backlog` listens; raise `CommandError`."""
     try:
-        family, kind, protocol, _, address = _address(host, port)
-        with closing(socket.socket(family, kind, protocol)) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        with ExitStack() as stack:
+            bound = stack.enter_context(socket.socket(family, kind, protocol))
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind(address)
+            if backlog is not None:
+                bound.listen(backlog)
+            stack.pop_all()
+        return bound
     except socket.gaierror as error:
         raise CommandError(f"HOST is not an address of this machine: {host}") from error
     except OSError as error:

@@ -24,11 +24,13 @@ _seconds = Histogram(
 
 async def measure_job(call_next: Callable[[], Awaitable[Any]], context: JobContext, worker: Worker) -> Any:
     """Run a job, and count it: a worker's middleware."""
-    task, begun, end = context.job.task_name, time.perf_counter(), "done"
+    # Also a job that its worker cancels, to be put back, counts as aborted.
+    task, begun, end = context.job.task_name, time.perf_counter(), "aborted"
     try:
-        return await call_next()
+        result = await call_next()
+        end = "done"
+        return result
     except JobAborted:
-        end = "aborted"
         raise
     except Exception:
         end = "error"

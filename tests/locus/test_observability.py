@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -198,6 +199,9 @@ async def test_a_job_is_counted_by_its_end() -> None:
     async def fail() -> None:
         raise ValueError
 
+    async def wait() -> None:
+        raise asyncio.CancelledError
+
     async def work() -> str:
         return "made"
 
@@ -208,7 +212,10 @@ async def test_a_job_is_counted_by_its_end() -> None:
     assert await job_metrics.measure_job(work, context, None) == "made"
     with pytest.raises(ValueError):
         await job_metrics.measure_job(fail, context, None)
-    assert (count("done"), count("error")) == (1, 1)
+    # A worker that stops puts its jobs back.
+    with pytest.raises(asyncio.CancelledError):
+        await job_metrics.measure_job(wait, context, None)
+    assert (count("done"), count("error"), count("aborted")) == (1, 1, 1)
 
 
 # --- Logs --------------------------------------------------------------------------------------------------

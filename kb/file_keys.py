@@ -82,6 +82,7 @@ class FileKeys:
                 except LostKey:
                     lost += 1
                     continue
+                is_present.add(each.id)
             self._storage.delete(each.name)
         return lost
 

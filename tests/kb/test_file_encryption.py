@@ -176,6 +176,26 @@ def test_a_new_encryption_key_changes_no_file(
     assert stranger.keys.wrap_anew() == 1
 
 
+def test_a_rotation_goes_on_where_others_were_interrupted(
+    storage: EncryptedStorage, tmp_path: Path, settings: Any
+) -> None:
+    """A key may then be there twice, wrapped with two earlier ones."""
+    settings.ENCRYPTION_KEY = "the first key"
+    storage.save(NAME, ContentFile(b"a secret"))
+    [first] = (tmp_path / "keys").iterdir()
+    content = first.read_bytes()
+    settings.ENCRYPTION_KEY, settings.ENCRYPTION_KEY_FALLBACKS = "the second key", ["the first key"]
+    assert storage.keys.wrap_anew() == 0
+    first.write_bytes(content)
+    settings.ENCRYPTION_KEY = "the third key"
+    settings.ENCRYPTION_KEY_FALLBACKS = ["the first key", "the second key"]
+    assert storage.keys.wrap_anew() == 0
+    assert len(list((tmp_path / "keys").iterdir())) == 1
+    later = EncryptedStorage(FOLDER, {"location": str(tmp_path)})
+    assert later.open(NAME).read() == b"a secret"
+    assert later.keys.newest() == storage.keys.newest()
+
+
 def test_a_key_that_was_exchanged_is_refused(storage: EncryptedStorage, tmp_path: Path) -> None:
     storage.save(NAME, ContentFile(b"a secret"))
     [key] = (tmp_path / "keys").iterdir()

@@ -89,11 +89,12 @@ def is_memory_short() -> bool:
 def enforce_memory_limit(use: MemoryUse, most: int) -> int | None:
     """Kill the largest reading process if the use is above the limit; return the id of what was killed.
 
-    If nothing is read, the worker itself has grown: it puts its jobs back and ends, and is started again.
+    If the worker itself has grown so much, or nothing is read, it puts its jobs back and ends, and is started
+    again.
     """
     if use.total <= most:
         return None
-    if not use.readers:
+    if use.worker > most or not use.readers:
         logger.error("The worker itself takes %s bytes, WORKER_MEMORY_BYTES is %s: it ends.", use.total, most)
         os.kill(os.getpid(), signal.SIGTERM)
         return os.getpid()

@@ -391,6 +391,17 @@ class TestMilvus:
         assert list(IndexChange.objects.values_list("pk", flat=True)) == [bad.pk]
         assert engine("milvus").indexed_documents({bad.pk, good.pk}) == {good.pk: 1}
 
+    def test_one_document_that_is_refused_holds_up_no_other(
+        self, milvus: MilvusServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Milvus says no in the same words whether it is away or does not take what it was given."""
+        refuse(monkeypatch, bad := indexed_document(cast.team, LIGHTHOUSE))
+        good = indexed_document(cast.team, LIGHTHOUSE)
+        for _ in range(2):
+            changes.apply_index_changes(0)
+        assert list(IndexChange.objects.values_list("pk", flat=True)) == [bad.pk]
+        assert engine("milvus").indexed_documents({bad.pk, good.pk}) == {good.pk: 1}
+
     def test_while_the_server_is_away_nothing_is_lost(
         self, milvus: MilvusServer, cast: Cast, settings: Settings
     ) -> None:
@@ -504,6 +515,18 @@ class TestSwitching:
         settings.SEARCH_ENGINE = "lucene"
         with pytest.raises(ImproperlyConfigured, match="SEARCH_ENGINE must be one of segments, milvus"):
             switching.start()
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, bad: Document) -> None:
+    """Let Milvus refuse to write a document."""
+    write = changes._write
+
+    def write_others(document: Document, version: int) -> Any:
+        if document == bad:
+            raise EngineUnavailable
+        return write(document, version)
+
+    monkeypatch.setattr(changes, "_write", write_others)
 
 
 def faults() -> set[str]:

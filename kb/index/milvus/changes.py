@@ -61,18 +61,20 @@ def note(document_ids: Collection[UUID], *, at_once: bool = True) -> None:
 def apply_index_changes(timestamp: int) -> None:
     """Make noted changes for a slice of time, the oldest first, and queue what is left."""
     until, after = time.monotonic() + SLICE_SECS, 0
+    document_id: UUID | None = None
     gone: set[str] = set()
     try:
         while changes := list(IndexChange.objects.filter(version__gt=after).order_by("version")[:AT_ONCE]):
             for change in changes:
-                gone |= set(_apply_or_log(change.pk))
+                document_id = change.pk
+                gone |= set(_apply_or_log(document_id))
                 if time.monotonic() > until:
                     _defer()
                     return
             after = changes[-1].version
     except EngineUnavailable:
-        # It is logged. The next minute's job goes on.
-        return
+        # It is logged. The next minute's job goes on, with the others first: Milvus may refuse this one alone.
+        note([document_id] if document_id else [], at_once=False)
     finally:
         forget_terms_among(sorted(gone))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from uuid import UUID
@@ -44,7 +44,8 @@ async def answer_deeply(asked: AgentRequest, clock: StageTimer) -> AsyncGenerato
 class _DeepRun:
     def __init__(self, asked: AgentRequest, clock: StageTimer) -> None:
         self._asked, self._clock = asked, clock
-        self._until = time.monotonic() + asked.limits.max_seconds
+        self._seconds = float(asked.limits.max_seconds)
+        """What is left for calls: what is written between them does not count."""
         self._read: dict[UUID, None] = dict.fromkeys(asked.carried_from)
         self._gathered = Gathered(SourceBook(), guard=OutboundGuard(asked.typed))
         self._errors: list[LocusError] = []
@@ -58,7 +59,7 @@ class _DeepRun:
         chats = await in_database(planning_models, asked.wanted)
         parts = await split(asked, chats)
         self._clock.mark("splitting")
-        report = DeepReport(question.question, parts.parts)
+        report = DeepReport(question.question, parts.parts, self._gathered.book)
         yield ToolUpdate(data=ChatPhase(phase="COMPILING_RESULTS", status="started"))
         for number, part in enumerate(report.parts):
             async with aclosing(self._part(report, part, len(report.parts) - number)) as steps:
@@ -95,56 +96,62 @@ class _DeepRun:
             part.outcome = "failed"
             self._errors.append(error)
             return
-        for partial in report.heading(part.question):
-            yield partial
-        contexts = self._gathered.book.worth_reading
-        async with aclosing(self._write(report, part.question, contexts, part)) as steps:
+        contexts, heading = self._gathered.book.worth_reading, report.heading(part.question)
+        async with aclosing(self._write(report, heading, part.question, contexts, part)) as steps:
             async for step in steps:
                 yield step
 
     def _within_limits(self, part: QuestionPart, parts_left: int) -> AgentRequest | None:
-        """Return the request for a part: its share of the steps and the seconds; None where none are left."""
+        """Return the request for a part: its share of the steps, and the seconds left; None without them."""
         limits = self._asked.limits
         steps = (limits.max_steps - len(self._gathered.calls)) // parts_left
         steps = max(steps, min(1, limits.max_steps - len(self._gathered.calls)))
-        seconds = int(self._until - time.monotonic())
-        if steps < 1 or seconds < 1:
+        if steps < 1 or self._seconds <= 0:
             self._gathered.stopped_by = "steps" if steps < 1 else "time"
             return None
         self._gathered.book.begin_part()
         alone = SelfContained(part.question, None, carried=self._asked.question.carried, by="rules")
+        seconds = max(1, int(self._seconds))
         within = limits.model_copy(update={"max_steps": steps, "max_seconds": seconds})
         return replace(self._asked, question=alone, limits=within)
 
     async def _gather(self, asked: AgentRequest) -> AsyncGenerator[Step, None]:
-        async with aclosing(gather(asked, self._clock, self._gathered)) as steps:
-            async for step in steps:
-                if isinstance(step, Gathered):
-                    self._gathered.planned_by = step.planned_by
-                    # Its share of the steps is no limit of the whole.
-                    if step.stopped_by in ("cost", "time"):
-                        self._gathered.stopped_by = step.stopped_by
-                elif isinstance(step, DocumentsRead):
-                    self._read |= dict.fromkeys(step.documents)
-                    yield DocumentsRead(documents=list(self._read), chunks=step.chunks)
-                else:
-                    yield step
+        began = time.monotonic()
+        try:
+            async with aclosing(gather(asked, self._clock, self._gathered)) as steps:
+                async for step in steps:
+                    if isinstance(step, Gathered):
+                        self._gathered.planned_by = step.planned_by
+                        # Its share of the steps is no limit of the whole.
+                        if step.stopped_by in ("cost", "time"):
+                            self._gathered.stopped_by = step.stopped_by
+                    elif isinstance(step, DocumentsRead):
+                        self._read |= dict.fromkeys(step.documents)
+                        yield DocumentsRead(documents=list(self._read), chunks=step.chunks)
+                    else:
+                        yield step
+        finally:
+            self._seconds -= time.monotonic() - began
         self._clock.mark("gathering")
 
     # --- Writing -------------------------------------------------------------------------------------------
 
     async def _together(self, report: DeepReport) -> AsyncGenerator[Step, None]:
         """Write about the question as a whole, from all that was found."""
-        for partial in report.heading_together():
-            yield partial
-        contexts = self._gathered.book.ever_worth_reading
-        async with aclosing(self._write(report, self._asked.question.question, contexts)) as steps:
+        contexts, question = self._gathered.book.ever_worth_reading, self._asked.question.question
+        async with aclosing(self._write(report, report.heading_together(), question, contexts)) as steps:
             async for step in steps:
                 yield step
 
     async def _write(
-        self, report: DeepReport, question: str, contexts: Sequence[Context], part: QuestionPart | None = None
+        self,
+        report: DeepReport,
+        heading: Iterator[ToolPartialUpdate],
+        question: str,
+        contexts: Sequence[Context],
+        part: QuestionPart | None = None,
     ) -> AsyncGenerator[Step, None]:
+        """Write a section. Its heading comes with its first word: where there is no money, there is none."""
         asked = self._asked
         writing = answer_from(
             contexts,
@@ -160,6 +167,8 @@ class _DeepRun:
         try:
             async with aclosing(writing) as steps:
                 async for step in steps:
+                    for partial in heading:
+                        yield partial
                     if not isinstance(step, CitedAnswer):
                         yield step
                         continue

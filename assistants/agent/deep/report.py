@@ -6,7 +6,6 @@ checked answers. The table repeats their citations, each beside the sentence tha
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from assistants.agent.deep.splitting import WORDS
+from assistants.agent.sources import SourceBook
 from runs.events import PartialText, ToolPartialUpdate, Usage
 from search.answering import CitedAnswer
 from search.citations.markers import MARKER, MarkerStream
@@ -29,7 +29,6 @@ Outcome = Literal["answered", "nothing", "failed", "limit"]
 MOST_EVIDENCE = 3
 """Rows of the table for one part."""
 LONGEST_QUOTE = 300
-CITATION = re.compile(r"<((?:web_)?citation) [^<>]*>\\?\[(\d+)\\?\]</(?:web_)?citation>")
 
 
 @dataclass(slots=True)
@@ -45,15 +44,14 @@ class QuestionPart:
 class DeepReport:
     """Grows section by section; yields what is to be sent, and keeps what the result will say."""
 
-    def __init__(self, question: str, parts: Sequence[str]) -> None:
+    def __init__(self, question: str, parts: Sequence[str], book: SourceBook) -> None:
         language = WORDS["headings"]
         self._words: dict[str, str] = language[language_of(question)]
         self.parts = [QuestionPart(part) for part in parts]
         self._response = ""
         self._quotes: defaultdict[int, list[Quote]] = defaultdict(list)
         self._verdicts: list[Verdict] = []
-        self._citations: dict[int, str] = {}
-        """By rank, its citation as the sections have it."""
+        self._book = book
         self._answers: list[CitedAnswer] = []
 
     @property
@@ -75,7 +73,6 @@ class DeepReport:
         for rank, quotes in resolved.quotes.items():
             self._quotes[rank] += [_moved(quote, start) for quote in quotes]
         self._verdicts += resolved.verdicts
-        self._citations |= {int(found[2]): found[0] for found in CITATION.finditer(resolved.response)}
         self._answers.append(answer)
         self._response += resolved.response
         yield from self._add("\n\n")
@@ -112,7 +109,11 @@ class DeepReport:
         stream = MarkerStream()
         for partial in (*stream.feed(text), *stream.finish()):
             yield ToolPartialUpdate(data=PartialText(content=partial))
-        self._response += MARKER.sub(lambda marker: self._citations[int(marker[1])], stream.text)
+        self._response += MARKER.sub(lambda marker: self._citation(int(marker[1])), stream.text)
+
+    def _citation(self, rank: int) -> str:
+        """Return the citation of a source for a cell: titles of pages may have what ends one."""
+        return self._book.contexts[rank - 1].citation.replace("|", "&#124;")
 
     # --- What the result says ------------------------------------------------------------------------------
 
@@ -151,5 +152,7 @@ def _moved(quote: Quote, by: int) -> Quote:
 def _cell(text: str) -> str:
     """Return text for one cell or line: no mark of Markdown in it counts."""
     line = " ".join(text.split())
-    cut = line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE].rpartition(' ')[0]} …"
+    start = line[:LONGEST_QUOTE]
+    # Some languages have no spaces.
+    cut = line if start == line else f"{start.rpartition(' ')[0] or start} …"
     return escape_markdown(cut).replace("|", "\\|")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,9 +11,14 @@ from asgiref.sync import sync_to_async
 from pytest import Subtests
 from pytest_django import Settings
 
+from assistants.agent.deep import answering
+from assistants.agent.deep.report import DeepReport
 from assistants.agent.deep.splitting import MOST_PARTS, parts_by_rule
+from assistants.agent.sources import SourceBook
 from core.llm.gateway import ATTEMPTS
 from runs.explanation import CITATION
+from search.contexts import PageContext
+from search.events import Quote
 from tests.assistants.agent.asking import DONE, ask, calls, execution_of, make_assistant, says, streamed
 from tests.assistants.conversing import begin, call, say
 from tests.conftest import Cast
@@ -97,6 +103,26 @@ async def test_steps_bound_the_parts(people: Cast, papers: list[Any]) -> None:
     assert sections(result["response"])["Not answered"].endswith("the limits of this question were reached")
 
 
+@pytest.mark.parametrize(("slow", "stopped_by"), [("answer_from", "done"), ("gather", "time")])
+async def test_seconds_are_for_the_calls(
+    people: Cast, papers: list[Any], monkeypatch: pytest.MonkeyPatch, slow: str, stopped_by: str
+) -> None:
+    now = 0.0
+    original = getattr(answering, slow)
+
+    def slowly(*given: Any, **more: Any) -> Any:
+        nonlocal now
+        now += 1000
+        return original(*given, **more)
+
+    monkeypatch.setattr(answering, slow, slowly)
+    monkeypatch.setattr(answering, "time", SimpleNamespace(monotonic=lambda: now))
+    result = await ask(people, BOTH, deep=True)
+    assert result["stopped_by"] == stopped_by
+    assert "42 gigawatt hours" in result["response"]
+    assert ("4 August 1868" in result["response"]) == (stopped_by == "done")
+
+
 async def test_names_in_a_row_are_looked_up_one_by_one(people: Cast, papers: list[Any]) -> None:
     result = await ask(
         people, "In which years were the lighthouses of Punta Brava and Cabo Norte lit or built?", deep=True
@@ -128,6 +154,22 @@ async def test_documents_in_a_report_pose_as_nothing(people: Cast) -> None:
     ]
     assert rows and all(len(re.findall(r"(?<!\\)\|", row)) == 4 for row in rows)
     assert "<source_9>" not in result["response"].replace("\\<", "")
+
+
+def test_a_cell_ends_where_it_should() -> None:
+    book = SourceBook()
+    title, url = "Light | Harbour", "https://light.example/"
+    book.contexts.append(PageContext(rank=1, text=LIT, document_name=title, score=1, url=url, title=title))
+    report = DeepReport("When was it lit?", ["When was it lit?"], book)
+    # Some languages have no spaces to cut at.
+    quote = Quote(
+        text="1868" * 200, bbox=None, start_time=None, end_time=None, response_start=0, response_end=1
+    )
+    report.parts[0].outcome, report.parts[0].quotes = "answered", [(1, quote)]
+    list(report.ending())
+    [row] = [line for line in report.as_answer("none").resolved.response.splitlines() if "1868" in line]
+    assert len(re.findall(r"(?<!\\)\|", row)) == 4
+    assert f'<web_citation url="{url}" title="Light &#124; Harbour">[1]</web_citation>' in row
 
 
 # --- With a model ----------------------------------------------------------------------------------------
@@ -183,6 +225,8 @@ async def test_the_cap_holds_for_the_whole(
     result = await ask(people, BOTH, deep=True, assistant_id=str(guide.pk))
     assert model.requests == [] and result["stopped_by"] == "cost"
     assert not result["answered"] and "limits of this question" in result["response"]
+    # No heading stands over nothing.
+    assert list(sections(result["response"])) == ["Not answered"]
 
 
 # --- Splitting -------------------------------------------------------------------------------------------

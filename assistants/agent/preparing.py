@@ -108,8 +108,11 @@ def set_up(
         contexts=narrowing.contexts,
         reflection=settings.style.reflection if narrowing.reflection is None else narrowing.reflection,
     )
-    if settings.model is not None:
-        wanted = replace(wanted, generation_model=settings.model, fallback_models=tuple(settings.fallbacks))
+    wanted = replace(
+        wanted,
+        generation_model=settings.model or wanted.generation_model,
+        fallback_models=tuple(settings.fallbacks),
+    )
     cap = None if settings.limits.max_cost is None else Decimal(str(settings.limits.max_cost))
     if cap is not None and (ranker := reranker(wanted.reranker)) and ranker.is_paid:
         # It pays by itself, without a look at the cap.

@@ -181,12 +181,16 @@ def missing_models(stored: Mapping[str, Any], overrides: Mapping[str, Any] | Non
 def read_settings(stored: Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> AssistantSettings:
     """Return stored settings, with those of a binding in place of the assistant's.
 
-    A model or provider that the deployment no longer offers counts as none: it was valid when it was stored.
+    In place of a model that the deployment no longer offers counts the first fallback that it does, or none;
+    a provider that it no longer offers counts as none. They were valid when they were stored.
     """
     values = {**stored, **(overrides or {})}
-    offered = generation_models()
-    wanted = [name for name in (values.get("model"), *values.get("fallbacks", ())) if name in offered]
-    values |= {"model": wanted[0] if wanted else None, "fallbacks": wanted[1:]}
+    offered, model = generation_models(), values.get("model")
+    fallbacks = [name for name in values.get("fallbacks", ()) if name in offered]
+    # Null is the workspace's model, and stays before its fallbacks.
+    if model is not None and model not in offered:
+        model = fallbacks.pop(0) if fallbacks else None
+    values |= {"model": model, "fallbacks": fallbacks}
     web = dict(values.get("web") or {})
     if web.get("provider") not in (None, *offered_names()):
         web["provider"] = None

@@ -9,7 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.access.identity import principal_of_user
-from assistants.configuration.settings import AssistantSettings
+from assistants.configuration.schemas import BindingDetails
+from assistants.configuration.settings import AssistantSettings, read_settings
 from assistants.models import Assistant, AssistantVersion, Binding, Visibility
 from assistants.pages.fields import shown_fields
 from core.llm.registry import PROVIDERS
@@ -149,6 +150,19 @@ def test_a_way_is_made_set_shown_and_ended(alice: Client, guide: Assistant) -> N
     assert bound.overrides == {}
     assert alice.post(reverse("end_binding", args=[bound.pk])).status_code == 302
     assert not Binding.objects.filter(assistant=guide).exists()
+
+
+def test_a_way_has_fallbacks_alone(alice: Client, guide: Assistant, settings: Any) -> None:
+    settings.GENERATION_FALLBACKS = ["openai:one", "openai:two"]
+    bound = Binding.objects.create(assistant=guide, kind="page")
+    page = reverse("assistant_binding", args=[bound.pk])
+    assert alice.post(page, PLAIN | {"own": ["fallbacks"], "fallbacks": ["two"]}).status_code == 302
+    bound.refresh_from_db()
+    assert bound.overrides == {"fallbacks": ["two"]}
+    # Neither of them becomes the model.
+    assert BindingDetails.of(bound).overrides.fallbacks == ["two"]
+    found = read_settings(AssistantSettings().as_stored(), bound.overrides)
+    assert (found.model, found.fallbacks) == (None, ["two"])
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,14 @@ async def test_the_next_model_plans_and_writes(people: Cast, model: OpenAiProvid
     assert sum(amount for _, amount in charges) == Decimal(str(trace["cost"]))
 
 
+async def test_they_step_in_for_the_workspaces_model(people: Cast, model: OpenAiProvider, solar: Any) -> None:
+    guide = await make_assistant(people, fallbacks=[NANO])
+    model.turns = [*FAILS, SEARCH, DONE, *FAILS, ANSWER]
+    result = await ask(people, assistant_id=str(guide.pk))
+    assert (result["answered"], result["model"]) == (True, NANO)
+    assert {request["model"] for request in model.requests} == {LARGE, NANO}
+
+
 async def test_a_model_that_has_begun_is_not_replaced(
     people: Cast, model: OpenAiProvider, solar: Any
 ) -> None:

@@ -13,6 +13,7 @@ export function connect({ server, binding, tokenUrl, session }) {
   const base = `${server}/widgets/${encodeURIComponent(binding)}`;
   let token = "";
   let ends = 0;
+  let conversation = "";
 
   async function mint(sessionId) {
     const body = JSON.stringify(sessionId ? { session_id: sessionId } : {});
@@ -31,7 +32,7 @@ export function connect({ server, binding, tokenUrl, session }) {
     });
     token = made.token;
     ends = Date.parse(made.expires_at);
-    if (made.session_id) session.set(made.session_id);
+    conversation = made.session_id ?? "";
   }
 
   async function ask(path, body, isSecond = false) {
@@ -55,6 +56,8 @@ export function connect({ server, binding, tokenUrl, session }) {
     /** Yield the events of an answer. */
     question: async function* (content) {
       const reply = await ask("/messages", { content });
+      // The first question has begun it: before, there is nothing to go on with.
+      if (conversation) session.set(conversation);
       yield* events(reply.body.pipeThrough(new TextDecoderStream()).getReader());
     },
   };

@@ -19,12 +19,18 @@ export function placeCard(connection, { rank, chunk }, say) {
 
   function pageButton(place, name) {
     const button = h("button", { type: "button" }, say("show"));
-    button.addEventListener("click", async () => {
+    const replace = (element) => {
+      // Without this a keyboard would be back at the start of the site's page.
+      if (button.matches(":focus")) card.focus();
+      button.replaceWith(element);
+    };
+    async function draw() {
       const boxes = place.quotes.flatMap(({ bbox }) => bbox ?? []);
       const number = boxes[0].page_number;
       const picture = await createImageBitmap(await connection.page(chunk));
-      button.replaceWith(drawn(picture, boxes.filter((box) => box.page_number === number), say("picture", { page: number, name })));
-    });
+      replace(drawn(picture, boxes.filter((box) => box.page_number === number), say("picture", { page: number, name })));
+    }
+    button.addEventListener("click", () => draw().catch(() => replace(h("p", { class: "note" }, say("gone")))));
     return button;
   }
   return card;

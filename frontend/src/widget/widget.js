@@ -16,10 +16,11 @@ const language = [lang, document.documentElement.lang, ...navigator.languages].m
 const say = (key, values = {}) => TEXTS[language][key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
 const key = `locus-widget ${binding}`;
+let asked = "";
 const session = {
   // Some sites and browsers allow no storage: then each page begins a conversation.
-  get: () => { try { return sessionStorage.getItem(key) ?? ""; } catch { return ""; } },
-  set: (id) => { try { sessionStorage.setItem(key, id); } catch { /* see above */ } },
+  get: () => { try { return sessionStorage.getItem(key) || asked; } catch { return asked; } },
+  set: (id) => { asked = id; try { sessionStorage.setItem(key, id); } catch { /* see above */ } },
 };
 const connection = connect({ server: new URL(script.src).origin, binding, tokenUrl: token, session });
 
@@ -33,7 +34,7 @@ const form = h("form", {}, h("label", { class: "hidden-text", for: "question" },
 const panel = h("section", { class: "panel", role: "dialog", "aria-labelledby": "name", hidden: true, lang: language }, h("header", {}, heading, close), log, form);
 const open = h("button", { class: "open", type: "button", "aria-expanded": "false", hidden: true, lang: language, onclick: show });
 
-let isLoaded = false;
+let loaded = null;
 let running = null;
 
 form.addEventListener("submit", (event) => {
@@ -75,16 +76,21 @@ function welcome(description, starters) {
   return h("div", { class: "welcome" }, description && h("p", {}, description), h("p", { class: "note" }, say(buttons.length ? "start" : "empty")), buttons.length ? h("ul", { class: "starters" }, buttons) : null);
 }
 
-async function show() {
+function show() {
   panel.hidden = false;
   open.hidden = true;
   open.setAttribute("aria-expanded", "true");
   field.focus();
-  if (isLoaded) return;
-  isLoaded = true;
+  loaded ??= load();
+}
+
+/** Show what was said on the pages before; an answer that is still written is waited for. */
+async function load() {
   for (const message of await connection.messages().catch(() => [])) {
     const answer = turn(message.content);
-    finish(answer, message.answers.at(-1));
+    const run = message.answers.at(-1);
+    if (LIVE.includes(run?.status)) during(run.execution_id, () => pollFor(answer));
+    else finish(answer, run);
   }
 }
 
@@ -105,19 +111,25 @@ function turn(question) {
 }
 
 async function ask(question) {
+  await loaded;
   if (!question || running) return;
   field.value = "";
   const answer = turn(question);
-  running = { id: null };
+  // What was pressed goes away.
+  field.focus();
+  await during(null, () => follow(answer, question).catch((error) => note(answer, words(error))));
+}
+
+/** Let nothing else be asked while an answer is written; `id` is its run, once that is known. */
+async function during(id, work) {
+  running = { id };
   toggle(true);
   try {
-    await follow(answer, question);
-  } catch (error) {
-    note(answer, words(error));
+    await work();
+  } finally {
+    running = null;
+    toggle(false);
   }
-  running = null;
-  toggle(false);
-  field.focus();
 }
 
 async function follow(answer, question) {
@@ -188,5 +200,6 @@ function toggle(isRunning) {
 }
 
 function halt() {
+  field.focus();
   if (running?.id) connection.stop(running.id).catch(() => {});
 }

@@ -70,7 +70,16 @@ PATHS: dict[str, tuple[str, ...]] = {
         "tests/conformance/test_any_request.py",
     ),
     # Crowds that ask at once.
-    "storms": ("accounts/ledger/", "core/", "runs/", "search/web/", "tests/faults/", "tests/testing/"),
+    "storms": (
+        "accounts/ledger/",
+        "assistants/agent/",
+        "core/",
+        "runs/",
+        "search/web/",
+        "tests/assistants/agent/",
+        "tests/faults/",
+        "tests/testing/",
+    ),
 }
 
 

@@ -24,6 +24,7 @@ PUBLIC = {
     "favicon.ico",
     "manifest.webmanifest",
     "service-worker.js",
+    "widget.js",
     "share",
     "api/schema",
     "api/docs",

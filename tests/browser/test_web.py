@@ -351,6 +351,8 @@ def test_by_keyboard_alone(logged_in: Page, searching: Workspace) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Attach a file to this conversation")).to_be_focused()
     page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="In depth")).to_be_focused()
+    page.keyboard.press("Tab")
     expect(page.get_by_role("checkbox", name="Documents")).to_be_focused()
     page.keyboard.press("Space")
     expect(page.get_by_role("checkbox", name="Documents")).not_to_be_checked()
@@ -362,7 +364,7 @@ def test_by_keyboard_alone(logged_in: Page, searching: Workspace) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_label("How old a page may be")).to_be_focused()
     page.keyboard.press("Escape")
-    for _ in range(4):
+    for _ in range(5):
         page.keyboard.press("Shift+Tab")
     page.keyboard.type(QUESTION)
     page.keyboard.press("Enter")

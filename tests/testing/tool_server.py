@@ -40,6 +40,8 @@ class ToolServerDouble:
     def __enter__(self) -> Self:
         self._socket = socket.socket()
         self._socket.bind(("127.0.0.1", 0))
+        # Who calls before the server has begun waits, and is not refused.
+        self._socket.listen()
         self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
         self.url = f"http://{self.address}/mcp"
         self._server = uvicorn.Server(

@@ -73,7 +73,7 @@ def apply_index_changes(timestamp: int) -> None:
                     return
             after = changes[-1].version
     except EngineUnavailable:
-        # It is logged. The next minute's job goes on, with the others first: Milvus may refuse this one alone.
+        # It is logged. The next minute's job begins with the others: Milvus may refuse this one alone.
         note([document_id] if document_id else [], at_once=False)
     finally:
         forget_terms_among(sorted(gone))

@@ -56,7 +56,7 @@ class ServerAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolReply:
     """What a tool has said: foreign words, also where it has failed."""
 
     text: str
@@ -87,11 +87,11 @@ async def offered_tools(address: ServerAddress) -> list[OfferedTool]:
     return list(found.values())
 
 
-async def call_result(address: ServerAddress, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+async def call_result(address: ServerAddress, tool: str, arguments: Mapping[str, Any]) -> ToolReply:
     """Return the words of a tool's result; raise `ToolServerFailed` or `Timeout` if there is none."""
     async with _connected(address) as client:
         result = await client.call_tool(tool, dict(arguments))
-    return ToolResult(_words(result), bool(result.is_error))
+    return ToolReply(_words(result), bool(result.is_error))
 
 
 def _words(result: types.CallToolResult) -> str:
@@ -110,9 +110,10 @@ async def _connected(address: ServerAddress) -> AsyncIterator[Client]:
         headers["Authorization"] = f"Bearer {address.secret}"
     try:
         async with (
+            # The one bound of time: the package would make an unclear error of a timeout of its client.
             asyncio.timeout(CALL_SECS),
             httpx2.AsyncClient(
-                transport=GuardedTransport(MAX_BYTES), headers=headers, timeout=CALL_SECS, trust_env=False
+                transport=GuardedTransport(MAX_BYTES), headers=headers, timeout=None, trust_env=False
             ) as http,
             Client(streamable_http_client(address.url, http_client=http), mode="auto") as client,
         ):

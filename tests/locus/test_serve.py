@@ -168,7 +168,7 @@ def test_the_first_start_and_a_clean_end(installation: Installation) -> None:
 
     assert installation.end(signal.SIGTERM) == 0
     assert installation.output.rstrip().endswith("Locus has stopped.")
-    wait_for(lambda: not installation.processes(), 10)
+    wait_for(lambda: not installation.processes())
     assert not (installation.data_dir / "postgres" / "cluster" / "postmaster.pid").exists()
 
 
@@ -186,7 +186,7 @@ def test_several_web_servers_share_a_port(installation: Installation) -> None:
     # The other one takes all connections meanwhile.
     assert {installation.health["status"] for _ in range(20)} == {"ok"}
     assert installation.end(signal.SIGTERM) == 0
-    wait_for(lambda: not installation.processes(), 10)
+    wait_for(lambda: not installation.processes())
     assert "Traceback" not in installation.output
 
 
@@ -299,7 +299,7 @@ def test_a_killed_child_is_started_again(installation: Installation) -> None:
 def test_ctrl_c_ends_it_cleanly(installation: Installation) -> None:
     installation.start()
     assert installation.end(signal.SIGINT) == 0
-    wait_for(lambda: not installation.processes(), 10)
+    wait_for(lambda: not installation.processes())
     assert "Traceback" not in installation.output
 
 
@@ -322,7 +322,7 @@ def roots_installation() -> Iterator[Installation]:
     installation = Installation(Path(tempfile.mkdtemp(prefix="locus-")))
     command = installation.command(ALLOW_ROOT="true")
     setup = [*command["args"][:2], "setup"]
-    subprocess.run(**command | {"args": setup}, check=True, capture_output=True, timeout=20)
+    subprocess.run(**command | {"args": setup}, check=True, capture_output=True, timeout=START_SECONDS)
     yield installation
     if installation.is_running:
         installation.end(signal.SIGTERM)

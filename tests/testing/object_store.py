@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import psutil
 import pytest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
@@ -64,6 +65,12 @@ class ObjectStore:
         """End the server, if it runs."""
         if self._process:
             self.kill()
+
+    @property
+    def process(self) -> psutil.Process:
+        """Its process."""
+        assert self._process
+        return psutil.Process(self._process.pid)
 
     def options(self) -> dict[str, Any]:
         """Return what `locus.s3_options` needs for the bucket."""

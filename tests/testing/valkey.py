@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
 import pytest
 from redis import Redis
 from redis.exceptions import RedisError
@@ -37,6 +38,12 @@ class Valkey:
             self._process.kill()
             self._process.wait()
             self._process = None
+
+    @property
+    def process(self) -> psutil.Process:
+        """Its process."""
+        assert self._process
+        return psutil.Process(self._process.pid)
 
     def _answers(self) -> bool:
         try:

@@ -14,8 +14,11 @@ NEED_NO_DATABASE = {"", "help", "version", "--help", "-h", "--version", "collect
 def main(arguments: list[str]) -> None:
     """Run one management command."""
     read_env_file()
-    if os.geteuid() == 0 and needs_database(arguments) and not is_on(os.environ.get("ALLOW_ROOT", "")):
-        leave_root(arguments[1])
+    if os.geteuid() == 0 and needs_database(arguments):
+        if is_on(os.environ.get("ALLOW_ROOT", "")):
+            stay_root()
+        else:
+            leave_root(arguments[1])
     prepare_this_process()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     if needs_database(arguments) and not os.environ.get("DATABASE_URL"):
@@ -64,6 +67,20 @@ def leave_root(command: str) -> None:
                 f"Locus does not serve as root, and can't go on as {NAME}: {error}. "
                 "Start it as another account, or set ALLOW_ROOT=on."
             )
+
+
+def stay_root() -> None:
+    """Go on as root, or refuse: documents would fail, and another account could not use what root stores."""
+    from locus.serve.account import RootError
+    from locus.serve.account import stay_root as stay
+
+    try:
+        stay(data_dir())
+    except RootError as error:
+        sys.exit(
+            f"ALLOW_ROOT is on, but {error}, so no document could be read. Start without ALLOW_ROOT, "
+            "or give the folder to root, all but its folder `postgres`."
+        )
 
 
 def prepare_this_process() -> None:

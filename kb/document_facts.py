@@ -7,12 +7,12 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.utils import quote
 from django.http import HttpRequest
-from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
 from accounts.access.identity import principal_of_user
 from accounts.admin_records import RecordFact
 from accounts.models import User
+from core.languages.numbers import size_in_words
 from kb.models import Document, Searchable, Status
 from kb.representations import QualityReport
 
@@ -42,7 +42,7 @@ def facts_of(request: HttpRequest, document: Document) -> list[RecordFact]:
         RecordFact("Found inside", document.attached_to, admin_link(request, document.attached_to)),
         RecordFact("Web page", document.url),
         RecordFact("Kind", " · ".join(filter(None, [document.file_type, document.mime_type]))),
-        RecordFact("Size", filesizeformat(document.size)),
+        RecordFact("Size", size_in_words(document.size)),
         RecordFact("Pages, slides or images", document.page_count),
         RecordFact("Length", f"{document.duration:,.0f} seconds" if document.duration else None),
         RecordFact("Chunks", f"{document.chunk_count:,}"),

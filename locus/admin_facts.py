@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest
-from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
 from accounts.admin_facts import FactGroup, user_facts, workspace_facts
 from accounts.admin_records import RecordFact
 from accounts.models import User, Workspace
+from core.languages.numbers import size_in_words
 from kb.models import Document, Status
 from runs.models import Execution
 
@@ -36,7 +36,7 @@ def documents_of_workspace(workspace: Workspace, request: HttpRequest) -> FactGr
         if status in found
     ]
     total = RecordFact("All", f"{sum(number for number, _ in found.values()):,}", address)
-    size = RecordFact("Files", filesizeformat(sum(size for _, size in found.values())))
+    size = RecordFact("Files", size_in_words(sum(size for _, size in found.values())))
     return FactGroup("Documents", "kb.view_document", [total, *states, size])
 
 

@@ -8,10 +8,11 @@ import stat
 import struct
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from core.confinement.kernel import prctl, set_capabilities
+from core.process.file_modes import DATABASE
 
 # PostgreSQL refuses to run as root. One account for all processes means that no file must be shared.
 NAME = "locus-postgres"
@@ -65,6 +66,21 @@ def leave_root(data_dir: Path, *, reads_roots_files: bool) -> None:
     except OSError as error:
         raise RootError(f"{error.filename or NAME}: {error.strerror}") from error
     os.environ.update(HOME=str(data_dir), USER=NAME, LOGNAME=NAME)
+
+
+def stay_root(data_dir: Path) -> None:
+    """Go on as root; raise `RootError` if root without its powers can't use `data_dir`.
+
+    Processes that read documents have given these up. And an account that has run here before would not reach
+    what root stores.
+    """
+    if sys.platform != "linux" or not data_dir.is_dir():
+        return
+    own = (place for place in data_dir.iterdir() if place.name != DATABASE and not place.is_symlink())
+    folders = [data_dir, *filter(Path.is_dir, own)]
+    needed = os.R_OK | os.W_OK | os.X_OK
+    if not _succeeds(lambda: set_capabilities(0), lambda: all(os.access(path, needed) for path in folders)):
+        raise RootError(f"{data_dir} belongs to another account")
 
 
 def _become(account: pwd.struct_passwd) -> None:
@@ -140,10 +156,18 @@ def _check_access(account: pwd.struct_passwd) -> None:
         ROOT / "manage.py",
         ROOT / "locus" / "asgi.py",
     ]
+    if not _succeeds(lambda: _become(account), lambda: all(os.access(path, os.R_OK) for path in needed)):
+        raise RootError(f"{NAME} can't read {ROOT} or the Python that runs it")
+
+
+def _succeeds(give_up: Callable[[], None], check: Callable[[], bool]) -> bool:
+    """Return what a check finds in a child process that has given rights up."""
     child = os.fork()
     if child == 0:
-        _become(account)
-        os._exit(0 if all(os.access(path, os.R_OK) for path in needed) else 1)
+        try:
+            give_up()
+            os._exit(0 if check() else 1)
+        finally:
+            os._exit(1)
     _, status = os.waitpid(child, 0)
-    if status:
-        raise RootError(f"{NAME} can't read {ROOT} or the Python that runs it")
+    return not status

@@ -372,6 +372,26 @@ def test_what_serves_refuses_root_where_it_cant_become_another(monkeypatch: pyte
     manage.leave_root("doctor")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can allow root")
+@pytest.mark.parametrize("place", ["", "uploads"])
+def test_root_does_not_go_on_with_what_is_another_accounts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Readers of documents give root's powers up: all they were given failed with “Permission denied”."""
+    for name in ("uploads", "postgres"):
+        (tmp_path / name).mkdir(mode=0o700)
+    (tmp_path / "models").symlink_to("/etc")
+    account = account_of_root.find_or_make()
+    os.chown(tmp_path / "postgres", account.pw_uid, account.pw_gid)
+    monkeypatch.setenv("DATA_DIR", str(tmp_path))
+    manage.stay_root()
+    os.chown(tmp_path / place, account.pw_uid, account.pw_gid)
+    with pytest.raises(SystemExit, match=r"ALLOW_ROOT is on, but .* belongs to another account"):
+        manage.stay_root()
+    monkeypatch.setenv("DATA_DIR", str(tmp_path / "not yet there"))
+    manage.stay_root()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root lets others pass")
 def test_only_the_account_may_pass_a_closed_folder(tmp_path: Path) -> None:
     closed = tmp_path / "closed"

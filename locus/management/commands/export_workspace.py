@@ -8,13 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
-from django.template.defaultfilters import filesizeformat, pluralize
+from django.template.defaultfilters import pluralize
 
 from accounts.access.identity import principal_of_user
 from accounts.audit.recording import record
 from accounts.models import AuditAction, User, Workspace
 from accounts.roles import Role
 from core.errors import LocusError, NotFound
+from core.languages.numbers import size_in_words
 from runs.archives.exporting import write_archive
 
 
@@ -59,5 +60,5 @@ class Command(BaseCommand):
         finally:
             part.unlink(missing_ok=True)
         record(AuditAction.WORKSPACE_EXPORTED, None, workspace_id=workspace.pk, target=("user", user.pk))
-        size = filesizeformat(file.stat().st_size).replace("\xa0", " ")
+        size = size_in_words(file.stat().st_size)
         self.stdout.write(f"{workspace.name}: {documents} document{pluralize(documents)}, {size} in {file}")

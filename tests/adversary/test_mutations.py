@@ -47,6 +47,8 @@ SUITES = {
         "tests/assistants/test_chat.py",
         "tests/assistants/test_conversations.py",
         "tests/assistants/test_sharing.py",
+        "tests/assistants/tool_servers",
+        "tests/assistants/widgets",
         "tests/ingestion/test_ingest_command.py",
         "tests/kb/test_bulk.py",
         "tests/kb/test_collections.py",

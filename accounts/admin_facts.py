@@ -65,12 +65,11 @@ def groups_about(
 def _settings_in_words(workspace: Workspace, request: HttpRequest) -> FactGroup:
     own = settings_of(workspace.pk)
     facts = []
-    for name, (_, shape) in sections_of(SettingSource.WORKSPACE).items():
+    for name, (section, _) in sections_of(SettingSource.WORKSPACE).items():
         for field, setting in resolve(name, [Layer(SettingSource.WORKSPACE, own[name])]).items():
             is_own = setting.source is SettingSource.WORKSPACE
-            said = (shape.model_fields[field].description or field).rstrip(".").replace("`", "")
-            value = _in_words(setting.value) + ("" if is_own else " (inherited)")
-            facts.append(RecordFact(said, value))
+            value = value_in_words(setting.value) + ("" if is_own else " (inherited)")
+            facts.append(RecordFact(section.labels[field], value))
     user = request.user
     is_admin = isinstance(user, User) and _administers(user, workspace)
     note = "Its admins change them on its settings page."
@@ -78,7 +77,8 @@ def _settings_in_words(workspace: Workspace, request: HttpRequest) -> FactGroup:
     return FactGroup("Settings", "accounts.view_workspace", facts, note, link)
 
 
-def _in_words(value: Any) -> str:
+def value_in_words(value: Any) -> str:
+    """Return a setting or preference as the panel shows it."""
     if value is None:
         return "none"
     return ("no", "yes")[value] if isinstance(value, bool) else str(value)

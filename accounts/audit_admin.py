@@ -26,6 +26,7 @@ from core.threads import in_database
 
 MOST_EXPORTED = 100_000
 AT_ONCE = 2_000
+SHOWN_OF_ID = 13
 COLUMNS = (
     *("time_utc", "action", "user", "api_key", "external_user", "workspace"),
     *("target_type", "target", "address", "request", "details"),
@@ -62,7 +63,7 @@ class AuditEntryAdmin(RecordPages, ModelAdmin):  # type: ignore[misc]
     """Who did what, as whom, from where. Nobody changes it."""
 
     list_before_template = "accounts/admin/audit_export.html"
-    list_display = ["at", "action", "user", "external_user_id", "workspace_shown", "target", "address"]
+    list_display = ["at", "action", "who", "workspace_shown", "target", "address"]
     list_filter = ["action", "at", "target_type", WorkspaceFilter]
     search_fields = ["user__email", "external_user_id", "=target_id", "=address", "=request_id"]
     search_help_text = "A person's or external user's name; the whole id of a target, an address, a request."
@@ -95,8 +96,15 @@ class AuditEntryAdmin(RecordPages, ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="target")
     def target(self, entry: AuditEntry) -> str:
-        """Return what was acted on."""
-        return f"{entry.target_type} {entry.target_id}".strip()
+        """Return what was acted on; ids are long, and the entry's page has them whole."""
+        kind, id = entry.target_type.replace("_", " "), entry.target_id
+        return f"{kind} {id if len(id) <= SHOWN_OF_ID else f'{id[:SHOWN_OF_ID]}…'}".strip()
+
+    @admin.display(description="who", ordering="user__email")
+    def who(self, entry: AuditEntry) -> str:
+        """Return the user, and for which of its external users."""
+        user = str(entry.user or "")
+        return f"{user} for {entry.external_user_id}" if entry.external_user_id else user
 
     def get_urls(self) -> list[URLPattern]:
         """Add the export."""

@@ -66,9 +66,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     """API keys, without their secrets."""
 
     form = KeyForm
-    list_display = [
-        *("name", "prefix", "user", "scopes_in_words", "reach", "expires_at", "last_used_at", "created_at")
-    ]
+    list_display = [*("name", "prefix", "user", "scopes_in_words", "reach", "expires_at", "last_used_at")]
     list_filter = [ValidityFilter]
     search_fields = ["name", "prefix", "user__email"]
     list_select_related = ["user"]
@@ -89,7 +87,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     @admin.display(description="may")
     def scopes_in_words(self, key: ApiKey) -> str:
         """Return the scopes."""
-        return ", ".join(key.scopes)
+        return ", ".join(scope for scope in KeyScope if scope in key.scopes)
 
     @admin.display(description="reaches")
     def reach(self, key: ApiKey) -> str:

@@ -47,6 +47,8 @@ class Section:
     """Returns the allowed values of fields that name something."""
     template: str
     """The template of the page's form; gets `level`, a `SettingSource`."""
+    labels: Mapping[str, str]
+    """What the admin panel calls each field."""
 
     def shape(self, level: SettingSource) -> type[BaseModel] | None:
         """Return the shape of a level's values."""

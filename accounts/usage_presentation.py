@@ -16,7 +16,7 @@ from accounts.principal import Principal
 from accounts.quotas.standing import QuotaStanding
 from accounts.usage.naming import NamedUsage, named_usage
 from accounts.usage.reading import Period, UsageGrouping, UsageRows, UsageSums, in_total
-from core.languages.numbers import grouped, size_in_words, us_dollars
+from core.languages.numbers import grouped, price, size_in_words
 
 PERIODS = (7, 30, 90)
 USUAL = 30
@@ -120,20 +120,12 @@ def in_bytes(amount: Decimal) -> str:
     return size_in_words(int(amount))
 
 
-def in_dollars(amount: Decimal) -> str:
-    """Return US dollars: cents, and for less than a dollar as many digits as there are."""
-    if amount == 0 or amount >= 1:
-        return us_dollars(amount)
-    digits = len(f"{amount.normalize():f}".partition(".")[2])
-    return us_dollars(amount, max(digits, 2))
-
-
 Measure = tuple[str | Promise, Callable[[UsageSums], Decimal | int], Callable[[Any], str]]
 MEASURES: Sequence[Measure] = [
     (gettext_lazy("Questions"), lambda sums: sums.questions, whole_number),
     (gettext_lazy("Tokens"), lambda sums: sums.tokens, whole_number),
     (gettext_lazy("Pages read"), lambda sums: sums.pages, whole_number),
-    (gettext_lazy("Cost"), lambda sums: sums.cost, in_dollars),
+    (gettext_lazy("Cost"), lambda sums: sums.cost, price),
 ]
 HEADINGS = (
     gettext_lazy("Questions"),
@@ -167,7 +159,7 @@ QUOTAS: dict[str, tuple[str | Promise, Callable[[Decimal], str], str | Promise]]
     ),
     "max_cost": (
         gettext_lazy("Cost in all"),
-        in_dollars,
+        price,
         gettext_lazy("US dollars since the first call, with what calls under way may cost."),
     ),
 }
@@ -200,7 +192,7 @@ def _table(grouping: UsageGrouping, principal: Principal, rows: UsageRows, perio
 
 def _line(label: str, sums: UsageSums) -> UsageLine:
     numbers = (sums.questions, sums.input_tokens, sums.output_tokens, sums.pages, sums.documents)
-    cells = [*map(whole_number, numbers), in_dollars(sums.cost)]
+    cells = [*map(whole_number, numbers), price(sums.cost)]
     return UsageLine(label, list(zip(map(str, HEADINGS), cells, strict=True)))
 
 

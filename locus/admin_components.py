@@ -19,10 +19,10 @@ from accounts.ledger.base import Payer
 from accounts.ledger.paying import LedgerPayment
 from accounts.models import AuditAction, User
 from core.errors import LocusError
+from core.languages.numbers import price
 from locus.components.base import Component, TrialFailed
 from locus.components.listing import component_groups
 from search.web.base import ProviderFailed
-from search.web.usage.money import dollars
 
 VIEW, TEST = "locus.view_components", "locus.test_components"
 
@@ -44,7 +44,7 @@ class TrialOutcome:
         """What it cost."""
         if self.cost is None:
             return "at an unknown cost"
-        return f"for {dollars(self.cost)}" if self.cost else "at no cost"
+        return f"for {price(self.cost)}" if self.cost else "at no cost"
 
 
 @require_GET

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin
@@ -18,6 +19,7 @@ from unfold.admin import ModelAdmin
 from accounts.admin_records import RecordButton, RecordFact, RecordPages, Tab
 from accounts.audit.recording import record
 from accounts.models import AuditAction, User
+from core.languages.numbers import price
 from kb.document_facts import admin_link, moment
 from kb.models import Document
 from runs.explanation import (
@@ -41,17 +43,7 @@ MAX_REASON = 300
 class ExecutionAdmin(RecordPages, ModelAdmin):  # type: ignore[misc]
     """Who ran what, when, how it ended and why it was so; words only after a recorded request."""
 
-    list_display = [
-        "id",
-        "tool",
-        "user",
-        "workspace",
-        "external_user_id",
-        "state",
-        "seconds",
-        "cost",
-        "created_at",
-    ]
+    list_display = ["created_at", "tool", "state", "seconds", "dollars", "asked_by", "workspace"]
     list_filter = ["tool", "status", "created_at"]
     search_fields = ["id", "user__email", "workspace__name", "external_user_id"]
     list_select_related = ["user", "workspace", "workspace__personal_of"]
@@ -91,6 +83,17 @@ class ExecutionAdmin(RecordPages, ModelAdmin):  # type: ignore[misc]
         """Return how long it took."""
         took: timedelta | None = execution.took
         return "" if took is None else f"{took.total_seconds():.1f}"
+
+    @admin.display(description="cost", ordering="cost")
+    def dollars(self, execution: Execution) -> str:
+        """Return what it cost, as far as it is known."""
+        return "" if execution.cost is None else price(Decimal(execution.cost))
+
+    @admin.display(description="asked by", ordering="user__email")
+    def asked_by(self, execution: Execution) -> str:
+        """Return the user, and for which of its external users."""
+        user = str(execution.user)
+        return f"{user} for {execution.external_user_id}" if execution.external_user_id else user
 
     # --- The page ----------------------------------------------------------------------------------------
 
@@ -189,7 +192,7 @@ def _facts(request: HttpRequest, execution: Execution) -> list[RecordFact]:
         RecordFact("Model", (execution.result or {}).get("model")),
         RecordFact("Prompt", _tokens(usage.get("input_tokens"))),
         RecordFact("Answer", _tokens(usage.get("output_tokens"))),
-        RecordFact("Cost", "unknown" if cost is None else f"${cost:.4f}"),
+        RecordFact("Cost", "unknown" if cost is None else price(Decimal(cost))),
         RecordFact("From the address", execution.address),
         RecordFact("Request", execution.request_id),
         RecordFact("Rated", _rating(execution.feedback)),

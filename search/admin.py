@@ -13,6 +13,7 @@ from unfold.admin import ModelAdmin
 
 from accounts.models import Workspace
 from accounts.models.ledger import Balance, Charge
+from core.languages.numbers import price
 from search.models import Breaker
 from search.web.breaker import state_of
 from search.web.usage.health import engine_healths, unconfigured_names
@@ -24,7 +25,7 @@ class ChargeAdmin(ModelAdmin):  # type: ignore[misc]
     """The ledger of all workspaces, below what it comes to."""
 
     list_before_template = "search/admin_web_use.html"
-    list_display = ["created_at", "workspace", "purpose", "provider", "amount", "settled_at"]
+    list_display = ["created_at", "workspace", "purpose", "provider", "dollars", "settled_at"]
     list_filter = ["purpose", "created_at"]
     search_fields = ["provider", "workspace__name"]
     list_select_related = ["workspace", "workspace__personal_of"]
@@ -35,6 +36,11 @@ class ChargeAdmin(ModelAdmin):  # type: ignore[misc]
     def get_queryset(self, request: HttpRequest) -> QuerySet[Charge]:
         """Return charges of every tenant: the admin panel is for staff."""
         return Charge.unscoped.order_by("-created_at", "id")
+
+    @admin.display(description="amount", ordering="amount")
+    def dollars(self, charge: Charge) -> str:
+        """Return the amount in US dollars."""
+        return price(charge.amount)
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

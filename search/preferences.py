@@ -113,5 +113,17 @@ class RagWorkspaceSettings(RagPreferences):
 
 
 RAG = Section(
-    NAME, RagPreferences, RagWorkspaceSettings, _deployment, _choices, template="search/rag_settings.html"
+    NAME,
+    RagPreferences,
+    RagWorkspaceSettings,
+    _deployment,
+    _choices,
+    template="search/rag_settings.html",
+    labels={
+        "generation_model": "Model that answers",
+        "reranker": "Reranker",
+        "contexts": "Contexts of an answer, at most",
+        "reflection": "Reflection",
+        MULTIMODAL.field: "Pictures in documents",
+    },
 )

@@ -111,7 +111,7 @@ class AuditEntry(ScopedModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.target_id}".strip()
+        return self.get_action_display()
 
     @classmethod
     def scope(cls, principal: Principal) -> Q:

@@ -12,6 +12,7 @@ from accounts.models.people import Workspace
 from accounts.principal import Principal
 from accounts.row_policies import ROWS_OF_WORKSPACE, RowPolicy
 from accounts.scope import ScopedModel
+from core.languages.numbers import price
 
 # Of US dollars: to the millionth, since models are paid by the token.
 DIGITS, PLACES = 16, 6
@@ -73,7 +74,7 @@ class Charge(OfWorkspace):
         ]
 
     def __str__(self) -> str:
-        return f"{self.provider} {self.amount}"
+        return f"{self.provider} {price(self.amount)}"
 
 
 class Balance(OfWorkspace):

@@ -16,6 +16,8 @@ from core.languages import SOURCE_LANGUAGE
 FORMATS: ContextVar[str] = ContextVar("formats", default="")
 """A language tag such as `de-CH`, where the reader's numbers are not those of the page's language."""
 
+SMALLEST_PRICE = Decimal("0.0001")
+
 
 @contextmanager
 def number_formats(tag: str) -> Iterator[None]:
@@ -40,6 +42,19 @@ def us_dollars(amount: Decimal, digits: int = 2) -> str:
     # No other currency is meant anywhere: its sign is enough.
     pattern = pattern.replace("0.00", f"0.{'0' * digits}").replace("¤", "'$'")
     return str(format_decimal(round(amount, digits), pattern, locale=locale))
+
+
+def price(amount: Decimal) -> str:
+    """Return US dollars as people write them, of small amounts as much as there is to tell.
+
+    “$12.50”, “$0.005”, “<$0.0001”.
+    """
+    if 0 < amount < SMALLEST_PRICE:
+        return f"<{us_dollars(SMALLEST_PRICE, 4)}"
+    if abs(amount) >= 1 or not amount:
+        return us_dollars(amount)
+    digits = len(f"{amount:.4f}".partition(".")[2].rstrip("0"))
+    return us_dollars(amount, max(digits, 2))
 
 
 def size_in_words(amount: int) -> str:

@@ -52,4 +52,5 @@ NOTIFICATIONS = Section(
     lambda: {FIELD: settings.NOTIFICATION_MAIL},
     lambda: {FIELD: [each.value for each in MailChoice]},
     template="kb/notification_settings.html",
+    labels={FIELD: "Mail about documents"},
 )

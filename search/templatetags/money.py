@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from search.web.usage.money import dollars
+from core.languages.numbers import price
 
 register = template.Library()
-register.filter("dollars", dollars)
+register.filter("dollars", price)

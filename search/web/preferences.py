@@ -140,4 +140,13 @@ WEB_SEARCH = Section(
     _deployment,
     _choices,
     template="search/web_search_settings.html",
+    labels={
+        "enabled": "Web search",
+        "provider": "Search engine",
+        "default_count": "Results of a search",
+        "cache_ttl_secs": "Results kept, in seconds",
+        "expand_default": "Best pages fetched",
+        "scraping": "Answers from whole pages",
+        MAX_COST.field: "Most to spend, in US dollars",
+    },
 )

@@ -49,8 +49,8 @@ def test_the_page_says_what_is_known(root: Client, cast: Cast) -> None:
         Document.unscoped.filter(pk=indexed_document(cast.team).pk).update(status=status)
     html = root.get(at("workspace_change", cast.team.pk)).content.decode()
     page = words(html)
-    assert "How many contexts an answer may use 12" in page
-    assert "Whether an answer begins with what the model makes of the question no (inherited)" in page
+    assert "Contexts of an answer, at most 12" in page
+    assert "Reflection no (inherited)" in page
     assert "Failed 1" in page and "Ready 1" in page
     assert "Use in 30 days" in page and "Access by programs" in page and "Danger zone" in page
     [link] = re.findall(r'href="([^"]*status__exact=failed)"', html)

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 from django.utils import translation
 
-from core.languages.numbers import grouped, has_formats, number_formats, size_in_words, us_dollars
+from core.languages.numbers import grouped, has_formats, number_formats, price, size_in_words, us_dollars
 
 NARROW_SPACE, SPACE = "\u202f", "\xa0"
 
@@ -60,6 +60,22 @@ def test_a_reader_with_other_formats_is_alone_with_them() -> None:
 def test_dollars(language: str, words: str) -> None:
     with translation.override(language):
         assert us_dollars(Decimal("1234.5")) == words
+
+
+@pytest.mark.parametrize(
+    ("amount", "told"),
+    [
+        ("0", "$0.00"),
+        ("12.5", "$12.50"),
+        ("1234.567", "$1,234.57"),
+        ("0.5", "$0.50"),
+        ("0.005", "$0.005"),
+        ("0.01234", "$0.0123"),
+        ("0.000001", "<$0.0001"),
+    ],
+)
+def test_prices(amount: str, told: str) -> None:
+    assert price(Decimal(amount)) == told
 
 
 def test_only_tags_with_formats_are_taken() -> None:

@@ -19,7 +19,6 @@ from search.models import Breaker
 from search.web.breaker import State, configuration_of
 from search.web.providers.registry import PROVIDERS, kind_of
 from search.web.usage.health import engine_healths, unconfigured_names
-from search.web.usage.money import dollars
 from search.web.usage.spent import Day, SpendingLimit, SpendingOverview, period
 from tests.conftest import Cast
 from tests.testing.paths import ROOT
@@ -61,22 +60,6 @@ def page_of(client: Client, user: User, workspace: Workspace, **query: Any) -> s
 
 
 # --- Figures and places ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("amount", "told"),
-    [
-        ("0", "$0.00"),
-        ("12.5", "$12.50"),
-        ("1234.567", "$1,234.57"),
-        ("0.5", "$0.50"),
-        ("0.005", "$0.005"),
-        ("0.01234", "$0.0123"),
-        ("0.000001", "<$0.0001"),
-    ],
-)
-def test_dollars_as_people_write_them(amount: str, told: str) -> None:
-    assert dollars(Decimal(amount)) == told
 
 
 def test_bars_are_as_high_as_their_day_was_dear() -> None:

@@ -6,6 +6,9 @@ import { h, icon, parts, toast } from "./dom.js";
 import { ago, day, moment } from "./format.js";
 import { t } from "./texts.js";
 
+// From the smallest right to the largest.
+const SCOPES = ["read", "write", "admin"];
+
 export async function startKeys(page) {
   const all = parts(page);
   const workspaces = new Map();
@@ -186,7 +189,7 @@ function rowOf(key, workspaces, { rotate, endOldSecret, remove }) {
     {},
     h("td", { class: "cell-name" }, key.name, oldSecretOf(key, () => endOldSecret(key))),
     h("td", { "data-label": t("Key") }, h("code", {}, `${key.prefix}…`)),
-    h("td", { "data-label": t("Rights") }, key.scopes.join(", ")),
+    h("td", { "data-label": t("Rights") }, SCOPES.filter((scope) => key.scopes.includes(scope)).join(", ")),
     h("td", { "data-label": t("Where") }, where || t("nowhere")),
     h("td", { "data-label": t("Last used") }, key.last_used_at ? ago(key.last_used_at) : t("never")),
     expiryOf(key),

@@ -8,11 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.access.right_watch import require_right
 from accounts.external_users.deletion import Removed
 from accounts.external_users.listing import activity
 from accounts.idempotency import forget_outcome, forget_outcomes_of
@@ -39,19 +40,24 @@ DELETED_AT_ONCE = 500
 def begin(principal: Principal, tool: Tool, inputs: ToolInput, workspace_id: UUID | None) -> Execution:
     """Create the execution's row.
 
-    Raises `NotFound` for a workspace that the principal can't see, `RateLimited`, `QuotaExceeded`, or the
-    tool's own refusal.
+    Raises `NotFound` for a workspace that the principal can't see, `RateLimited`, `QuotaExceeded`, the tool's
+    own refusal, or `Unauthenticated` if the principal's key or user was deleted meanwhile.
     """
     paying = paying_workspace(principal, workspace_id)
     tool.admit(principal, inputs, paying)
     _require_room(principal)
     count_run(principal)
     admit_run(paying)
-    with transaction.atomic():
-        execution = _create(principal, tool, inputs, paying)
-        if tool.begin is not None:
-            execution.inputs = tool.begin(principal, inputs, execution)
-            execution.save(update_fields=["inputs"])
+    try:
+        with transaction.atomic():
+            execution = _create(principal, tool, inputs, paying)
+            if tool.begin is not None:
+                execution.inputs = tool.begin(principal, inputs, execution)
+                execution.save(update_fields=["inputs"])
+    except IntegrityError:
+        # The row names the key and the user.
+        require_right(principal)
+        raise
     return execution
 
 

@@ -24,6 +24,7 @@ from accounts.access.rights import still_hold
 from accounts.access.tokens import make_token
 from accounts.models import ApiKey, Membership, Session, User, Workspace
 from accounts.people import workspaces
+from core.errors import Unauthenticated
 from kb.models import Document, Stage, Status
 from runs.events import Yielded
 from runs.lifecycle import begin
@@ -280,6 +281,17 @@ async def test_a_right_that_ends_ends_streams_of_other_protocols(happening: Happ
     async with asyncio.timeout(PATIENCE_SECS):
         for stream in streams:
             assert "unauthenticated" in b"".join([block async for block in stream]).decode()
+
+
+def test_a_key_that_was_revoked_meanwhile_begins_nothing() -> None:
+    """The request was let in, and its stream open: it ended with an error of the server."""
+    cast = make_cast()
+    key = ApiKey.objects.get(user=cast.bob)
+    principal, tool = principal_of_key(key), TOOLS["rag_search"]
+    inputs = tool.parse(principal, {"query": QUESTION})
+    key.delete()
+    with pytest.raises(Unauthenticated):
+        begin(principal, tool, inputs, cast.team.pk)
 
 
 @pytest.mark.parametrize("how", ["token", "address"])

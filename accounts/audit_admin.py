@@ -26,7 +26,7 @@ from core.threads import in_database
 
 MOST_EXPORTED = 100_000
 AT_ONCE = 2_000
-SHOWN_OF_ID = 13
+SHOWN_OF_ID = 8
 COLUMNS = (
     *("time_utc", "action", "user", "api_key", "external_user", "workspace"),
     *("target_type", "target", "address", "request", "details"),

@@ -10,6 +10,7 @@ from django.contrib.auth.models import AbstractUser, UserManager
 from django.contrib.postgres.fields import ArrayField
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from accounts.roles import KeyScope, Role
 from core.errors import Conflict
@@ -18,9 +19,9 @@ from core.errors import Conflict
 class Theme(models.TextChoices):
     """The colours of the pages."""
 
-    SYSTEM = "system", "As the system"
-    LIGHT = "light", "Light"
-    DARK = "dark", "Dark"
+    SYSTEM = "system", gettext_lazy("As the system")
+    LIGHT = "light", gettext_lazy("Light")
+    DARK = "dark", gettext_lazy("Dark")
 
 
 class EmailUserManager(UserManager["User"]):

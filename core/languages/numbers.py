@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from decimal import Decimal
 
 from babel.core import Locale, UnknownLocaleError
-from babel.numbers import format_decimal
+from babel.numbers import format_decimal, format_percent
 from django.utils.translation import get_language, gettext, ngettext
 
 from core.languages import SOURCE_LANGUAGE
@@ -55,6 +55,13 @@ def price(amount: Decimal) -> str:
         return us_dollars(amount)
     digits = len(f"{amount:.4f}".partition(".")[2].rstrip("0"))
     return us_dollars(amount, max(digits, 2))
+
+
+def percentage(share: Decimal) -> str:
+    """Return a share of 1 with a digit behind the decimal mark: 72.4%, 72,4 %."""
+    locale = _locale()
+    pattern = locale.percent_formats[None].pattern.replace("#,##0", "#,##0.0")
+    return str(format_percent(share, pattern, locale=locale))
 
 
 def size_in_words(amount: int) -> str:

@@ -7,7 +7,15 @@ from decimal import Decimal
 import pytest
 from django.utils import translation
 
-from core.languages.numbers import grouped, has_formats, number_formats, price, size_in_words, us_dollars
+from core.languages.numbers import (
+    grouped,
+    has_formats,
+    number_formats,
+    percentage,
+    price,
+    size_in_words,
+    us_dollars,
+)
 
 NARROW_SPACE, SPACE = "\u202f", "\xa0"
 
@@ -76,6 +84,14 @@ def test_dollars(language: str, words: str) -> None:
 )
 def test_prices(amount: str, told: str) -> None:
     assert price(Decimal(amount)) == told
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "72.4%"), ("de", f"72,4{SPACE}%"), ("fr", f"72,4{NARROW_SPACE}%")]
+)
+def test_percentages(language: str, words: str) -> None:
+    with translation.override(language):
+        assert percentage(Decimal("0.7241")) == words
 
 
 def test_only_tags_with_formats_are_taken() -> None:

@@ -105,8 +105,8 @@ def test_sums_agree_with_the_ledger(cast: Cast) -> None:
     assert (today.cost, today.calls) == (Decimal("0.015"), 2)
     assert (spent.cost, spent.calls) == (Decimal("0.04"), 4)
     assert [(row.name, row.purpose, row.calls, row.share) for row in spent.by_provider] == [
-        ("Brave", "Search", 3, "50.0%"),
-        ("claude", "Model", 1, "50.0%"),
+        ("Brave", "search", 3, "50.0%"),
+        ("claude", "model", 1, "50.0%"),
     ]
     shares = [(row.name, row.cost) for row in spent.by_workspace({cast.team.pk: "Team"})]
     assert shares == [("Team", Decimal("0.03")), ("deleted workspaces", Decimal("0.01"))]

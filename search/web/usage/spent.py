@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 
 from accounts.ledger.spending import Spending, spending
 from accounts.models.ledger import Balance, Charge, Purpose
+from core.languages.numbers import percentage
 from search.web.usage.health import label_of
 
 PERIODS = (7, 30, 90)
@@ -148,12 +149,14 @@ def period(given: str | None) -> int:
 
 def _payee(part: Spending) -> tuple[str, str]:
     purpose = Purpose(part.purpose)
-    return label_of(part.provider) if purpose is Purpose.SEARCH else part.provider, purpose.label
+    if purpose is Purpose.SEARCH:
+        return label_of(part.provider), gettext("search")
+    return part.provider, gettext("model")
 
 
 def _row(name: str, purpose: str, parts: Sequence[Spending], total: Decimal) -> SpendingRow:
     cost = _cost(parts)
-    share = f"{100 * cost / total if total else 0:.1f}%"
+    share = percentage(cost / total if total else Decimal(0))
     return SpendingRow(name, purpose, sum(part.calls for part in parts), cost, share)
 
 

@@ -24,7 +24,7 @@ FOR_MODULES = "For JavaScript modules too."
 MODULES = "frontend/"
 EVERYWHERE = "app"
 """The script that each page has, beside one of its own."""
-VERSION = b"2"
+VERSION = b"3"
 """Of the compiled form: change it, and everything is compiled again."""
 
 
@@ -115,8 +115,17 @@ def _compile(file: Path, draft: Path, modules: Mapping[str, Iterable[str]]) -> N
             _write_texts(draft / "static" / f"language-{language}-{name}.js", texts)
 
 
+def key_of_text(text: str) -> str:
+    """Return the key of a text in modules: FNV-1a of its code points, as in `frontend/src/texts.js`."""
+    key = 0x811C9DC5
+    for sign in text:
+        key = (key ^ ord(sign)) * 0x01000193 & 0xFFFFFFFF
+    return f"{key:x}"
+
+
 def _write_texts(script: Path, texts: Texts) -> None:
-    written = json.dumps(texts, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    by_key = {key_of_text(text): translation for text, translation in texts.items()}
+    written = json.dumps(by_key, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     script.write_text(f"Object.assign(globalThis.locusTexts??={{}},{written});\n", encoding="utf-8")
     # The same sources give the same static files, so that they aren't collected at each start.
     os.utime(script, (0, 0))

@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from core.languages import LANGUAGES, SOURCE_LANGUAGE
-from core.languages.catalogs import EVERYWHERE, compiled_catalogs, read_catalog, source_of, texts_of_scripts
+from core.languages.catalogs import (
+    EVERYWHERE,
+    compiled_catalogs,
+    key_of_text,
+    read_catalog,
+    source_of,
+    texts_for_modules,
+    texts_of_scripts,
+)
 from tests.testing.paths import ROOT
 from tests.testing.translations.extraction import module_files, texts_of_module
 
@@ -40,7 +48,7 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def loaded_texts(static: Path, language: str, *names: str) -> dict[str, Any]:
-    """Return what is known after these scripts with texts have run."""
+    """Return what is known after these scripts with texts have run, by the keys of texts."""
     texts: dict[str, Any] = {}
     for name in names:
         script = (static / f"language-{language}-{name}.js").read_text("utf-8")
@@ -66,8 +74,17 @@ def test_no_text_of_a_script_is_missing(scripts: Mapping[str, Any], static: Path
                 # Of the API reference, which is English.
                 continue
             source = (ROOT / "frontend" / path).read_text("utf-8")
-            missing += [(name, text.text) for text in texts_of_module(source, path) if text.text not in texts]
+            used = [text.text for text in texts_of_module(source, path)]
+            missing += [(name, text) for text in used if key_of_text(text) not in texts]
     assert missing == []
+
+
+def test_texts_have_keys_of_their_own() -> None:
+    # The same text as in `frontend/test/texts.test.js`.
+    assert key_of_text("Rename “{name}” 🗂") == "a48a45fb"
+    for language in TRANSLATED:
+        texts = texts_for_modules(read_catalog(source_of(ROOT / "locale", language)))
+        assert len({key_of_text(text) for text in texts}) == len(texts)
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

@@ -7,7 +7,7 @@ import pymupdf
 
 HERE = Path(__file__).parent
 PAGE = pymupdf.paper_rect("a4")
-TEXT_AREA = pymupdf.Rect(72, 64, PAGE.width - 72, PAGE.height - 88)
+TEXT_AREA = pymupdf.Rect(72, 58, PAGE.width - 72, PAGE.height - 70)
 
 STYLE = """
 body { font-family: serif; font-size: 11pt; line-height: 1.5; color: #1f2430; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -10,9 +11,10 @@ from django.urls import reverse
 
 from accounts.access.identity import principal_of_user
 from assistants.configuration.schemas import BindingDetails
-from assistants.configuration.settings import AssistantSettings, read_settings
+from assistants.configuration.settings import AssistantSettings, AssistantWeb, read_settings
 from assistants.models import Assistant, AssistantVersion, Binding, Visibility
 from assistants.pages.fields import shown_fields
+from assistants.pages.words import setting_in_words
 from core.llm.registry import PROVIDERS
 from tests.conftest import Cast
 from tests.factories import indexed_document
@@ -108,6 +110,27 @@ def test_a_document_that_is_gone_is_not_dropped_in_silence(
     assert send(alice, guide, documents=[str(document.pk)], instructions="New") == 400
     assert send(alice, guide, instructions="New") == 302
     assert newest(guide).scope.document_ids is None
+
+
+def test_settings_are_told_in_the_words_of_their_fields() -> None:
+    settings = AssistantSettings.model_validate(
+        {
+            "scope": {"workspace_ids": [uuid4(), uuid4()], "tags": ["a", "b"]},
+            "web": {"search_domain_filter": ["-spam.example"], "expand": False},
+            "style": {"temperature": 0.5},
+            "limits": {"max_steps": 4},
+        }
+    )
+    told = {name: setting_in_words(settings, name) for name in ("scope", "web", "style", "limits", "model")}
+    assert told == {
+        "scope": "Workspaces: 2; Tags: a, b",
+        "web": "Never pages of these sites: spam.example; Read the three best pages whole: No",
+        "style": "Temperature: 0.5",
+        "limits": "Searches for one question, at most: 4; Seconds for searching, at most: 60",
+        "model": "",
+    }
+    assert setting_in_words(AssistantSettings(), "web") == ""
+    assert setting_in_words(AssistantSettings(web=AssistantWeb(enabled=False)), "web") == "Search the web: No"
 
 
 def test_fallbacks_are_chosen_in_order(alice: Client, people: Cast, guide: Assistant, settings: Any) -> None:

@@ -128,6 +128,7 @@ def _programs(owner: User, team: Workspace) -> dict[str, str]:
     from django.utils import timezone
 
     from accounts.models import ApiKey, Program
+    from accounts.oauth.connections import issue
 
     program = Program.objects.create(name="Desk assistant", redirect_uris=["http://127.0.0.1:3333/callback"])
     key = ApiKey.objects.create(
@@ -140,6 +141,8 @@ def _programs(owner: User, team: Workspace) -> dict[str, str]:
         last_used_at=timezone.now(),
     )
     key.workspaces.set([team])
+    # Without tokens that still count it would be swept away.
+    issue(key, "http://127.0.0.1/mcp", key.scopes, "access", "refresh")
     asking = Program.objects.create(name="Research assistant", redirect_uris=["https://research.example/cb"])
     asked = {
         "response_type": "code",

@@ -21,6 +21,7 @@ from extract.base import Finding, Opened, Request, Warned
 from extract.errors import NO_UNLOCKING, Corrupted, Encrypted, TooManyPages
 from extract.grids import CellCounter
 from extract.kinds import KINDS
+from extract.office.biff_layout import HiddenCells, hidden_cells
 from extract.office.cells import MOST_MERGES, CellKind, FilledCell, SheetLayout
 from extract.office.sheets import Sheet, filled, sheet_unit
 from extract.office.shown import displayed_value
@@ -48,7 +49,8 @@ def read_workbook(path: Path, request: Request, file_type: str) -> Iterator[Find
     """Yield the sheets of a workbook of any kind that calamine knows."""
     try:
         with CalamineWorkbook.from_path(path) as workbook:
-            yield from _sheets(workbook, request, file_type)
+            hidden = hidden_cells(path) if file_type == "xls" else []
+            yield from _sheets(workbook, request, file_type, hidden)
     except PasswordError as error:
         raise Encrypted(NO_UNLOCKING) from error
     except (CalamineError, OSError) as error:
@@ -60,7 +62,10 @@ def read_workbook(path: Path, request: Request, file_type: str) -> Iterator[Find
         raise Corrupted(READER_FAILED) from error
 
 
-def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Iterator[Finding]:
+def _sheets(
+    workbook: CalamineWorkbook, request: Request, file_type: str, hidden: list[HiddenCells]
+) -> Iterator[Finding]:
+    """Yield the visible sheets; `hidden` cells are those of all worksheets in their order, if it is known."""
     sheets = [sheet for sheet in workbook.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
     visible = [sheet.name for sheet in sheets if sheet.visible == SheetVisibleEnum.Visible]
     if len(visible) > request.limits.max_pages:
@@ -68,18 +73,27 @@ def _sheets(workbook: CalamineWorkbook, request: Request, file_type: str) -> Ite
     units = max(len(visible), 1)
     yield Opened(file_type, KINDS[file_type].mime_type, units=units)
     yield from hidden_warning([sheet.name for sheet in sheets if sheet.name not in visible])
+    # A damaged file may count its sheets in two ways.
+    is_known = len(hidden) == len(sheets)
+    layouts = {sheet.name: cells for sheet, cells in zip(sheets, hidden, strict=True)} if is_known else {}
     counter = CellCounter()
     for number in request.units or range(1, units + 1):
         sheet = workbook.get_sheet_by_name(visible[number - 1]) if visible else None
         cells = filled(_cells(sheet), counter)
-        yield from sheet_unit(number, Sheet(sheet.name if sheet else "", cells, _layout(sheet)), counter)
+        name = sheet.name if sheet else ""
+        layout = _layout(sheet, layouts.get(name, HiddenCells()))
+        yield from sheet_unit(number, Sheet(name, cells, layout), counter)
 
 
-def _layout(sheet: CalamineSheet | None) -> SheetLayout:
+def _layout(sheet: CalamineSheet | None, hidden: HiddenCells) -> SheetLayout:
     merges = sheet.merged_cell_ranges if sheet is not None else None
     # Start and end, each row and column from 0.
     ranges = ((top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in merges or ())
-    return SheetLayout(merges=tuple(sorted(islice(ranges, MOST_MERGES))))
+    return SheetLayout(
+        merges=tuple(sorted(islice(ranges, MOST_MERGES))),
+        hidden_rows=frozenset(hidden.rows),
+        hidden_columns=frozenset(hidden.columns),
+    )
 
 
 def hidden_warning(names: list[str]) -> Iterator[Warned]:

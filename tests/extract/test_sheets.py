@@ -18,10 +18,12 @@ from python_calamine import CalamineWorkbook
 
 from extract.base import Kind
 from extract.errors import Corrupted
+from extract.office.biff_layout import hidden_cells
 from ingestion.chunking import chunk_elements
 from ingestion.structure.elements import structure_elements
-from tests.extract.reading import Read, read_bytes, simply, zipped
+from tests.extract.reading import Read, read, read_bytes, simply, stored, zipped
 from tests.extract.test_definitions import Words
+from tests.testing.paths import SAMPLES
 
 Rows = list[list[Any]]
 
@@ -240,6 +242,23 @@ def test_hidden_rows_and_columns_are_read_and_told(tmp_path: Path) -> None:
     assert "| Bo | 40 | 6 |" in found.text
     (warning,) = found.warnings
     assert (warning.code, "rows 3 and columns C" in warning.message) == ("hidden_cells", True)
+
+
+def test_what_old_excel_hides_is_told_too() -> None:
+    found = read(SAMPLES / "hidden.xls")
+    assert "| Bo | 40 | 6 |" in found.text
+    told = [(warning.code, warning.message) for warning in found.warnings]
+    (what,) = [message for code, message in told if code == "hidden_cells"]
+    assert "“Pay”" in what and "rows 3 and columns C" in what
+
+
+def test_a_place_of_a_sheet_that_is_no_place_hides_nothing(tmp_path: Path) -> None:
+    whole = (SAMPLES / "hidden.xls").read_bytes()
+    assert [len(each.rows) for each in hidden_cells(SAMPLES / "hidden.xls")] == [1, 0]
+    start = whole.index(b"\x85\x00") + 4
+    path = stored(tmp_path, whole[:start] + b"\xff\xff\xff\x7f" + whole[start + 4 :])
+    assert not any(each.rows or each.columns for each in hidden_cells(path))
+    assert hidden_cells(stored(tmp_path, "no workbook")) == []
 
 
 def test_formulas_count_by_their_values_and_are_told_without(tmp_path: Path) -> None:

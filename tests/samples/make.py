@@ -1,9 +1,9 @@
 """Make the sample files beside this script: `python -m tests.samples.make`.
 
 They are committed, so that tests do not depend on the PDF library that wrote them. The spoken one needs
-Debian's `espeak-ng`, `office.pdf` its `libreoffice-writer-nogui`, the photo `pillow-heif`, which is no
-dependency of Locus. `locked.docx` is made of two
-paragraphs by `msoffcrypto-tool`, which is none either; its password is “pass word €”.
+Debian's `espeak-ng`, `office.pdf` its `libreoffice-writer-nogui`, `hidden.xls` its `libreoffice-calc-nogui`,
+the photo `pillow-heif`, which is no dependency of Locus. `locked.docx` is made of two paragraphs by
+`msoffcrypto-tool`, which is none either; its password is “pass word €”.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 import av
 import pymupdf
+from openpyxl import Workbook
 from PIL import Image
 
 HERE = Path(__file__).parent
@@ -56,6 +57,7 @@ def main() -> None:
     scans(plain)
     (HERE / "speech.opus").write_bytes(spoken())
     write_office_pdf()
+    write_old_workbook()
 
 
 def save(pdf: pymupdf.Document, name: str, **options: object) -> None:
@@ -131,9 +133,27 @@ def write_office_pdf() -> None:
     with TemporaryDirectory() as folder:
         source = Path(folder) / "office.html"
         source.write_text(page)
-        command = ["soffice", f"-env:UserInstallation=file://{folder}/profile", "--headless"]
-        command += ["--infilter=HTML (StarWriter)", "--convert-to", "pdf", "--outdir", str(HERE), str(source)]
-        subprocess.run(command, check=True, capture_output=True)
+        convert(source, "--infilter=HTML (StarWriter)", "--convert-to", "pdf")
+
+
+def write_old_workbook() -> None:
+    """Let an office program make a workbook of Excel before 2007, with a hidden row and a hidden column."""
+    book = Workbook()
+    sheet = book.create_sheet("Pay", 0)
+    for row in [["Name", "Age", "Pay"], ["Ann", 31, 5], ["Bo", 40, 6]]:
+        sheet.append(row)
+    sheet.row_dimensions[3].hidden = True
+    sheet.column_dimensions["C"].hidden = True
+    with TemporaryDirectory() as folder:
+        source = Path(folder) / "hidden.xlsx"
+        book.save(source)
+        convert(source, "--convert-to", "xls")
+
+
+def convert(source: Path, *options: str) -> None:
+    """Let LibreOffice write a file beside this script."""
+    command = ["soffice", f"-env:UserInstallation=file://{source.parent}/profile", "--headless"]
+    subprocess.run([*command, *options, "--outdir", str(HERE), str(source)], check=True, capture_output=True)
 
 
 def scans(pdf: pymupdf.Document) -> None:

@@ -1,7 +1,7 @@
 """How well are documents read? `python -m bench.reading [FOLDER] [--show] [--no-tables]`
 
 One table: headings against outlines, printed contents and labelled pages; heading paths of labelled chunks;
-parted words; sizes and flaws of chunks; tables. `--show` prints what is wrong.
+parted words; words under their boxes; sizes and flaws of chunks; tables. `--show` prints what is wrong.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ def main() -> None:
 
 def measure(folder: Path, wrong: list[str]) -> tuple[list[Figure | Rate], dict[int, int]]:
     """Return the figures of the documents of a folder, and the sizes of their chunks."""
+    from bench.reading.boxes import box_figure
     from bench.reading.chunks import chunk_figures, chunk_sizes
     from bench.reading.documents import read_documents
     from bench.reading.drawn_headings import drawn_heading_figures
@@ -60,6 +61,7 @@ def measure(folder: Path, wrong: list[str]) -> tuple[list[Figure | Rate], dict[i
         *labelled_figures({document.path.name: (document, of_it) for document, of_it in read}, flawed),
         *drawn_heading_figures({document.path.name: document for document, _ in read}, flawed),
         *word_figures(read, wrong),
+        box_figure((document for document, _ in read), wrong),
         *chunk_figures(drafts),
     ]
     wrong += [" · ".join(map(str, each)) for each in flawed]

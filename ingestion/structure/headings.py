@@ -32,14 +32,13 @@ CONTENTS = re.compile(
 )
 MOST_CONTENTS = 3
 # Below the title of a paper stand so many lines at most, and somebody's place of work or the date are among
-# them.
+# them. “Highlights of 2024” above a paragraph is no date.
 ABSTRACT = re.compile(
     r"(abstract|summary|introduction|(table of )?contents|zusammenfassung|inhalt|résumé|sommaire|resumen)\W*",
     re.IGNORECASE,
 )
-AUTHORED = re.compile(
-    r"(?i:universi|institut|departe?ment|fakult|faculty|college|laborator|@| at )|\b(19|20)\d\d\b"
-)
+WORKPLACE = re.compile(r"(?i:universi|institut|departe?ment|fakult|faculty|college|laborator|@)")
+DATED = re.compile(r" at |\b(19|20)\d\d\b")
 MOST_BELOW_TITLE = 12
 NO_LETTERS = re.compile(r"[\W_]+")
 # What stands on a page so often is a cell.
@@ -128,8 +127,8 @@ class _Candidates(Surroundings):
     def authors(self, found: Sequence[Heading | None]) -> set[int]:
         """Return the positions of what stands below a paper's title: authors, where they work, the date.
 
-        All of it is in the middle or ends where the title ends, and it goes on until the abstract, the first
-        section or a paragraph.
+        All of it is in the middle or ends where the title ends. It goes on until the abstract, or ends with
+        the last line that names a place of work or a date.
         """
         on_first = [at for at, page in enumerate(self.pages) if page == self.pages[0] and found[at]]
         if not on_first or self.pages[0] is None:
@@ -137,11 +136,11 @@ class _Candidates(Surroundings):
         size = max(self.type_of(at).size for at in on_first)
         title = max(at for at in on_first if self.type_of(at).size == size)
         below: list[int] = []
-        is_paper = False
+        end = 0
         for at in range(title + 1, len(self.elements)):
             text = self.elements[at].text
             if ABSTRACT.fullmatch(text):
-                is_paper = True
+                end = len(below)
                 break
             if self.pages[at] != self.pages[0] or sure_label(text):
                 break
@@ -149,9 +148,14 @@ class _Candidates(Surroundings):
                 break
             if self.elements[at].kind is Kind.PARAGRAPH:
                 below.append(at)
-        is_paper = is_paper or any(AUTHORED.search(self.elements[at].text) for at in below)
-        is_placed = all(self.is_in_middle(at) or self.ends_with(at, title) for at in below)
-        return set(below) if is_paper and is_placed and len(below) <= MOST_BELOW_TITLE else set()
+                end = len(below) if self.is_authored(at) else end
+        is_placed = all(self.is_in_middle(at) or self.ends_with(at, title) for at in below[:end])
+        return set(below[:end]) if is_placed and end <= MOST_BELOW_TITLE else set()
+
+    def is_authored(self, at: int) -> bool:
+        """Whether a line names a place of work or, unless a paragraph stands below it, a date."""
+        text = self.elements[at].text
+        return bool(WORKPLACE.search(text) or (DATED.search(text) and not self.heads(at)))
 
     def is_set_as_heading(self, at: int) -> bool:
         """Whether an element is larger than running text, or bold and where paragraphs begin."""

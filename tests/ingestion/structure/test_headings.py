@@ -142,16 +142,28 @@ def test_the_title_of_a_plot_is_none() -> None:
     assert [text for _, text in headings(*lines)] == ["Towers"]
 
 
-def test_what_stands_below_the_title_of_a_paper_are_no_headings() -> None:
-    def middle(text: str, y: float, size: float = 12) -> Element:
-        width = 0.5 * size * sum(map(len, text.split())) + 3 * (len(text.split()) - 1)
-        return typed(text, y=y, size=size, x=(595 - width) / 2)
+def middle(text: str, y: float, size: float = 12) -> Element:
+    """Return a line in the middle of the page."""
+    width = 0.5 * size * sum(map(len, text.split())) + 3 * (len(text.split()) - 1)
+    return typed(text, y=y, size=size, x=(595 - width) / 2)
 
+
+def test_what_stands_below_the_title_of_a_paper_are_no_headings() -> None:
     title = [middle("On the keeping of lamps", 60, 18), middle("Ada Keeper", 85)]
     dated = [*title, middle("University of the Sea", 100), typed("1 Towers", size=14, y=130)]
     assert [text for _, text in headings(*dated)] == ["On the keeping of lamps", "1 Towers"]
     undated = [*title, typed("1 Towers", size=14, y=130)]
     assert "Ada Keeper" in [text for _, text in headings(*undated)]
+
+
+def test_sections_below_a_title_in_the_middle_are_headings() -> None:
+    title = middle("The Board on its lamps", 60, 18)
+    assert [text for _, text in headings(title, middle("Highlights of 2024", 100))] == [
+        "The Board on its lamps",
+        "Highlights of 2024",
+    ]
+    dated = [title, middle("Gull Island, 3 May 2024", 80), middle("What the keepers found", 100)]
+    assert [text for _, text in headings(*dated)] == ["The Board on its lamps", "What the keepers found"]
 
 
 def test_cells_of_a_table_of_words() -> None:

@@ -36,6 +36,12 @@ DATE = re.compile(
     r"[^\W\d_]{0,7}\.?,? \d{4}",
     re.IGNORECASE,
 )
+FIGURE = re.compile(r"fig(ure|\.)?\s*\d|abb(ildung|\.)\s*\d", re.IGNORECASE)
+# An entry of a list of titles, with the number of its page: “3.1 The lamp . . . . 29”, “29 3.1 The lamp”.
+ENTRY = re.compile(
+    r"(?:[.…]\s?){4}|[^\W\d_]{2}\W{0,3}\s\d{1,4}\Z|\A\d{1,4}\s\d{1,2}(?:\.\d{1,2}){1,3}\s[^\W\d_]"
+)
+PAGE_NUMBER = re.compile(r"\A\d{1,4}\s|\s\d{1,4}\Z")
 # Where somebody is reached: mail and web addresses, “Washington, D.C. 20549”.
 ADDRESS = re.compile(r"[\w.+-]@[\w-]|\bhttps?://|\bwww\.\w|, [A-Z]\.?[A-Z]\.? \d{5}\b")
 # The numbers along the axis of a plot.

@@ -6,10 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.text.numbering import Label, counted, labels
 from extract.base import Element, Kind
-from ingestion.structure.heading_words import AXIS, TOWN, is_sentence, reads_like_heading, sure_label
+from ingestion.structure.heading_words import (
+    AXIS,
+    ENTRY,
+    FIGURE,
+    PAGE_NUMBER,
+    TOWN,
+    is_sentence,
+    reads_like_heading,
+    sure_label,
+)
 from ingestion.structure.lists import LIST_ITEM
 from ingestion.structure.places import line_boxes
 from ingestion.structure.surroundings import (
@@ -31,6 +41,9 @@ CONTENTS = re.compile(
     r"(?i:(table of )?contents|inhalt(sverzeichnis)?|table des matières|sommaire|índice|indice)"
 )
 MOST_CONTENTS = 3
+# A page lists titles if it has so many entries, and they are most of its texts.
+FEWEST_ENTRIES = 6
+RUNNING_LINES = frozenset({Kind.PAGE_HEADER, Kind.PAGE_FOOTER})
 # Below the title of a paper stand so many lines at most, and somebody's place of work or the date are among
 # them. “Highlights of 2024” above a paragraph is no date.
 ABSTRACT = re.compile(
@@ -101,6 +114,19 @@ def _entries_of_contents(elements: Sequence[Element], found: Sequence[Heading | 
 class _Candidates(Surroundings):
     """Which elements are headings, for one reason or another."""
 
+    @cached_property
+    def listing_pages(self) -> frozenset[int]:
+        """The pages that list titles: of contents, of figures."""
+        texts: Counter[int] = Counter()
+        entries: Counter[int] = Counter()
+        for page, element in zip(self.pages, self.elements, strict=True):
+            if page is not None and element.kind is Kind.PARAGRAPH:
+                texts[page] += 1
+                entries[page] += ENTRY.search(element.text) is not None
+        return frozenset(
+            page for page, count in entries.items() if count >= FEWEST_ENTRIES and 2 * count > texts[page]
+        )
+
     def candidates(self) -> list[bool]:
         """Return which elements read like headings, stand out and are no cells."""
         found = [
@@ -109,6 +135,7 @@ class _Candidates(Surroundings):
             and not self.is_cell(at)
             and not self.is_in_listing(at)
             and not self.leads_to_no_text(at)
+            and not self.is_part(at)
             for at, element in enumerate(self.elements)
         ]
         repeated = Counter(zip(self.pages, (each.text for each in self.elements), strict=True))
@@ -123,6 +150,42 @@ class _Candidates(Surroundings):
         if after is None or after.kind is not Kind.PARAGRAPH or sure_label(self.elements[at].text):
             return False
         return any(form.fullmatch(after.text) for form in (TOWN, AXIS))
+
+    def is_part(self, at: int) -> bool:
+        """Whether a text without a number belongs to a list of titles, a drawing, a program or a sentence."""
+        text = self.elements[at].text
+        if self.pages[at] in self.listing_pages and PAGE_NUMBER.search(text):
+            return True
+        if sure_label(text):
+            return False
+        return self.is_in_drawing(at) or self.is_keyword(at) or self.goes_on(at)
+
+    def is_in_drawing(self, at: int) -> bool:
+        """Whether only short texts stand between a text, off the edges of all others, and a caption below."""
+        if any(abs(self.left(at) - edge) <= SAME_EDGE for edge in self.typography.edges):
+            return False
+        for other in range(at + 1, len(self.elements)):
+            element = self.elements[other]
+            if self.pages[other] != self.pages[at] or element.kind is not Kind.PARAGRAPH:
+                return False
+            if FIGURE.match(element.text):
+                return True
+            if len(element.text) >= PARAGRAPH_CHARS and self.is_running(other):
+                return False
+        return False
+
+    def is_keyword(self, at: int) -> bool:
+        """Whether a single word in small letters leads to no paragraph: “else” in a program."""
+        text = self.elements[at].text
+        is_larger = Type.of(self.elements[at]).size >= LARGER * self.running(at).size
+        return text[:1].islower() and " " not in text and not is_larger and not self.heads(at)
+
+    def goes_on(self, at: int) -> bool:
+        """Whether a text at the end of its page is continued by a small letter on the next one."""
+        for other in range(at + 1, len(self.elements)):
+            if self.elements[other].kind not in RUNNING_LINES:
+                return self.pages[other] != self.pages[at] and self.elements[other].text[:1].islower()
+        return False
 
     def authors(self, found: Sequence[Heading | None]) -> set[int]:
         """Return the positions of what stands below a paper's title: authors, where they work, the date.

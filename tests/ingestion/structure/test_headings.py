@@ -166,6 +166,38 @@ def test_sections_below_a_title_in_the_middle_are_headings() -> None:
     assert [text for _, text in headings(*dated)] == ["The Board on its lamps", "What the keepers found"]
 
 
+def test_words_in_a_drawing_are_none() -> None:
+    drawn = [
+        typed("Lantern", size=20, x=150, y=60),
+        typed("lens", size=10, x=220, y=90),
+        typed("Figure 3: The top of the tower", x=180, y=110),
+    ]
+    assert titles(drawn, section("The tower", size=14)) == ["The tower"]
+    # A heading stands where texts begin, with its figure below.
+    assert titles([typed("Lantern", size=20, y=60), *drawn[1:]]) == ["Lantern"]
+
+
+def test_lists_of_figures_have_no_headings() -> None:
+    lamps = [typed(f"3.{n} Lamp of {50 + n} . . . . . . {20 + n}", page=2, y=60 + 14 * n) for n in range(8)]
+    listing = [*lamps, typed("3.9 The lamp of the sea. 31", page=2, bold=True, y=180)]
+    chapter = typed("Chapter 4 Towers 40", page=2, size=14, y=200)
+    assert titles([*body(), *listing, chapter]) == []
+
+
+def test_words_of_programs_are_none() -> None:
+    program = [typed("else", bold=True, y=60), typed("stop(lamp);", y=80)]
+    assert titles(program, section("The tower", size=14)) == ["The tower"]
+
+
+def test_a_sentence_that_goes_on_over_the_page_is_none() -> None:
+    first = [*body(), typed("Sometimes, in the list of lamps, the same is shown with the", bold=True, y=620)]
+    second = [typed("same number. " + BODY, page=2, y=60), *body(2)]
+    whole = [each.text for each in structure_elements([*first, *second]) if each.kind is Kind.HEADING]
+    assert whole == []
+    alone = structure_elements([*first, *body(2)])
+    assert any(each.text.startswith("Sometimes") for each in alone if each.kind is Kind.HEADING)
+
+
 def test_cells_of_a_table_of_words() -> None:
     row = [typed("Product", bold=True, x=72), typed("Global revenue", bold=True, x=200)]
     assert headings(*row) == []

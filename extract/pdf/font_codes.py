@@ -1,13 +1,15 @@
-r"""Ligatures and quotation marks that a PDF gives only as codes of TeX's fonts.
+r"""What old fonts of TeX give otherwise than as characters: ligatures, quotation marks, letters with accents.
 
-Old fonts of TeX have no table of characters, and MuPDF reports the codes themselves: “in\x1duence”. It takes
-them for white space, so the word would be parted, and the letters lost.
+Fonts without a table of characters give their codes: “in\x1duence”. MuPDF takes these for white space, so the
+word would be parted, and the letters lost. Accents are drawn over their letters: “sol´eno¨ıde”.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 # The encoding T1 of TeX's newer fonts, and the ligatures of the older OT1, which stand at other codes.
@@ -29,14 +31,34 @@ OT1 = {"\x0b": "ff", "\x0c": "fi", "\x0d": "fl", "\x0e": "ffi", "\x0f": "ffl"}
 T1_LIGATURES = re.compile(r"(?<=[^\W\d_])[\x1b-\x1f]|[\x1b-\x1f](?=[^\W\d_])")
 OT1_LIGATURES = re.compile(r"(?<=[^\W\d_])[\x0b-\x0f]|[\x0b-\x0f](?=[^\W\d_])")
 CODES = re.compile(r"[\x0b-\x1f]")
+# Accents that stand alone, and those that go with a letter.
+ACCENTS = {
+    "`": "\u0300",
+    "´": "\u0301",
+    "ˆ": "\u0302",
+    "˜": "\u0303",
+    "¯": "\u0304",
+    "˘": "\u0306",
+    "˙": "\u0307",
+    "¨": "\u0308",
+    "˚": "\u030a",
+    "˝": "\u030b",
+    "ˇ": "\u030c",
+    "¸": "\u0327",
+    "˛": "\u0328",
+}
+BESIDE_LETTER = re.compile(rf"[{''.join(ACCENTS)}][^\W\d_]|[^\W\d_][¸˛]")
+WITHOUT_DOT = {"ı": "i", "ȷ": "j"}
+# The middle of an accent is so near to that of its letter, in widths of the letter.
+SAME_MIDDLE = 0.3
 # As MuPDF reports words: box, characters, and the numbers of block, line and word.
 Word = tuple[float, float, float, float, str, int, int, int]
 
 
 def has_codes(content: dict[str, Any]) -> bool:
-    """Whether the dictionary of a page holds ligatures as codes."""
-    texts = (span["text"] for line in _lines(content) for span in line["spans"])
-    return any(CODES.search(text) and _encoding(text) for text in texts)
+    """Whether the dictionary of a page holds ligatures as codes, or accents apart from their letters."""
+    lines = ("".join(span["text"] for span in line["spans"]) for line in _lines(content))
+    return any(BESIDE_LETTER.search(text) or (CODES.search(text) and _encoding(text)) for text in lines)
 
 
 def decode(content: dict[str, Any]) -> tuple[dict[str, Any], list[Word]]:
@@ -52,10 +74,13 @@ def decode(content: dict[str, Any]) -> tuple[dict[str, Any], list[Word]]:
             chars = _chars(line)
             for char, letters in zip(chars, _decoded([char["c"] for char in chars], encoding), strict=True):
                 char["c"] = letters
+            _put_accents(chars)
             for span in line["spans"]:
+                span["chars"] = [char for char in span["chars"] if char["c"]]
                 span["text"] = "".join(char["c"] for char in span["chars"])
             words += [
-                (*box, text, block["number"], number, at) for at, (text, box) in enumerate(_words(chars))
+                (*box, text, block["number"], number, at)
+                for at, (text, box) in enumerate(_words(_chars(line)))
             ]
     return content, words
 
@@ -83,6 +108,24 @@ def _decoded(codes: Sequence[str], encoding: dict[str, str]) -> Iterator[str]:
         is_ligature = encoding.get(code, "").isalpha()
         beside = [*codes[max(at - 1, 0) : at], *codes[at + 1 : at + 2]]
         yield code if is_ligature and not any(map(str.isalpha, beside)) else encoding.get(code, code)
+
+
+def _put_accents(chars: Sequence[dict[str, Any]]) -> None:
+    """Put each accent on the letter over which it is drawn; what was the accent's character is then empty."""
+    for first, second in pairwise(chars):
+        for accent, letter in ((first, second), (second, first)):
+            base = WITHOUT_DOT.get(letter["c"], letter["c"])
+            if accent["c"] in ACCENTS and base.isalpha() and _is_over(accent["bbox"], letter["bbox"]):
+                whole = unicodedata.normalize("NFC", base + ACCENTS[accent["c"]])
+                if len(whole) == 1:
+                    letter["c"], letter["bbox"], accent["c"] = whole, _box((accent, letter)), ""
+                    break
+
+
+def _is_over(accent: Sequence[float], letter: Sequence[float]) -> bool:
+    """Whether the middle of an accent is that of a letter."""
+    apart = abs(accent[0] + accent[2] - letter[0] - letter[2]) / 2
+    return apart <= SAME_MIDDLE * (letter[2] - letter[0])
 
 
 def _words(chars: Iterable[dict[str, Any]]) -> Iterator[tuple[str, tuple[float, float, float, float]]]:

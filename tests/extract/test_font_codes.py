@@ -1,9 +1,10 @@
-"""Ligatures of TeX's fonts that have no table of characters are letters again."""
+"""What old fonts of TeX give otherwise than as characters: ligatures, and accents drawn over letters."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pymupdf
 import pytest
 
 from extract.base import Element, Kind, Limits, Request
@@ -37,6 +38,10 @@ def pdf_of(codes: bytes) -> bytes:
 
 def read(path: Path, codes: bytes) -> Element:
     path.write_bytes(pdf_of(codes))
+    return paragraph(path)
+
+
+def paragraph(path: Path) -> Element:
     found = extract(path, Request(Limits(10)))
     return next(each for each in found if isinstance(each, Element) and each.kind is Kind.PARAGRAPH)
 
@@ -68,3 +73,32 @@ def test_greek_letters_are_no_ligatures(tmp_path: Path) -> None:
 def test_greek_letters_stay_such_beside_ligatures(tmp_path: Path) -> None:
     codes = b"the in\x0duence of the angle \x0b of \x0c is small"
     assert read(tmp_path / "both.pdf", codes).text == "the influence of the angle of is small"
+
+
+def accented(path: Path, moves: str) -> Element:
+    """Read a page with one line: strings and the moves between them, in thousandths of the type's size."""
+    with pymupdf.open() as pdf:
+        page = pdf.new_page(width=595, height=842)
+        page.insert_text((72, 100), "x", fontname="helv")
+        (contents,) = page.get_contents()
+        drawn = f"BT /helv 12 Tf 72 700 Td [{moves}] TJ ET"
+        pdf.update_stream(contents, drawn.encode("latin-1"))
+        pdf.save(path)
+    return paragraph(path)
+
+
+@pytest.mark.parametrize(
+    ("moves", "text"),
+    [
+        # As TeX draws them: to the middle of the letter, the accent, back, the letter.
+        ("(mat) -111 (´) 444 (eriel fran) -83 (¸) 416 (cais)", "matériel français"),
+        ("-167 (´) 500 (Electricien, d) -111 (´) 444 (ej) -111 (`) 444 (a)", "Électricien, déjà"),
+        # Marks beside letters are themselves.
+        ("(l´eau, `a` = 3, x´)", "l´eau, `a` = 3, x´"),
+    ],
+)
+def test_accents_are_put_on_their_letters(tmp_path: Path, moves: str, text: str) -> None:
+    element = accented(tmp_path / "accents.pdf", moves)
+    assert element.text == text
+    (run,) = element.located.runs
+    assert [element.text[start:end] for start, end, *_ in run.words] == text.split()

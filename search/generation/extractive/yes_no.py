@@ -32,18 +32,22 @@ _STARTS = {
 }
 """How such a question begins, by its language."""
 _EITHER = re.compile(r"\b(?:or|oder|ou|o|whether)\b", re.IGNORECASE)
-_UP = re.compile(
-    r"\b(?:increas\w*|gr[eo]w(?:n|s|th|ing)?|ris(?:e|es|en|ing)|rose|improv\w*|higher|gain\w*|gestiegen|stieg\w*"
-    r"|steig\w*|wuchs\w*|gewachsen|zugenommen|verbessert\w*|höher\w*|augment\w*|hausse|amélior\w*|aument\w*"
-    r"|creci\w*|subi\w*|mejor\w*)\b",
-    re.IGNORECASE,
-)
-_DOWN = re.compile(
-    r"\b(?:decreas\w*|declin\w*|drop\w*|fell|fall(?:s|en|ing)?|reduc\w*|lower\w*|shr[aiu]nk\w*|gesunken|sank\w*"
-    r"|sinken|gefallen|fiel\w*|abgenommen|verringert\w*|niedriger\w*|baiss\w*|diminu\w*|recul\w*|disminu\w*"
-    r"|baj[aóo]\w*|reduj\w*)\b",
-    re.IGNORECASE,
-)
+_DIRECTIONS = {
+    language: tuple(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in both)
+    for language, both in {
+        "en": (
+            r"increas\w*|gr[eo]w(?:n|s|th|ing)?|ris(?:e|es|en|ing)|rose|improv\w*|higher|gain\w*",
+            r"decreas\w*|declin\w*|drop\w*|fell|fall(?:s|en|ing)?|reduc\w*|lower\w*|shr[aiu]nk\w*",
+        ),
+        "de": (
+            r"gestiegen|stieg\w*|steig\w*|wuchs\w*|gewachsen|zugenommen|verbessert\w*|höher\w*",
+            r"gesunken|sank\w*|sinken|gefallen|fiel\w*|abgenommen|verringert\w*|niedriger\w*",
+        ),
+        "fr": (r"augment\w*|hausse|amélior\w*", r"baiss\w*|diminu\w*|recul\w*"),
+        "es": (r"aument\w*|creci\w*|subi\w*|mejor\w*", r"disminu\w*|baj[aóo]\w*|reduj\w*"),
+    }.items()
+}
+"""What says that something rises, and that it falls, by language: “im Fall” is nothing that falls."""
 _CHANGE = re.compile(
     r"\b(?:chang\w*|veränder\w*|geändert|änder\w*|changement\w*|évolu\w*|cambi\w*|variación)\b", re.IGNORECASE
 )
@@ -85,12 +89,16 @@ def wants_yes_or_no(question: str) -> bool:
     return begins and _EITHER.search(_first_sentence(question)) is None
 
 
-def direction_of(text: str) -> Direction | None:
+def direction_of(text: str, language: str | None = None) -> Direction | None:
     """Return the direction of a change that a text tells; None for no change, or for both directions."""
-    up, down = _UP.search(text) is not None, _DOWN.search(text) is not None
+    up, down = (words.search(text) is not None for words in _directions_in(text, language))
     if up is not down:
         return Direction.UP if up else Direction.DOWN
     return Direction.EITHER if not up and _CHANGE.search(text) else None
+
+
+def _directions_in(text: str, language: str | None) -> tuple[re.Pattern[str], ...]:
+    return _DIRECTIONS.get(language or language_of(text), _DIRECTIONS["en"])
 
 
 def answer_by_change(question: str, before: Decimal, after: Decimal) -> bool | None:
@@ -110,8 +118,9 @@ def answer_by_statement(question: str, statement: Statement) -> bool | None:
     is_row = is_table(statement.context.text)
     if not wants_yes_or_no(question) or not statement.is_whole or is_row or _DENIES.search(asked):
         return None
-    wanted, found, is_negated = direction_of(asked), direction_of(text), _NEGATED.search(text) is not None
-    about = _UP.sub(" ", _DOWN.sub(" ", _CHANGE.sub(" ", asked))) if wanted else asked
+    wanted, found = direction_of(asked), direction_of(text, statement.context.language)
+    is_negated = _NEGATED.search(text) is not None
+    about = _without_change(asked) if wanted else asked
     if not _says(about, statement, ENOUGH_TERMS if wanted else 1.0):
         return None
     if wanted is None:
@@ -119,6 +128,12 @@ def answer_by_statement(question: str, statement: Statement) -> bool | None:
     if found in (None, Direction.EITHER) or is_negated or _MAY_BE.search(text):
         return None
     return wanted is Direction.EITHER or wanted is found
+
+
+def _without_change(asked: str) -> str:
+    for words in (*_directions_in(asked, None), _CHANGE):
+        asked = words.sub(" ", asked)
+    return asked
 
 
 def with_answer(question: str, answer: bool | None, text: str) -> str:

@@ -11,8 +11,10 @@ from search.contexts import Context
 from search.generation.extractive.measuring import measured
 from search.generation.extractive.statements import Statement
 from search.generation.extractive.yes_no import (
+    Direction,
     answer_by_change,
     answer_by_statement,
+    direction_of,
     wants_yes_or_no,
     with_answer,
 )
@@ -147,3 +149,9 @@ def test_it_is_told_in_the_language_of_the_question() -> None:
 
 def _first(question: str, income: Context) -> str:
     return measured(question, [income])[0]
+
+
+def test_a_german_case_is_nothing_that_falls() -> None:
+    assert direction_of("Was gilt im Falle eines Schadens, und was im Fall des Verlusts?") is None
+    assert direction_of("Der Umsatz fiel im Jahr darauf.", "de") is Direction.DOWN
+    assert direction_of("Did revenue fall?") is Direction.DOWN

@@ -32,6 +32,7 @@ PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "requirements.lock"
 OUR_PACKAGES = ("core", "extract", "accounts", "kb", "runs", "ingestion", "search", "assistants", "locus")
 FRONTEND = ROOT / "frontend"
+NODE_CLIENTS = ROOT / "tests" / "conformance" / "node"
 # Not in `var`, which belongs to the account that Locus runs as: a link there could lead root anywhere.
 OWN = ROOT / ".bootstrap"
 
@@ -164,17 +165,20 @@ def compile_our_packages() -> None:
 
 def build_frontend() -> None:
     """Install the front end's packages and build `frontend/dist`."""
-    modules, dist = FRONTEND / "node_modules", FRONTEND / "dist"
-    packages = Stamp(
-        modules / ".locus-stamp", digest([FRONTEND / "package.json", FRONTEND / "package-lock.json"])
-    )
-    if not packages.holds():
-        run_npm("Installing front-end packages", "ci", "--no-audit", "--no-fund")
-        packages.write()
-    built = Stamp(dist / ".locus-stamp", digest(frontend_sources()))
+    install_npm_packages("Installing front-end packages", FRONTEND)
+    built = Stamp(FRONTEND / "dist" / ".locus-stamp", digest(frontend_sources()))
     if not built.holds():
         run_npm("Building the front end", "run", "build")
         built.write()
+
+
+def install_npm_packages(what: str, folder: Path) -> None:
+    """Install exactly what the `package-lock.json` of a folder names."""
+    wanted = digest([folder / "package.json", folder / "package-lock.json"])
+    packages = Stamp(folder / "node_modules" / ".locus-stamp", wanted)
+    if not packages.holds():
+        run_npm(what, "ci", "--no-audit", "--no-fund", folder=folder)
+        packages.write()
 
 
 def frontend_sources() -> list[Path]:
@@ -185,11 +189,11 @@ def frontend_sources() -> list[Path]:
     return sorted(path for path in found if path.is_file())
 
 
-def run_npm(what: str, *arguments: str) -> str:
+def run_npm(what: str, *arguments: str, folder: Path = FRONTEND) -> str:
     """Run the machine's npm, or the one that pip can bring."""
     node, npm = machine_node() or bundled_node()
     path = os.pathsep.join([str(Path(node).parent), os.environ.get("PATH", "")])
-    return run(what, [node, npm, *arguments], folder=FRONTEND, variables={"PATH": path})
+    return run(what, [node, npm, *arguments], folder=folder, variables={"PATH": path})
 
 
 def machine_node() -> list[str] | None:

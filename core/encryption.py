@@ -7,11 +7,14 @@ reads nothing. API keys of our own users are hashed instead (`accounts.access.ke
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
 
 PURPOSE = b"locus: secrets in the database"
 
@@ -31,6 +34,28 @@ def decrypt(encrypted: str) -> str:
         return _keys().decrypt(encrypted.encode()).decode()
     except InvalidToken:
         raise Undecryptable from None
+
+
+def renew_columns(rows: QuerySet[Any], *columns: str) -> int:
+    """Encrypt what columns hold with the present `ENCRYPTION_KEY`, so that the earlier ones can be dropped.
+
+    Return how many rows no `ENCRYPTION_KEY` can decrypt: these stay as they are, as do empty texts.
+    """
+    undecryptable = 0
+    for id in rows.values_list("pk", flat=True):
+        with transaction.atomic():
+            row = rows.select_for_update().filter(pk=id).first()
+            held = {name: text for name in columns if (text := getattr(row, name))} if row else {}
+            try:
+                renewed = {name: encrypt(decrypt(text)) for name, text in held.items()}
+            except Undecryptable:
+                undecryptable += 1
+                continue
+            for name, text in renewed.items():
+                setattr(row, name, text)
+            if renewed:
+                row.save(update_fields=[*renewed])
+    return undecryptable
 
 
 def _keys() -> MultiFernet:

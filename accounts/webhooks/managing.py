@@ -19,7 +19,7 @@ from accounts.principal import Principal
 from accounts.roles import Role
 from accounts.webhooks.emitting import queue_delivery
 from accounts.webhooks.signing import new_secret
-from core.encryption import Undecryptable, decrypt, encrypt
+from core.encryption import encrypt, renew_columns
 from core.errors import Conflict, NotFound, ValidationError
 from core.fetch import FetchError, web_url
 from core.fetch.urls import address_of, allowed_addresses
@@ -122,24 +122,8 @@ def send_test(webhook: Webhook) -> WebhookDelivery:
 
 @as_system("the secrets of all workspaces, which nobody is shown")
 def renew_secrets() -> int:
-    """Encrypt the secrets with the present `ENCRYPTION_KEY`, so that the earlier ones can be dropped.
-
-    Return how many webhooks have a secret that no `ENCRYPTION_KEY` can decrypt.
-    """
-    undecryptable = 0
-    for id in Webhook.unscoped.values_list("pk", flat=True):
-        with transaction.atomic():
-            webhook = Webhook.unscoped.select_for_update().filter(pk=id).first()
-            if webhook is None:
-                continue
-            try:
-                webhook.secret = encrypt(decrypt(webhook.secret))
-                webhook.old_secret = encrypt(decrypt(webhook.old_secret)) if webhook.old_secret else ""
-            except Undecryptable:
-                undecryptable += 1
-            else:
-                webhook.save(update_fields=["secret", "old_secret"])
-    return undecryptable
+    """Encrypt the secrets with the present `ENCRYPTION_KEY`; return how many webhooks no key can decrypt."""
+    return renew_columns(Webhook.unscoped.all(), "secret", "old_secret")
 
 
 def checked_address(url: str) -> str:

@@ -29,6 +29,7 @@ def ended_if_left(execution_id: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
+        # A client's leaving is a cancellation or a generator's exit; after an error nobody reads on either.
         # A context of its own: that of the request ends with it.
         task = asyncio.get_running_loop().create_task(_end(execution_id), context=contextvars.Context())
         _waiting.add(task)

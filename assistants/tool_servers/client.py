@@ -122,7 +122,8 @@ async def _connected(address: ServerAddress) -> AsyncIterator[Client]:
         raise Timeout("The tool server did not answer in time.") from None
     except LocusError:
         raise
-    except Exception as error:  # noqa: BLE001 - the package raises what it likes
+    except Exception as error:  # noqa: BLE001
+        # What a server sends makes the package raise errors of httpx, pydantic, anyio and its own, in groups.
         raise _failure(error) from None
 
 

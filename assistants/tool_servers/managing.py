@@ -21,7 +21,7 @@ from accounts.webhooks.managing import checked_address
 from assistants.models import Assistant, ToolServer, Visibility
 from assistants.models.tool_servers import MAX_NAME
 from assistants.tool_servers.client import ServerAddress, offered_tools
-from core.encryption import Undecryptable, decrypt, encrypt
+from core.encryption import Undecryptable, decrypt, encrypt, renew_columns
 from core.errors import Conflict, NotFound, ValidationError
 from core.row_access import as_system
 
@@ -153,19 +153,7 @@ def assistants_of_workspace(principal: Principal, workspace_id: UUID) -> QuerySe
 @as_system("the secrets of all workspaces, which nobody is shown")
 def renew_tool_secrets() -> int:
     """Encrypt the secrets with the present `ENCRYPTION_KEY`; return how many no key can decrypt."""
-    undecryptable = 0
-    for id in ToolServer.unscoped.exclude(secret="").values_list("pk", flat=True):
-        with transaction.atomic():
-            server = ToolServer.unscoped.select_for_update().filter(pk=id).first()
-            if server is None or not server.secret:
-                continue
-            try:
-                server.secret = encrypt(decrypt(server.secret))
-            except Undecryptable:
-                undecryptable += 1
-            else:
-                server.save(update_fields=["secret"])
-    return undecryptable
+    return renew_columns(ToolServer.unscoped.all(), "secret")
 
 
 def _checked_name(name: str) -> str:

@@ -102,7 +102,7 @@ async def _call(name: str, call: ModelCall) -> types.CallToolResult:
     except LocusError as error:
         return _error(error.as_json()["error"])
     except Exception:
-        # A model's conversation goes on without one of its tools.
+        # Whatever a tool raises: a model's conversation goes on without it, and no trace leaves the server.
         logger.exception("The tool %s failed", name)
         return _error({"code": "internal", "message": "Something went wrong on this server."})
 

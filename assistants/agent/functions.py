@@ -63,6 +63,8 @@ class CallerSide:
 
     functions: Sequence[CallerFunction] = ()
     results: Sequence[FunctionResult] = ()
+    must_call: Sequence[str] = ()
+    """The functions of which one has to be called next."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -77,6 +79,9 @@ class CallerSide:
                 raise ValidationError(f"There is a tool “{name}” already.", param=f"functions[{index}].name")
             if len(json.dumps(self.functions[index].parameters)) > MAX_SCHEMA:
                 raise ValidationError("This schema is too long.", param=f"functions[{index}].parameters")
+        for index, name in enumerate(self.must_call):
+            if name not in names:
+                raise ValidationError(f"There is no function “{name}” to call.", param=f"must_call[{index}]")
 
 
 NO_CALLER = CallerSide()

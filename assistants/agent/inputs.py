@@ -14,6 +14,7 @@ from assistants.agent.functions import (
     MOST_RESULTS,
     CallerFunction,
     CallerSide,
+    FunctionName,
     FunctionResult,
 )
 from assistants.answer import MOST_TURNS, DocumentOptions, EarlierTurn
@@ -49,6 +50,9 @@ class AgentInput(BaseModel):
     functions: Annotated[list[CallerFunction], Field(max_length=MOST_FUNCTIONS)] = Field(
         [], description="Functions of the caller: where one is needed, the result asks for its call."
     )
+    must_call: Annotated[list[FunctionName], Field(max_length=MOST_FUNCTIONS)] = Field(
+        [], description="Names of `functions`: the result asks for a call of one of them, without an answer."
+    )
     function_results: Annotated[list[FunctionResult], Field(max_length=MOST_RESULTS)] = Field(
         [], description="What calls of them gave that earlier results of this question asked for."
     )
@@ -72,7 +76,7 @@ class AgentInput(BaseModel):
 
     def caller(self) -> CallerSide:
         """Return what the caller offers and has given."""
-        return CallerSide(self.functions, self.function_results)
+        return CallerSide(self.functions, self.function_results, self.must_call)
 
     def turns(self) -> list[Turn]:
         """Return what was said before, as follow-ups are made self-contained from it."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from core.llm.gateway import ChatModel
 
 TOOLS: Mapping[str, AgentTool] = {tool.function.name: tool for tool in (*documents.TOOLS, *web.TOOLS)}
+NO_CALL = "The chat model has not asked for the function that must be called."
 FAILED = "Something went wrong on this server. The log has the details."
 LONGEST_SUBJECT = 500
 """Characters of what a call asks for that its event shows."""
@@ -111,6 +112,10 @@ class _GatheringRun:
         """Yield the events of all calls."""
         await self._learn_results()
         planner = await self._planner()
+        if self._asked.caller.must_call:
+            self.gathered.wanted_functions = await self._demanded_calls(planner)
+            self.gathered.stopped_by = "functions"
+            return
         outcomes: list[tuple[AgentCall, JsonValue]] = []
         while self._left:
             if time.monotonic() >= self._until:
@@ -171,9 +176,7 @@ class _GatheringRun:
         except TimeoutError:
             self.gathered.stopped_by, calls = "time", []
         except (ProviderError, Timeout, Overloaded) as error:
-            logger.warning("The planner of %s failed: %s", self._asked.run.execution_id, error.code)
-            if isinstance(planner, ModelPlanner):
-                self.gathered.failed_planners.append(FailedModel(planner.model, error.code))
+            self._note_failure(planner, error)
             if not (self.made or self._asked.caller.results):
                 return await self._next(self._next_planner(), outcomes)
             calls = []
@@ -183,6 +186,33 @@ class _GatheringRun:
         self._chats = []
         rules = self._next_planner()
         return rules, await rules.next_calls(())
+
+    async def _demanded_calls(self, planner: Planner) -> list[AgentCall]:
+        """Return calls of functions that the caller demands; raise the last error if no model asks for one.
+
+        There is no answer instead: who demands a call reads nothing else.
+        """
+        failure: LocusError = ProviderError(NO_CALL)
+        while isinstance(planner, ModelPlanner):
+            try:
+                async with asyncio.timeout(max(0.0, self._until - time.monotonic())):
+                    calls = await planner.next_calls(())
+            except TimeoutError:
+                raise Timeout from None
+            except (ProviderError, Timeout, Overloaded) as error:
+                failure = error
+            else:
+                if demanded := [call for call in calls if call.tool in self._asked.caller.must_call]:
+                    return demanded
+                failure = ProviderError(NO_CALL)
+            self._note_failure(planner, failure)
+            planner = self._next_planner()
+        raise failure
+
+    def _note_failure(self, planner: Planner, error: LocusError) -> None:
+        logger.warning("The planner of %s failed: %s", self._asked.run.execution_id, error.code)
+        if isinstance(planner, ModelPlanner):
+            self.gathered.failed_planners.append(FailedModel(planner.model, error.code))
 
     # --- One call ------------------------------------------------------------------------------------------
 
@@ -233,6 +263,7 @@ class _GatheringRun:
         except TimeoutError:
             raise Timeout("There was no time left for this call.") from None
         except Exception as error:
+            # Tools are many, and some are other people's: whatever one raises, the run goes on without it.
             logger.exception("%s failed in execution %s", call.tool, self._asked.run.execution_id)
             raise ToolFailed(FAILED) from error
 

@@ -188,6 +188,7 @@ class ModelPlanner(Planner):
             output_tokens=STEP_TOKENS,
             max_tokens=STEP_TOKENS,
             functions=self._functions,
+            must_call=self._asked.caller.must_call,
             steps=self._steps,
         )
 

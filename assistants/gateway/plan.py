@@ -47,6 +47,7 @@ _PLACES = {
         "web": "web",
         "assistant_id": "model",
         "functions": "functions",
+        "must_call": "must_call",
         "function_results": "query",
     },
     "answer": {"query": "query", "history": "query", "documents": "documents", "web": "web"},
@@ -89,7 +90,7 @@ def plan_of(principal: Principal, request: GatewayRequest) -> Plan:
         paying = paying_workspace(principal, UUID(workspace_id) if workspace_id else None)
         model = model_for(principal, paying, request.models)
         wanted = request.tools or _switched_on(principal, paying)
-        wanted.functions = request.tools.functions
+        wanted.functions, wanted.must_call = request.tools.functions, request.tools.must_call
         wanted.params |= request.tools.params
         if wanted.functions or request.conversation.function_results:
             name, inputs = "agent", _inputs_with_functions(wanted, request.conversation)
@@ -147,7 +148,11 @@ def _inputs_with_functions(wanted: WantedTools, conversation: Conversation) -> d
 
 def _functions(wanted: WantedTools, conversation: Conversation) -> dict[str, Any]:
     """Return the caller's functions, and what they gave, where there are any."""
-    given = {"functions": wanted.functions, "function_results": conversation.function_results}
+    given = {
+        "functions": wanted.functions,
+        "must_call": wanted.must_call,
+        "function_results": conversation.function_results,
+    }
     return {name: value for name, value in given.items() if value}
 
 

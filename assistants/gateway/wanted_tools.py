@@ -23,7 +23,9 @@ WEB_TYPES = (
     "web_search_preview_2025_03_11",
 )
 DOCUMENTS, FILE_SEARCH, FETCH = "rag_search", "file_search", "fetch_url"
-NO_CHOICE = "Whether a function is called is decided by the model here: tool_choice can't name one."
+NOTHING_TO_READ = (
+    "Answers here come from documents and web pages: without a tool there is nothing to answer from."
+)
 LISTS = {"allowed_domains": "", "blocked_domains": "-"}
 """OpenAI's names of lists of domains, and what each entry begins with in ours."""
 
@@ -54,6 +56,8 @@ class WantedTools:
     fetch: FetchTool | None = None
     functions: list[dict[str, Any]] = field(default_factory=list)
     """Of the caller, as `agent` takes them."""
+    must_call: list[str] = field(default_factory=list)
+    """The names of those of which one has to be called."""
     params: dict[str, str] = field(default_factory=dict)
     """By the field of `answer`: where in the request its options stand."""
 
@@ -62,31 +66,48 @@ class WantedTools:
 
 
 def wanted_tools(tools: Sequence[Any], choice: Any) -> WantedTools:
-    """Read `tools` and `tool_choice`; raise `UnsupportedTool` for a tool that is not ours."""
+    """Read `tools` and `tool_choice`; raise `UnsupportedTool` for a tool that is not ours.
+
+    A choice of functions says which are called; `none` of them leaves an answer as without them.
+    """
     wanted = WantedTools()
-    chosen = _chosen(choice)
+    kind, function = _chosen(choice)
+    only = None if kind == "function" else kind
     for index, tool in enumerate(tools):
-        _add(wanted, tool, f"tools[{index}]", chosen)
-    if chosen and tools and not wanted and not wanted.functions:
+        _add(wanted, tool, f"tools[{index}]", only)
+    if only and tools and not wanted and not wanted.functions:
         raise ValidationError("tool_choice names a tool that is not among tools.", param="tool_choice")
+    names = [each["name"] for each in wanted.functions]
+    if choice == "none":
+        if wanted or not names:
+            raise UnsupportedParameter(NOTHING_TO_READ, param="tool_choice")
+        wanted.functions = []
+    elif function is not None:
+        if function not in names:
+            raise ValidationError("tool_choice names no function among tools.", param="tool_choice")
+        wanted.must_call = [function]
+    elif choice == "required" and not wanted:
+        # Among several tools one of ours may be meant, and these are always called.
+        wanted.must_call = names
+    wanted.params["must_call"] = "tool_choice"
     return wanted
 
 
-def _chosen(choice: Any) -> str | None:
-    """Return the type of the one tool that may be used; None for any."""
-    if choice == "none":
-        raise UnsupportedParameter(
-            "Answers here come from documents and web pages: without a tool there is nothing to answer from.",
-            param="tool_choice",
-        )
-    if choice in (None, "auto", "required"):
-        return None
+def _chosen(choice: Any) -> tuple[str | None, str | None]:
+    """Return the type of the one tool that may be used (None for any), and the name of a function."""
+    if choice in (None, "auto", "required", "none"):
+        return None, None
     kind = choice.get("type") if isinstance(choice, Mapping) else None
-    if kind == "function":
-        raise UnsupportedTool(NO_CHOICE, param="tool_choice")
     if not isinstance(kind, str):
         raise ValidationError("tool_choice must be auto, required, none or {type}.", param="tool_choice")
-    return kind
+    if kind != "function":
+        return kind, None
+    # Chat completions have the name one level deeper.
+    inner = choice.get("function", choice)
+    name = inner.get("name") if isinstance(inner, Mapping) else None
+    if not isinstance(name, str):
+        raise ValidationError("tool_choice does not name its function.", param="tool_choice")
+    return kind, name
 
 
 def _add(wanted: WantedTools, tool: Any, param: str, chosen: str | None) -> None:

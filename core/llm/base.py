@@ -60,6 +60,8 @@ class ChatRequest:
     temperature: float | None = None
     functions: Sequence[ChatFunction] = ()
     """What the model may ask to have called; only for `ChatModel.ask`."""
+    must_call: Sequence[str] = ()
+    """Names of functions of which the model has to ask for one. Not every server enforces it."""
     steps: Sequence[FunctionStep] = field(default=(), repr=False)
     """The calls that it has asked for so far, oldest first."""
 

@@ -324,6 +324,8 @@ def _options(request: ChatRequest) -> ModelSettings:
         options["max_tokens"] = request.max_tokens
     if request.temperature is not None:
         options["temperature"] = request.temperature
+    if request.must_call:
+        options["tool_choice"] = list(request.must_call)
     return options
 
 

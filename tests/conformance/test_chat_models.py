@@ -341,3 +341,13 @@ async def test_calls_of_functions_and_what_they_returned(
     told = json.dumps(provider.requests[-1]["messages"])
     assert "0 found" in told and "1 found" in told and "lamp" in told
     assert "look_up" in json.dumps(provider.requests[0]["tools"])
+    assert provider.requests[0].get("tool_choice") in (None, "auto", {"type": "auto"})
+
+
+async def test_a_function_that_must_be_called(provider: ScriptedProvider, model: ChatModel) -> None:
+    functions = [ChatFunction(name, "", {"type": "object", "properties": {}}) for name in ("one", "two")]
+    provider.turns = [Turn(calls=(("two", {}),))]
+    demanding = replace(REQUEST, functions=functions, must_call=["two"])
+    reply = await model.ask(demanding, UNRECORDED, within=30.0)
+    assert [call.name for call in reply.calls] == ["two"]
+    assert "two" in json.dumps(provider.requests[0]["tool_choice"])

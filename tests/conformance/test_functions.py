@@ -141,6 +141,53 @@ def test_own_tools_are_called_first(client: Any, model: OpenAiProvider) -> None:
     assert "[2]" in second.output_text and "[1]" in second.output_text
 
 
+TIDES = {"type": "function", "name": "tides", "parameters": SHAPE}
+CHOSEN: list[tuple[Any, list[Any], set[str]]] = [
+    ({"type": "function", "name": "weather"}, [RESPONSES_TOOL, TIDES], {"weather"}),
+    ("required", [RESPONSES_TOOL, TIDES], {"weather", "tides"}),
+]
+
+
+@pytest.mark.parametrize(("choice", "tools", "names"), CHOSEN, ids=["named", "required"])
+def test_a_choice_demands_a_call(
+    client: Any, model: OpenAiProvider, choice: Any, tools: list[Any], names: set[str]
+) -> None:
+    """Nothing is searched first; a model that asks for something else has failed, as has one that answers."""
+    model.turns = [WANTS]
+    made = client.responses.create(model="locus", input=QUESTION, tools=tools, tool_choice=choice)
+    assert [(item.type, item.name) for item in made.output] == [("function_call", "weather")]
+    assert made.output_text == ""
+    [asked] = model.requests
+    demanded = asked["tool_choice"]
+    assert names <= set(offered(model))
+    assert demanded == "required" or demanded["function"]["name"] == "weather"
+    for disobedient in (DONE, Turn(calls=(("rag_search", {"query": QUESTION}),))):
+        model.turns = [disobedient]
+        with pytest.raises(openai.InternalServerError, match="has not asked for the function") as failed:
+            client.responses.create(model="locus", input=QUESTION, tools=tools, tool_choice=choice)
+        assert failed.value.code == "provider_error"
+
+
+def test_a_completion_demands_a_call(client: Any, model: OpenAiProvider) -> None:
+    model.turns = [WANTS]
+    choice = {"type": "function", "function": {"name": "weather"}}
+    asked: Any = {"model": "locus", "messages": [{"role": "user", "content": QUESTION}]}
+    made = client.chat.completions.create(**asked, tools=[COMPLETIONS_TOOL], tool_choice=choice)
+    assert made.choices[0].finish_reason == "tool_calls"
+    assert model.requests[0]["tool_choice"]["function"]["name"] == "weather"
+
+
+def test_no_function_is_called_where_the_choice_is_none(client: Any, model: OpenAiProvider) -> None:
+    """What functions have given so far is read all the same."""
+    call = {"type": "function_call", "call_id": "c", "name": "weather", "arguments": "{}"}
+    given = {"type": "function_call_output", "call_id": "c", "output": SUNNY}
+    model.turns = [DONE, SAYS]
+    asked: Any = [{"role": "user", "content": ASKS}, call, given]
+    made = client.responses.create(model="locus", input=asked, tools=[RESPONSES_TOOL], tool_choice="none")
+    assert made.output_text == "The sun shone for eleven hours. [1]"
+    assert "weather" not in offered(model)
+
+
 def test_what_is_refused(client: Any, model: OpenAiProvider, gateway: Gateway) -> None:
     def refusal(client: Any, **body: Any) -> tuple[str | None, str | None]:
         with pytest.raises(openai.BadRequestError) as refused:
@@ -154,8 +201,9 @@ def test_what_is_refused(client: Any, model: OpenAiProvider, gateway: Gateway) -
     call = {"type": "function_call", "call_id": "c", "name": "weather", "arguments": "{}"}
     asks = {"role": "user", "content": ASKS}
     assert refusal(client, input=[asks, call], tools=[RESPONSES_TOOL])[1] == "input"
-    choice = {"type": "function", "name": "weather"}
-    assert refusal(client, tools=[RESPONSES_TOOL], tool_choice=choice)[1] == "tool_choice"
+    for choice in ({"type": "function", "name": "tides"}, {"type": "function"}):
+        refused = refusal(client, tools=[RESPONSES_TOOL], tool_choice=choice)
+        assert refused == ("validation_error", "tool_choice")
     # Where no chat model is connected nobody would ever call it.
     assert refusal(gateway.openai(), tools=[RESPONSES_TOOL]) == ("unsupported_tool", "tools")
     assert model.requests == []

@@ -129,8 +129,25 @@ class TestTools:
         wanted = wanted_tools([WEB, DOCUMENTS], {"type": "rag_search"})
         assert (wanted.web, wanted.documents) == (None, {})
 
+    def test_a_choice_of_functions(self) -> None:
+        tools = [{"type": "function", "name": name} for name in "fg"]
+        for choice, called in (
+            ("auto", []),
+            ("required", ["f", "g"]),
+            ({"type": "function", "name": "g"}, ["g"]),
+            ({"type": "function", "function": {"name": "g"}}, ["g"]),
+        ):
+            wanted = wanted_tools(tools, choice)
+            assert (wanted.must_call, len(wanted.functions)) == (called, 2)
+        assert wanted_tools([*tools, DOCUMENTS], "required").must_call == []
+        assert wanted_tools(tools, "none").functions == []
+        for refused in ([], [DOCUMENTS], [*tools, DOCUMENTS]):
+            with pytest.raises(UnsupportedParameter):
+                wanted_tools(refused, "none")
+
     @pytest.mark.parametrize(
-        "choice", [{"type": "function", "name": "f"}, {"type": "web_search"}, "sometimes"]
+        "choice",
+        [{"type": "function", "name": "f"}, {"type": "function"}, {"type": "web_search"}, "sometimes"],
     )
     def test_choices_that_can_t_be_kept(self, choice: Any) -> None:
         with pytest.raises(ValidationError) as refused:

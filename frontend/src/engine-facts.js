@@ -39,6 +39,7 @@ function engineFacts(state) {
     [t("Cited"), result.sources_used?.length ?? null],
     [t("Ranks of the citations"), cited.length ? cited.map(({ number, rank }) => t("{number} is rank {rank}", { number, rank })).join(", ") : null],
     [t("Citations taken out"), result.citations_removed || null],
+    [t("Assistant"), result.assistant ? t("{name}, version {number}", { name: result.assistant.name, number: result.assistant.version }) : null],
     [t("Answered by"), result.model ?? null],
     [t("Tokens"), tokensOf(result.usage)],
     [t("Time"), timesInWords(result.timings) || null],

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, Route, ViewportSize, WebSocketRoute, expec
 from accounts.access.keys import create_key
 from accounts.models import Membership, Session, User, Workspace
 from accounts.roles import Role
-from assistants.models import ChatMessage
+from assistants.models import Assistant, AssistantVersion, ChatMessage, Visibility
 from kb.models import Document
 from runs.models import Execution
 from tests.browser.conftest import DESKTOP, PHONE
@@ -63,6 +63,24 @@ def test_a_thread_has_an_address_and_comes_back(asking: Page) -> None:
     expect(page.locator(".history-list a")).to_have_count(1)
     page.locator(".history-list a").click()
     expect(page.locator(".turn")).to_have_count(2)
+
+
+def test_answers_say_which_version_of_an_assistant_gave_them(asking: Page, reader: User) -> None:
+    page = asking
+    guide = Assistant.unscoped.create(
+        workspace=reader.personal_workspace, user=reader, name="Guide", visibility=Visibility.WORKSPACE
+    )
+    version = {"assistant": guide, "name": "Guide", "settings": {"tools": ["rag_search"]}}
+    AssistantVersion.objects.create(number=1, **version)
+    page.goto(f"/?assistant={guide.pk}")
+    say(page, "When was the lighthouse of Punta Brava lit?", 1)
+    AssistantVersion.objects.create(number=2, **version)
+    say(page, "When was the lighthouse of Cabo Norte built?", 2)
+    page.reload()
+    for number in (1, 2):
+        turn = page.locator(".turn").nth(number - 1)
+        turn.get_by_label("How this answer came about").click()
+        expect(turn.locator(".engine-panel")).to_contain_text(f"Guide, version {number}")
 
 
 def test_edits_and_other_answers_are_branches(asking: Page) -> None:

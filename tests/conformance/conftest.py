@@ -33,6 +33,6 @@ def gateway(served: Gateway, cast: Cast, document: Document) -> Iterator[Gateway
     served.brave.requests.clear()
     served.brave.mishap = lambda: None
     served.key = cast.keys["alice"]
-    served.switch_web_on(cast)
+    served.switch_web_on(cast.alice.personal_workspace)
     yield served
     served.close()

@@ -12,7 +12,7 @@ import httpx
 import openai
 import perplexity
 
-from tests.conftest import Cast
+from accounts.models import Workspace
 from tests.testing.live import live_server
 from tests.testing.search_engines import ProviderDouble, WebPage, double
 
@@ -68,11 +68,11 @@ class Gateway:
     def _perplexity(self) -> dict[str, Any]:
         return {"base_url": self.url, "api_key": self.key, "max_retries": 0}
 
-    def switch_web_on(self, cast: Cast) -> None:
-        """Let alice's own workspace search the web."""
-        own = str(cast.alice.personal_workspace.pk)
+    def switch_web_on(self, workspace: Workspace) -> None:
+        """Let a workspace search the web."""
+        change = {"web_search": {"enabled": True}}
         with self.http() as http:
-            reply = http.patch(f"/api/v1/workspaces/{own}/settings", json={"web_search": {"enabled": True}})
+            reply = http.patch(f"/api/v1/workspaces/{workspace.pk}/settings", json=change)
             assert reply.status_code == 200, reply.text
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
 
+from assistants.models import Assistant, AssistantVersion
 from tests.conformance.gateway import QUESTION, Gateway, with_numbers
 from tests.conformance.streaming import Server
 from tests.conformance.test_mcp import client_of
@@ -32,21 +33,45 @@ def _two_documents(gateway: Gateway, cast: Cast) -> None:
     indexed_document(cast.team, "The town of Almería is older than its solar farm.", name="town.pdf")
 
 
-CALLS: dict[str, dict[str, Any]] = {
-    "rag_search": {},
-    "web_search": {},
-    "answer": {"documents": {}, "web": {}},
-}
-TOOLS: dict[str, list[Any]] = {
-    "rag_search": [{"type": "rag_search"}],
-    "web_search": [{"type": "web_search"}],
-    "answer": [{"type": "rag_search"}, {"type": "web_search"}],
-}
+DOCUMENTS, WEB = {"type": "rag_search"}, {"type": "web_search"}
 
 
-@pytest.mark.parametrize("tool", list(CALLS))
+@dataclass(frozen=True)
+class Case:
+    """One request: what our tool takes, and what other protocols say for it."""
+
+    tool: str
+    inputs: dict[str, Any] = field(default_factory=dict)
+    theirs: dict[str, Any] = field(default_factory=dict)
+    of_mcp: tuple[str, dict[str, Any]] | None = None
+    """Tool and arguments; None where this protocol has no such request."""
+
+
+def case_of(tool: str, gateway: Gateway, cast: Cast) -> Case:
+    """Return the case of a tool; for `agent` an assistant is made, which searches documents and web."""
+    match tool:
+        case "rag_search":
+            return Case(tool, theirs={"tools": [DOCUMENTS]}, of_mcp=(tool, {}))
+        case "web_search":
+            return Case(tool, theirs={"tools": [WEB]}, of_mcp=(tool, {"mode": "answer"}))
+        case "answer":
+            return Case(tool, {"documents": {}, "web": {}}, {"tools": [DOCUMENTS, WEB]})
+    team = cast.team
+    guide = Assistant.unscoped.create(workspace=team, user=cast.alice, name="Guide")
+    settings = {"tools": ["rag_search", "web_search"]}
+    AssistantVersion.objects.create(assistant=guide, number=1, name="Guide", settings=settings)
+    # Its workspace decides what is switched on, and only our own tool has to be told which that is.
+    gateway.switch_web_on(team)
+    asked = {"assistant_id": str(guide.pk), "workspace_id": str(team.pk)}
+    return Case(tool, asked, {"model": "Guide"}, ("ask_assistant", {"assistant": "Guide"}))
+
+
+@pytest.mark.parametrize("tool", ["rag_search", "web_search", "answer", "agent"])
 def test_one_request(gateway: Gateway, cast: Cast, tool: str) -> None:
-    inputs = {"query": QUESTION} | CALLS[tool]
+    case = case_of(tool, gateway, cast)
+    # The agent goes to the web where it is asked to.
+    question = QUESTION + (" Search the web, too." if tool == "agent" else "")
+    inputs = {"query": question} | case.inputs
     server = Server(gateway.url, cast, tool)
     with server.http:
         over_rest = _of_result(server.post(f"tools/{tool}", inputs).json(), gateway.url)
@@ -54,16 +79,19 @@ def test_one_request(gateway: Gateway, cast: Cast, tool: str) -> None:
         over_sse = _of_result(events[-1][1]["data"], gateway.url)
         over_socket = _of_result(server.socket({"type": "run", "inputs": inputs})[-1][1]["data"], gateway.url)
     assert over_rest.cited
+    if tool in ("answer", "agent"):
+        # Both corpora are cited, in one numbering.
+        assert len({address.startswith(gateway.url) for _, address in over_rest.cited}) == 2
     transports = {
         "sse": over_sse,
         "websocket": over_socket,
-        "responses": _of_response(gateway, TOOLS[tool], stream=False),
-        "responses, streamed": _of_response(gateway, TOOLS[tool], stream=True),
-        "completions": _of_completion(gateway, TOOLS[tool], stream=False),
-        "completions, streamed": _of_completion(gateway, TOOLS[tool], stream=True),
+        "responses": _of_response(gateway, question, case, stream=False),
+        "responses, streamed": _of_response(gateway, question, case, stream=True),
+        "completions": _of_completion(gateway, question, case, stream=False),
+        "completions, streamed": _of_completion(gateway, question, case, stream=True),
     }
-    if tool != "answer":
-        transports["mcp"] = async_to_sync(_of_mcp)(gateway, tool)
+    if case.of_mcp is not None:
+        transports["mcp"] = async_to_sync(_of_mcp)(gateway, question, *case.of_mcp)
     assert transports == dict.fromkeys(transports, over_rest)
 
 
@@ -83,8 +111,8 @@ def _numbers(response: str) -> list[int]:
     return [int(part.partition(">[")[2].partition("]")[0]) for part in parts]
 
 
-def _of_response(gateway: Gateway, tools: list[Any], *, stream: bool) -> Said:
-    asked: Any = {"model": "locus", "input": QUESTION, "tools": tools, "stream": stream}
+def _of_response(gateway: Gateway, question: str, case: Case, *, stream: bool) -> Said:
+    asked: Any = {"model": "locus", "input": question, "stream": stream} | case.theirs
     made: Any = gateway.openai().responses.create(**asked)
     text = None
     if stream:
@@ -97,10 +125,10 @@ def _of_response(gateway: Gateway, tools: list[Any], *, stream: bool) -> Said:
     return Said(part.text, tuple(cited))
 
 
-def _of_completion(gateway: Gateway, tools: list[Any], *, stream: bool) -> Said:
-    asked = {"model": "locus", "messages": [{"role": "user", "content": QUESTION}]}
+def _of_completion(gateway: Gateway, question: str, case: Case, *, stream: bool) -> Said:
+    asked: Any = {"model": "locus", "messages": [{"role": "user", "content": question}], "stream": stream}
     with gateway.http() as http:
-        reply = http.post("/v1/chat/completions", json=asked | {"tools": tools, "stream": stream})
+        reply = http.post("/v1/chat/completions", json=asked | case.theirs)
     if not stream:
         message = reply.json()["choices"][0]["message"]
         return _of_message(message["content"], message["annotations"])
@@ -114,11 +142,10 @@ def _of_message(text: str, annotations: list[Any]) -> Said:
     return Said(text, tuple((text[each["start_index"] : each["end_index"]], each["url"]) for each in places))
 
 
-async def _of_mcp(gateway: Gateway, tool: str) -> Said:
+async def _of_mcp(gateway: Gateway, question: str, tool: str, arguments: dict[str, Any]) -> Said:
     """Return what a model gets: the text, and by number the sources that it cites."""
     async with client_of(gateway, gateway.key) as client:
-        arguments = {"query": QUESTION} | ({"mode": "answer"} if tool == "web_search" else {})
-        result = (await client.call_tool(tool, arguments)).structured_content
+        result = (await client.call_tool(tool, {"query": question} | arguments)).structured_content
     addresses = {source["id"]: source["url"] for source in result["sources"]}
     numbers = map(int, re.findall(r"\[(\d+)\]", result["answer"]))
     return Said(result["answer"], tuple((f"[{number}]", addresses[number]) for number in numbers))

@@ -157,6 +157,19 @@ def test_the_web_tools_can_be_left_out(
     assert started_with == [tools]
 
 
+def test_the_cost_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    started_with: list[str] = []
+    monkeypatch.setenv("MAX_COST", "100")
+    for step in ("check_free", "install"):
+        monkeypatch.setattr(serve, step, lambda *_: None)
+    monkeypatch.setattr(serve, "supervise", lambda *_: started_with.append(os.environ["MAX_COST"]))
+    call_command("serve", "--max-cost", "2.50")
+    assert started_with == ["2.50"]
+    for wrong in ("-1", "NaN", "much"):
+        with pytest.raises(CommandError, match="US dollars"):
+            call_command("serve", f"--max-cost={wrong}")
+
+
 def test_the_first_start_and_a_clean_end(installation: Installation) -> None:
     installation.start(ADMIN_EMAIL="boss@example.org")
     box = installation.output[installation.output.index("Locus is ready") :]

@@ -15,6 +15,7 @@ from assistants.gateway.cited import address_of
 from assistants.gateway.mcp import adding
 from assistants.gateway.mcp.running import Json, ModelCall, answer_json, run
 from assistants.gateway.plan import assistant_named
+from assistants.models import Assistant
 from core.api.validation import validated
 from core.errors import NotFound
 from core.threads import in_database
@@ -182,15 +183,19 @@ def _listed_document(document: Document, base_url: str) -> Json:
 
 async def _ask_assistant(call: ModelCall) -> Json:
     asked = validated(AskArguments, call.arguments)
-    id = await in_database(_assistant_id, call.principal, asked.assistant)
-    return answer_json(await run(call, "agent", {"query": asked.query, "assistant_id": id}), call.base_url)
+    assistant = await in_database(_assistant, call.principal, asked.assistant)
+    inputs: Json = {"query": asked.query, "assistant_id": str(assistant.pk)}
+    if call.principal.session_id is None:
+        # Its workspace decides what is switched on, and pays, as in the other protocols.
+        inputs["workspace_id"] = str(assistant.workspace_id)
+    return answer_json(await run(call, "agent", inputs), call.base_url)
 
 
-def _assistant_id(principal: Principal, name: str) -> str:
+def _assistant(principal: Principal, name: str) -> Assistant:
     found = assistant_named(principal, [name])
     if found is None:
         raise NotFound("There is no such assistant that you can ask.", param="assistant")
-    return str(found.pk)
+    return found
 
 
 def ask_assistant(principal: Principal) -> McpTool | None:

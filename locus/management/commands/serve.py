@@ -8,6 +8,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +55,18 @@ class Command(BaseCommand):
         parser.add_argument("--web", default="1", metavar="N", help="web server processes (default: 1)")
         parser.add_argument("--workers", default="1", metavar="M", help="workers, or 0 (default: 1)")
         parser.add_argument("--no-web-tools", action="store_true", help="as WEB_TOOLS=off")
+        parser.add_argument("--max-cost", metavar="DOLLARS", help="as MAX_COST")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check, set up, and supervise."""
         host, port = options["host"], read_port(options["port"])
         webs, workers = read_count(options["web"], 1, "--web"), read_count(options["workers"], 0, "--workers")
         check_free(host, port)
+        # Child processes read their settings from the environment.
         if options["no_web_tools"]:
-            # Child processes read their settings from the environment.
             os.environ["WEB_TOOLS"] = "off"
+        if options["max_cost"] is not None:
+            os.environ["MAX_COST"] = str(read_dollars(options["max_cost"], "--max-cost"))
         console = Console(soft_wrap=True)
         login = install(console)
         try:
@@ -201,6 +205,17 @@ def read_count(text: str, least: int, option: str) -> int:
     if not (text.isascii() and text.isdigit() and least <= int(text) <= MOST_PROCESSES):
         raise CommandError(f"{option} must be a number from {least} to {MOST_PROCESSES}, not “{text}”.")
     return int(text)
+
+
+def read_dollars(text: str, option: str) -> Decimal:
+    """Return an amount of money; raise `CommandError` for anything else."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        amount = Decimal("nan")
+    if not (amount.is_finite() and amount >= 0):
+        raise CommandError(f"{option} must be an amount of US dollars, not “{text}”.")
+    return amount
 
 
 def check_free(host: str, port: int) -> None:

@@ -7,9 +7,11 @@ import contextvars
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from django.conf import settings
 
+from core.http.leaving import when_client_leaves
 from core.row_access import as_system
 from core.threads import in_database
 from runs.lifecycle import cancel
@@ -30,15 +32,25 @@ def ended_if_left(execution_id: str) -> Iterator[None]:
         yield
     except BaseException:
         # A client's leaving is a cancellation or a generator's exit; after an error nobody reads on either.
-        # A context of its own: that of the request ends with it.
-        task = asyncio.get_running_loop().create_task(_end(execution_id), context=contextvars.Context())
-        _waiting.add(task)
-        task.add_done_callback(_waiting.discard)
+        end_if_unread(execution_id)
         raise
     finally:
         _readers[execution_id] -= 1
         if not _readers[execution_id]:
             del _readers[execution_id]
+
+
+def end_when_client_leaves(execution_id: str) -> None:
+    """Have an execution ended if the client of this request leaves, also before anything reads it."""
+    when_client_leaves(partial(end_if_unread, execution_id))
+
+
+def end_if_unread(execution_id: str) -> None:
+    """End an execution a while later, unless somebody reads it by then; to be called in the event loop."""
+    # A context of its own: that of the request ends with it.
+    task = asyncio.get_running_loop().create_task(_end(execution_id), context=contextvars.Context())
+    _waiting.add(task)
+    task.add_done_callback(_waiting.discard)
 
 
 async def _end(execution_id: str) -> None:

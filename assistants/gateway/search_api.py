@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from accounts.access.auth import principal_of
 from assistants.gateway.errors import UnsupportedParameter, UnsupportedTool, stored_error_response
+from assistants.gateway.leaving import end_when_client_leaves
 from assistants.gateway.request import GatewayFields
 from assistants.gateway.view import GatewayView, wait_for
 from core.api.validation import validated
@@ -73,6 +74,9 @@ class PerplexitySearchView(GatewayView):
         calls = [self._call(request, body, options, query) for query in body.queries]
         # An `Idempotency-Key` names one execution.
         executions = [begin_or_find(request, call, is_only=len(calls) == 1) for call in calls]
+        for execution in executions:
+            # They are read one after the other.
+            end_when_client_leaves(execution.pk)
         finished = [
             wait_for(call.principal, execution) for call, execution in zip(calls, executions, strict=True)
         ]

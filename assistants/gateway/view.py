@@ -18,10 +18,11 @@ from accounts.access.auth import KeyAuthentication
 from accounts.access.right_watch import require_right
 from accounts.principal import Principal
 from assistants.gateway.errors import exception_handler
-from assistants.gateway.leaving import ended_if_left
+from assistants.gateway.leaving import end_when_client_leaves, ended_if_left
 from assistants.gateway.usage import usage_of
 from core.api.sse import LINE_ENDS, PING, AnyAccept
 from core.errors import Cancelled, LocusError
+from core.http.leaving import stop_if_client_left
 from core.threads import in_database
 from runs.following import follow, wait_until_ended
 from runs.journal import StoredEvent
@@ -68,6 +69,7 @@ def wait_for(principal: Principal, execution: Execution) -> Execution:
 
 async def _until_ended(execution_id: str) -> Execution:
     with ended_if_left(execution_id):
+        stop_if_client_left()
         return await wait_until_ended(execution_id)
 
 
@@ -99,6 +101,7 @@ def stream_response(
 ) -> StreamingHttpResponse:
     """Return a run as a stream of Server-Sent Events; `frame` gets the number of each, from 0."""
     close_old_connections()
+    end_when_client_leaves(execution.pk)
     frames = _frames(principal, execution, translation, frame)
     response = StreamingHttpResponse(frames, content_type="text/event-stream")
     response["Cache-Control"] = "no-cache"

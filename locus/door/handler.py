@@ -1,4 +1,7 @@
-"""Django's ASGI handler, with bodies kept below `DATA_DIR` instead of the system's temporary folder."""
+"""Django's ASGI handler, with bodies below `DATA_DIR` instead of the system's temporary folder.
+
+It also notes the clients that leave.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,24 @@ from django.conf import settings
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler
 
+from core.http.leaving import expect_client, note_leaving
+
 
 class Handler(ASGIHandler):
     """Keeps large uploads out of memory on systems whose temporary folder lies in memory."""
+
+    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        expect_client()
+        await super().handle(scope, receive, send)
+
+    async def listen_for_disconnect(self, receive: Any) -> None:
+        """Wait until the client leaves; raise `RequestAborted` then."""
+        try:
+            await super().listen_for_disconnect(receive)
+        except RequestAborted:
+            note_leaving()
+            raise
 
     async def read_body(self, receive: Callable[[], Awaitable[Mapping[str, Any]]]) -> Any:
         """Return the body as an open file; raise `RequestAborted` if the client disconnects earlier."""

@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 from accounts.access.identity import principal_of_user
 from accounts.access.keys import create_key
 from assistants.gateway.mcp import resources
+from assistants.gateway.mcp.adding import MOST_WAIT_SECS
 from assistants.models import Assistant, AssistantVersion, Visibility
 from kb.models import Document
 from tests.conformance.gateway import PAGE, QUESTION, SOLAR, Gateway
@@ -168,7 +169,9 @@ async def test_a_document_is_added_and_its_progress_told(gateway: Gateway, cast:
     arguments = {"text": "The bridge was built in 1893.", "name": "bridge.txt", "tags": ["bridges"]}
     with live_worker():
         async with client_of(gateway, gateway.key, mode) as client:
-            result = await client.call_tool("add_document", arguments, progress_callback=note)
+            # As long as may be waited: on a busy machine a worker starts late.
+            patient = arguments | {"wait_secs": MOST_WAIT_SECS}
+            result = await client.call_tool("add_document", patient, progress_callback=note)
             added = result.structured_content
             assert (added["name"], added["status"], added["duplicate"]) == ("bridge.txt", "ready", False)
             assert told and "done 100%" in {message for _, message in told}

@@ -10,6 +10,8 @@ from typing import Any
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from core.http.leaving import stop_if_client_left
+
 SCOPE = {
     "type": "http",
     "asgi": {"version": "3.0"},
@@ -39,6 +41,7 @@ class Exchange:
 
     async def begin(self) -> None:
         """Hand the message over, and wait for the beginning of the reply."""
+        stop_if_client_left()
         self._sent: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._task = asyncio.create_task(self._serve())
         _running.add(self._task)
@@ -59,6 +62,10 @@ class Exchange:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
                 await self._task
+
+    def stop(self) -> None:
+        """Stop the tool, of which nobody will read more; to be called in the event loop."""
+        self._task.cancel()
 
     async def whole(self) -> bytes:
         """Hand the message over, and return the whole reply."""

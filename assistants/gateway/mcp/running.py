@@ -55,8 +55,8 @@ class ModelCall:
 async def run(call: ModelCall, tool: str, inputs: Json) -> Json:
     """Run a tool to its end and return its result; raise `LocusError`."""
     started, execution = await in_database(_begin, call.principal, tool, inputs)
-    await started.launch(execution)
     with ended_if_left(execution.pk):
+        await started.launch(execution)
         if call.wants_progress:
             await _report_phases(call, started.principal, execution.pk)
         finished = await wait_until_ended(execution.pk)

@@ -18,6 +18,7 @@ from assistants.gateway.mcp.exchange import Exchange
 from assistants.gateway.mcp.server import server_for
 from assistants.gateway.view import GatewayView, base_url_of
 from core.api.sse import count_stream
+from core.http.leaving import when_client_leaves
 
 HEADERS = frozenset({b"accept", b"content-type", b"mcp-protocol-version", b"mcp-session-id"})
 """What of a request the protocol reads: not its key. Other headers of its own begin with `mcp-`."""
@@ -55,6 +56,8 @@ class McpView(GatewayView):
         response: HttpResponseBase
         if is_stream:
             async_to_sync(exchange.begin)()
+            # Who leaves before the first block never begins to read.
+            when_client_leaves(exchange.stop)
             response = StreamingHttpResponse(exchange.content(), status=exchange.status)
         else:
             content = async_to_sync(exchange.whole)()

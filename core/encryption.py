@@ -45,7 +45,9 @@ def renew_columns(rows: QuerySet[Any], *columns: str) -> int:
     for id in rows.values_list("pk", flat=True):
         with transaction.atomic():
             row = rows.select_for_update().filter(pk=id).first()
-            held = {name: text for name in columns if (text := getattr(row, name))} if row else {}
+            if row is None:
+                continue
+            held = {name: text for name in columns if (text := getattr(row, name))}
             try:
                 renewed = {name: encrypt(decrypt(text)) for name, text in held.items()}
             except Undecryptable:

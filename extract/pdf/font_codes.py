@@ -140,7 +140,7 @@ def _words(chars: Iterable[dict[str, Any]]) -> Iterator[tuple[str, tuple[float, 
             word.append(char)
 
 
-def _box(chars: list[dict[str, Any]]) -> tuple[float, float, float, float]:
+def _box(chars: Sequence[dict[str, Any]]) -> tuple[float, float, float, float]:
     boxes = [char["bbox"] for char in chars]
     return (
         min(box[0] for box in boxes),

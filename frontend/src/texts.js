@@ -14,7 +14,8 @@ export function keyOfText(text) {
   return (key >>> 0).toString(16);
 }
 
-const translationOf = (text) => CATALOG[keyOfText(text)];
+// A server has not always something to say.
+const translationOf = (text) => (text ? CATALOG[keyOfText(text)] : undefined);
 
 /** `t("Rename {name}", {name})`: the text in the reader's language, with the values in place of their names. */
 export const t = (text, values = {}) => filled(translationOf(text) ?? text, values);

@@ -14,3 +14,9 @@ test("a text without a translation stays English", () => {
   assert.equal(t("Delete {name}", { name: "a" }), "Delete a");
   assert.equal(translated("Something else"), "Something else");
 });
+
+test("where the server has said nothing, there is nothing to translate", () => {
+  assert.equal(translated(undefined), undefined);
+  assert.equal(translated(null) ?? "other words", "other words");
+  assert.equal(translated(""), "");
+});

@@ -75,6 +75,7 @@ def test_answers_say_which_version_of_an_assistant_gave_them(asking: Page, reade
     page.goto(f"/?assistant={guide.pk}")
     say(page, "When was the lighthouse of Punta Brava lit?", 1)
     AssistantVersion.objects.create(number=2, **version)
+    Assistant.unscoped.filter(pk=guide.pk).update(version=2)
     say(page, "When was the lighthouse of Cabo Norte built?", 2)
     page.reload()
     for number in (1, 2):

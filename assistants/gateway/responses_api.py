@@ -15,7 +15,7 @@ from assistants.gateway.errors import stored_error_response
 from assistants.gateway.plan import GatewayRequest, Plan, plan_of
 from assistants.gateway.request import ResponsesRequest
 from assistants.gateway.response import ResponseFacts, execution_of, response_of
-from assistants.gateway.stream import Event, ResponseEvents
+from assistants.gateway.stream import Event, ResponseEvents, ResponseEventsForNode
 from assistants.gateway.view import GatewayView, base_url_of, one_line, stream_response, wait_for
 from assistants.gateway.wanted_tools import wanted_tools
 from core.api.sse import count_stream
@@ -24,6 +24,9 @@ from core.errors import status_of
 from runs.api import HEADER, begin_or_find
 from runs.lifecycle import cancel
 from runs.models import Execution
+
+OPENAI_FOR_NODE = "OpenAI/JS"
+"""How OpenAI's client for Node.js and browsers names itself."""
 
 
 class ResponsesView(GatewayView):
@@ -41,7 +44,9 @@ class ResponsesView(GatewayView):
         facts = ResponseFacts(execution, plan.model, base_url_of(request), body)
         response: HttpResponseBase
         if body.stream:
-            response = stream_response(call.principal, execution, ResponseEvents(facts), _frame)
+            is_node = OPENAI_FOR_NODE in request.headers.get("User-Agent", "")
+            events = ResponseEventsForNode(facts) if is_node else ResponseEvents(facts)
+            response = stream_response(call.principal, execution, events, _frame)
         else:
             response = _whole(call.principal, facts)
         response[HEADER] = execution.pk

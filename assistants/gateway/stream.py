@@ -182,3 +182,27 @@ class ResponseEvents:
             "usage": usage,
         }
         yield "response.failed", {"error": theirs, "response": response}
+
+
+class ResponseEventsForNode(ResponseEvents):
+    """The same without Perplexity's own events, at which `stream()` of OpenAI's client for Node.js ends."""
+
+    def begin(self) -> Iterator[Event]:
+        """Yield what every response begins with."""
+        return _without_thoughts(super().begin())
+
+    def feed(self, event: StoredEvent) -> Iterator[Event]:
+        """Yield what one event of the run becomes."""
+        return _without_thoughts(super().feed(event))
+
+    def complete(self, result: Mapping[str, Any], usage: Json) -> Iterator[Event]:
+        """Yield the end of a response that is complete."""
+        return _without_thoughts(super().complete(result, usage))
+
+    def fail(self, error: Mapping[str, Any], status: str, usage: Json | None) -> Iterator[Event]:
+        """Yield the end of a response that fails."""
+        return _without_thoughts(super().fail(error, status, usage))
+
+
+def _without_thoughts(events: Iterator[Event]) -> Iterator[Event]:
+    return (event for event in events if not event[0].startswith("response.reasoning."))

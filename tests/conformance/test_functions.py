@@ -165,7 +165,7 @@ def test_a_choice_demands_a_call(
         model.turns = [disobedient]
         with pytest.raises(openai.InternalServerError, match="has not asked for the function") as failed:
             client.responses.create(model="locus", input=QUESTION, tools=tools, tool_choice=choice)
-        assert failed.value.code == "provider_error"
+        assert failed.value.code == "server_error"
 
 
 def test_a_completion_demands_a_call(client: Any, model: OpenAiProvider) -> None:

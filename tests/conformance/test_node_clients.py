@@ -41,11 +41,13 @@ def node() -> str:
     return found[0]
 
 
-def printed(node: str, script: Path | str, *arguments: str, **variables: str) -> str:
-    """Run a script of `node/` and return what it prints."""
+def printed(node: str, script: Path, *arguments: str, **variables: str) -> str:
+    """Run a script of `node/`, in its own folder, and return what it prints."""
+    path = bootstrap.NODE_CLIENTS / script
     ran = subprocess.run(
-        [node, str(script), *arguments],
-        cwd=bootstrap.NODE_CLIENTS,
+        [node, path.name, *arguments],
+        # The inspector looks for its package.json from where it is run.
+        cwd=path.parent,
         env=os.environ | variables,
         capture_output=True,
         text=True,
@@ -56,7 +58,7 @@ def printed(node: str, script: Path | str, *arguments: str, **variables: str) ->
 
 
 def run(node: str, script: str, gateway: Gateway) -> None:
-    told = printed(node, script, LOCUS=gateway.url, KEY=gateway.key, QUESTION=QUESTION)
+    told = printed(node, Path(script), LOCUS=gateway.url, KEY=gateway.key, QUESTION=QUESTION)
     assert "# fail 0" in told or "ℹ fail 0" in told, told
 
 

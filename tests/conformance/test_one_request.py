@@ -74,14 +74,17 @@ def test_one_request(gateway: Gateway, cast: Cast, tool: str) -> None:
     inputs = {"query": question} | case.inputs
     server = Server(gateway.url, cast, tool)
     with server.http:
-        over_rest = _of_result(server.post(f"tools/{tool}", inputs).json(), gateway.url)
+        result = server.post(f"tools/{tool}", inputs).json()
         _, events = server.sse("POST", f"tools/{tool}", json=inputs | {"stream": True})
         over_sse = _of_result(events[-1][1]["data"], gateway.url)
         over_socket = _of_result(server.socket({"type": "run", "inputs": inputs})[-1][1]["data"], gateway.url)
+    over_rest = _of_result(result, gateway.url)
     assert over_rest.cited
     if tool in ("answer", "agent"):
-        # Both corpora are cited, in one numbering.
-        assert len({address.startswith(gateway.url) for _, address in over_rest.cited}) == 2
+        # Both corpora are read, in one numbering.
+        of_documents, of_web = ([each["rank"] for each in result[key]] for key in ("contexts", "sources"))
+        ranks = sorted(of_documents + of_web)
+        assert of_documents and of_web and ranks == [*range(1, len(ranks) + 1)]
     transports = {
         "sse": over_sse,
         "websocket": over_socket,

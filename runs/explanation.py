@@ -16,7 +16,7 @@ from runs.models import Execution, ExecutionEvent
 
 EVENTS_SHOWN = 500
 CHARGES_SHOWN = 100
-CITATION = re.compile(r"<(?P<tag>\w*citation)\b[^>]*>(?P<number>.*?)</(?P=tag)>", re.DOTALL)
+CITATION = re.compile(r"<(?P<tag>\w*citation)\b[^<>]*+>(?P<number>[^<>]*+)</(?P=tag)>")
 STAGES = {
     "retrieval": "Finding passages",
     "generation": "Writing the answer",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Client:
+class WaitingClient:
     """Who waits for the reply of one request."""
 
     loop: asyncio.AbstractEventLoop
@@ -20,12 +20,12 @@ class Client:
     on_leaving: list[Callable[[], object]] = field(default_factory=list)
 
 
-_client: ContextVar[Client | None] = ContextVar("client", default=None)
+_client: ContextVar[WaitingClient | None] = ContextVar("client", default=None)
 
 
 def expect_client() -> None:
     """Begin a request, in its own context: until told otherwise, its client is there."""
-    _client.set(Client(asyncio.get_running_loop()))
+    _client.set(WaitingClient(asyncio.get_running_loop()))
 
 
 def note_leaving() -> None:

@@ -220,5 +220,7 @@ def the_ledger_has_the_bills(crowd: Crowd, model: BillingModel) -> None:
         else:
             assert paid[id] == billed, number
     reserved = set(charges.filter(settled_at=None).values_list("execution_id", flat=True))
-    assert reserved <= {id for number, id in crowd.ids.items() if is_doomed(number)}
+    # What is broken off before its request is made stays reserved until its lease ends.
+    broken_off = {id for number, id in crowd.ids.items() if is_doomed(number) or is_cancelled(number)}
+    assert reserved <= broken_off
     assert Balance.unscoped.get(workspace=crowd.cast.team).total == sum(paid.values())

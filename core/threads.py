@@ -38,6 +38,21 @@ async def in_database(function: Callable[P, Result], *args: P.args, **kwargs: P.
     return result
 
 
+async def in_database_to_the_end(function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> Result:
+    """Do as `in_database`; if the caller is cancelled meanwhile, let the function end before that is raised.
+
+    `in_database` alone would drop a function that waits for a thread, and leave one that has begun behind.
+    """
+    work = asyncio.ensure_future(in_database(function, *args, **kwargs))
+    try:
+        return await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        # What it raised has nobody to tell.
+        work.exception()
+        raise
+
+
 def give_connection_back() -> None:
     """Return this thread's connection to the pool before a long wait; the next query takes another."""
     if not connection.in_atomic_block:

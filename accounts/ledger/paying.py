@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from accounts.ledger import balances
 from accounts.ledger.base import Order, Payer, Reservation
 from accounts.models.ledger import Purpose
 from core.llm.payment import ActualCost
-from core.threads import in_database
+from core.threads import in_database, in_database_to_the_end
 
 
 @asynccontextmanager
@@ -55,14 +56,19 @@ async def reserve(order: Order) -> Reservation:
     """Reserve the estimate, or raise `BudgetExceeded`. A free call needs no reservation and no row."""
     reservation = Reservation(order)
     if order.estimate > 0:
-        await in_database(balances.reserve, reservation)
+        try:
+            await in_database_to_the_end(balances.reserve, reservation)
+        except asyncio.CancelledError:
+            # It may have been reserved all the same, but there will be no call.
+            await settle(reservation, Decimal(0))
+            raise
     return reservation
 
 
 async def settle(reservation: Reservation, cost: Decimal) -> None:
     """Store the actual cost in place of the reserved one; a cost of zero leaves no row."""
     if cost > 0 or reservation.order.estimate > 0:
-        await in_database(balances.settle, reservation, cost)
+        await in_database_to_the_end(balances.settle, reservation, cost)
 
 
 def require_room(payer: Payer, amount: Decimal) -> None:

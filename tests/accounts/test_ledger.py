@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -221,6 +222,38 @@ def test_processes_share_a_limit(team: Workspace) -> None:
 
 
 # --- Processes that die ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("step", "left"), [("reserve", []), ("settle", [Decimal("0.25")])])
+async def test_a_cancelled_caller_leaves_no_reservation(
+    team: Workspace, monkeypatch: pytest.MonkeyPatch, step: str, left: list[Decimal]
+) -> None:
+    """Its thread goes on: what it reserves is given back, and what it settles stays."""
+    original = getattr(books, step)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held_up(*given: Any) -> Any:
+        begun.set()
+        go_on.wait(20)
+        return original(*given)
+
+    monkeypatch.setattr(books, step, held_up)
+
+    async def pay() -> None:
+        async with paying(order(team, "0.5")) as bill:
+            bill.cost = Decimal("0.25")
+
+    caller = asyncio.create_task(pay())
+    await asyncio.to_thread(begun.wait, 20)
+    caller.cancel()
+    await asyncio.sleep(0)
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    charges = [charge async for charge in Charge.unscoped.values_list("amount", "settled_at")]
+    assert [amount for amount, settled_at in charges if settled_at] == left
+    assert len(charges) == len(left)
+    assert await sync_to_async(is_sound)()
 
 
 def expire() -> None:

@@ -230,12 +230,13 @@ async def test_a_cancelled_caller_leaves_no_reservation(
 ) -> None:
     """Its thread goes on: what it reserves is given back, and what it settles stays."""
     original = getattr(books, step)
-    begun, go_on = threading.Event(), threading.Event()
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
     def held_up(*given: Any) -> Any:
         begun.set()
         go_on.wait(20)
-        return original(*given)
+        original(*given)
+        ended.set()
 
     monkeypatch.setattr(books, step, held_up)
 
@@ -250,6 +251,8 @@ async def test_a_cancelled_caller_leaves_no_reservation(
     go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await caller
+    # The caller has waited for its thread: nothing happens to the ledger afterwards.
+    assert ended.is_set()
     charges = [charge async for charge in Charge.unscoped.values_list("amount", "settled_at")]
     assert [amount for amount, settled_at in charges if settled_at] == left
     assert len(charges) == len(left)

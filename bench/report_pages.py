@@ -4,9 +4,9 @@
 Each FOLDER holds `questions.jsonl` and `docs/` (docs/evaluation.md); their files are in the workspace
 already. Every question that names its page is asked twice: with its file alone open, and with the files of
 all folders open. Shown is the share of questions with a right page among the first 5 and 10 pages, by words
-alone, by vectors alone, by both with several weights, by the whole pipeline, and by a naive baseline:
-windows of 1,000 characters of each page's text, embedded by the same model, nearest first. Pages count
-once, at their best chunk or window.
+alone, by vectors alone, by both with several weights, by the whole ranking, by the product (which also knows
+reports by name and statements by their lines), and by a naive baseline: windows of 1,000 characters of each
+page's text, embedded by the same model, nearest first. Pages count once, at their best chunk or window.
 """
 
 from __future__ import annotations
@@ -130,27 +130,30 @@ def pipeline_ways(email: str, workspace_name: str, files: Sequence[Path]) -> dic
         "vectors alone": RankingSettings(words=0.0, rerank=0.0),
         **fused,
         **reranked,
-        "whole pipeline": RankingSettings(),
+        "whole ranking": RankingSettings(),
     }
-    return {name: partial(found_pages, principal, ids, each) for name, each in settings.items()}
+    ranked = {name: partial(found_pages, principal, ids, each) for name, each in settings.items()}
+    return {**ranked, "the product": partial(found_pages, principal, ids, None)}
 
 
 def found_pages(
     principal: Principal,
     ids: Mapping[str, UUID],
-    settings: RankingSettings,
+    settings: RankingSettings | None,
     question: PageQuestion,
     alone: bool,
 ) -> Iterator[Page]:
-    """Yield the pages of the chunks that the product finds."""
+    """Yield the pages of the chunks that a ranking with these settings finds, or else the product."""
+    from search.finding import find
     from search.retrieval import Question, rank
     from tests.testing.payments import UNRECORDED
 
-    open_ids = (ids[question.file],) if alone else tuple(ids.values())
-    found = rank(
-        principal, Question(question.text, open_ids), limit=DEPTH, settings=settings, payment=UNRECORDED
-    )
-    for result in found.results:
+    asked = Question(question.text, (ids[question.file],) if alone else tuple(ids.values()))
+    if settings is None:
+        results = find(principal, asked, limit=DEPTH, payment=UNRECORDED).ranking.results
+    else:
+        results = rank(principal, asked, limit=DEPTH, settings=settings, payment=UNRECORDED).results
+    for result in results:
         yield from pages_of_chunk(result.chunk)
 
 

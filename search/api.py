@@ -28,8 +28,9 @@ from core.http.request_id import current_request_id
 from kb import models
 from kb.representations import BoundingBox, Chunk, ChunkMetadata
 from search.explanation import Explanation, explain
+from search.finding import find
 from search.inputs import QuestionInput, searched_workspaces
-from search.retrieval import DEFAULT, RankedChunk, rank
+from search.retrieval import DEFAULT, RankedChunk
 
 EVERY_CANDIDATE = 10_000
 """More chunks than all stages together find."""
@@ -121,14 +122,14 @@ def run_ranked_search(
 
 
 def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, list[RankedChunk]]:
-    ranking = rank(
+    ranking = find(
         principal,
         inputs.question(),
         # Chunks that are left out are replaced by lower-ranked ones.
         limit=EVERY_CANDIDATE if inputs.explain or inputs.per_document else inputs.limit,
         settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
         payment=LedgerPayment(lambda: Payer.of(_paying(principal), owner=principal.usage_owner)),
-    )
+    ).ranking
     chosen = _chosen(ranking.results, inputs)
     result = SearchResult(
         query=inputs.query,

@@ -27,6 +27,8 @@ MOST_DOCUMENTS = 2
 MOST_TABLES = 2
 """Of each statement; its continuation is another table."""
 MOST_SPELLINGS = 2
+KEPT_BEFORE = 2
+"""So many of the chunks found stand before what is added."""
 
 
 def with_companions(
@@ -39,8 +41,8 @@ def with_companions(
 ) -> tuple[list[RankedChunk], bool]:
     """Return what was found and the tables of a measure, or where an abbreviation is spelt out.
 
-    At most `limit` chunks; what is added takes the places of the last ones. Also return whether there is
-    anything of the kind: then the question is about these documents.
+    At most `limit` chunks: what is added stands behind the first ones, and takes the places of the last. Also
+    return whether there is anything of the kind: then the question is about these documents.
     """
     if not found:
         return [], False
@@ -51,8 +53,9 @@ def with_companions(
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     new = [each for each in beside if each.chunk.pk not in given][: limit - 1]
-    kept = [*found[: limit - len(new)], *(replace(each, score=found[-1].score) for each in new)]
-    return kept, bool(beside)
+    first, others = found[:KEPT_BEFORE], found[KEPT_BEFORE:]
+    kept = [*first, *(replace(each, score=first[-1].score) for each in new), *others]
+    return kept[:limit], bool(beside)
 
 
 def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -> list[RankedChunk]:

@@ -27,14 +27,14 @@ from runs.context import Run
 from runs.events import DocumentsRead, ToolEnd, ToolUpdate, Trace, Yielded
 from search.answering import CitedAnswer, answer_from
 from search.citations.resolve import Resolved
-from search.companions import with_companions
 from search.contexts import ChunkContext, Context, context_of_chunk
 from search.continuations import with_continuations
 from search.events import AnswerOutcome, BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
+from search.finding import find
 from search.inputs import QuestionInput
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
-from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, rank
+from search.retrieval import DEFAULT, Question, RankedChunk, Ranking
 from search.timing import StageTimer
 
 PREVIEW_CHARS = 300
@@ -123,12 +123,11 @@ async def retrieve_contexts(
 def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSettings) -> RetrievedContexts:
     steps = replace(FOR_ANSWERS, reranker=wanted.reranker)
     payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
-    ranking = rank(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
-    found = with_continuations(principal, ranking.results, wanted.contexts)
-    found, has_named = with_companions(principal, question, found, wanted.contexts, steps, payment)
-    contexts = [_context(rank, each) for rank, each in enumerate(found, start=1)]
-    is_whole = question.document_ids is not None and ranking.total_candidates <= len(contexts)
-    return RetrievedContexts(ranking, contexts, is_whole or has_named)
+    found = find(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
+    whole = with_continuations(principal, found.ranking.results, wanted.contexts)
+    contexts = [_context(rank, each) for rank, each in enumerate(whole, start=1)]
+    is_all = question.document_ids is not None and found.ranking.total_candidates <= len(contexts)
+    return RetrievedContexts(found.ranking, contexts, is_all or found.is_certain)
 
 
 _retrieve = database_sync_to_async(_retrieved, thread_sensitive=False)

@@ -15,9 +15,11 @@ from dataclasses import replace
 
 from core.llm.payment import Payment
 from search.citations.markers import MARKER
+from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
+from search.generation.extractive.expected import can_answer
 from search.generation.extractive.measuring import measured
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
@@ -28,6 +30,7 @@ from search.generation.extractive.wording import (
     reflection,
 )
 from search.generation.extractive.yes_no import answer_by_statement, with_answer
+from search.named_documents import as_columns_say
 from search.text_processes import text_processes
 
 __all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "fold", "nothing_found"]
@@ -48,8 +51,9 @@ class ExtractiveGenerator(Generator):
 
 def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     """Return the pieces of the answer."""
-    found = measured(asked.question, asked.contexts) or computed(asked.question, asked.contexts)
-    found = found or _quoted(asked, similarity)
+    question = as_columns_say(asked.question)
+    found = measured(question, asked.contexts) or computed(question, asked.contexts)
+    found = found or _quoted(question, asked.contexts, similarity)
     said = found or [nothing_found(asked)]
     if not asked.reflection:
         return said
@@ -57,21 +61,25 @@ def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     return [reflection(asked.question, asked.contexts, len(cited)), *said]
 
 
-def _quoted(asked: GenerationRequest, similarity: Similarity) -> list[str]:
+def _quoted(question: str, contexts: Sequence[Context], similarity: Similarity) -> list[str]:
     """Return the best statements, those that follow each other as one paragraph."""
-    evidence = weigh(asked.question, asked.contexts, similarity)
+    evidence = weigh(question, contexts, similarity)
     best = choose(evidence)
+    if best and not can_answer(question)(best[0].statement.meaning):
+        return []
     rendered = [*map(_render_paragraph, paragraphs(completed(best, evidence)))]
     if best:
-        answer = answer_by_statement(asked.question, best[0].statement)
-        rendered[0] = with_answer(asked.question, answer, rendered[0])
+        answer = answer_by_statement(question, best[0].statement)
+        rendered[0] = with_answer(question, answer, rendered[0])
     return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
 
 
 def _extracted(asked: GenerationRequest) -> list[str]:
     contexts = [context.portable(with_places=False) for context in asked.contexts]
     sent = replace(asked, contexts=contexts, crops=())
-    pieces: list[str] = text_processes.run("extract", sent, embed=similarity_to(asked.question))
+    pieces: list[str] = text_processes.run(
+        "extract", sent, embed=similarity_to(as_columns_say(asked.question))
+    )
     return pieces
 
 

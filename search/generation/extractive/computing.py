@@ -25,7 +25,8 @@ ABOUT_NOTHING = frozenset(
     terms(
         "fiscal year years quarter annual company report reported total value amount amounts balance expected"
         " number according compared comparison compare calculate compute relative respect period"
-        " percentage points",
+        " percentage points generate contribute account represent derive attributable business segment"
+        " division",
         "en",
     )
 )

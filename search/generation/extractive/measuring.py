@@ -39,8 +39,9 @@ _UNSIGNED = ("cost", "interest", "capital_expenditure")
 """Lines that reports write with or without a sign, and that formulas take without."""
 _TALK = frozenset(
     terms(
-        "improve improving improved profile trend company compare between end ended month months time date"
-        " calculate consolidated high low level ratio margin measure times days percent percentage amount"
+        "improve improving improved profile trend company compare between end ended three month months time"
+        " date calculate consolidated reveal state report record disclose detail show give present note"
+        " mention high low level ratio margin measure times days percent percentage amount"
         " january february march april may june july august september october november december"
         " much many large big cuáles cuál fueron fue quels quelle était étaient"
         " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",

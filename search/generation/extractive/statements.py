@@ -35,6 +35,17 @@ _REFERENCE = re.compile(
     r"|\A[^.()]{3,60}\(\d{1,2} \w{3,9} \d{4}\)\.\Z"
 )
 """Where a text has something from answers nothing."""
+_POINTS = re.compile(
+    r"(?:\A(?:see|refer to|siehe|vgl\.|voir|véase)|\b(?:see|refer to)(?=.{0,40}\Z)"
+    r"|\b(?:is|are|was|were)\s(?:described|discussed|included|presented|set forth|incorporated|contained))"
+    r"\b[^.]{0,60}?\b(?:items?|notes?|parts?|sections?|chapters?|exhibits?|appendix|annual report|form"
+    r"|reference|anhang|abschnitt|kapitel|anmerkung|chapitre|annexe|sección|capítulo|anexo|nota)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\([^()]*+\)")
+_SIGNPOST = re.compile(r"\b(?:Items?|Notes?|Part|Section|Exhibit|Annual Report|Quarterly Reports?|Form)\b")
+MOST_SIGNPOSTS = 2
+"""A sentence with more of them, or that only points elsewhere, says not what stands there."""
 _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
@@ -141,8 +152,15 @@ def _says_something(text: str) -> bool:
         and not is_other
         and not is_about_text
         and not _REFERENCE.search(text)
+        and not _is_signpost(text)
         and not _is_title(text)
     )
+
+
+def _is_signpost(text: str) -> bool:
+    """Tell whether a text sends its reader to other places, rather than say something."""
+    chief = _ASIDE.sub(" ", text).strip()
+    return _POINTS.search(chief) is not None or len(_SIGNPOST.findall(chief)) > MOST_SIGNPOSTS
 
 
 def _asks(text: str) -> bool:

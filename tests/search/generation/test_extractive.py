@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
@@ -16,9 +17,9 @@ from search.citations.markers import MARKER, MarkerStream
 from search.citations.resolve import resolve
 from search.contexts import Context
 from search.generation.base import Choice, Corpus, GenerationRequest
-from search.generation.extractive import ExtractiveGenerator, escape_markdown, nothing_found
+from search.generation.extractive import ExtractiveGenerator, escape_markdown, extract, nothing_found
 from search.generation.extractive.choosing import choose, paragraphs
-from search.generation.extractive.expected import expected_by
+from search.generation.extractive.expected import can_answer, expected_by
 from search.generation.extractive.statements import Statement, statements
 from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
@@ -104,11 +105,19 @@ def test_rows_without_content_are_not_told() -> None:
         "The following may delete a workspace:",
         "of the workspace that was deleted by its owner.",
         "1.2 3.4 5.6 7.8 9.1 2.3 4.5 (workspace)",
+        "See Note 5, Deleted Workspaces.",
+        "Who may delete a workspace is described in Part II, Item 7A.",
+        "Deleting a workspace as in Item 1A of the Annual Report on Form 10-K may lead to losses.",
     ],
 )
 def test_what_is_no_statement_is_no_answer(other: str) -> None:
     one = replace(context(1, other, "Owners delete a workspace."), headings=("Deleting a whole workspace",))
     assert told("Who can delete a workspace?", one) == ["Owners delete a workspace."]
+
+
+def test_a_sentence_with_content_may_also_point_elsewhere() -> None:
+    said = "Owners delete a workspace (see Note 5)."
+    assert told("Who can delete a workspace?", context(1, said)) == [said]
 
 
 def test_where_all_is_written_small_nothing_is_cut_off() -> None:
@@ -148,6 +157,27 @@ def test_a_question_tells_what_kind_of_content_answers_it(question: str, right: 
     holds = expected_by(question)
     assert holds(right)
     assert not holds(wrong)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What percentage of the ships were saved?", "80 percent of the ships were saved."),
+        ("Welcher Anteil der Schiffe wurde gerettet?", "Zwei Drittel der Schiffe wurden gerettet."),
+        ("By how many percent did it rise?", "It rose by half."),
+        ("How many ships were saved?", "Twelve ships were saved."),
+        ("What part of the tower is red?", "The lantern of the tower is red."),
+    ],
+)
+def test_a_share_answers_who_asks_for_one(question: str, answer: str) -> None:
+    assert can_answer(question)(answer)
+
+
+def test_who_asks_for_a_share_gets_no_other_statement() -> None:
+    saved = "In the third quarter many ships were saved by the lighthouse."
+    assert not can_answer("What percentage of the ships were saved?")(saved)
+    asked = GenerationRequest("What percentage of ships were saved by the lighthouse?", [context(1, saved)])
+    assert extract(asked, lambda texts: np.ones(len(texts), np.float32)) == [nothing_found(asked)]
 
 
 def test_without_a_cue_nothing_is_preferred() -> None:

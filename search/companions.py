@@ -16,9 +16,10 @@ from core.llm.payment import Payment
 from core.text.tables import cells_of, is_table
 from kb.chunk_size import shorten
 from kb.models import Chunk
+from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.expected import abbreviation_of
-from search.generation.extractive.lines import LINES, NAMES, plain_name
-from search.generation.extractive.measures import Measure, lines_of, measure_of
+from search.generation.extractive.lines import LINES, NAMES, lines_named, plain_name
+from search.generation.extractive.measures import lines_of, measure_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
 
 LOOKED_AT = 20
@@ -48,14 +49,24 @@ def with_companions(
         return [], False
     given = {each.chunk.pk for each in found}
     beside: list[RankedChunk] = []
-    if (named := measure_of(question.text)) is not None:
-        beside += _tables(principal, question, found, named[0], settings, payment)
+    if keys := _lines_wanted(question.text):
+        beside += _tables(principal, question, found, keys, settings, payment)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     new = [each for each in beside if each.chunk.pk not in given][: limit - 1]
     first, others = found[:KEPT_BEFORE], found[KEPT_BEFORE:]
     kept = [*first, *(replace(each, score=first[-1].score) for each in new), *others]
     return kept[:limit], bool(beside)
+
+
+def _lines_wanted(question: str) -> list[str]:
+    """Return the keys of the lines that a measure or a calculation of a question takes."""
+    if (named := measure_of(question)) is not None:
+        return list(dict.fromkeys(key for way in named[0].ways for key in lines_of(way)))
+    asked = calculation_of(question)
+    # What is part of a line stands in another table, which must keep its place.
+    is_of_lines = asked is not None and asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE)
+    return [key for key, _ in lines_named(question)] if is_of_lines else []
 
 
 def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -> list[RankedChunk]:
@@ -74,12 +85,11 @@ def _tables(
     principal: Principal,
     question: Question,
     found: Sequence[RankedChunk],
-    measure: Measure,
+    keys: Sequence[str],
     settings: RankingSettings,
     payment: Payment,
 ) -> Iterator[RankedChunk]:
-    """Yield the best tables of each statement that has lines of the measure, in the first documents."""
-    keys = list(dict.fromkeys(key for way in measure.ways for key in lines_of(way)))
+    """Yield the best tables of each statement that has some of these lines, in the first documents."""
     documents = _documents(found)
     for kind in dict.fromkeys(LINES[key].kind for key in keys):
         lines = [key for key in keys if LINES[key].kind is kind]

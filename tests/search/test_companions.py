@@ -44,6 +44,8 @@ def texts_beside(principal: Principal, query: str, limit: int = 3) -> tuple[list
 def test_a_measure_brings_the_tables_with_its_lines(report: Principal) -> None:
     assert texts_beside(report, "What was the gross margin in 2023?") == ([TALK, STATEMENT], True)
     assert texts_beside(report, "What was the gross margin in 2023?", limit=1) == ([TALK], True)
+    assert texts_beside(report, "By what percentage did sales grow?") == ([TALK, STATEMENT], True)
+    assert texts_beside(report, "What share of sales are lamps?") == ([TALK], False)
 
 
 @pytest.mark.django_db

@@ -17,6 +17,7 @@ from search.contexts import Context
 from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
 from search.generation.extractive.figures import Name, TableFigure, only_sure, rows_behind, table_figures
 from search.generation.extractive.formulas import Operand, formula
+from search.generation.extractive.lines import NAMES, lines_named, plain_name
 from search.generation.extractive.sentence_figures import sentence_figures
 from search.generation.extractive.statements import words_of
 
@@ -87,11 +88,14 @@ def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
 def _named(question: str, facts: Sequence[TableFigure], cues: str) -> list[Name]:
     """Return what a question names, in its order; the longest names first take their words.
 
-    “By what percentage did total revenue grow” does not name the row “Percentage of total revenue”.
+    “By what percentage did total revenue grow” does not name the row “Percentage of total revenue”. Lines of
+    statements have other names in questions.
     """
     places: dict[int, Name] = {}
     taken: set[int] = set()
     known = {(fact.measure, fact.context.language) for fact in facts if fact.measure}
+    if not known:
+        return []
     for measure, language in sorted(known, key=lambda each: (-len(each[0]), each[0])):
         of_cues = frozenset(terms(cues, language))
         plain = tuple(term for term in measure if term not in of_cues)
@@ -103,7 +107,17 @@ def _named(question: str, facts: Sequence[TableFigure], cues: str) -> list[Name]
             if said[at : at + len(measure)] == measure and not span & taken:
                 taken |= span
                 places[at] = measure
+    for key, match in lines_named(question):
+        at = min(len(terms(question[: match.start()], language)) for _, language in known)
+        if at not in taken and (line := _measure_of_line(key, facts)) is not None:
+            places[at] = line
     return list(dict.fromkeys(places[at] for at in sorted(places)))
+
+
+def _measure_of_line(key: str, facts: Sequence[TableFigure]) -> Name | None:
+    """Return what a line of a statement is called here: “Total revenue” is the revenue of a question."""
+    called = [(name, fact) for name in NAMES[key] for fact in facts if name.fullmatch(plain_name(fact.name))]
+    return called[0][1].measure if called else None
 
 
 def _years(asked: Calculation, measure: Name, facts: Sequence[TableFigure]) -> list[str]:
@@ -150,5 +164,8 @@ def _says(fact: TableFigure, asked: Calculation, operands: Sequence[TableFigure]
     ]
     known = {*terms(" ".join(about), context.language), *ABOUT_NOTHING}
     known.update(term for other in operands for term in other.measure)
+    for key, match in lines_named(asked.rest):
+        if any(name.fullmatch(plain_name(other.name)) for name in NAMES[key] for other in operands):
+            known.update(terms(match[0], context.language))
     left = [term for term in terms(asked.rest, context.language) if term not in known]
     return all(any(map(str.isdigit, term)) for term in left)

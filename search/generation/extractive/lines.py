@@ -237,3 +237,20 @@ LINES = {
 
 NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
 """The patterns of each line, which match all of a `plain_name`."""
+_CUES = {
+    key: re.compile(rf"(?<!\w)(?:{line.cue})(?!\w)", re.IGNORECASE) for key, line in LINES.items() if line.cue
+}
+
+
+def lines_named(question: str) -> list[tuple[str, re.Match[str]]]:
+    """Return the keys of the lines that a question names, and where, in its order.
+
+    The longest of nested names counts: “cost of revenue” names no revenue.
+    """
+    found = [(key, match) for key, cue in _CUES.items() for match in cue.finditer(question)]
+    found.sort(key=lambda each: len(each[1][0]), reverse=True)
+    named: list[tuple[str, re.Match[str]]] = []
+    for key, match in found:
+        if all(match.end() <= other.start() or other.end() <= match.start() for _, other in named):
+            named.append((key, match))
+    return sorted(named, key=lambda each: each[1].start())

@@ -36,6 +36,12 @@ QUARTERS = """\
 | | Three months 2023 | Nine months 2023 | Three months 2022 | Nine months 2022 |
 | --- | --- | --- | --- | --- |
 | Revenue | 300 | 900 | 200 | 700 |"""
+SEGMENTS = """\
+| (in millions) | Three Months Ended October 29, 2023 | Nine Months Ended October 29, 2023 |
+| --- | --- | --- |
+| Data Center | $ 14,514 | $ 29,121 |
+| Gaming | 2,856 | 7,582 |
+| Total revenue | $ 18,120 | $ 38,819 |"""
 GERMAN = """\
 | in Tausend | 2023 | 2022 |
 | --- | --- | --- |
@@ -75,6 +81,10 @@ def table(text: str, rank: int = 1, language: str = "en", **other: object) -> Co
          "⌀ Net revenue, 2021, 2022, 2023: (2,500 + 2,900 + 3,200) ÷ 3 = 2,866.7 (in millions)"),
         ("What is the sum of net revenue and cost of sales in 2021?", INCOME,
          "Net revenue + Cost of sales, 2021: 2,500 + 1,600 = 4,100 (in millions)"),
+        ("By what percentage did sales grow from 2022 to 2023?", INCOME,
+         "Net revenue, 2022 → 2023: (3,200 − 2,900) ÷ 2,900 = 10.3 %"),
+        ("What share of revenue did the data center business generate in the three months 2023?", SEGMENTS,
+         "Data Center ÷ Total revenue, 2023: 14,514 ÷ 18,120 = 80.1 %"),
         ("How much did the margin improve from 2022 to 2023?", INCOME,
          "Margin, 2022 → 2023: 40.6 % − 39.7 % = 0.9 %"),
         ("How much did the number of visitors fall from 2019 to 2020?", TURNED,

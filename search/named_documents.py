@@ -45,7 +45,8 @@ _LATEST = re.compile(
 )
 _PROPER = re.compile(r"(?<!\A)(?<![.?!]\s)(?<!\w)[A-ZÀ-ÖØ-Þ]\w+")
 """A word with a capital that begins no sentence."""
-_QUARTER_IN_TABLES = "three months"
+_IN_TABLES = "three months"
+_NOT_ENGLISH = re.compile("quartal|trimestre", re.IGNORECASE)
 _CHARS_BETWEEN = range(24)
 """A quarter and its year stand so near each other: “Q2 of fiscal 2024”."""
 
@@ -76,17 +77,18 @@ def documents_named(question: str, names: Mapping[UUID, str]) -> frozenset[UUID]
 
 
 def as_columns_say(question: str) -> str:
-    """Return a question without the report that it names, its quarter in the words of tables.
+    """Return a question without the report that it names, its quarter also in the words of tables.
 
-    “Revenue in the Q3 2022 10-Q?” asks for “Revenue in the three months 2022”: no sentence of the report and
-    no column of its tables says “Q3” or “10-Q”.
+    “Revenue in the Q3 2022 10-Q?” asks for “Revenue in the Q3 three months 2022”: no sentence of the report
+    says “10-Q”, and most columns of tables do not say “Q3”. Tables in other languages say what people do.
     """
-    question = _LATEST.sub(
-        lambda found: _QUARTER_IN_TABLES if "quart" in found[0].casefold() else "", question
-    )
+    question = _LATEST.sub(lambda found: _IN_TABLES if "quarter" in found[0].casefold() else "", question)
     for form in _FORMS.values():
         question = form.sub("", question)
-    return " ".join(_QUARTER.sub(_QUARTER_IN_TABLES, question).split())
+    question = _QUARTER.sub(
+        lambda found: found[0] if _NOT_ENGLISH.search(found[0]) else f"{found[0]} {_IN_TABLES}", question
+    )
+    return " ".join(question.split())
 
 
 def _period_of(name: str) -> Period | None:

@@ -24,7 +24,8 @@ from search.generation.extractive.statements import words_of
 MOST_OPERANDS = 6
 ABOUT_NOTHING = frozenset(
     terms(
-        "fiscal year years quarter annual company report reported total value amount amounts balance expected"
+        "fiscal year years quarter first second third fourth three month annual"
+        " company report reported total value amount amounts balance expected"
         " number according compared comparison compare calculate compute relative respect period"
         " percentage points generate contribute account represent derive attributable business segment"
         " division",

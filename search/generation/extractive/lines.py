@@ -62,6 +62,15 @@ LINES = {
         "gross profit",
         r"gross profits?|bruttoergebnis|bénéfice brut|beneficio bruto",
     ),
+    "administration": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"(?:selling|sales|marketing) (?:marketing )?general (?:and )?administrative(?: expenses?)?",
+            r"general (?:and )?administrative(?: expenses?)?",
+        ),
+        "selling, general and administrative expenses",
+        r"selling,? general,? and administrative(?: expenses?)?|sg ?& ?a(?: expenses?)?",
+    ),
     "operating_income": StatementLine(
         StatementKind.INCOME,
         (

@@ -34,14 +34,17 @@ MOST_PERIODS = 3
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months|\bquarter|\bweeks\b", re.IGNORECASE)
 _IMPROVES = re.compile(r"\b(?:improv|better|verbesser|besser|amélior|meilleur|mejor)", re.IGNORECASE)
-_FIRST_SENTENCE = re.compile(r"[^?]*+\??+")
+_FIRST_SENTENCE = re.compile(
+    r".*?(?:\Z|\?|,? (?:and|und|et|y) (?:what|how|why|who|where|was|wie|warum|quel|qué)\b)"
+)
 _UNSIGNED = ("cost", "interest", "capital_expenditure")
 """Lines that reports write with or without a sign, and that formulas take without."""
 _TALK = frozenset(
     terms(
         "improve improving improved profile trend company compare between end ended three month months time"
         " date calculate consolidated reveal state report record disclose detail show give present note"
-        " mention high low level ratio margin measure times days percent percentage amount"
+        " mention spend allocate invest high low level ratio margin measure times days percent percentage"
+        " amount"
         " january february march april may june july august september october november december"
         " much many large big cuáles cuál fueron fue quels quelle était étaient"
         " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",

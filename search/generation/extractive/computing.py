@@ -3,8 +3,9 @@
     “By what percentage did net revenue grow from 2022 to 2023?”
     ─▶ Net revenue, 2022 → 2023: (3,200 − 2,900) ÷ 2,900 = 10.3 % <source_1>
 
-Refuses rather than guesses: the names of the rows must stand in the question, each year must have one column,
-and whatever else the question says must be a heading, a column or the document's name.
+Refuses rather than guesses: the question must name the rows, lines of statements by any of their names
+(`lines.py`). Each year must have one column. Whatever else the question says must be a heading, a column or the
+document's name.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from search.citations.formulas import proven
 from search.citations.resolve import resolve
 from search.contexts import Context
 from search.generation.extractive.computing import computed
+from search.generation.extractive.lines import lines_named
 from tests.search.contexts import context
 
 INCOME = """\
@@ -172,3 +173,8 @@ def test_a_formula_proves_its_result(text: str, expected: set[str]) -> None:
 
 def test_figures_of_german_formulas() -> None:
     assert proven("(1.250,5 − 1.000,4) ÷ 1.000,4 = 25,0 %", "de") == {"25.0"}
+
+
+def test_of_nested_names_of_lines_the_longest_counts() -> None:
+    named = [key for key, _ in lines_named("How do cost of revenue and net income compare with sales?")]
+    assert named == ["cost", "net_income", "revenue"]

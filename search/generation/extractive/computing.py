@@ -4,8 +4,8 @@
     ─▶ Net revenue, 2022 → 2023: (3,200 − 2,900) ÷ 2,900 = 10.3 % <source_1>
 
 Refuses rather than guesses: the question must name the rows, lines of statements by any of their names
-(`lines.py`). Each year must have one column. Whatever else the question says must be a heading, a column or the
-document's name.
+(`lines.py`). Each year must have one column. Whatever else the question says must be a heading, a column or
+the document's name.
 """
 
 from __future__ import annotations

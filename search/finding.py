@@ -5,16 +5,26 @@ rank ─▶ only in the documents named (`named_documents.py`), if any ─▶ + 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from uuid import UUID
+
+from django.db.models import Q
 
 from accounts.principal import Principal
+from core.database.replicas import read
 from core.llm.payment import Payment
+from kb.models import Document, Status
+from kb.scheduled_deletion import NOT_MARKED
 from search.companions import with_companions
-from search.named_documents import documents_named
-from search.retrieval import DEFAULT, Question, Ranking, RankingSettings, rank
+from search.named_documents import documents_named, names_report, series_of
+from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, RankingSettings, rank
 
 LOOKED_AT = 20
-"""Of so many chunks the documents may be those that are named."""
+"""Of so many chunks the documents may be those that are named, or are called like them."""
+MOST_SERIES, MOST_NAMES = 5, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +45,7 @@ def find(
 ) -> Found:
     """Return at most `limit` chunks for a question; `payment` pays for the reranker, if that costs money."""
     ranking = rank(principal, question, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
-    names = {each.chunk.document_id: each.chunk.document.name for each in ranking.results}
+    names = _names(principal, question, ranking.results)
     named = documents_named(question.text, names)
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
@@ -44,3 +54,24 @@ def find(
         principal, question, ranking.results[:limit], limit, settings, payment
     )
     return Found(replace(ranking, results=results), is_certain)
+
+
+def _names(principal: Principal, question: Question, found: Sequence[RankedChunk]) -> dict[UUID, str]:
+    """Return the names of the documents found, best ones first, then of those called like them.
+
+    The latest report of a company need not be among those found first.
+    """
+    names = {each.chunk.document_id: each.chunk.document.name for each in found}
+    series = list(dict.fromkeys(filter(None, map(series_of, names.values()))))
+    if not names_report(question.text) or not series:
+        return names
+    called = reduce(or_, (Q(name__icontains=word) for word in series[:MOST_SERIES]))
+    visible = Document.objects.restricted_to(principal).filter(
+        NOT_MARKED, question.filters.condition(), called
+    )
+    if question.document_ids is not None:
+        visible = visible.filter(pk__in=question.document_ids)
+    if question.workspace_ids is not None:
+        visible = visible.filter(workspace_id__in=question.workspace_ids)
+    readable = visible.exclude(status=Status.FAILED).order_by("-created_at")
+    return names | dict(read(lambda: list(readable.values_list("pk", "name")[:MOST_NAMES])))

@@ -76,6 +76,18 @@ def documents_named(question: str, names: Mapping[UUID, str]) -> frozenset[UUID]
     return frozenset(of_form or named or of_company)
 
 
+def names_report(question: str) -> bool:
+    """Tell whether a question names a report by its period, or the latest one."""
+    return bool(_periods_in(question)) or _LATEST.search(question) is not None
+
+
+def series_of(name: str) -> str:
+    """Return the longest word of a name, which other reports of the series have; none without a period."""
+    if _period_of(name) is None:
+        return ""
+    return max(_series(name.rpartition(".")[0] or name), key=len, default="")
+
+
 def as_columns_say(question: str) -> str:
     """Return a question without the report that it names, its quarter also in the words of tables.
 

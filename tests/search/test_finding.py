@@ -8,6 +8,7 @@ import pytest
 
 from accounts.access.identity import principal_of_user
 from core.locations import LocatedText
+from kb.models import Document, Status
 from search.finding import find
 from search.retrieval import Question
 from tests.conftest import Cast
@@ -23,17 +24,50 @@ def test_only_the_report_that_is_named_is_searched(cast: Cast, settings: Any) ->
     for quarter in range(1, 5):
         name, text = f"2023_Q{quarter}_ACME.pdf", LocatedText(SAYING.format(quarter * 111))
         stored_document(cast.team, name, name.encode(), [text])
-    alone = stored_document(
-        cast.charlie.personal_workspace, "2023_Q2_ACME.pdf", b"secret", [LocatedText(SAYING.format(999))]
-    )
+    others = {
+        stored_document(
+            cast.charlie.personal_workspace, name, name.encode(), [LocatedText(SAYING.format(999))]
+        ).pk
+        for name in ("2023_Q2_ACME.pdf", "2024_Q1_ACME.pdf")
+    }
 
     def found(question: str) -> list[str]:
         results = find(
             principal_of_user(cast.bob), Question(question), limit=4, payment=UNRECORDED
         ).ranking.results
-        assert alone.pk not in {each.chunk.document_id for each in results}
+        assert others.isdisjoint(each.chunk.document_id for each in results)
         return [each.chunk.document.name for each in results]
 
     assert found("What was the revenue of Q2 2023?") == ["2023_Q2_ACME.pdf"]
     assert found("What was the revenue of the latest quarter?") == ["2023_Q4_ACME.pdf"]
     assert len(found("What was the revenue?")) == 4
+
+
+@pytest.mark.django_db
+def test_a_report_is_named_that_was_not_among_the_first(
+    cast: Cast, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    monkeypatch.setattr("search.finding.LOOKED_AT", 1)
+    often, once = "Revenue, revenue: of the quarter.", SAYING.format(222)
+    for quarter, status, text in (
+        (1, Status.READY, often),
+        (2, Status.READY, once),
+        (3, Status.FAILED, "Fog."),
+    ):
+        name = f"2023_Q{quarter}_ACME.pdf"
+        document = stored_document(cast.team, name, name.encode(), [LocatedText(text)])
+        Document.objects.restricted_to(principal_of_user(cast.alice)).filter(pk=document.pk).update(
+            status=status
+        )
+    bob = principal_of_user(cast.bob)
+
+    def found(question: Question) -> set[str]:
+        results = find(bob, question, limit=1, payment=UNRECORDED).ranking.results
+        return {each.chunk.document.name for each in results}
+
+    asked = "What was the revenue of the latest quarter?"
+    assert found(Question(asked)) == {"2023_Q2_ACME.pdf"}
+    first = Document.objects.restricted_to(bob).get(name="2023_Q1_ACME.pdf")
+    assert found(Question(asked, document_ids=(first.pk,))) == {"2023_Q1_ACME.pdf"}
+    assert found(Question(asked, workspace_ids=())) == set()

@@ -19,8 +19,8 @@ from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
-from search.generation.extractive.expected import can_answer
 from search.generation.extractive.measuring import measured
+from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
 from search.generation.extractive.wording import (

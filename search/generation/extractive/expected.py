@@ -59,19 +59,6 @@ _CAUSE = re.compile(
     r"|doordat|devido)\b",
     re.IGNORECASE,
 )
-_WANTS_SHARE = re.compile(
-    r"\b(?:what|which|by how many|wie ?viele?|welche[rsn]?|quel(?:le)?|qué)\b(?:\W+\w+){0,4}?\W+"
-    r"(?:percent(?:age)?|per cent|proportion|growth rate|prozent\w*|anteil|pourcentage|proportion|porcentaje"
-    r"|proporción)\b",
-    re.IGNORECASE,
-)
-_SHARE = re.compile(
-    r"\d\s?(?:%|per ?cent|prozent|pour ?cent|por ciento)|\b(?:percent|half|all|none|hälfte"
-    r"|moitié|mitad|(?:one|a|two|three|ein|zwei|drei|un|deux|trois|dos|tres)[ -]"
-    r"(?:thirds?|quarters?|fifths?|drittel|viertel|tiers|quarts?|tercios?|cuartos?))\b|\b0?\.\d",
-    re.IGNORECASE,
-)
-"""A share, as a percentage or in words."""
 _IS = re.compile(
     r"\A(?:\W*+\w++){1,8}?\W++(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
     r"|é|são)\b",
@@ -86,13 +73,6 @@ def expected_by(question: str) -> Callable[[str], bool]:
         if cue.search(question):
             return lambda text: test(text, known)
     return lambda _: False
-
-
-def can_answer(question: str) -> Callable[[str], bool]:
-    """Return the test whether a statement may be the answer: who asks for a share wants a share."""
-    if not _WANTS_SHARE.search(question):
-        return lambda _: True
-    return lambda text: _SHARE.search(text) is not None
 
 
 def asks_for_total(question: str) -> bool:

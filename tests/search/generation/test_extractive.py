@@ -19,7 +19,8 @@ from search.contexts import Context
 from search.generation.base import Choice, Corpus, GenerationRequest
 from search.generation.extractive import ExtractiveGenerator, escape_markdown, extract, nothing_found
 from search.generation.extractive.choosing import choose, paragraphs
-from search.generation.extractive.expected import can_answer, expected_by
+from search.generation.extractive.expected import expected_by
+from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import Statement, statements
 from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
@@ -176,6 +177,9 @@ def test_a_share_answers_who_asks_for_one(question: str, answer: str) -> None:
 def test_who_asks_for_a_share_gets_no_other_statement() -> None:
     saved = "In the third quarter many ships were saved by the lighthouse."
     assert not can_answer("What percentage of the ships were saved?")(saved)
+    assert not can_answer("What percentage of the ships were saved?")("Rescues were up 12% from a year ago.")
+    assert can_answer("What percentage of the ships were saved?")("Up to 30% of the ships were saved.")
+    assert can_answer("By what percentage did rescues grow?")("Rescues were up 12% from a year ago.")
     asked = GenerationRequest("What percentage of ships were saved by the lighthouse?", [context(1, saved)])
     assert extract(asked, lambda texts: np.ones(len(texts), np.float32)) == [nothing_found(asked)]
 

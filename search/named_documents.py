@@ -52,7 +52,7 @@ _CHARS_BETWEEN = range(24)
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Period:
+class ReportPeriod:
     """A year, or a `quarter` of it from 1; 0 for the year as a whole."""
 
     year: int
@@ -103,25 +103,25 @@ def as_columns_say(question: str) -> str:
     return " ".join(question.split())
 
 
-def _period_of(name: str) -> Period | None:
+def _period_of(name: str) -> ReportPeriod | None:
     """Return the period that a document is called after: of “NVDA_2023Q1.pdf” the first quarter."""
     plain = name.replace("_", " ")
     years = [_year(found[0]) for found in _YEAR.finditer(plain)]
     quarter = _QUARTER.search(plain)
-    return Period(years[0], _number(quarter) if quarter else 0) if years else None
+    return ReportPeriod(years[0], _number(quarter) if quarter else 0) if years else None
 
 
-def _periods_in(question: str) -> set[Period]:
+def _periods_in(question: str) -> set[ReportPeriod]:
     """Return the quarters that a question names with their years, and the years of the reports it names."""
     years = list(_YEAR.finditer(question))
     periods = {
-        Period(_year(year[0]), _number(quarter))
+        ReportPeriod(_year(year[0]), _number(quarter))
         for quarter in _QUARTER.finditer(question)
         if (year := _year_of(quarter, years)) is not None
     }
     for report in _FORMS["annual"].finditer(question):
         if (year := _year_of(report, years)) is not None:
-            periods.add(Period(_year(year[0]), 0))
+            periods.add(ReportPeriod(_year(year[0]), 0))
     return periods
 
 
@@ -146,7 +146,7 @@ def _is_of_company(question: str, name: str) -> bool:
     return bool(proper) and (called.issuperset(proper) or "".join(proper) in called)
 
 
-def _latest(periods: Mapping[UUID, Period], names: Mapping[UUID, str]) -> list[UUID]:
+def _latest(periods: Mapping[UUID, ReportPeriod], names: Mapping[UUID, str]) -> list[UUID]:
     """Return the latest documents of the series of which one was found first."""
     if not periods:
         return []

@@ -13,7 +13,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from accounts.models import ApiKey, Session, Workspace
-from assistants.models import Assistant, Binding, BindingKind
+from assistants.models import Assistant, Binding, BindingKind, Visibility
 from kb.models import Document
 from runs.archives.transfers import run_transfer
 from runs.models import TransferStatus, WorkspaceTransfer
@@ -79,6 +79,14 @@ async def test_an_archive_brings_it_back(people: Cast, guide: Assistant) -> None
     path = f"sessions/{session.pk}/messages"
     [message] = (await call(people, "GET", path, name="charlie")).json()["results"]
     assert message["answers"][0]["result"]["assistant"]["id"] == str(made.pk)
+
+
+async def test_what_a_member_keeps_to_themselves_is_in_no_archive(people: Cast, guide: Assistant) -> None:
+    await Assistant.unscoped.acreate(
+        workspace=people.team, user=people.bob, name="Bob's own", visibility=Visibility.MINE
+    )
+    archive = await sync_to_async(export)(people)
+    assert [json.loads(line)["name"] for line in text_of(archive).splitlines()] == ["Guide"]
 
 
 def text_of(archive: bytes) -> str:

@@ -16,6 +16,7 @@ from assistants.models import Assistant, AssistantVersion, Binding, Visibility
 from assistants.pages.fields import shown_fields
 from assistants.pages.words import setting_in_words
 from core.llm.registry import PROVIDERS
+from kb.models import DocumentCollection
 from tests.conftest import Cast
 from tests.factories import indexed_document
 
@@ -96,6 +97,22 @@ def test_what_is_refused_is_shown_again_with_the_rest(alice: Client, guide: Assi
     assert reply.status_code == 400
     assert "Long work" in reply.content.decode()
     assert guide.version == 1
+
+
+def test_what_the_reader_cannot_see_is_neither_shown_nor_dropped(
+    alice: Client, people: Cast, guide: Assistant
+) -> None:
+    """Somebody who sees more has chosen it; without it the scope would be wider."""
+    theirs = people.charlie.personal_workspace
+    document = indexed_document(theirs, "Wind power.", name="charlies-plan.pdf")
+    collection = DocumentCollection.unscoped.create(workspace=theirs, name="Charlie's plans")
+    scope = {"document_ids": [str(document.pk)], "collection_ids": [str(collection.pk)]}
+    guide.versions.update(settings=AssistantSettings.model_validate({"scope": scope}).as_stored())
+    page = alice.get(reverse("assistant", args=[guide.pk])).content.decode()
+    assert "charlies-plan.pdf" not in page
+    assert "Charlie&#x27;s plans" not in page
+    assert send(alice, guide, instructions="New") in (302, 400)
+    assert newest(guide).scope.collection_ids == [collection.pk]
 
 
 def test_a_document_that_is_gone_is_not_dropped_in_silence(

@@ -115,8 +115,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> None:
         """Revoke several."""
         for key in queryset:
-            _record(AuditAction.KEY_REVOKED, request, key)
-        super().delete_queryset(request, queryset)
+            self.delete_model(request, key)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Refuse: only the user of a key may see its secret."""

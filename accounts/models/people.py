@@ -302,6 +302,19 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
 
+    @transaction.atomic
+    def delete(self, using: str | None = None, keep_parents: bool = False) -> tuple[int, dict[str, int]]:
+        """Revoke the key and those that it has made.
+
+        A run whose row is written at this moment names the key, which could then not go: it waits, and finds
+        no key.
+        """
+        made = {self.pk}
+        while made:
+            locked = ApiKey.objects.select_for_update().filter(pk__in=made)
+            made = set(ApiKey.objects.filter(made_by__in=list(locked)).values_list("pk", flat=True))
+        return super().delete(using, keep_parents)
+
     def is_expired(self, now: datetime | None = None) -> bool:
         """Whether the key has expired."""
         return self.expires_at is not None and self.expires_at <= (now or timezone.now())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,8 @@ from allauth.usersessions.models import UserSession
 from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.contrib.sessions.models import Session as Login
+from django.db import connection
+from django.db.models.deletion import Collector
 from django.test import AsyncClient
 from django.utils import timezone
 
@@ -188,7 +191,7 @@ class Opened:
 
 
 def revoke_key(opened: Opened) -> None:
-    ApiKey.objects.filter(user=opened.cast.bob).delete()
+    ApiKey.objects.get(user=opened.cast.bob).delete()
 
 
 def let_key_expire(opened: Opened) -> None:
@@ -292,6 +295,35 @@ def test_a_key_that_was_revoked_meanwhile_begins_nothing() -> None:
     key.delete()
     with pytest.raises(Unauthenticated):
         begin(principal, tool, inputs, cast.team.pk)
+
+
+def test_a_run_that_begins_while_its_key_is_revoked_does_not_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row named the key after the deletion had looked for such rows: the key could not go."""
+    cast = make_cast()
+    key = ApiKey.objects.get(user=cast.bob)
+    principal, tool = principal_of_key(key), TOOLS["rag_search"]
+    inputs = tool.parse(principal, {"query": QUESTION})
+    runs: list[Future[Execution]] = []
+
+    def run() -> Execution:
+        try:
+            return begin(principal, tool, inputs, cast.team.pk)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other:
+
+        def delete(self: Collector) -> tuple[int, dict[str, int]]:
+            runs.append(other.submit(run))
+            wait(runs, timeout=1)
+            return really_delete(self)
+
+        really_delete = Collector.delete
+        monkeypatch.setattr(Collector, "delete", delete)
+        key.delete()
+        with pytest.raises(Unauthenticated):
+            runs[0].result()
+    assert not ApiKey.objects.filter(user=cast.bob).exists()
 
 
 @pytest.mark.parametrize("how", ["token", "address"])

@@ -36,11 +36,10 @@ _REFERENCE = re.compile(
 )
 """Where a text has something from answers nothing."""
 _POINTS = re.compile(
-    r"(?:\A(?:see|refer to|siehe|vgl\.|voir|véase)|\b(?:see|refer to)(?=.{0,40}\Z)"
+    r"(?i:\A(?:see|refer to|siehe|vgl\.|voir|véase)|\b(?:see|refer to)(?=.{0,40}\Z)"
     r"|\b(?:is|are|was|were)\s(?:described|discussed|included|presented|set forth|incorporated|contained))"
-    r"\b[^.]{0,60}?\b(?:items?|notes?|parts?|sections?|chapters?|exhibits?|appendix|annual report|form"
-    r"|reference|anhang|abschnitt|kapitel|anmerkung|chapitre|annexe|sección|capítulo|anexo|nota)\b",
-    re.IGNORECASE,
+    r"\b[^.]{0,60}?\b(?:(?i:items?|notes?|parts?|sections?|chapters?|exhibits?|appendix|anhang|abschnitt|kapitel"
+    r"|anmerkung|chapitre|annexe|sección|capítulo|anexo|nota)\s[\dA-Z]|Annual Report|(?i:by reference))",
 )
 _ASIDE = re.compile(r"\([^()]*+\)")
 _SIGNPOST = re.compile(r"\b(?:Items?|Notes?|Part|Section|Exhibit|Annual Report|Quarterly Reports?|Form)\b")

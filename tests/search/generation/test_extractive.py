@@ -116,8 +116,15 @@ def test_what_is_no_statement_is_no_answer(other: str) -> None:
     assert told("Who can delete a workspace?", one) == ["Owners delete a workspace."]
 
 
-def test_a_sentence_with_content_may_also_point_elsewhere() -> None:
-    said = "Owners delete a workspace (see Note 5)."
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Owners delete a workspace (see Note 5).",
+        "Deleting a workspace is described as part of the owner's work.",
+        "The rights to delete are contained in the notes of owners.",
+    ],
+)
+def test_a_sentence_with_content_may_also_point_elsewhere(said: str) -> None:
     assert told("Who can delete a workspace?", context(1, said)) == [said]
 
 

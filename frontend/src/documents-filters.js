@@ -26,12 +26,17 @@ export function filtersIn(form, before) {
   return { ...before, ...Object.fromEntries(FIELDS.filter((name) => name in given).map((name) => [name, given[name]])) };
 }
 
-/** Say how many there are and what they use; offer what there is to filter by. `matching` is of those that the list has,
- * `status` what it is filtered by. */
-export function showSummary({ filters, usage, failedBar, failedWords, showFailed, bulkBar, tagNames }, { whole, matching, status }) {
+/** Say how many there are and what they use. `matching` is of those that the list has. */
+export function showUsage({ usage, bulkBar }, { whole, matching }) {
   const shown = matching.documents === whole.documents ? "" : ` · ${t("{number} shown", { number: matching.documents.toLocaleString(FORMATS) })}`;
   usage.textContent = whole.documents ? `${documentCount(whole.documents)}, ${bytes(whole.bytes)}${shown}` : "";
   bulkBar.dataset.matching = matching.documents;
+}
+
+/** Say the same, and how many have failed; offer what there is to filter by. `status` is what the list is filtered by. */
+export function showSummary(parts, { whole, matching, status }) {
+  showUsage(parts, { whole, matching });
+  const { filters, failedBar, failedWords, showFailed, tagNames } = parts;
   const failed = whole.statuses.failed ?? 0;
   const areFailedShown = status === "failed";
   failedBar.hidden = !failed && !areFailedShown;

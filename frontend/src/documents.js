@@ -9,7 +9,7 @@ import { startColumns } from "./columns.js";
 import { changesOf } from "./document-actions.js";
 import { cardOf } from "./document-card.js";
 import { rowOf } from "./document-row.js";
-import { filtersIn, showFilters, showSummary } from "./documents-filters.js";
+import { filtersIn, showFilters, showSummary, showUsage } from "./documents-filters.js";
 import { newRows, showOrder } from "./documents-layout.js";
 import { pollBusy, pollNew } from "./documents-poll.js";
 import { conditionsOf, FIELDS, fromAddress, NEWEST_FIRST, nextSort, toAddress } from "./documents-query.js";
@@ -24,6 +24,7 @@ import { startUploads } from "./uploads.js";
 // Rows are made a block at a time: this many take a tenth of a second at most, on a slow machine too.
 const BLOCK = 25;
 const PAGE = 100;
+const RECOUNT_MS = 500;
 
 export async function startDocuments(page) {
   const list = new DocumentList(page);
@@ -171,13 +172,10 @@ class DocumentList {
     this.#newer = newer;
     this.#next = null;
     const conditions = conditionsOf(this.#state.filters);
-    const { workspace_id } = conditions;
-    const isNarrow = Object.keys(conditions).length > (workspace_id ? 1 : 0);
     try {
-      const [list, whole, matching] = await Promise.all([
+      const [list, summary] = await Promise.all([
         get("/documents", { ...conditions, ordering: this.#state.sort, limit: PAGE }),
-        get("/documents/summary", { workspace_id }),
-        isNarrow ? get("/documents/summary", conditions) : null,
+        this.#summary(),
       ]);
       if (loading !== this.#loading) return;
       this.#rows.clear();
@@ -185,7 +183,7 @@ class DocumentList {
       this.#take(list);
       this.#newer = null;
       for (const show of newer.values()) show();
-      showSummary(this.#parts, { whole, matching: matching ?? whole, status: this.#state.filters.status });
+      showSummary(this.#parts, summary);
       this.#feed.watch();
     } catch (error) {
       if (loading !== this.#loading) return;
@@ -193,6 +191,25 @@ class DocumentList {
       toast(error.message, { error: true });
     }
   }
+
+  /** How many documents there are, and how many the filters leave. */
+  async #summary() {
+    const conditions = conditionsOf(this.#state.filters);
+    const { workspace_id } = conditions;
+    const isNarrow = Object.keys(conditions).length > (workspace_id ? 1 : 0);
+    const [whole, matching] = await Promise.all([
+      get("/documents/summary", { workspace_id }),
+      isNarrow ? get("/documents/summary", conditions) : null,
+    ]);
+    return { whole, matching: matching ?? whole, status: this.#state.filters.status };
+  }
+
+  /** Count anew, once for many changes. What has failed says so in its row: a bar above would push the list down. */
+  #recount = debounced(async () => {
+    const loading = this.#loading;
+    const summary = await this.#summary().catch(() => null);
+    if (summary && loading === this.#loading) showUsage(this.#parts, summary);
+  }, RECOUNT_MS);
 
   async #loadMore() {
     if (!this.#next || this.#isLoadingMore) return;
@@ -278,6 +295,7 @@ class DocumentList {
     this.#rows.add(documents, { first: true });
     if (this.#collections.chosen()) this.#collections.load();
     this.#suit();
+    this.#recount();
     this.#feed.watch();
   }
 
@@ -305,7 +323,9 @@ class DocumentList {
   #deleted(id) {
     this.#newer?.set(id, () => this.#deleted(id));
     this.#selection.forget(id);
-    if (this.#rows.remove(id)) this.#suit();
+    if (!this.#rows.remove(id)) return;
+    this.#suit();
+    this.#recount();
   }
 
   /** Ask what has become of the documents that are worked on, and for those that came since. */

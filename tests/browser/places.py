@@ -57,7 +57,13 @@ def words_on_screen(image: Rect, pdf: Path, number: int, words: str) -> list[Rec
 
 
 def assert_marked(page: Page, pdf: Path, number: int, words: str) -> None:
-    """Assert that the strong marks lie on `words`, and on little else."""
+    """Assert that the strong marks lie on `words`, and on little else.
+
+    A page that is being drawn anew, whose marks have no size yet, is waited for.
+    """
+    page.wait_for_function(
+        "[...document.querySelectorAll('[data-place=quote]')].every(one => one.getBoundingClientRect().width)"
+    )
     image, *boxes = drawn(page, f"[data-drawn='{number}'], [data-place=quote]")
     marks = [Rect(box.x1 - RIM, box.y1 - RIM, box.x2 + RIM, box.y2 + RIM) for box in boxes]
     expected = words_on_screen(image, pdf, number, words)

@@ -89,6 +89,7 @@ def test_files_are_dropped(logged_in: Page) -> None:
     drop(page, transfer(page, ("report.pdf", report), ("note.txt", b"The quay is long.")))
     for name in ("report.pdf", "note.txt"):
         expect(row(page, name).locator(".status")).to_have_text("Ready", timeout=60_000)
+    expect(page.locator("[data-part=usage]")).to_contain_text("2 documents")
     drop(page, transfer(page, ("again.pdf", report)))
     expect(page.get_by_text("“report.pdf” was here already.")).to_be_visible()
     assert Document.unscoped.count() == 2

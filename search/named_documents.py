@@ -62,7 +62,7 @@ class ReportPeriod:
 def documents_named(question: str, names: Mapping[UUID, str]) -> frozenset[UUID]:
     """Return which of some documents, given with their names and best ones first, a question names.
 
-    None where it names no period or report, or one that no document is called after.
+    Empty where it names no period or report, or one that no document is called after.
     """
     periods = {document: period for document, name in names.items() if (period := _period_of(name))}
     of_company = [document for document in periods if _is_of_company(question, names[document])]
@@ -93,7 +93,10 @@ def as_columns_say(question: str) -> str:
 
     “Revenue in the Q3 2022 10-Q?” asks for “Revenue in the Q3 three months 2022”: no sentence of the report
     says “10-Q”, and most columns of tables do not say “Q3”. Tables in other languages say what people do.
+    “What is a 10-Q?” names no report and stays as it is.
     """
+    if not names_report(question):
+        return question
     question = _LATEST.sub(lambda found: _IN_TABLES if "quarter" in found[0].casefold() else "", question)
     for form in _FORMS.values():
         question = form.sub("", question)

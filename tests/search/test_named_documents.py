@@ -60,4 +60,5 @@ def test_a_quarter_is_asked_for_in_the_words_of_tables() -> None:
     assert as_columns_say("Revenue in the Q3 2022 10-Q?") == "Revenue in the Q3 three months 2022 ?"
     assert as_columns_say("Revenue in the latest report?") == "Revenue in the ?"
     assert as_columns_say("Umsatz im 1. Quartal 2021?") == "Umsatz im 1. Quartal 2021?"
+    assert as_columns_say("What is a 10-Q?") == "What is a 10-Q?"
     assert as_columns_say("Who lived in the lighthouse?") == "Who lived in the lighthouse?"

@@ -9,7 +9,7 @@ from search.generation.extractive.calculations import asks_for_change
 
 _WANTS_SHARE = re.compile(
     r"\b(?:what|which|by how many|wie ?viele?|welche[rsn]?|quel(?:le)?|qué)\b(?:\W+\w+){0,4}?\W+"
-    r"(?:percent(?:age)?|per cent|proportion|growth rate|prozent\w*|anteil|pourcentage|proportion|porcentaje"
+    r"(?:percent(?:age)?|per cent|proportion|growth rate|prozent\w*|anteil|pourcentage|porcentaje"
     r"|proporción)\b",
     re.IGNORECASE,
 )

@@ -21,7 +21,7 @@ CodedError
     └── Timeout 504 ── RequestTimeout 408
 
 One handler per transport turns them into its own form: `core.api.rest.exception_handler`,
-`runs.transports.websocket`.
+`core.http.error_pages`, `runs.transports.websocket`.
 """
 
 from __future__ import annotations
@@ -284,6 +284,12 @@ class Overloaded(LocusError):
     def headers(self) -> dict[str, str]:
         """The header that says when to try again."""
         return {"Retry-After": "10"}
+
+
+class ServiceUnavailable(Overloaded):
+    """The database, or another service that this server needs, does not answer."""
+
+    default_message = "A part of this server does not answer. Try again in a moment."
 
 
 class StorageUnavailable(Overloaded):

@@ -20,6 +20,7 @@ from core.errors import Forbidden, LocusError, NotFound, RateLimited, Unauthenti
 from core.http.hosts import is_allowed_host
 from core.http.per_user import sockets
 from core.threads import in_database
+from core.unavailable import as_unavailable
 
 logger = logging.getLogger(__name__)
 WHO, ORIGIN, OBJECT = 4401, 4403, 4404
@@ -57,12 +58,19 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
         except Refused as refused:
             await self.close(refused.code)
         except RateLimited as error:
-            await self.send_json({"event": "error", "data": error.as_json()["error"]})
-            await self.close(TRY_AGAIN_LATER)
+            await self._close_for_now(error)
+        except Exception as error:
+            if not (unavailable := as_unavailable(error)):
+                raise
+            await self._close_for_now(unavailable)
         else:
             self._is_open = True
             self._right = Right(self.principal, self.end_soon)
             watch().add(self._right)
+
+    async def _close_for_now(self, error: LocusError) -> None:
+        await self.send_json({"event": "error", "data": error.as_json()["error"]})
+        await self.close(TRY_AGAIN_LATER)
 
     async def websocket_disconnect(self, message: Any) -> None:
         """Clean up."""

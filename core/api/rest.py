@@ -14,6 +14,7 @@ from rest_framework.response import Response
 
 from core import errors
 from core.text.storable import is_storable
+from core.unavailable import as_unavailable
 
 logger = logging.getLogger(__name__)
 MAX_DEPTH = 64
@@ -50,7 +51,7 @@ def as_locus_error(exception: Exception) -> errors.LocusError | None:
             return errors.ValidationError(str(exception))
         case RequestDataTooBig():
             return errors.TooLarge()
-    return None
+    return as_unavailable(exception)
 
 
 # --- Reading requests ------------------------------------------------------------------------------------

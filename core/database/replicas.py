@@ -86,11 +86,18 @@ def read(function: Callable[[], Result]) -> Result:
 
 
 def remember_write(user_id: int) -> None:
-    """Let this user's next reads wait for no replica that lacks what it has just committed."""
+    """Let this user's next reads wait for no replica that lacks what it has just committed.
+
+    Where the cache can't be reached, those of other hosts may lack it for as long as replicas may lag: what
+    is committed must not be answered with a failure.
+    """
     if settings.DATABASE_REPLICA_URLS:
         seconds = math.ceil(settings.REPLICA_MAX_LAG_SECS) + 1
         # Later than that, every replica in use has it.
-        cache.set(WRITTEN.format(user_id), _primary_position(), seconds)
+        try:
+            cache.set(WRITTEN.format(user_id), _primary_position(), seconds)
+        except Exception as error:  # noqa: BLE001 - each backend has errors of its own
+            logger.warning("What user %s has written is not remembered: %r", user_id, error)
 
 
 class _Replicas:
@@ -150,7 +157,11 @@ def _fresh_replica() -> str | None:
     required = _replicas.required_position()
     user_id = current_access().user_id
     if user_id is not None:
-        required = max(required, cache.get(WRITTEN.format(user_id)) or 0)
+        try:
+            required = max(required, cache.get(WRITTEN.format(user_id)) or 0)
+        except Exception as error:  # noqa: BLE001 - each backend has errors of its own
+            logger.warning("The cache can't be reached, the primary database is asked: %r", error)
+            return None
     aliases = [f"{PREFIX}{number}" for number in range(len(settings.DATABASE_REPLICA_URLS))]
     first = next(_turn) % len(aliases)
     in_turn = aliases[first:] + aliases[:first]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from django.conf import settings
@@ -13,11 +14,13 @@ from django.views import defaults
 
 from core import errors
 from core.http.request_id import current_request_id
+from core.unavailable import as_unavailable
 
 OF_OAUTH = ("/.well-known/oauth-", "/oauth/register", "/oauth/token", "/oauth/revoke")
 API_PREFIXES = ("/api/", "/chunks/", "/v1/", "/chat/completions", "/mcp", *OF_OAUTH)
-PAGE_OF_500 = (Path(settings.BASE_DIR) / "templates" / "500.html").read_text()
-"""Read at the start and shown unchanged: it needs neither the database nor a template that may be broken."""
+TEMPLATES = Path(settings.BASE_DIR) / "templates"
+PAGE_OF_500, PAGE_OF_503 = ((TEMPLATES / f"{status}.html").read_text() for status in (500, 503))
+"""Read at the start and shown unchanged: they need neither the database nor a template that may be broken."""
 
 
 class PermanentRedirect(HttpResponsePermanentRedirect):
@@ -59,7 +62,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer an unexpected error."""
+    """Answer an unexpected error, or one of a service that fails for now."""
+    # Django calls this while it handles the exception.
+    if unavailable := as_unavailable(sys.exception()):
+        if _is_of_a_program(request):
+            return _json(unavailable)
+        return HttpResponse(PAGE_OF_503, status=unavailable.status, headers=unavailable.headers)
     if _is_of_a_program(request):
         error = {
             "code": "internal",

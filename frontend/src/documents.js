@@ -21,8 +21,6 @@ import { debounced } from "./scope.js";
 import { importWithTexts, t } from "./texts.js";
 import { startUploads } from "./uploads.js";
 
-// Rows are made a block at a time: this many take a tenth of a second at most, on a slow machine too.
-const BLOCK = 25;
 const PAGE = 100;
 const RECOUNT_MS = 500;
 
@@ -143,7 +141,7 @@ class DocumentList {
     history.replaceState(null, "", location.pathname + toAddress(this.#state));
     const items = this.#rows.items;
     this.#arrange();
-    for (let start = 0; start < items.length; start += BLOCK) this.#rows.add(items.slice(start, start + BLOCK));
+    this.#rows.add(items);
     this.#suit();
   }
 
@@ -233,7 +231,7 @@ class DocumentList {
     const inOrder = arranged(results.filter(({ id }) => !known.has(id)));
     for (const { document, depth } of inOrder) this.#depths.set(document.id, depth);
     const documents = inOrder.map(({ document }) => document);
-    for (let start = 0; start < documents.length; start += BLOCK) this.#rows.add(documents.slice(start, start + BLOCK));
+    this.#rows.add(documents);
     this.#suit();
   }
 

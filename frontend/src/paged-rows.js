@@ -1,6 +1,10 @@
 // A long list of which only the part near the window has rows in the page: the rest are blank spaces of their height.
 
 const NEAR = "1500px";
+// So many rows are made at once: that takes less than a tenth of a second, on a slow machine too.
+const BLOCK = 20;
+// The height of a row before one is seen.
+const FIRST_GUESS_PX = 48;
 
 /**
  * `newBlock()` makes the element that holds a block of rows, `row(item)` a row, `space(height)` what stands for rows
@@ -14,6 +18,7 @@ export class PagedRows {
   #waiting = new Set();
   #frame = 0;
   #observer;
+  #itemHeight = FIRST_GUESS_PX;
 
   constructor(container, { newBlock, row, space }) {
     this.#container = container;
@@ -35,18 +40,34 @@ export class PagedRows {
     this.#waiting.clear();
   }
 
-  /** Add a block of rows at the end, or before all others. */
+  /** Add items at the end, or before all others. Those at the end get their rows when the window comes near. */
   add(items, { first = false } = {}) {
-    if (!items.length) return;
+    const blocks = [];
+    for (let start = 0; start < items.length; start += BLOCK) blocks.push(this.#newBlock(items.slice(start, start + BLOCK)));
+    if (!blocks.length) return;
+    const before = first ? this.#blocks.keys().next().value : null;
+    const isFirst = first || !this.#blocks.size;
+    const entries = blocks.map((block) => [block.element, block]);
+    this.#blocks = new Map(first ? [...entries, ...this.#blocks] : [...this.#blocks, ...entries]);
+    // What comes first is what the reader waits for.
+    if (isFirst) this.#draw(blocks[0]);
+    const elements = blocks.map(({ element }) => element);
+    if (before) before.before(...elements);
+    else this.#container.append(...elements);
+    for (const element of elements) this.#observer.observe(element);
+  }
+
+  #newBlock(items) {
     const element = this.#make.newBlock();
-    const block = { element, items, height: 0, shown: true };
-    this.#blocks = new Map(first ? [[element, block], ...this.#blocks] : [...this.#blocks, [element, block]]);
+    const block = { element, items, shown: false };
     for (const { id } of items) this.#blockOf.set(id, block);
-    element.replaceChildren(...items.map(this.#make.row));
-    const next = first ? [...this.#blocks.keys()][1] : null;
-    if (next) next.before(element);
-    else this.#container.append(element);
-    this.#observer.observe(element);
+    element.replaceChildren(this.#make.space(items.length * this.#itemHeight));
+    return block;
+  }
+
+  #draw(block) {
+    block.shown = true;
+    block.element.replaceChildren(...block.items.map(this.#make.row));
   }
 
   /** Show an item as it is now; false if it is not in the list. */
@@ -81,13 +102,14 @@ export class PagedRows {
 
   /** Make all rows again that are there: something about all of them has changed. */
   redraw() {
-    for (const { shown, element, items } of this.#blocks.values()) if (shown) element.replaceChildren(...items.map(this.#make.row));
+    for (const block of this.#blocks.values()) if (block.shown) this.#draw(block);
   }
 
   #seen(entries) {
-    for (const { target, isIntersecting } of entries) {
+    for (const { target, isIntersecting, boundingClientRect } of entries) {
       const block = this.#blocks.get(target);
       if (!block) continue;
+      if (block.shown && boundingClientRect.height) this.#itemHeight = boundingClientRect.height / block.items.length;
       if (isIntersecting && !block.shown) this.#waiting.add(block);
       if (!isIntersecting) this.#leave(block);
     }
@@ -100,8 +122,7 @@ export class PagedRows {
     const [block] = this.#waiting;
     if (!block) return;
     this.#waiting.delete(block);
-    block.shown = true;
-    block.element.replaceChildren(...block.items.map(this.#make.row));
+    this.#draw(block);
     if (this.#waiting.size) this.#frame = requestAnimationFrame(() => this.#fill());
   }
 
@@ -109,8 +130,8 @@ export class PagedRows {
     this.#waiting.delete(block);
     // What the reader is in must stay.
     if (!block.shown || block.element.contains(document.activeElement)) return;
-    block.height = block.element.offsetHeight;
+    const height = block.element.offsetHeight;
     block.shown = false;
-    block.element.replaceChildren(this.#make.space(block.height));
+    block.element.replaceChildren(this.#make.space(height));
   }
 }

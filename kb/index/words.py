@@ -61,6 +61,8 @@ class QueryWord:
     """The similar term that was used because none of the expansions occurs."""
     similarity: float = 1.0
     """Their similarity, 0 to 1."""
+    occurs: bool = True
+    """Whether any chunk that was searched has one of the terms in `idf`."""
 
     @property
     def weight(self) -> float:
@@ -166,7 +168,8 @@ def _similar_word(lexicon: KnownTerms, expansions: Expansions) -> QueryWord:
 
 
 def _unknown_word(lexicon: KnownTerms, expansions: Expansions) -> QueryWord:
-    return QueryWord(expansions, {term: lexicon.idf(term) for term in sorted(expansions)})
+    idf = {term: lexicon.idf(term) for term in sorted(expansions)}
+    return QueryWord(expansions, idf, occurs=False)
 
 
 def holding_all(view: View, looked_for: Collection[str]) -> Rows:

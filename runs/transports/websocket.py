@@ -16,6 +16,7 @@ from core.api.rest import refuse_unclean
 from core.api.validation import validated
 from core.errors import InvalidJson, LocusError, NotFound, Unauthenticated, ValidationError
 from core.threads import in_database
+from core.unavailable import as_unavailable
 from runs.following import follow
 from runs.journal import StoredEvent
 from runs.lifecycle import cancel, own_execution, require_events, visible_execution
@@ -91,7 +92,14 @@ class ToolConsumer(PrincipalConsumer):
         except Refused as refused:
             await self.end(refused.code)
         except LocusError as error:
-            await self.send_json({"event": "error", "data": error.as_json()["error"]})
+            await self._refuse(error)
+        except Exception as error:
+            if not (unavailable := as_unavailable(error)):
+                raise
+            await self._refuse(unavailable)
+
+    async def _refuse(self, error: LocusError) -> None:
+        await self.send_json({"event": "error", "data": error.as_json()["error"]})
 
     async def handle(self, message: dict[str, Any]) -> None:
         """Do what a message asks for."""

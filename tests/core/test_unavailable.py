@@ -1,0 +1,112 @@
+"""What callers are told while PostgreSQL or Redis does not answer: to come again, and never “internal”.
+
+Locus runs in a process of its own, because an address of the database can't change within one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from textwrap import dedent
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import InterfaceError, OperationalError, ProgrammingError
+from redis import exceptions as redis
+
+from core.errors import Overloaded, Timeout
+from core.unavailable import as_unavailable
+from tests.testing.live import free_port
+from tests.testing.paths import ROOT
+
+PREPARED = """
+import json, django
+django.setup()
+from django.test import Client
+client = Client(raise_request_exception=False, headers={"host": "localhost"})
+"""
+
+
+def run_without_services(script: str) -> Any:
+    """Run a script in an installation whose database and Redis are away; return what it prints last."""
+    nowhere = f"127.0.0.1:{free_port()}"
+    environment = os.environ | {
+        "DATABASE_URL": f"postgresql://locus@{nowhere}/locus",
+        "REDIS_URL": f"redis://{nowhere}/0",
+        "DJANGO_SETTINGS_MODULE": "locus.settings",
+        "SECRET_KEY": "a key that only tests use",
+        "EMBEDDING_BACKEND": "hashing",
+        "EMBEDDING_MODEL": "hashing",
+        "RERANKER": "none",
+    }
+    command = [sys.executable, "-c", PREPARED + dedent(script)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_programs_are_told_to_try_again() -> None:
+    status, error, after = run_without_services("""
+    reply = client.get("/api/v1/documents", headers={"Authorization": "Bearer kb_unknown"})
+    print(json.dumps([reply.status_code, reply.json()["error"], reply.get("Retry-After")]))
+    """)
+    assert (status, error["code"], after) == (503, "overloaded", "10")
+    assert "Try again" in error["message"]
+
+
+def test_people_see_a_page_that_says_so() -> None:
+    status, page, after = run_without_services("""
+    from django.conf import settings
+    client.cookies[settings.SESSION_COOKIE_NAME] = "s" * 32
+    reply = client.get("/")
+    print(json.dumps([reply.status_code, reply.content.decode(), reply.get("Retry-After")]))
+    """)
+    assert (status, after) == (503, "10")
+    assert "Nothing you have stored is lost." in page
+
+
+def test_a_committed_change_is_not_answered_with_a_failure_of_the_cache() -> None:
+    """Else clients would do it again."""
+    found = run_without_services("""
+    from core.database import replicas
+    from django.conf import settings
+    settings.DATABASE_REPLICA_URLS = ["postgresql://unused"]
+    replicas._primary_position = lambda: 7
+    replicas.remember_write(1)
+    print(json.dumps("answered"))
+    """)
+    assert found == "answered"
+
+
+@pytest.mark.parametrize(
+    ("failure", "error"),
+    [
+        (OperationalError("the connection is lost"), Overloaded),
+        (InterfaceError("the connection is closed"), Overloaded),
+        (psycopg.OperationalError("server closed the connection unexpectedly"), Overloaded),
+        (redis.ConnectionError("Connection refused"), Overloaded),
+        (redis.TimeoutError("Timeout reading from socket"), Overloaded),
+        (psycopg.errors.QueryCanceled("canceling statement due to statement timeout"), Timeout),
+    ],
+)
+def test_a_failure_that_passes_has_the_code_for_it(failure: Exception, error: type[Exception]) -> None:
+    assert isinstance(as_unavailable(failure), error)
+
+
+def test_what_django_raises_for_a_cancelled_statement_is_a_timeout() -> None:
+    failure = OperationalError("canceling statement due to statement timeout")
+    failure.__cause__ = psycopg.errors.QueryCanceled()
+    assert isinstance(as_unavailable(failure), Timeout)
+
+
+@pytest.mark.parametrize("failure", [ProgrammingError("no such column"), ValueError(), None])
+def test_a_fault_of_ours_stays_one(failure: Exception | None) -> None:
+    assert as_unavailable(failure) is None
+
+
+def test_no_row_of_the_database_gets_into_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    as_unavailable(OperationalError("disk full\nDETAIL: row (secret)"))
+    assert "disk full" in caplog.text
+    assert "secret" not in caplog.text

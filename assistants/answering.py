@@ -103,6 +103,7 @@ async def answer_request(
         wanted=asked.wanted,
         clock=clock,
         corpus=asked.corpus,
+        unseen_names=found.unseen_names,
     )
     async with aclosing(writing) as parts:
         async for part in parts:

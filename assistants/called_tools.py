@@ -90,6 +90,11 @@ class FoundSources:
         documents = self.documents.worth_reading if self.documents else []
         return [*documents, *(self.pages.kept.contexts if self.pages else ())]
 
+    @property
+    def unseen_names(self) -> tuple[str, ...]:
+        """Names in the question that no document searched has; pages of the web may have them."""
+        return self.documents.unseen_names if self.documents and not self.pages else ()
+
 
 Event = ToolUpdate | DocumentsRead
 Step = Event | RetrievedContexts | FoundPages

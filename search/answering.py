@@ -75,6 +75,7 @@ async def answer_from(
     clock: StageTimer,
     corpus: Corpus = Corpus.DOCUMENTS,
     payment: Payment | None = None,
+    unseen_names: tuple[str, ...] = (),
 ) -> AsyncGenerator[ToolPartialUpdate | CitedAnswer, None]:
     """Yield an answer as it is written, and last the `CitedAnswer`; without contexts no model is asked.
 
@@ -82,7 +83,9 @@ async def answer_from(
 
     Raise what the generator raises, and `BudgetExceeded` where there is no money for it.
     """
-    asked = GenerationRequest(question, contexts, wanted.reflection, corpus=corpus, style=run.style)
+    asked = GenerationRequest(
+        question, contexts, wanted.reflection, corpus=corpus, style=run.style, unseen_names=unseen_names
+    )
     if payment is None:
         payment = LedgerPayment(lambda: Payer.of(run.workspace_id, run.execution_id, principal.usage_owner))
     stream = AnswerStream()

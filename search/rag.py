@@ -36,6 +36,7 @@ from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking
 from search.timing import StageTimer
+from search.unseen_names import unseen_names
 
 PREVIEW_CHARS = 300
 # What one context says, another need not say again.
@@ -62,6 +63,8 @@ class RetrievedContexts:
     is_certain: bool = False
     """Whether they are worth reading in any case: as all there is of the documents that the asker chose, or
     because something was found by its name."""
+    unseen_names: tuple[str, ...] = ()
+    """Names in the question that no document searched has."""
 
     @property
     def worth_reading(self) -> list[ChunkContext]:
@@ -87,7 +90,15 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
     yield _phase("COMPILING_RESULTS", "started")
     worth = found.worth_reading
     async with aclosing(
-        answer_from(worth, inputs.query, principal=principal, run=run, wanted=wanted, clock=clock)
+        answer_from(
+            worth,
+            inputs.query,
+            principal=principal,
+            run=run,
+            wanted=wanted,
+            clock=clock,
+            unseen_names=found.unseen_names,
+        )
     ) as parts:
         async for part in parts:
             if isinstance(part, CitedAnswer):
@@ -127,7 +138,9 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     whole = with_continuations(principal, found.ranking.results, wanted.contexts)
     contexts = [_context(rank, each) for rank, each in enumerate(whole, start=1)]
     is_all = question.document_ids is not None and found.ranking.total_candidates <= len(contexts)
-    return RetrievedContexts(found.ranking, contexts, is_all or found.is_certain)
+    unseen = unseen_names(question.text, found.ranking.words, found.ranking.results)
+    # Who opens a receipt may call its shop by a name that is only in its picture.
+    return RetrievedContexts(found.ranking, contexts, is_all or found.is_certain, () if is_all else unseen)
 
 
 _retrieve = database_sync_to_async(_retrieved, thread_sensitive=False)

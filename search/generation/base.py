@@ -44,6 +44,8 @@ class GenerationRequest:
     """How some of the contexts look, for generators that can see; others leave them alone."""
     corpus: Corpus = Corpus.DOCUMENTS
     style: WritingStyle = PLAIN_STYLE
+    unseen_names: tuple[str, ...] = ()
+    """Names in the question that no document searched has (`search.unseen_names`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,8 +52,10 @@ class ExtractiveGenerator(Generator):
 def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     """Return the pieces of the answer."""
     question = as_columns_say(asked.question)
-    found = measured(question, asked.contexts) or computed(question, asked.contexts)
-    found = found or _quoted(question, asked.contexts, similarity)
+    found: list[str] = []
+    if not asked.unseen_names:
+        found = measured(question, asked.contexts) or computed(question, asked.contexts)
+        found = found or _quoted(question, asked.contexts, similarity)
     said = found or [nothing_found(asked)]
     if not asked.reflection:
         return said

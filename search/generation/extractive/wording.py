@@ -42,6 +42,15 @@ NOTHING_FOUND = {
     Corpus.WEB: NOTHING_FOUND_ON_THE_WEB,
     Corpus.DOCUMENTS_AND_WEB: NOTHING_FOUND_IN_EITHER,
 }
+UNSEEN = {
+    "en": "These documents do not mention {names}.",
+    "de": "Diese Dokumente erwähnen {names} nicht.",
+    "fr": "Ces documents ne mentionnent pas {names}.",
+    "es": "Estos documentos no mencionan {names}.",
+    "it": "Questi documenti non menzionano {names}.",
+    "nl": "Deze documenten vermelden {names} niet.",
+    "pt": "Estes documentos não mencionam {names}.",
+}
 LEADERS = re.compile(r"\s?(?:(?<!\.)(?<!\.\s)(?:\.\s?){4,}+|(?<!…)…{2,}+|(?<!_)_{4,}+)\s?")
 """Dots that lead the eye from a label to its figure, in text without two spaces side by side."""
 _WORDS = re.compile(r"\w++(?:-\w++)*+")
@@ -49,8 +58,13 @@ _PARTED = re.compile(r"\b([^\W\d_]+)- ([^\W\d_]+)\b")
 
 
 def nothing_found(asked: GenerationRequest) -> str:
-    """Return, in the language of the question if we have it, that there is no answer there."""
-    return NOTHING_FOUND[asked.corpus][language_of(asked.question)]
+    """Return, in the language of the question if we have it, that there is no answer there, and why."""
+    language = language_of(asked.question)
+    nothing = NOTHING_FOUND[asked.corpus][language]
+    if not asked.unseen_names:
+        return nothing
+    names = ", ".join(f"“{escape_markdown(name)}”" for name in asked.unseen_names)
+    return f"{nothing} {UNSEEN[language].format(names=names)}"
 
 
 def language_of(question: str) -> str:

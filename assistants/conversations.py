@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,10 +17,8 @@ from accounts.principal import Principal
 from assistants.models import Assistant, ChatMessage, SessionAssistant
 from core.errors import Conflict, Forbidden, NotFound, ValidationError
 from core.pubsub import WITHDRAWN, publish
-from kb.collections import collections_by_id
 from kb.deletion import delete_documents
-from kb.documents import documents_by_id
-from kb.models import Document
+from kb.models import Document, DocumentCollection
 from runs.lifecycle import delete_execution
 from runs.models import Execution
 from search.web.preferences import are_web_tools_offered
@@ -167,19 +165,28 @@ def _require_shareable(session: Session) -> None:
         )
 
 
-def require_scope_visible(principal: Principal, scope: Mapping[str, Any], prefix: str) -> None:
-    """Raise `NotFound` naming the first thing of a scope that the principal can't see."""
-    for index, id in enumerate(scope.get("workspace_ids") or ()):
-        if UUID(id) not in principal.roles:
-            raise NotFound(
-                f"There is no workspace {id} that you can see.", param=f"{prefix}workspace_ids[{index}]"
-            )
-    documents_by_id(
-        principal, [UUID(id) for id in scope.get("document_ids") or ()], param=f"{prefix}document_ids"
-    )
-    collections_by_id(
-        principal, [UUID(id) for id in scope.get("collection_ids") or ()], param=f"{prefix}collection_ids"
-    )
+def require_scope_visible(
+    principal: Principal, scope: Mapping[str, Any], prefix: str, kept: Mapping[str, Any] | None = None
+) -> None:
+    """Raise `NotFound` naming the first thing of a scope that the principal can't see.
+
+    What the scope `kept` has may stay: somebody else has chosen it, and it opens nothing to anybody.
+    """
+    for noun in ("workspace", "document", "collection"):
+        name = f"{noun}_ids"
+        ids, known = scope.get(name) or (), (kept or {}).get(name) or ()
+        visible = _visible(principal, noun, [id for id in ids if id not in known])
+        for index, id in enumerate(ids):
+            if id not in known and UUID(id) not in visible:
+                message = f"There is no {noun} {id} that you can see."
+                raise NotFound(message, param=f"{prefix}{name}[{index}]")
+
+
+def _visible(principal: Principal, noun: str, ids: Sequence[str]) -> Collection[UUID]:
+    if not ids or noun == "workspace":
+        return principal.roles
+    model = Document if noun == "document" else DocumentCollection
+    return set(model.objects.addressable_by(principal).filter(pk__in=ids).values_list("pk", flat=True))
 
 
 # --- Deletion --------------------------------------------------------------------------------------------

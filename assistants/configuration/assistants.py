@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,8 @@ from accounts.audit.recording import record
 from accounts.models import AuditAction
 from accounts.principal import Principal
 from accounts.roles import Role
-from assistants.configuration.resolving import visible_assistant
-from assistants.configuration.settings import AssistantSettings
+from assistants.configuration.resolving import version_of, visible_assistant
+from assistants.configuration.settings import AssistantSettings, read_settings
 from assistants.conversations import require_scope_visible
 from assistants.models import Assistant, AssistantVersion, Visibility
 from core.errors import Conflict, Forbidden, ValidationError
@@ -72,7 +73,7 @@ def change_assistant(
     # Who hands an own assistant to the workspace must be its admin, and the other way round.
     _require_changeable(principal, assistant)
     if settings is not None:
-        _check(principal, settings)
+        _check(principal, settings, _stored_scope(assistant))
         assistant.version += 1
         _add_version(principal, assistant, settings)
     _save(assistant)
@@ -92,10 +93,14 @@ def _require_changeable(principal: Principal, assistant: Assistant) -> None:
         raise Forbidden("An assistant of a workspace is changed by its admins, another one by who made it.")
 
 
-def _check(principal: Principal, settings: AssistantSettings) -> None:
-    require_scope_visible(principal, settings.scope.as_column(), "settings.scope.")
+def _check(principal: Principal, settings: AssistantSettings, kept: Mapping[str, Any] | None = None) -> None:
+    require_scope_visible(principal, settings.scope.as_column(), "settings.scope.", kept)
     if not are_web_tools_offered() and any(tool.startswith("web_") for tool in settings.tools):
         raise ValidationError("This installation does not search the web.", param="settings.tools")
+
+
+def _stored_scope(assistant: Assistant) -> Mapping[str, Any]:
+    return read_settings(version_of(assistant, assistant.version).settings).scope.as_column()
 
 
 def _add_version(principal: Principal, assistant: Assistant, settings: AssistantSettings) -> None:

@@ -15,6 +15,7 @@ from assistants.configuration.settings import AssistantSettings, AssistantWeb, r
 from assistants.models import Assistant, AssistantVersion, Binding, Visibility
 from assistants.pages.fields import shown_fields
 from assistants.pages.words import setting_in_words
+from assistants.search_scope import SearchScope
 from core.llm.registry import PROVIDERS
 from kb.models import DocumentCollection
 from tests.conftest import Cast
@@ -111,9 +112,19 @@ def test_what_the_reader_cannot_see_is_neither_shown_nor_dropped(
     page = alice.get(reverse("assistant", args=[guide.pk])).content.decode()
     assert "charlies-plan.pdf" not in page
     assert "Charlie&#x27;s plans" not in page
-    # Refused rather than widened.
-    assert send(alice, guide, instructions="New") == 400
-    assert newest(guide).scope.collection_ids == [collection.pk]
+    assert send(alice, guide, documents=[str(document.pk)], instructions="New") == 302
+    found = newest(guide)
+    assert (found.instructions, found.scope) == ("New", SearchScope.model_validate(scope))
+
+
+def test_what_the_reader_cannot_see_is_not_put_in(alice: Client, people: Cast, guide: Assistant) -> None:
+    theirs = people.charlie.personal_workspace
+    document = indexed_document(theirs, "Wind power.")
+    collection = DocumentCollection.unscoped.create(workspace=theirs, name="Charlie's plans")
+    assert send(alice, guide, documents=[str(document.pk)]) == 400
+    assert send(alice, guide, collections=[str(collection.pk)]) == 400
+    assert send(alice, guide, workspaces=[str(theirs.pk)]) == 400
+    assert guide.version == 1
 
 
 def test_a_document_that_is_gone_is_not_dropped_in_silence(
@@ -121,11 +132,13 @@ def test_a_document_that_is_gone_is_not_dropped_in_silence(
 ) -> None:
     """Without it the scope would be all documents."""
     document = indexed_document(people.team, "Solar power.")
-    send(alice, guide, documents=[str(document.pk)])
+    document_id = document.pk
+    send(alice, guide, documents=[str(document_id)])
     document.delete()
     page = alice.get(reverse("assistant", args=[guide.pk])).content.decode()
     assert "A document that is gone" in page
-    assert send(alice, guide, documents=[str(document.pk)], instructions="New") == 400
+    assert send(alice, guide, documents=[str(document_id)], instructions="New") == 302
+    assert newest(guide).scope.document_ids == [document_id]
     assert send(alice, guide, instructions="New") == 302
     assert newest(guide).scope.document_ids is None
 

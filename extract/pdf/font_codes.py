@@ -1,7 +1,8 @@
 r"""What old fonts of TeX give otherwise than as characters: ligatures, quotation marks, letters with accents.
 
 Fonts without a table of characters give their codes: “in\x1duence”. MuPDF takes these for white space, so the
-word would be parted, and the letters lost. Accents are drawn over their letters: “sol´eno¨ıde”.
+word would be parted, and the letters lost. Accents are drawn over their letters: “sol´eno¨ıde”. Glyphs of
+drawn fonts are named after their codes, “a65” for A. Dingbats have such names, too: Ghostscript makes it ❆.
 """
 
 from __future__ import annotations
@@ -31,6 +32,20 @@ OT1 = {"\x0b": "ff", "\x0c": "fi", "\x0d": "fl", "\x0e": "ffi", "\x0f": "ffl"}
 T1_LIGATURES = re.compile(r"(?<=[^\W\d_])[\x1b-\x1f]|[\x1b-\x1f](?=[^\W\d_])")
 OT1_LIGATURES = re.compile(r"(?<=[^\W\d_])[\x0b-\x0f]|[\x0b-\x0f](?=[^\W\d_])")
 CODES = re.compile(r"[\x0b-\x1f]")
+DINGBATS = (
+    "✁✂✄☎✆✝✞✟✠✡☛☞✌✍✎✏✑✒✓✔✕✖✗✘✙✚✛✜✢✣✤✥✦✧★✩✪✫✬✭✮✯✰✱✲✳✴✵✶✷✸✹"
+    "✺✻✼✽✾✿❀❁❂❃❄❅❆❇❈❉❊❋●❍■❏❑▲▼◆❖ ◗❘❙❚❯❱❲❳❨❩❬❭❪❫❴❵❛❜❝❞❡❢❣❤"
+    "✐❥❦❧♠♥♦♣    ✉✈✇①②③④⑤⑥⑦⑧⑨⑩❶❷❸❹❺❻❼❽❾❿➀➁➂➃➄➅➆➇➈➉➊➋➌➍➎➏➐"
+    "➑➒➓➔→➣↔↕➙➛➜➝➞➟➠➡➢➤➥➦➧➨➩➫➭➯➲➳➵➸➺➻➼➽➾➚➪➶➹➘➴➷➬➮➱✃❐❒❮❰"
+)
+"""The characters of the glyphs a1 to a206; blanks for those that are none (Adobe's list zapfdingbats.txt)."""
+CODE_OF = {character: chr(code) for code, character in enumerate(DINGBATS, start=1) if character != " "}
+DINGBAT = re.compile(rf"[{''.join(CODE_OF)}]")
+IN_WORD = re.compile(rf"(?<=[{''.join(CODE_OF)}A-Za-z])[{''.join(CODE_OF)}](?=[{''.join(CODE_OF)}A-Za-z])")
+# Dingbats rate, list and count things; text has vowels.
+VOWELS, FEWEST_VOWELS = {dingbat for dingbat, code in CODE_OF.items() if code in "aeio"}, 3
+# TeX's blanks are at least so wide, in sizes of the type. MuPDF finds none between dingbats.
+BLANK = 0.18
 # Accents that stand alone, and those that go with a letter.
 ACCENTS = {
     "`": "\u0300",
@@ -56,9 +71,11 @@ Word = tuple[float, float, float, float, str, int, int, int]
 
 
 def has_codes(content: dict[str, Any]) -> bool:
-    """Whether the dictionary of a page holds ligatures as codes, or accents apart from their letters."""
-    lines = ("".join(span["text"] for span in line["spans"]) for line in _lines(content))
-    return any(BESIDE_LETTER.search(text) or (CODES.search(text) and _encoding(text)) for text in lines)
+    """Whether a page's dictionary holds codes in place of characters, or accents apart from their letters."""
+    lines = ["".join(span["text"] for span in line["spans"]) for line in _lines(content)]
+    return _are_dingbats_letters(lines) or any(
+        BESIDE_LETTER.search(text) or (CODES.search(text) and _encoding(text)) for text in lines
+    )
 
 
 def decode(content: dict[str, Any]) -> tuple[dict[str, Any], list[Word]]:
@@ -66,6 +83,9 @@ def decode(content: dict[str, Any]) -> tuple[dict[str, Any], list[Word]]:
 
     `content` is MuPDF's dictionary with each character; its spans get their texts.
     """
+    lines = ["".join(char["c"] for char in _chars(line)) for line in _lines(content)]
+    if _are_dingbats_letters(lines):
+        _put_codes(content)
     everything = "".join(char["c"] for line in _lines(content) for char in _chars(line))
     encoding = _encoding(everything) or {}
     words: list[Word] = []
@@ -92,6 +112,29 @@ def _lines(content: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _chars(line: dict[str, Any]) -> list[dict[str, Any]]:
     return [char for span in line["spans"] for char in span["chars"]]
+
+
+def _are_dingbats_letters(lines: Iterable[str]) -> bool:
+    """Whether most dingbats of a page stand within words, vowels among them."""
+    text = "\n".join(lines)
+    in_words = IN_WORD.findall(text)
+    return len(VOWELS & {*in_words}) >= FEWEST_VOWELS and 2 * len(in_words) > len(DINGBAT.findall(text))
+
+
+def _put_codes(content: dict[str, Any]) -> None:
+    """Put the codes in place of the dingbats, and blanks where there are gaps."""
+    for line in _lines(content):
+        end = None
+        for span in line["spans"]:
+            chars = []
+            for char in span["chars"]:
+                char["c"] = CODE_OF.get(char["c"], char["c"])
+                left, top, right, bottom = char["bbox"]
+                if end is not None and left - end > BLANK * span["size"]:
+                    chars.append({"c": " ", "bbox": (end, top, left, bottom)})
+                end = right
+                chars.append(char)
+            span["chars"] = chars
 
 
 def _encoding(text: str) -> dict[str, str] | None:

@@ -50,7 +50,13 @@ TOWN = re.compile(r"[^\W\d_][\w. -]{1,40}, [A-Z]\.?[A-Z]\.? \d{5}(-\d{4})?")
 # A line of a program or an option; whole sentences; a line that a bibliography parts within a word.
 CODE = re.compile(r"[\\{}]|\A--?\w")
 SENTENCES = re.compile(r"[^\W\d_]{4}[.]\s++[^\W\d_]")
+# An entry of an index: “Lamps, 7, 44–46”.
+IN_INDEX = re.compile(r",\s\d{1,3}(?:[–-]\d{1,3})?\Z")
 LEADING_DOTS = re.compile(r"(?:[.…]\s?){4}")
+# “Output: a table.”
+LABELLED = re.compile(r"(?:\S++\s){0,2}\S++(?<=:)\s")
+SIGN = re.compile(r"[∀-⋿=±×÷¬]")
+WORD = re.compile(r"[^\W\d_]{3}")
 PARTED = re.compile(r"[^\W\d_]-\Z")
 # Between the words of a numbered title there is less room, in type sizes.
 WIDE_GAP = 2.0
@@ -108,6 +114,7 @@ def is_sentence(element: Element) -> bool:
         and text.endswith(".")
         and text[:1].isupper()
         and not COMMENT.match(text)
+        and not LABELLED.match(text)
         and len(line_boxes(element)) <= SENTENCE_LINES
     )
 
@@ -118,15 +125,15 @@ def same_row(left: Box, right: Box) -> bool:
 
 
 def _has_words(text: str) -> bool:
-    """Whether a text has letters enough, and is neither a date nor a remark nor a page's number."""
-    if sum(map(str.isalpha, text)) < FEWEST_LETTERS:
+    """Whether a text has letters enough, and is neither a formula, a date, a remark nor a page's number."""
+    if sum(map(str.isalpha, text)) < FEWEST_LETTERS or (SIGN.search(text) and not WORD.search(text)):
         return False
     return not any(form.fullmatch(text) for form in (ADVICE, DATE, IN_BRACKETS, PAGE_IN_ROMAN))
 
 
 def _is_no_title(text: str) -> bool:
-    """Whether a text without a number is an address, authors with marks, a program, or sentences."""
-    if any(form.search(text) for form in (ADDRESS, CODE, SENTENCES)):
+    """Whether a text without a number is an address, authors with marks, a program, sentences, an entry."""
+    if any(form.search(text) for form in (ADDRESS, CODE, SENTENCES, IN_INDEX)):
         return True
     return len(NOTE_MARKS.findall(text)) > 1
 

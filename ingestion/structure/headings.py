@@ -175,10 +175,13 @@ class _Candidates(Surroundings):
         return False
 
     def is_keyword(self, at: int) -> bool:
-        """Whether a single word in small letters leads to no paragraph: “else” in a program."""
-        text = self.elements[at].text
+        """Whether a text in small letters leads to no paragraph: “else” in a program, a plot's title.
+
+        On the first page it may be the title of all.
+        """
         is_larger = Type.of(self.elements[at]).size >= LARGER * self.running(at).size
-        return text[:1].islower() and " " not in text and not is_larger and not self.heads(at)
+        is_title = is_larger and self.pages[at] == self.pages[0]
+        return self.elements[at].text[:1].islower() and not is_title and not self.heads(at)
 
     def goes_on(self, at: int) -> bool:
         """Whether a text at the end of its page is continued by a small letter on the next one."""
@@ -205,14 +208,17 @@ class _Candidates(Surroundings):
             if ABSTRACT.fullmatch(text):
                 end = len(below)
                 break
-            if self.pages[at] != self.pages[0] or sure_label(text):
+            if self.pages[at] != self.pages[0] or (sure_label(text) and not DATED.search(text)):
                 break
             if self.is_running(at) and len(text) >= PARAGRAPH_CHARS:
                 break
             if self.elements[at].kind is Kind.PARAGRAPH:
                 below.append(at)
                 end = len(below) if self.is_authored(at) else end
-        is_placed = all(self.is_in_middle(at) or self.ends_with(at, title) for at in below[:end])
+        is_placed = all(
+            self.is_in_middle(at) or self.is_centred_with(at, title) or self.ends_with(at, title)
+            for at in below[:end]
+        )
         return set(below[:end]) if is_placed and end <= MOST_BELOW_TITLE else set()
 
     def is_authored(self, at: int) -> bool:

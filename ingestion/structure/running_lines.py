@@ -13,9 +13,10 @@ from extract.base import Element, Kind
 from ingestion.structure.places import first_place_on_page, line_boxes
 from ingestion.structure.typography import Typography
 
-# They stand in this share of the page's height, at the same height within so many points. They occur on at
-# least FEWEST pages, and on PAGES_SHARE of all pages up to ENOUGH.
-MARGIN = 0.12
+# They stand in this share of the page's height, or in a larger one if no line stands further out, at the same
+# height within so many points. They occur on at least FEWEST pages, and on PAGES_SHARE of all pages up to
+# ENOUGH.
+MARGIN, OUTERMOST_MARGIN = 0.12, 0.2
 SAME_HEIGHT = 6.0
 FEWEST, PAGES_SHARE, ENOUGH = 3, 0.1, 10
 LARGE = 1.12
@@ -33,14 +34,17 @@ def mark_running_lines(elements: Sequence[Element]) -> list[Element]:
     """Mark page numbers, and what stands at one place of many pages (digits ignored), as header or footer."""
     places = [first_place_on_page(element) for element in elements]
     size = Typography.of(element for element in elements if element.kind is Kind.PARAGRAPH).whole.size
-    keys = [_running_key(element, place, size) for element, place in zip(elements, places, strict=True)]
+    outermost = _outermost(elements, places)
+    keys = [
+        _running_key(element, place, size, OUTERMOST_MARGIN if at in outermost else MARGIN)
+        for at, (element, place) in enumerate(zip(elements, places, strict=True))
+    ]
     pages_with: defaultdict[Key, set[int]] = defaultdict(set)
     for key, place in zip(keys, places, strict=True):
         if key and place:
             pages_with[key].add(place.page.number)
     page_count = len({place.page.number for place in places if place})
     enough = min(max(FEWEST, PAGES_SHARE * page_count), ENOUGH)
-    outermost = _outermost(elements, places)
     running = {
         *_page_numbers(elements, size, outermost, enough),
         *_changing_lines(elements, keys, outermost, enough),
@@ -100,14 +104,14 @@ def _changing_lines(
             yield from (at for at, _ in lines)
 
 
-def _running_key(element: Element, place: OnPage | None, running_size: float) -> Key | None:
+def _running_key(element: Element, place: OnPage | None, running_size: float, margin: float) -> Key | None:
     """Return the key that an element shares with its repetitions, None outside the margins."""
     if place is None or element.kind is not Kind.PARAGRAPH:
         return None
     height = place.page.height
     boxes = [line.box for line in element.located.boxes()]
     above, below = max(box.y2 for box in boxes), min(box.y1 for box in boxes)
-    if above > MARGIN * height and below < (1 - MARGIN) * height:
+    if above > margin * height and below < (1 - margin) * height:
         return None
     # Large type with a number is a heading: “Version 4.6.1” stands at the top of many pages.
     is_large = (element.font_size or 0.0) >= LARGE * running_size

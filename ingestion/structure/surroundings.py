@@ -170,6 +170,11 @@ class Surroundings:
         one, two = (max(box.x2 for box in line_boxes(self.elements[each])) for each in (at, other))
         return abs(one - two) <= SAME_EDGE
 
+    def is_centred_with(self, at: int, other: int) -> bool:
+        """Whether each line of two elements has one middle, that of the page or another."""
+        one, *others = (box.x1 + box.x2 for each in (other, at) for box in line_boxes(self.elements[each]))
+        return all(abs(one - middle) <= SAME_MIDDLE for middle in others)
+
     def is_cell(self, at: int) -> bool:
         """Whether other short texts stand beside it: a cell of a table that was not taken for one."""
         if sure_label(self.elements[at].text):

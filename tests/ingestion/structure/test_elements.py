@@ -51,6 +51,16 @@ def test_lines_at_the_same_place_of_many_pages_are_running_heads_and_feet() -> N
     assert [e.text for e in found if e.kind is Kind.PAGE_FOOTER] == [f"Page {n} of 9" for n in range(1, 6)]
 
 
+def test_running_heads_of_chapters_stand_where_nothing_stands_above_them() -> None:
+    """They name the chapter on one side and the section on the other, and are numbered as headings are."""
+    heads = {1: ("Chapter 1. Lamps", "1.1 Wicks"), 2: ("Chapter 2. Towers", "2.1 Stairs")}
+    pages = [
+        [typed(heads[1 + n // 4][n % 2], y=100, page=n + 1, italic=True), *body(n + 1)] for n in range(8)
+    ]
+    found = structure_elements([element for page in pages for element in page])
+    assert len([each for each in found if each.kind is Kind.PAGE_HEADER]) == 8
+
+
 def test_lines_that_count_pages_wherever_they_stand() -> None:
     """The last line of a page that holds little stands far from the margin."""
     pages = [

@@ -118,6 +118,8 @@ NONE = {
     "a line of a program": typed("2273 \\newcommand\\lamp{", size=12),
     "an entry of contents": typed("3.1 The lamp . . . . . . 29"),
     "a line that ends within a word": typed("Keeper A (2017). The Lamps of the Foun-", italic=True),
+    "an entry of an index": typed("LAMP, 7, 44–46", size=12),
+    "a formula": typed("1 a1|x 1 a1 = x⊤(δ − α), a1 ∈ [0, 1]m", size=12),
     "a label in a drawing": typed("Lantern", size=11.5, x=400),
 }
 
@@ -142,6 +144,12 @@ def test_the_title_of_a_plot_is_none() -> None:
     assert [text for _, text in headings(*lines)] == ["Towers"]
 
 
+def test_the_title_of_a_plot_in_small_letters_is_none() -> None:
+    title = typed("Lamps of the coast", size=22, y=60)
+    plot = [*body(1), typed("lamps and wicks", size=18, page=2, y=60), typed("1890 1900", page=2, y=90)]
+    assert titles([title, *plot], section("Towers", bold=True)) == ["Lamps of the coast", "Towers"]
+
+
 def middle(text: str, y: float, size: float = 12) -> Element:
     """Return a line in the middle of the page."""
     width = 0.5 * size * sum(map(len, text.split())) + 3 * (len(text.split()) - 1)
@@ -152,6 +160,8 @@ def test_what_stands_below_the_title_of_a_paper_are_no_headings() -> None:
     title = [middle("On the keeping of lamps", 60, 18), middle("Ada Keeper", 85)]
     dated = [*title, middle("University of the Sea", 100), typed("1 Towers", size=14, y=130)]
     assert [text for _, text in headings(*dated)] == ["On the keeping of lamps", "1 Towers"]
+    revised = [*title, middle("6 October 2006; revised in May", 100), typed("1 Towers", size=14, y=130)]
+    assert [text for _, text in headings(*revised)] == ["On the keeping of lamps", "1 Towers"]
     undated = [*title, typed("1 Towers", size=14, y=130)]
     assert "Ada Keeper" in [text for _, text in headings(*undated)]
 

@@ -5,7 +5,7 @@ rank ─▶ only in the documents named (`named_documents.py`), if any ─▶ + 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -19,7 +19,16 @@ from core.llm.payment import Payment
 from kb.models import Document, Status
 from kb.scheduled_deletion import NOT_MARKED
 from search.companions import with_companions
-from search.named_documents import documents_named, names_report, series_of
+from search.contexts import context_of_chunk
+from search.generation.extractive.courses import own_figure
+from search.generation.extractive.lines import LINES, lines_named
+from search.named_documents import (
+    asks_for_course,
+    documents_named,
+    names_report,
+    reports_of_series,
+    series_of,
+)
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, RankingSettings, rank
 
 LOOKED_AT = 20
@@ -46,6 +55,11 @@ def find(
     """Return at most `limit` chunks for a question; `payment` pays for the reranker, if that costs money."""
     ranking = rank(principal, question, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     names = _names(principal, question, ranking.results)
+    if asks_for_course(question.text):
+        reports = reports_of_series(question.text, names)[-limit:]
+        through = list(_through(principal, question, reports, settings, payment))
+        if len(through) > 1:
+            return Found(replace(ranking, results=through), is_certain=True)
     named = documents_named(question.text, names)
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
@@ -56,6 +70,28 @@ def find(
     return Found(replace(ranking, results=results), is_certain)
 
 
+def _through(
+    principal: Principal,
+    question: Question,
+    reports: Sequence[UUID],
+    settings: RankingSettings,
+    payment: Payment,
+) -> Iterator[RankedChunk]:
+    """Yield of each report the best chunk that has the figure asked for, if it has one."""
+    lines = [LINES[key] for key, _ in lines_named(question.text)]
+    statements = [f"consolidated {line.kind}, {line.label}" for line in lines]
+    for report in reports:
+        asked = replace(question, text=", ".join([question.text, *statements]), document_ids=(report,))
+        # One of many rankings: the reader itself tells which of them has the figure.
+        steps = replace(settings, rerank=0.0)
+        found = rank(principal, asked, limit=LOOKED_AT, settings=steps, payment=payment).results
+        for each in found:
+            context = context_of_chunk(1, each.chunk, each.chunk.document.name, each.score)
+            if own_figure(question.text, [context]) is not None:
+                yield each
+                break
+
+
 def _names(principal: Principal, question: Question, found: Sequence[RankedChunk]) -> dict[UUID, str]:
     """Return the names of the documents found, best ones first, then of those called like them.
 
@@ -63,7 +99,7 @@ def _names(principal: Principal, question: Question, found: Sequence[RankedChunk
     """
     names = {each.chunk.document_id: each.chunk.document.name for each in found}
     series = list(dict.fromkeys(filter(None, map(series_of, names.values()))))
-    if not names_report(question.text) or not series:
+    if not series or not (names_report(question.text) or asks_for_course(question.text)):
         return names
     called = reduce(or_, (Q(name__icontains=word) for word in series[:MOST_SERIES]))
     visible = Document.objects.restricted_to(principal).filter(

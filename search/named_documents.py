@@ -45,7 +45,17 @@ _LATEST = re.compile(
 )
 _PROPER = re.compile(r"(?<!\A)(?<![.?!]\s)(?<!\w)[A-ZÀ-ÖØ-Þ]\w+")
 """A word with a capital that begins no sentence."""
-_IN_TABLES = "three months"
+_COURSE = re.compile(
+    r"\b(?:over time|(?:over|across|through|throughout|in) (?:all |each of )?(?:the |these |its )?"
+    r"(?:(?:reported|fiscal|last|past|available|different) )?(?:quarters|periods|years|reports|filings)"
+    r"|(?:each|every) (?:quarter|period|year|report)|quarter by quarter|trend(?:s|ed|ing)?"
+    r"|über die (?:quartale|jahre|berichte)|im (?:zeit)?verlauf|au fil d(?:u temps|es \w+)"
+    r"|a lo largo d(?:el tiempo|e los \w+))\b",
+    re.IGNORECASE,
+)
+IN_TABLES = "three months"
+"""What columns of a quarter say."""
+MOST_REPORTS = 8
 _NOT_ENGLISH = re.compile("quartal|trimestre", re.IGNORECASE)
 _CHARS_BETWEEN = range(24)
 """A quarter and its year stand so near each other: “Q2 of fiscal 2024”."""
@@ -64,7 +74,7 @@ def documents_named(question: str, names: Mapping[UUID, str]) -> frozenset[UUID]
 
     Empty where it names no period or report, or one that no document is called after.
     """
-    periods = {document: period for document, name in names.items() if (period := _period_of(name))}
+    periods = {document: period for document, name in names.items() if (period := period_of(name))}
     of_company = [document for document in periods if _is_of_company(question, names[document])]
     if of_company:
         periods = {document: periods[document] for document in of_company}
@@ -83,9 +93,39 @@ def names_report(question: str) -> bool:
 
 def series_of(name: str) -> str:
     """Return the longest word of a name, which other reports of the series have; none without a period."""
-    if _period_of(name) is None:
+    if period_of(name) is None:
         return ""
     return max(_series(name.rpartition(".")[0] or name), key=len, default="")
+
+
+def asks_for_course(question: str) -> bool:
+    """Tell whether a question asks how something has gone on through several reports."""
+    return _COURSE.search(question) is not None
+
+
+def without_course(question: str) -> str:
+    """Return a question without the words that ask for a course."""
+    return _COURSE.sub(" ", question)
+
+
+def reports_of_series(question: str, names: Mapping[UUID, str]) -> list[UUID]:
+    """Return the latest reports of one series, the oldest first: of the company named, or of the best one.
+
+    `names` are those of documents, best ones first. Of each period there is one report; quarters and whole
+    years are different series.
+    """
+    reports = {document: name for document, name in names.items() if period_of(name)}
+    of_company = {id: name for id, name in reports.items() if _is_of_company(question, name)}
+    ours = of_company or reports
+    if not ours:
+        return []
+    first = next(iter(ours.values()))
+    by_period: dict[ReportPeriod, UUID] = {}
+    for document, name in ours.items():
+        period, is_alike = period_of(name), _series(name) == _series(first)
+        if period and is_alike and bool(period.quarter) == _is_quarterly(first):
+            by_period.setdefault(period, document)
+    return [by_period[period] for period in sorted(by_period)][-MOST_REPORTS:]
 
 
 def as_columns_say(question: str) -> str:
@@ -97,16 +137,21 @@ def as_columns_say(question: str) -> str:
     """
     if not names_report(question):
         return question
-    question = _LATEST.sub(lambda found: _IN_TABLES if "quarter" in found[0].casefold() else "", question)
+    question = _LATEST.sub(lambda found: IN_TABLES if "quarter" in found[0].casefold() else "", question)
     for form in _FORMS.values():
         question = form.sub("", question)
     question = _QUARTER.sub(
-        lambda found: found[0] if _NOT_ENGLISH.search(found[0]) else f"{found[0]} {_IN_TABLES}", question
+        lambda found: found[0] if _NOT_ENGLISH.search(found[0]) else f"{found[0]} {IN_TABLES}", question
     )
     return " ".join(question.split())
 
 
-def _period_of(name: str) -> ReportPeriod | None:
+def _is_quarterly(name: str) -> bool:
+    period = period_of(name)
+    return period is not None and period.quarter > 0
+
+
+def period_of(name: str) -> ReportPeriod | None:
     """Return the period that a document is called after: of “NVDA_2023Q1.pdf” the first quarter."""
     plain = name.replace("_", " ")
     years = [_year(found[0]) for found in _YEAR.finditer(plain)]

@@ -71,3 +71,25 @@ def test_a_report_is_named_that_was_not_among_the_first(
     first = Document.objects.restricted_to(bob).get(name="2023_Q1_ACME.pdf")
     assert found(Question(asked, document_ids=(first.pk,))) == {"2023_Q1_ACME.pdf"}
     assert found(Question(asked, workspace_ids=())) == set()
+
+
+@pytest.mark.django_db
+def test_a_course_takes_the_figure_of_each_report_of_the_series(cast: Cast, settings: Any) -> None:
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    table = "| (in millions) | Three Months Ended June {0}, 2023 |\n| --- | --- |\n| Net revenue | {0} |"
+    for quarter in (1, 2, 3):
+        name = f"2023_Q{quarter}_ACME.pdf"
+        texts = [LocatedText(SAYING.format(quarter)), LocatedText(table.format(quarter))]
+        stored_document(cast.team, name, name.encode(), texts)
+    annual = LocatedText(table.format(9))
+    stored_document(cast.team, "ACME_2022_10K.pdf", b"annual", [annual])
+    stored_document(cast.charlie.personal_workspace, "2023_Q4_ACME.pdf", b"theirs", [annual])
+    bob = principal_of_user(cast.bob)
+    found = find(bob, Question("How has ACME's revenue trended over time?"), limit=5, payment=UNRECORDED)
+    assert found.is_certain
+    chunks = [each.chunk for each in found.ranking.results]
+    assert [chunk.document.name for chunk in chunks] == [f"2023_Q{quarter}_ACME.pdf" for quarter in (1, 2, 3)]
+    assert all(chunk.text.startswith("|") for chunk in chunks)
+    # As many as an answer may use, the latest ones.
+    few = find(bob, Question("How has ACME's revenue trended over time?"), limit=2, payment=UNRECORDED)
+    assert [each.chunk.document.name[5:7] for each in few.ranking.results] == ["Q2", "Q3"]

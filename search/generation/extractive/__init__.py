@@ -19,6 +19,7 @@ from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
+from search.generation.extractive.courses import course
 from search.generation.extractive.measuring import measured
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import without_mark
@@ -54,7 +55,8 @@ def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     question = as_columns_say(asked.question)
     found: list[str] = []
     if not asked.unseen_names:
-        found = measured(question, asked.contexts) or computed(question, asked.contexts)
+        found = course(asked.question, asked.contexts) or measured(question, asked.contexts)
+        found = found or computed(question, asked.contexts)
         found = found or _quoted(question, asked.contexts, similarity)
     said = found or [nothing_found(asked)]
     if not asked.reflection:

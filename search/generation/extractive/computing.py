@@ -62,7 +62,7 @@ def operand_of(fact: TableFigure) -> Operand:
 
 def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -> list[TableFigure] | None:
     """Return the figures to compute with, in their order; None if any of them is missing or not sure."""
-    measures = _named(question, facts, asked.cues)
+    measures = rows_named(question, facts, asked.cues)
     if not measures:
         return None
     if asked.kind is not CalculationKind.RATIO and (
@@ -70,7 +70,7 @@ def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     ):
         wanted = [(measures[0], year) for year in _years(asked, measures[0], facts)]
     else:
-        if asked.before_whole is not None and not _named(asked.before_whole, facts, asked.cues):
+        if asked.before_whole is not None and not rows_named(asked.before_whole, facts, asked.cues):
             measures = measures[::-1]
         wanted = [(measure, asked.years[-1] if asked.years else "") for measure in measures]
     if not 2 <= len(wanted) <= MOST_OPERANDS or (
@@ -87,8 +87,10 @@ def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     return None
 
 
-def _named(question: str, facts: Sequence[TableFigure], cues: str) -> list[Name]:
-    """Return what a question names, in its order; the longest names first take their words.
+def rows_named(question: str, facts: Sequence[TableFigure], cues: str = "") -> list[Name]:
+    """Return the rows that a question names, in its order; the longest names first take their words.
+
+    `cues` are words of a question that belong to no row.
 
     “By what percentage did total revenue grow” does not name the row “Percentage of total revenue”. Lines of
     statements have other names in questions.
@@ -111,12 +113,12 @@ def _named(question: str, facts: Sequence[TableFigure], cues: str) -> list[Name]
                 places[at] = measure
     for key, match in lines_named(question):
         at = min(len(terms(question[: match.start()], language)) for _, language in known)
-        if at not in taken and (line := _measure_of_line(key, facts)) is not None:
+        if at not in taken and (line := line_of(key, facts)) is not None:
             places[at] = line
     return list(dict.fromkeys(places[at] for at in sorted(places)))
 
 
-def _measure_of_line(key: str, facts: Sequence[TableFigure]) -> Name | None:
+def line_of(key: str, facts: Sequence[TableFigure]) -> Name | None:
     """Return what a line of a statement is called here: “Total revenue” is the revenue of a question."""
     called = [(name, fact) for name in NAMES[key] for fact in facts if name.fullmatch(plain_name(fact.name))]
     return called[0][1].measure if called else None

@@ -46,6 +46,7 @@ _TALK = frozenset(
         " mention spend allocate invest high low level ratio margin measure times days percent percentage"
         " amount"
         " january february march april may june july august september october november december"
+        " consistent identify develop development change course total"
         " much many large big cuáles cuál fueron fue quels quelle était étaient"
         " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",
         "en",
@@ -75,7 +76,7 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         of_one = sorted(beside, key=lambda context: context.rank)
         facts = list(table_figures(of_one))
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
-        if is_stated or not _is_about(question, cue, of_one):
+        if is_stated or not is_about(question.replace(cue[0], " "), of_one):
             continue
         if found := _worked_out(measure, question, facts):
             return _formulas_and_rows(measure, found, question)
@@ -92,11 +93,14 @@ def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
     return any(plain_name(fact.name) == stated and fact.figure.value < 1000 for fact in facts)
 
 
-def _is_about(question: str, cue: re.Match[str], contexts: Sequence[Context]) -> bool:
-    """Tell whether all that a question says is said of the document: of another company nothing is told."""
-    first = _FIRST_SENTENCE.match(question.replace(cue[0], " "))
+def is_about(question: str, contexts: Sequence[Context], row: str = "") -> bool:
+    """Tell whether all that a question says, without the measure, is said of the document or of a row.
+
+    Of another company nothing is told.
+    """
+    first = _FIRST_SENTENCE.match(question)
     asked, language = language_of(question), contexts[0].language
-    about = [contexts[0].document_name]
+    about = [contexts[0].document_name, row]
     for context in contexts:
         about += [*context.headings, header_of(context.text)]
     known = {*terms(" ".join(about), language), *ABOUT_NOTHING, *_TALK}

@@ -27,6 +27,7 @@ HTML_TAG = re.compile(
     r"<(?:p|div|span|table|tr|td|body|head|h[1-6]|ul|ol|li|br|meta|img|b|i|strong|em|title|section)[\s/>]|<a\s",
     re.IGNORECASE,
 )
+ANY_TAG = re.compile(r"</?[a-z][a-z\d]{0,20}[\s/>]", re.IGNORECASE)
 XML_START = re.compile(r"(<\?xml\s|<!DOCTYPE\s|<[A-Za-z_][\w:.-]*(\s+[\w:.-]+\s*=\s*[\"'][^<]*?)?\s*/?>)")
 
 ATX = re.compile(r" {0,3}#{1,6} +\S")
@@ -68,6 +69,8 @@ def sniff_text(text: str, promised: str | None, *, is_whole: bool) -> str:
         ("eml", is_mail),
         ("json", is_json),
         ("html", is_html),
+        # A piece of a web page may begin with any tag, or with words.
+        ("html", lambda text: promised == "html" and ANY_TAG.search(text) is not None),
         ("xml", is_xml),
     ):
         if recognises(text):

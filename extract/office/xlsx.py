@@ -44,14 +44,24 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         with warnings.catch_warnings(), transitional(archive, path) as file:
             # openpyxl warns about styles and extensions that it leaves out; none of them is text.
             warnings.simplefilter("ignore")
-            yield from _workbook(file, request)
+            if (workbook := _opened(file)) is not None:
+                yield from _workbook(workbook, request)
+                return
+    if request.pictures:
+        raise Corrupted
+    # Some programs name parts that they do not write. Excel does not mind, and nor does calamine.
+    yield from binary_sheets.read_workbook(path, request, "xlsx")
 
 
-def _workbook(file: BinaryIO, request: Request) -> Iterator[Finding]:
+def _opened(file: BinaryIO) -> Any:
+    """Return the workbook, or None if openpyxl can't open it."""
     try:
-        workbook = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-    except DAMAGED as error:
-        raise Corrupted from error
+        return load_workbook(file, read_only=True, data_only=True, keep_links=False)
+    except DAMAGED:
+        return None
+
+
+def _workbook(workbook: Any, request: Request) -> Iterator[Finding]:
     try:
         visible = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
         yield from _sheets(workbook, visible, request)

@@ -296,6 +296,24 @@ def test_strict_workbooks(tmp_path: Path) -> None:
     assert found.texts(Kind.TABLE) == ["| Name | Age |\n| --- | --- |\n| Ann | 31 |"]
 
 
+def test_a_workbook_may_name_a_part_that_it_lacks(tmp_path: Path) -> None:
+    """Some programs name a table of texts though all texts stand in their cells."""
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, {"in_memory": True, "constant_memory": True}) as book:
+        sheet = book.add_worksheet("Oil")
+        sheet.write_row(0, 0, ["Name", "Age"])
+        sheet.write_row(1, 0, ["Ann", 31])
+    with zipfile.ZipFile(buffer) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    del members["xl/sharedStrings.xml"]
+    relations = "xl/_rels/workbook.xml.rels"
+    members[relations] = re.sub(rb"<Relationship [^>]*sharedStrings[^>]*>", b"", members[relations])
+    assert b"sharedStrings" in members["[Content_Types].xml"]
+    assert read_bytes(tmp_path, zipped(members)).texts(Kind.TABLE) == [
+        "| Name | Age |\n| --- | --- |\n| Ann | 31 |"
+    ]
+
+
 def test_what_the_reader_of_binary_workbooks_can_not_do_is_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -43,6 +45,8 @@ from accounts.models import User
 people = [User.objects.create_user(f"person{number}@example.org") for number in range(%d)]
 print(json.dumps([create_key(person, "crowd", scopes=["read", "write"])[1] for person in people]))
 """
+# An entry of the log begins with its time.
+FAULT = re.compile(r"Internal Server Error: [^\n]*\n(.*?)(?=\n\d{4}-\d\d-\d\d |\Z)", re.DOTALL)
 SERVICES = ("primary", "replica", "cache", "store")
 
 
@@ -120,6 +124,11 @@ class Host:
             command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=True
         )
         return json.loads(done.stdout.splitlines()[-1])
+
+    def faults(self) -> Counter[str]:
+        """Count the requests that its web servers answered with 500, by the last line of the traceback."""
+        log = (self.folder / "log").read_text(errors="replace")
+        return Counter(each[1].rstrip().rpartition("\n")[2][:200] for each in FAULT.finditer(log))
 
     def _answers(self) -> bool:
         try:

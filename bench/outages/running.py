@@ -65,6 +65,10 @@ def keeps_its_promises(minutes: float, people: int, pause: float, every: float, 
         waited = wait_until_quiet(made)
         asyncio.run(settled(persons))
         doctor = made.hosts[0].manage("doctor", "--json")
+        faults = sum((host.faults() for host in made.hosts), Counter[str]())
+        print(
+            "Answered with 500:", *(f"{count} × {line}" for line, count in faults.most_common()), sep="\n  "
+        )
         return report(persons, failures, memory, waited, doctor.stdout or doctor.stderr)
 
 

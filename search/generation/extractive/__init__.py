@@ -20,6 +20,7 @@ from search.generation.base import GenerationRequest, GenerationUsage, Generator
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
+from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measuring import measured
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import without_mark
@@ -56,7 +57,7 @@ def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     found: list[str] = []
     if not asked.unseen_names:
         found = course(asked.question, asked.contexts) or measured(question, asked.contexts)
-        found = found or computed(question, asked.contexts)
+        found = found or computed(question, asked.contexts) or issuer(question, asked.contexts)
         found = found or _quoted(question, asked.contexts, similarity)
     said = found or [nothing_found(asked)]
     if not asked.reflection:

@@ -171,6 +171,8 @@ class Person:
                     if reply.status_code < 500 and reply.status_code != httpx.codes.TOO_MANY_REQUESTS:
                         return reply
                     self.done[f"refused with {reply.status_code}"] += 1
+                    if reply.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
+                        self.done[f"{method} {path.partition('/')[0]}: {reply.text[:200]}"] += 1
                 except httpx.HTTPError:
                     self.done["not reached"] += 1
                 await asyncio.sleep(PAUSE_SECS)

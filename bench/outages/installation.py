@@ -45,8 +45,12 @@ from accounts.models import User
 people = [User.objects.create_user(f"person{number}@example.org") for number in range(%d)]
 print(json.dumps([create_key(person, "crowd", scopes=["read", "write"])[1] for person in people]))
 """
-# An entry of the log begins with its time.
-FAULT = re.compile(r"Internal Server Error: [^\n]*\n(.*?)(?=\n\d{4}-\d\d-\d\d |\Z)", re.DOTALL)
+# What went wrong with a request, up to the next entry of the log, which begins with its time.
+FAULT = re.compile(
+    r"(?:Internal Server Error: |Exception in ASGI application|[A-Z]{3,6} /\S* failed)[^\n]*\n"
+    r"(.*?)(?=\n\d{4}-\d\d-\d\d |\Z)",
+    re.DOTALL,
+)
 SERVICES = ("primary", "replica", "cache", "store")
 
 

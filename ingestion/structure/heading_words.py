@@ -54,7 +54,7 @@ SENTENCES = re.compile(r"[^\W\d_]{4}[.]\s++[^\W\d_]")
 IN_INDEX = re.compile(r",\s\d{1,3}(?:[–-]\d{1,3})?\Z")
 LEADING_DOTS = re.compile(r"(?:[.…]\s?){4}")
 # “Output: a table.”
-LABELLED = re.compile(r"(?:\S++\s){0,2}\S++(?<=:)\s")
+LABELLED = re.compile(r"(?:\S{1,40}+\s){0,2}\S{1,40}+(?<=:)\s")
 SIGN = re.compile(r"[∀-⋿=±×÷¬]")
 WORD = re.compile(r"[^\W\d_]{3}")
 PARTED = re.compile(r"[^\W\d_]-\Z")

@@ -22,7 +22,7 @@ ERRORS = ("core/errors.py", "extract/errors.py", "core/fetch/errors.py")
 """Their default messages are shown by pages, in the reader's language."""
 MODULE_SINGULAR, MODULE_PLURAL = {"t", "tNodes"}, {"tPlural"}
 ENGLISH_ONLY = (
-    "templates/500.html",
+    *("templates/500.html", "templates/503.html"),
     *("templates/admin/*", "templates/unfold/*", "templates/*/admin/*", "templates/*/admin_*.html"),
     *(
         "templates/locus/dashboard*.html",
@@ -31,7 +31,7 @@ ENGLISH_ONLY = (
     ),
     *("frontend/src/admin*.js", "frontend/src/reference.js"),
 )
-"""The admin panel, the API reference, a report of a benchmark, and the page that is shown after a fault."""
+"""The admin panel, the API reference, a report of a benchmark, and the pages that are shown after a fault."""
 _CALL = re.compile(r"""\b(gettext|ngettext|pgettext|npgettext|_)\(""")
 
 

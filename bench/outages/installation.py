@@ -45,6 +45,8 @@ from accounts.models import User
 people = [User.objects.create_user(f"person{number}@example.org") for number in range(%d)]
 print(json.dumps([create_key(person, "crowd", scopes=["read", "write"])[1] for person in people]))
 """
+# Which process has written a line.
+OF_PROCESS = re.compile(r"^\w+(?: \d+)? +│ ", re.MULTILINE)
 # What went wrong with a request, up to the next entry of the log, which begins with its time.
 FAULT = re.compile(
     r"(?:Internal Server Error: |Exception in ASGI application|[A-Z]{3,6} /\S* failed)[^\n]*\n"
@@ -131,7 +133,7 @@ class Host:
 
     def faults(self) -> Counter[str]:
         """Count the requests that its web servers answered with 500, by the last line of the traceback."""
-        log = (self.folder / "log").read_text(errors="replace")
+        log = OF_PROCESS.sub("", (self.folder / "log").read_text(errors="replace"))
         return Counter(each[1].rstrip().rpartition("\n")[2][:200] for each in FAULT.finditer(log))
 
     def _answers(self) -> bool:

@@ -30,6 +30,7 @@ from core.http.hosts import require_allowed_host
 from core.http.per_user import CLOSING
 from core.http.request_id import HEADER, begin_request
 from core.tracing import span, trace_of_headers
+from core.unavailable import as_unavailable
 from locus.door import cors
 from locus.door.bodies import LimitedBody, Message, Receive, content_length, rule_for
 from locus.door.metrics import RequestMetrics
@@ -99,11 +100,15 @@ class Door:
                 raise body.refusal
         except LocusError as error:
             await reply.refuse(error, receive)
-        except Exception:
-            logger.exception("%s %s failed", scope["method"], scope["path"])
+        except Exception as error:
+            # The door itself asks the database who sends an upload.
+            refusal = as_unavailable(error)
+            if refusal is None:
+                logger.exception("%s %s failed", scope["method"], scope["path"])
+                refusal = InternalError(details={"request_id": reply.request_id})
             if reply.has_started:
                 raise
-            await reply.refuse(InternalError(details={"request_id": reply.request_id}), receive)
+            await reply.refuse(refusal, receive)
 
     async def _websocket(
         self, scope: Scope, receive: Receive, send: Send, request_id: str, metrics: RequestMetrics

@@ -56,6 +56,28 @@ def test_programs_are_told_to_try_again() -> None:
     assert "Try again" in error["message"]
 
 
+def test_an_upload_is_told_so_before_django_sees_it() -> None:
+    status, error = run_without_services("""
+    import asyncio
+    from locus.asgi import application
+    sent = []
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+    async def send(message):
+        sent.append(message)
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+        "path": "/api/v1/documents", "raw_path": b"/api/v1/documents", "query_string": b"", "root_path": "",
+        "headers": [(b"host", b"localhost"), (b"authorization", b"Bearer kb_unknown")],
+        "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
+    }
+    asyncio.run(application(scope, receive, send))
+    body = b"".join(each.get("body", b"") for each in sent)
+    print(json.dumps([sent[0]["status"], json.loads(body)["error"]]))
+    """)
+    assert (status, error["code"]) == (503, "overloaded")
+
+
 def test_people_see_a_page_that_says_so() -> None:
     status, page, after = run_without_services("""
     from django.conf import settings

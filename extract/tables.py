@@ -11,7 +11,7 @@ from extract.base import Element, Kind
 EMPTY = LocatedText("")
 BAR = LocatedText("|")
 OWN_BAR = "\u2223"
-"""Stands for a bar within a cell and looks like it: “(1 | g)” would be two cells. Words keep their lengths."""
+"""Stands for a bar within a cell and looks like it: “(1 | g)” would be two cells. It has the same length."""
 
 
 def table_element(grid: Sequence[Sequence[LocatedText]]) -> Element:

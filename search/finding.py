@@ -59,7 +59,9 @@ def find(
         reports = reports_of_series(question.text, names)[-limit:]
         through = list(_through(principal, question, reports, settings, payment))
         if len(through) > 1:
-            return Found(replace(ranking, results=through), is_certain=True)
+            told = {each.chunk.pk for each in through}
+            others = [each for each in ranking.results if each.chunk.pk not in told]
+            return Found(replace(ranking, results=[*through, *others][:limit]), is_certain=True)
     named = documents_named(question.text, names)
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
@@ -87,7 +89,7 @@ def _through(
         found = rank(principal, asked, limit=LOOKED_AT, settings=steps, payment=payment).results
         for each in found:
             context = context_of_chunk(1, each.chunk, each.chunk.document.name, each.score)
-            if own_figure(question.text, [context]) is not None:
+            if own_figure(question.text, context) is not None:
                 yield each
                 break
 

@@ -11,7 +11,7 @@ be said of the reports. A report without a sure figure is left out; of one repor
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from core.text.analysis import terms
@@ -42,17 +42,22 @@ def course(question: str, contexts: Sequence[Context]) -> list[str]:
     if not asks_for_course(question):
         return []
     reports = sorted((each for each in contexts if period_of(each.document_name)), key=_period)
-    found = [own_figure(question, list(beside)) for _, beside in groupby(reports, _period)]
+    found = [_best_figure(question, beside) for _, beside in groupby(reports, _period)]
     sure = [figure for figure in found if figure is not None]
     return list(rows_behind(sure)) if len(sure) >= FEWEST else []
 
 
-def own_figure(question: str, contexts: Sequence[Context]) -> TableFigure | None:
-    """Return the latest figure of the row that a question names, in tables of one report.
+def _best_figure(question: str, contexts: Iterable[Context]) -> TableFigure | None:
+    """Return the figure of the first context, in the order of rank, that has it for sure."""
+    return next(filter(None, (own_figure(question, context) for context in contexts)), None)
+
+
+def own_figure(question: str, context: Context) -> TableFigure | None:
+    """Return the latest figure of the row that a question names, in a table of a report.
 
     None if there is none, or if it is not sure which one is meant.
     """
-    facts = [fact for fact in table_figures(contexts) if not _CHANGE.search(fact.cell.column)]
+    facts = [fact for fact in table_figures([context]) if not _CHANGE.search(fact.cell.column)]
     asked = without_course(question)
     row = _row_named(asked, facts)
     of_row = [fact for fact in facts if fact.measure == row and len(fact.years) == 1]
@@ -63,10 +68,10 @@ def own_figure(question: str, contexts: Sequence[Context]) -> TableFigure | None
         return None
     for _, match in reversed(lines_named(asked)):
         asked = asked[: match.start()] + asked[match.end() :]
-    if not is_about(asked, contexts, of_row[0].name):
+    if not is_about(asked, [context], of_row[0].name):
         return None
     year = max(max(fact.years) for fact in of_row)
-    period = period_of(contexts[0].document_name)
+    period = period_of(context.document_name)
     words = words_of(f"{asked} {IN_TABLES}" if period and period.quarter else asked)
     return only_sure([fact for fact in of_row if year in fact.years], words)
 

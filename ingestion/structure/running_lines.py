@@ -13,9 +13,9 @@ from extract.base import Element, Kind
 from ingestion.structure.places import first_place_on_page, line_boxes
 from ingestion.structure.typography import Typography
 
-# They stand in this share of the page's height, or in a larger one if no line stands further out, at the same
-# height within so many points. They occur on at least FEWEST pages, and on PAGES_SHARE of all pages up to
-# ENOUGH.
+# They stand in this share of the page's height, or, as a line alone, in a larger one if no other stands
+# further out, at the same height within so many points. They occur on at least FEWEST pages, and on
+# PAGES_SHARE of all pages up to ENOUGH.
 MARGIN, OUTERMOST_MARGIN = 0.12, 0.2
 SAME_HEIGHT = 6.0
 FEWEST, PAGES_SHARE, ENOUGH = 3, 0.1, 10
@@ -36,7 +36,9 @@ def mark_running_lines(elements: Sequence[Element]) -> list[Element]:
     size = Typography.of(element for element in elements if element.kind is Kind.PARAGRAPH).whole.size
     outermost = _outermost(elements, places)
     keys = [
-        _running_key(element, place, size, OUTERMOST_MARGIN if at in outermost else MARGIN)
+        _running_key(
+            element, place, size, OUTERMOST_MARGIN if at in outermost and _is_line(element) else MARGIN
+        )
         for at, (element, place) in enumerate(zip(elements, places, strict=True))
     ]
     pages_with: defaultdict[Key, set[int]] = defaultdict(set)
@@ -121,6 +123,12 @@ def _running_key(element: Element, place: OnPage | None, running_size: float, ma
         return None
     text = element.text if is_large else re.sub(r"\d+", "#", element.text)
     return text, round(boxes[0].y1 / SAME_HEIGHT)
+
+
+def _is_line(element: Element) -> bool:
+    """Whether an element is one line, perhaps in parts: the first paragraph of many pages may be the same."""
+    tops = [box.y1 for box in line_boxes(element)]
+    return len(element.text) <= COUNTING_CHARS and max(tops) - min(tops) < SAME_HEIGHT
 
 
 def _is_above(place: OnPage) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.locations import LocatedText
 from extract.base import Element, Kind
 from ingestion.structure.elements import structure_elements
-from tests.ingestion.structure.lines_of_type import body, typed
+from tests.ingestion.structure.lines_of_type import BODY, body, typed
 
 
 def kinds(*elements: Element) -> list[tuple[Kind, int | None]]:
@@ -59,6 +59,12 @@ def test_running_heads_of_chapters_stand_where_nothing_stands_above_them() -> No
     ]
     found = structure_elements([element for page in pages for element in page])
     assert len([each for each in found if each.kind is Kind.PAGE_HEADER]) == 8
+
+
+def test_paragraphs_at_the_top_of_many_pages_stay() -> None:
+    pages = [[typed(f"{BODY} {BODY}", y=100, page=n), typed("The end.", y=300, page=n)] for n in range(1, 6)]
+    found = structure_elements([element for page in pages for element in page])
+    assert {each.kind for each in found if each.text.startswith(BODY)} == {Kind.PARAGRAPH}
 
 
 def test_lines_that_count_pages_wherever_they_stand() -> None:

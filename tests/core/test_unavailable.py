@@ -25,6 +25,9 @@ from tests.testing.paths import ROOT
 PREPARED = """
 import json, django
 django.setup()
+from django.db import connection
+# Otherwise each request waits half a minute for a connection.
+connection.pool.timeout = 0.5
 from django.test import Client
 client = Client(raise_request_exception=False, headers={"host": "localhost"})
 """

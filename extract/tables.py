@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from core.locations import LocatedText
 from extract.base import Element, Kind
 
 EMPTY = LocatedText("")
 BAR = LocatedText("|")
-OWN_BAR = "\u2223"
-"""Stands for a bar within a cell and looks like it: “(1 | g)” would be two cells. It has the same length."""
 
 
 def table_element(grid: Sequence[Sequence[LocatedText]]) -> Element:
@@ -33,9 +30,5 @@ def table_element(grid: Sequence[Sequence[LocatedText]]) -> Element:
 
 
 def _line(cells: Sequence[LocatedText], width: int) -> LocatedText:
-    padded = [*map(_without_bars, cells), *[EMPTY] * (width - len(cells))]
+    padded = [*cells, *[EMPTY] * (width - len(cells))]
     return LocatedText.join([BAR, *(part for cell in padded for part in (cell, BAR))], " ")
-
-
-def _without_bars(cell: LocatedText) -> LocatedText:
-    return replace(cell, text=cell.text.replace(BAR.text, OWN_BAR)) if BAR.text in cell.text else cell

@@ -323,8 +323,3 @@ def test_what_the_reader_of_binary_workbooks_can_not_do_is_no_damage(
     monkeypatch.setattr(CalamineWorkbook, "from_path", panic)
     with pytest.raises(Corrupted, match=r"save it as \.xlsx"):
         read_bytes(tmp_path, saved(sheet_of([["Name"]])), simply())
-
-
-def test_a_bar_within_a_cell_parts_no_cells(tmp_path: Path) -> None:
-    [table] = tables_of(tmp_path, sheet_of([["Formula", "Meaning"], ["(1 | g)", "a random intercept"]]))
-    assert table.splitlines()[2] == "| (1 ∣ g) | a random intercept |"

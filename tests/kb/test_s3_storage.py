@@ -209,7 +209,7 @@ def test_what_could_run_scripts_is_a_download_there_too(
     cast: Cast, store: ObjectStore, settings: Any
 ) -> None:
     settings.S3_SIGNED_DOWNLOADS = True
-    document = uploaded(cast, "page.html", b"<script>alert(1)</script>")
+    document = uploaded(cast, "page.html", b"<p>Hello</p><script>alert(1)</script>")
     ingest(document.pk)
     sent = Client().get(f"{API}/{document.pk}/file", headers=cast.headers("alice"))
     reply = httpx.get(sent["Location"])

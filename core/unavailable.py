@@ -11,17 +11,22 @@ from redis import exceptions as redis
 from core.errors import LocusError, ServiceUnavailable, Timeout
 
 logger = logging.getLogger(__name__)
-OF_DATABASE = (OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError)
+PASSING = (
+    *(OperationalError, InterfaceError, psycopg.OperationalError, psycopg.InterfaceError),
+    *(redis.ConnectionError, redis.TimeoutError),
+)
 """Connections that can't be made or are lost, a server that starts, stops or is full, locks not given."""
-OF_CACHE = (redis.ConnectionError, redis.TimeoutError)
+
+
+def refusal_for(failure: BaseException) -> LocusError:
+    """Return what to tell the caller of one of the failures that pass, and log why."""
+    # The first line only: further ones may show a row.
+    reason = str(failure).partition("\n")[0]
+    logger.warning("A service failed, the request is refused: %s: %s", type(failure).__name__, reason)
+    is_too_slow = isinstance(failure.__cause__ or failure, psycopg.errors.QueryCanceled)
+    return Timeout() if is_too_slow else ServiceUnavailable()
 
 
 def as_unavailable(exception: BaseException | None) -> LocusError | None:
-    """Return what to tell the caller when a service failed for now, and log why; None for other failures."""
-    if not isinstance(exception, OF_DATABASE + OF_CACHE):
-        return None
-    # The first line only: further ones may show a row.
-    reason = str(exception).partition("\n")[0]
-    logger.warning("A service failed, the request is refused: %s: %s", type(exception).__name__, reason)
-    is_too_slow = isinstance(exception.__cause__ or exception, psycopg.errors.QueryCanceled)
-    return Timeout() if is_too_slow else ServiceUnavailable()
+    """Return what to tell the caller if the failure is one that passes; None for others."""
+    return refusal_for(exception) if isinstance(exception, PASSING) else None

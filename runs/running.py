@@ -18,7 +18,7 @@ from core.errors import LocusError, Overloaded
 from core.pubsub import subscriber
 from core.threads import in_database
 from core.tracing import current_trace, span
-from core.unavailable import as_unavailable
+from core.unavailable import PASSING, refusal_for
 from runs.context import PLAIN_STYLE, Run, WritingStyle
 from runs.events import MAX_PARTIAL_BYTES, PartialText, ToolPartialUpdate, Yielded, escaped_bytes
 from runs.journal import EventBatch, failure, store, store_all
@@ -159,15 +159,15 @@ async def _run(principal: Principal, tool: Tool, inputs: ToolInput, run: Run) ->
         # Cancelled by the code that ended the execution, or by the server's stop.
         await in_database(store_all, [_stop_failure(execution_id)])
         raise
-    except Exception as error:
+    except PASSING as error:
+        refusal = refusal_for(error)
+        ending = failure(execution_id, refusal.code, refusal.message)
+    except Exception:
         # Nobody awaits this task, so unexpected errors end here: the client must get its terminal event.
-        if unavailable := as_unavailable(error):
-            ending = failure(execution_id, unavailable.code, unavailable.message)
-        else:
-            logger.exception("Execution %s failed", execution_id)
-            ending = failure(
-                execution_id, "internal", "Something went wrong on this server. The log has the details."
-            )
+        logger.exception("Execution %s failed", execution_id)
+        ending = failure(
+            execution_id, "internal", "Something went wrong on this server. The log has the details."
+        )
     # A cancellation at this point must not lose the terminal event.
     await asyncio.shield(store(ending))
 

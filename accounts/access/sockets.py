@@ -20,7 +20,7 @@ from core.errors import Forbidden, LocusError, NotFound, RateLimited, Unauthenti
 from core.http.hosts import is_allowed_host
 from core.http.per_user import sockets
 from core.threads import in_database
-from core.unavailable import as_unavailable
+from core.unavailable import PASSING, refusal_for
 
 logger = logging.getLogger(__name__)
 WHO, ORIGIN, OBJECT = 4401, 4403, 4404
@@ -59,10 +59,8 @@ class PrincipalConsumer(AsyncJsonWebsocketConsumer):
             await self.close(refused.code)
         except RateLimited as error:
             await self._close_for_now(error)
-        except Exception as error:
-            if not (unavailable := as_unavailable(error)):
-                raise
-            await self._close_for_now(unavailable)
+        except PASSING as error:
+            await self._close_for_now(refusal_for(error))
         else:
             self._is_open = True
             self._right = Right(self.principal, self.end_soon)

@@ -16,7 +16,7 @@ from core.api.rest import refuse_unclean
 from core.api.validation import validated
 from core.errors import InvalidJson, LocusError, NotFound, Unauthenticated, ValidationError
 from core.threads import in_database
-from core.unavailable import as_unavailable
+from core.unavailable import PASSING, refusal_for
 from runs.following import follow
 from runs.journal import StoredEvent
 from runs.lifecycle import cancel, own_execution, require_events, visible_execution
@@ -93,10 +93,8 @@ class ToolConsumer(PrincipalConsumer):
             await self.end(refused.code)
         except LocusError as error:
             await self._refuse(error)
-        except Exception as error:
-            if not (unavailable := as_unavailable(error)):
-                raise
-            await self._refuse(unavailable)
+        except PASSING as error:
+            await self._refuse(refusal_for(error))
 
     async def _refuse(self, error: LocusError) -> None:
         await self.send_json({"event": "error", "data": error.as_json()["error"]})

@@ -31,6 +31,8 @@ from search.generation.extractive.wording import language_of
 from search.named_documents import IN_TABLES, asks_for_course, period_of, without_course
 
 FEWEST = 2
+_TALK = "consistent identify identified develop developed development change changed course total"
+"""What a question about a course may say besides."""
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAY = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\.? (\d{{1,2}})\b", re.IGNORECASE)
 _DURATION = re.compile(r"\b(?:months|weeks|ended)\b", re.IGNORECASE)
@@ -68,7 +70,7 @@ def own_figure(question: str, context: Context) -> TableFigure | None:
         return None
     for _, match in reversed(lines_named(asked)):
         asked = asked[: match.start()] + asked[match.end() :]
-    if not is_about(asked, [context], of_row[0].name):
+    if not is_about(asked, [context], f"{of_row[0].name} {_TALK}"):
         return None
     year = max(max(fact.years) for fact in of_row)
     period = period_of(context.document_name)

@@ -46,7 +46,6 @@ _TALK = frozenset(
         " mention spend allocate invest high low level ratio margin measure times days percent percentage"
         " amount"
         " january february march april may june july august september october november december"
-        " consistent identify develop development change course total"
         " much many large big cuáles cuál fueron fue quels quelle était étaient"
         " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",
         "en",
@@ -93,14 +92,14 @@ def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
     return any(plain_name(fact.name) == stated and fact.figure.value < 1000 for fact in facts)
 
 
-def is_about(question: str, contexts: Sequence[Context], row: str = "") -> bool:
-    """Tell whether all that a question says, without the measure, is said of the document or of a row.
+def is_about(question: str, contexts: Sequence[Context], also: str = "") -> bool:
+    """Tell whether all that a question says, without the measure, is said of the document or in `also`.
 
     Of another company nothing is told.
     """
     first = _FIRST_SENTENCE.match(question)
     asked, language = language_of(question), contexts[0].language
-    about = [contexts[0].document_name, row]
+    about = [contexts[0].document_name, also]
     for context in contexts:
         about += [*context.headings, header_of(context.text)]
     known = {*terms(" ".join(about), language), *ABOUT_NOTHING, *_TALK}

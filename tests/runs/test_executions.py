@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import OperationalError
 from django.test import AsyncClient
 from django.utils import timezone
 
@@ -72,6 +73,11 @@ async def answering(execution_id: str) -> AsyncIterator[Yielded]:
     steps = {"kept": 1}
     yield Trace(usage=Usage(input_tokens=7), cost=0.25, timings={"generation": 0.1}, steps=steps)
     yield end(execution_id)
+
+
+async def without_database(execution_id: str) -> AsyncIterator[Yielded]:
+    yield start(execution_id)
+    raise OperationalError("server closed the connection unexpectedly")
 
 
 async def overloaded(execution_id: str) -> AsyncIterator[Yielded]:
@@ -138,7 +144,12 @@ class TestOutcome:
         assert {event for _, event in events} == {"tool_update", "tool_partial_update", "tool_end"}
 
     @pytest.mark.parametrize(
-        ("script", "status", "code"), [(overloaded, 503, "overloaded"), (forgetful, 500, "internal")]
+        ("script", "status", "code"),
+        [
+            (overloaded, 503, "overloaded"),
+            (without_database, 503, "overloaded"),
+            (forgetful, 500, "internal"),
+        ],
     )
     async def test_a_failure_has_its_status(
         self, people: Cast, play: Any, script: Script, status: int, code: str

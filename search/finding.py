@@ -59,8 +59,8 @@ def find(
         reports = reports_of_series(question.text, names)[-limit:]
         through = list(_through(principal, question, reports, settings, payment))
         if len(through) > 1:
-            told = {each.chunk.pk for each in through}
-            others = [each for each in ranking.results if each.chunk.pk not in told]
+            known = {each.chunk.pk for each in through}
+            others = [each for each in ranking.results if each.chunk.pk not in known]
             return Found(replace(ranking, results=[*through, *others][:limit]), is_certain=True)
     named = documents_named(question.text, names)
     if named and len(named) < len(names):

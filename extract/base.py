@@ -12,6 +12,9 @@ from pathlib import Path
 
 from core.locations import LocatedText, PageBox
 
+Voice = tuple[float, ...]
+"""A unit vector that tells whose voice it is; empty where that is not asked or can't be told."""
+
 
 class Kind(StrEnum):
     """What an element is to a reader."""
@@ -53,6 +56,7 @@ class Element:
     None if they are the document's own. A heading that `is_label` names what follows, and is no text of its
     own: a sheet's name, the name of a function. Without words, it leaves the headings of its level.
     `language` (ISO 639-1) and `speaker` are those of spoken words, None where the extractor can't tell.
+    `voice` is how they sound; `ingestion.speakers` makes speakers of voices.
     `caption` and `notes` are a table's title and the footnotes below it; `ingestion.structure` finds them.
     """
 
@@ -69,6 +73,7 @@ class Element:
     is_label: bool = False
     language: str | None = None
     speaker: str | None = None
+    voice: Voice = ()
     caption: LocatedText | None = None
     notes: tuple[LocatedText, ...] = ()
 
@@ -174,6 +179,8 @@ class Request:
     """The lower-case extension of a name that promises source code: it tells the language."""
     speech_model: str = "auto"
     """What recognises speech: a packaged model's name or a folder with one (`extract.media.model`)."""
+    voice_graph: Path | None = None
+    """The folder with the network that tells voices apart (`extract.media.voices`); None to leave them."""
     attachments: Path | None = None
     """The folder for the files inside the file; None leaves them unread."""
 

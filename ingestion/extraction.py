@@ -32,6 +32,7 @@ from extract.sandbox.parent import SandboxLimits, extract
 from ingestion.checkpoint import Checkpoint
 from ingestion.pictures import Description
 from ingestion.progress import ProgressWriter
+from ingestion.speakers.model import voice_graph
 from kb.models import Document, Modality, Stage
 from kb.pictures import is_multimodal
 
@@ -106,12 +107,18 @@ class ExtractionState:
             deep=True,
             units=self.pending,
             speech_model=settings.SPEECH_MODEL,
+            voice_graph=voice_graph() if self.is_recording else None,
             while_waiting=while_waiting,
         )
         for read in self._store_findings(findings):
             unit = self.units[read.number]
             self._checkpoint.add(unit.elements, unit.read)
             yield read
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether the file is sound or film."""
+        return self.opened is not None and self.opened.duration is not None
 
     @cached_property
     def is_multimodal(self) -> bool:
@@ -180,7 +187,7 @@ class ExtractionState:
     @property
     def unit_name(self) -> str:
         """The word for a unit that people use."""
-        if self.opened is None or self.opened.duration is not None:
+        if self.opened is None or self.is_recording:
             return "part"
         return UNIT_NAMES.get(self.opened.file_type, "page" if self.opened.page_count else "part")
 

@@ -34,6 +34,7 @@ from ingestion.language import language_of
 from ingestion.pictures import pictures_in, with_pictures
 from ingestion.progress import UNDER_WAY, ProgressWriter, Superseded, publish_document
 from ingestion.quality import is_partial, quality_of, warnings_of
+from ingestion.speakers.turns import with_speakers
 from ingestion.structure.elements import structure_elements
 from ingestion.vectors import MissingVectors
 from kb.chunks import ChunkDraft, swap_chunks
@@ -251,7 +252,7 @@ def _describe(document: Document, reading: ExtractionState, writer: ProgressWrit
 
 
 def _elements(reading: ExtractionState) -> list[Element]:
-    elements = structure_elements(reading.elements, reading.recognised)
+    elements = with_speakers(structure_elements(reading.elements, reading.recognised))
     if not reading.is_multimodal:
         # What an author says of a picture is text like any other.
         return [replace(element, picture=None) if element.picture else element for element in elements]

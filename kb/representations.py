@@ -290,7 +290,7 @@ class ChunkMetadata(ApiModel):
     described_by: str | None = ABSENT
     speakers: Annotated[
         list[tuple[int, int, str]],
-        Field(description="Start and end of what each speaker says in the text, and who: `channel 1`."),
+        Field(description="Start and end of what each speaker says, and who: `channel 1` or `speaker 1`."),
     ] = ABSENT
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, repeat
 from pathlib import Path
 
 import numpy as np
 
-from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
+from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Voice, Warned
 from extract.errors import Corrupted, FileTooLarge, NoText
 from extract.kinds import KINDS
 from extract.media.channels import are_apart
@@ -23,6 +23,8 @@ from extract.media.sentences import locate_words
 from extract.media.sound import Recording, recording
 from extract.media.speech import SpokenSentence, Transcript, quietest_sample, transcribe
 from extract.media.subtitles import subtitle_elements, subtitle_track
+from extract.media.voices import voice_of
+from extract.memory import allocation_errors
 from extract.sniffing import sniff
 
 UNIT_SECS = 60
@@ -53,7 +55,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
         elif not opened.track:
             raise NoText(NO_SOUND_TRACK)
         elif request.deep:
-            yield from _read_stretches(opened, count, wanted, request.speech_model)
+            yield from _read_stretches(opened, count, wanted, request)
         else:
             yield from (UnitRead(number, TextOrigin.PENDING) for number in wanted)
 
@@ -76,7 +78,9 @@ def _read_subtitles(elements: Iterator[Element], count: int, wanted: tuple[int, 
     yield Warned("subtitles_used", SUBTITLES_USED)
 
 
-def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...], model: str) -> Iterator[Finding]:
+def _read_stretches(
+    opened: Recording, count: int, wanted: tuple[int, ...], request: Request
+) -> Iterator[Finding]:
     left = list(wanted)
     lost: list[int] = []
     end = 0.0
@@ -87,7 +91,7 @@ def _read_stretches(opened: Recording, count: int, wanted: tuple[int, ...], mode
         for stretch in group:
             end = stretch.start + stretch.samples.shape[-1] / RATE
             if number == left[0]:
-                heard += _hear(stretch, model)
+                heard += _hear(stretch, request)
         if heard:
             yield from _findings(left.pop(0), heard)
             not_understood = sum(each.transcript.not_understood for each in heard)
@@ -116,37 +120,56 @@ def _not_understood(minutes: list[int]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What is said in a stretch of sound, and by whom if the channels tell."""
+    """What is said in a stretch of sound, and by whom if the channels tell; else, if asked, the voices."""
 
     transcript: Transcript
     speaker: str | None = None
+    voices: tuple[Voice, ...] = ()
+
+    def spoken(self) -> Iterator[tuple[SpokenSentence, str | None, Voice]]:
+        """Yield each sentence with its speaker and its voice."""
+        voices = self.voices or repeat(())
+        for sentence, voice in zip(self.transcript.sentences, voices, strict=False):
+            yield sentence, self.speaker, voice
 
 
-def _hear(stretch: Stretch, model: str) -> list[Heard]:
+def _hear(stretch: Stretch, request: Request) -> list[Heard]:
     sound = stretch.samples
     if len(sound) == 2 and are_apart(sound):
         return [
-            Heard(transcribe(channel, stretch.start, model), f"channel {number}")
+            Heard(transcribe(channel, stretch.start, request.speech_model), f"channel {number}")
             for number, channel in enumerate(sound, start=1)
         ]
-    return [Heard(transcribe(sound.mean(axis=0), stretch.start, model))]
+    mono = sound.mean(axis=0)
+    transcript = transcribe(mono, stretch.start, request.speech_model)
+    if request.voice_graph is None:
+        return [Heard(transcript)]
+    pieces = [_piece_of(mono, sentence, stretch.start) for sentence in transcript.sentences]
+    with allocation_errors():
+        return [Heard(transcript, voices=tuple(voice_of(piece, request.voice_graph) for piece in pieces))]
+
+
+def _piece_of(samples: Samples, sentence: SpokenSentence, start: float) -> Samples:
+    """Return the samples of a sentence; the first sample is `start` seconds into the recording."""
+    first, last = sentence.words[0].start - start, sentence.words[-1].end - start
+    return samples[int(first * RATE) : int(last * RATE)]
 
 
 def _findings(number: int, heard: list[Heard]) -> Iterator[Finding]:
-    spoken = [(sentence, each.speaker) for each in heard for sentence in each.transcript.sentences]
+    spoken = [said for each in heard for said in each.spoken()]
     spoken.sort(key=lambda said: said[0].words[0].start)
-    yield from (_element(sentence, speaker) for sentence, speaker in spoken)
+    yield from (_element(*said) for said in spoken)
     speech_secs = round(sum(each.transcript.speech_secs for each in heard), 3)
-    chances = [word.confidence for sentence, _ in spoken for word in sentence.words]
+    chances = [word.confidence for sentence, *_ in spoken for word in sentence.words]
     if chances:
         yield UnitRead(number, TextOrigin.SPEECH, sum(chances) / len(chances), speech_secs=speech_secs)
     else:
         yield UnitRead(number, TextOrigin.BLANK, speech_secs=speech_secs)
 
 
-def _element(sentence: SpokenSentence, speaker: str | None) -> Element:
+def _element(sentence: SpokenSentence, speaker: str | None, voice: Voice) -> Element:
     located = locate_words(sentence.words)
-    return Element(Kind.PARAGRAPH, located, language=sentence.language, speaker=speaker)
+    return Element(Kind.PARAGRAPH, located, language=sentence.language, speaker=speaker, voice=voice)
 
 
 # --- Stretches ---------------------------------------------------------------------------------------------

@@ -44,6 +44,7 @@ def run(arguments: list[str]) -> None:
     writable = [given.attachments] if given.attachments else []
     model = Path(given.speech_model)
     readable = [model] if given.deep and model.is_absolute() else []
+    readable += [given.voice_graph] if given.voice_graph else []
     limit_this_process(given.memory_bytes, given.cpu_secs, given.path, writable, readable)
     with _private_stdout() as out:
         try:
@@ -68,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--promised", choices=KINDS)
     parser.add_argument("--suffix", choices=KINDS["code"].extensions)
     parser.add_argument("--speech-model", required=True)
+    parser.add_argument("--voice-graph", type=Path)
     parser.add_argument("--attachments", type=Path)
     parser.add_argument("--main-content", action="store_true")
     parser.add_argument("--deep", action="store_true")
@@ -87,6 +89,7 @@ def _request(given: argparse.Namespace) -> Request:
         promised=given.promised,
         suffix=given.suffix,
         speech_model=given.speech_model,
+        voice_graph=given.voice_graph,
         attachments=given.attachments,
     )
 

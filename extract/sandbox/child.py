@@ -144,6 +144,7 @@ def arguments_of(path: Path, request: Request, limits: SandboxLimits) -> list[st
         *(("--promised", request.promised) if request.promised else ()),
         *(("--suffix", request.suffix) if request.suffix else ()),
         *("--speech-model", request.speech_model),
+        *(("--voice-graph", str(request.voice_graph.resolve())) if request.voice_graph else ()),
         *(("--attachments", str(request.attachments.resolve())) if request.attachments else ()),
         *(("--main-content",) if request.main_content else ()),
         *(("--deep",) if request.deep else ()),

@@ -49,6 +49,7 @@ def _element(element: Element) -> dict[str, Any]:
         "is_label": element.is_label,
         "language": element.language,
         "speaker": element.speaker,
+        "voice": element.voice,
     }
 
 

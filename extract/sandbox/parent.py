@@ -30,6 +30,7 @@ def extract(
     promised: str | None = None,
     suffix: str | None = None,
     speech_model: str = "auto",
+    voice_graph: Path | None = None,
     attachments: Path | None = None,
     while_waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Finding, None, None]:
@@ -49,6 +50,7 @@ def extract(
         promised=promised,
         suffix=suffix,
         speech_model=speech_model,
+        voice_graph=voice_graph,
         attachments=attachments,
     )
     return _findings(SupervisedExtraction(path, limits, request, while_waiting))

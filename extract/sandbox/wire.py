@@ -136,6 +136,7 @@ class _Element(_Message):
     is_label: bool = False
     language: Annotated[str, Field(pattern=r"^[a-z]{2}$")] | None = None
     speaker: Annotated[str, Field(max_length=100)] | None = None
+    voice: Annotated[tuple[FiniteFloat, ...], Field(max_length=1024)] = ()
 
     def read(self) -> Finding:
         located = LocatedText.load(self.text, self.spans)
@@ -150,6 +151,7 @@ class _Element(_Message):
             is_label=self.is_label,
             language=self.language,
             speaker=clean(self.speaker) if self.speaker else None,
+            voice=self.voice,
         )
 
 

@@ -79,7 +79,7 @@ class ReadingBlock(ApiModel):
     sheet: str = ABSENT
     lines: tuple[int, int] = ABSENT
     speaker: Annotated[
-        str, Field(description="Who says it, if the recording tells speakers apart: `channel 1`.")
+        str, Field(description="Who says it, if that can be told: `channel 1` or `speaker 1`.")
     ] = ABSENT
     machine_made: bool = Field(default_factory=bool, description="A model wrote it.")
 

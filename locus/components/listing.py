@@ -147,7 +147,7 @@ def _speech() -> Component:
         "Speech recognition",
         "Whisper base, tiny.en for English" if settings.SPEECH_MODEL == "auto" else settings.SPEECH_MODEL,
         f"faster-whisper {version('faster-whisper')}",
-        _settings("SPEECH_MODEL"),
+        _settings("SPEECH_MODEL", "SPEAKER_TURNS"),
         trial=trials.try_speech,
     )
 

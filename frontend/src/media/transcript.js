@@ -81,8 +81,9 @@ export class Transcript {
 
 /** The API names the channel on which somebody speaks: “channel 2”. */
 function speakerName(speaker) {
-  const [, number] = /^channel (\d+)$/.exec(speaker) ?? [];
-  return number ? t("Channel {number}", { number }) : speaker;
+  const [, kind, number] = /^(channel|speaker) (\d+)$/.exec(speaker) ?? [];
+  if (!number) return speaker;
+  return kind === "channel" ? t("Channel {number}", { number }) : t("Speaker {number}", { number });
 }
 
 function nodesOf({ text, start }, range) {

@@ -411,7 +411,7 @@ class ChunkMetadata(BaseModel):
     described_by: str | None = None
     speakers: Annotated[
         list[list[int | str]] | None,
-        Field(description="Start and end of what each speaker says in the text, and who: `channel 1`."),
+        Field(description="Start and end of what each speaker says, and who: `channel 1` or `speaker 1`."),
     ] = None
 
 

@@ -48,7 +48,7 @@ def main() -> None:
     """Cut, embed, make conversations, group, and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--files", type=int, default=40, help="at most so many recordings of a speaker")
+    parser.add_argument("--files", type=int, default=15, help="at most so many recordings of a speaker")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")

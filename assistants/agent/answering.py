@@ -125,6 +125,7 @@ async def answer_with_tools(
         clock=clock,
         corpus=asked.corpus,
         payment=asked.payment.for_the_answer(),
+        unseen_names=gathered.book.unseen_names(question.question),
     )
     async with aclosing(writing) as parts:
         async for part in parts:

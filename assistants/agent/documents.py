@@ -69,14 +69,18 @@ async def _search(gathering: Gathering, arguments: object) -> CallSteps:
                 found = step
             else:
                 yield step
+    gathering.book.note_unseen(found.unseen_names)
     contexts = gathering.book.add_chunks(found.contexts, are_relevant=bool(found.worth_reading))
     gathering.guard.learn_documents(_texts(contexts))
     yield ToolUpdate(data=Contexts(contexts=[context_data(each) for each in contexts]))
     shown = rendered(contexts) if found.worth_reading else []
-    yield CallOutcome(_with_documents(shown, contexts), len(shown))
+    said: dict[str, JsonValue] = {"sources": _with_documents(shown, contexts)}
+    if found.unseen_names:
+        said["names_in_no_document"] = list(found.unseen_names)
+    yield CallOutcome(said, len(shown))
 
 
-def _with_documents(shown: list[JsonValue], contexts: Sequence[ChunkContext]) -> JsonValue:
+def _with_documents(shown: list[JsonValue], contexts: Sequence[ChunkContext]) -> list[JsonValue]:
     """Return sources with the ids by which `read_document` takes their documents."""
     ids = {each.rank: str(each.document_id) for each in contexts}
     return [

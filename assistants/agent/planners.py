@@ -108,7 +108,9 @@ def _web_words() -> frozenset[str]:
 
 def _has_found(content: JsonValue) -> bool:
     if isinstance(content, dict):
-        return bool(content.get("sources") or content.get("documents"))
+        # What is found of another name than the question's answers nothing.
+        is_about_others = content.get("names_in_no_document")
+        return bool((content.get("sources") and not is_about_others) or content.get("documents"))
     return bool(content)
 
 

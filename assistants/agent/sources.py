@@ -27,6 +27,7 @@ class SourceBook:
         self._chunks: dict[UUID, int] = {}
         self._pages: dict[tuple[str, str], int] = {}
         self._shown: dict[int, RankedSource] = {}
+        self._unseen: dict[str, None] = {}
 
     @property
     def next_rank(self) -> int:
@@ -78,6 +79,14 @@ class SourceBook:
             self._worth.add(rank)
             numbered.append(self._shown[rank])
         return numbered
+
+    def note_unseen(self, names: Iterable[str]) -> None:
+        """Note names in a search that no document searched has (`search.unseen_names`)."""
+        self._unseen |= dict.fromkeys(names)
+
+    def unseen_names(self, question: str) -> tuple[str, ...]:
+        """Return which of these names stand in a question; none beside pages, which may have them."""
+        return () if self._pages else tuple(name for name in self._unseen if name in question)
 
     def text_of(self, rank: int) -> str:
         """Return what is read of a source."""

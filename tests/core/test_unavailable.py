@@ -81,6 +81,24 @@ def test_an_upload_is_told_so_before_django_sees_it() -> None:
     assert (status, error["code"]) == (503, "overloaded")
 
 
+def test_a_socket_says_so_and_closes_for_now() -> None:
+    """1013 is “try again later”: the codes that end a right would log a client out."""
+    accepted, error, code = run_without_services("""
+    import asyncio
+    from channels.testing import WebsocketCommunicator
+    from locus.asgi import application
+    headers = [(b"host", b"localhost"), (b"authorization", b"Bearer kb_unknown")]
+    async def connect():
+        socket = WebsocketCommunicator(application, "/ws/tools/rag_search", headers=headers)
+        accepted, _ = await socket.connect(timeout=30)
+        said = await socket.receive_json_from(timeout=30)
+        closed = await socket.receive_output(timeout=30)
+        return accepted, said["data"], closed["code"]
+    print(json.dumps(asyncio.run(connect())))
+    """)
+    assert (accepted, error["code"], code) == (True, "overloaded", 1013)
+
+
 def test_people_see_a_page_that_says_so() -> None:
     status, page, after = run_without_services("""
     from django.conf import settings

@@ -163,6 +163,7 @@ class _DeepRun:
             clock=self._clock,
             corpus=asked.corpus,
             payment=asked.payment.for_the_answer(),
+            unseen_names=self._gathered.book.unseen_names(question),
         )
         try:
             async with aclosing(writing) as steps:

@@ -38,6 +38,18 @@ async def test_the_web_is_asked_where_documents_say_nothing(
     assert "1893" in result["response"]
 
 
+async def test_a_name_that_no_document_has_gets_no_answer_about_another(
+    people: Cast, brave: ProviderDouble, solar: None
+) -> None:
+    question = "Who is the owner of the solar farm in Volkswagen?"
+    alone = await ask(people, question, documents={})
+    assert not alone["answered"] and "do not mention “Volkswagen”" in alone["response"]
+    beside = await ask(people, question)
+    assert [call["tool"] for call in beside["calls"]] == ["rag_search", "web_search"]
+    deep = await ask(people, question, documents={}, deep=True)
+    assert not deep["answered"] and "do not mention “Volkswagen”" in deep["response"]
+
+
 async def test_the_web_is_asked_where_the_question_wants_it(
     people: Cast, brave: ProviderDouble, solar: None
 ) -> None:

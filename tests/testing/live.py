@@ -53,9 +53,9 @@ def live_server(application: str = "locus.asgi:application", **environment: str)
 
 
 @contextmanager
-def live_worker() -> Iterator[None]:
+def live_worker(**environment: str) -> Iterator[None]:
     """Run a worker on the test database until the block is left."""
-    process = start_worker()
+    process = start_worker(**environment)
     try:
         yield
     finally:
@@ -71,9 +71,9 @@ def start_web(
     return _start("web", "-m", "uvicorn", application, *options, **environment)
 
 
-def start_worker() -> subprocess.Popen[bytes]:
+def start_worker(**environment: str) -> subprocess.Popen[bytes]:
     """Start a worker."""
-    return _start("worker", str(ROOT / "manage.py"), "worker")
+    return _start("worker", str(ROOT / "manage.py"), "worker", **environment)
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:

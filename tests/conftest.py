@@ -40,6 +40,7 @@ from tests.slow import PATHS
 from tests.testing.database import empty_database, renew_tables
 from tests.testing.paths import SHARED_DATA
 from tests.testing.static_files import remember_static_files
+from tests.testing.stored import store_in_folder
 from tests.testing.web import Web, serving
 
 # No property is about time. Who runs the tests by hand looks at other examples each time; in CI a change must
@@ -234,6 +235,12 @@ def web() -> Iterator[Web]:
     """A web server on loopback."""
     with serving() as web:
         yield web
+
+
+@pytest.fixture
+def files_in_folder(settings: Settings) -> None:
+    """Keep files in a folder also beside a bucket: for what only a folder has, as paths and volumes."""
+    store_in_folder(settings)
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ from kb.documents import page_cache
 from kb.models import Chunk, Document
 from tests.conftest import Cast
 from tests.factories import add_chunk, indexed_document, located_words, pdf_of
+from tests.testing.stored import all_stored, is_stored
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_static_files")]
 
@@ -129,10 +130,10 @@ def test_code_does_not_take_the_last_owner_either(cast: Cast) -> None:
 # --- Deletion --------------------------------------------------------------------------------------------
 
 
-def files_left() -> list[Path]:
-    """Return the files below the folders of documents and page images."""
-    folders = [Path(settings.MEDIA_ROOT), Path(settings.DATA_DIR) / "cache" / "pages"]
-    return [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+def files_left() -> set[str]:
+    """Return the names of the files of documents, and the paths of page images."""
+    images = Path(settings.DATA_DIR) / "cache" / "pages"
+    return all_stored() | {str(path) for path in images.rglob("*") if path.is_file()}
 
 
 def with_page_image(document: Document) -> Document:
@@ -146,14 +147,14 @@ def test_deleting_leaves_no_file_and_says_what_went(
     staff: Client, cast: Cast, kind: str, django_capture_on_commit_callbacks: Any
 ) -> None:
     """The rows went, the original files stayed on the disk."""
-    before = set(files_left())
+    before = files_left()
     if kind == "workspace":
         workspace, name, address = cast.team, "Team", at("workspace_delete", cast.team.pk)
     else:
         workspace, name = cast.charlie.personal_workspace, cast.charlie.email
         address = at("user_delete", cast.charlie.pk)
     document = with_page_image(indexed_document(workspace))
-    assert len(set(files_left()) - before) == 2
+    assert len(files_left() - before) == 2
     page = staff.get(address).content.decode()
     assert "1 document, 1 chunk," in page and f"Type “{name}” to confirm" in page
     for wrong in ({"post": "yes"}, {"name": "another"}, {"name": name.upper()}):
@@ -163,7 +164,7 @@ def test_deleting_leaves_no_file_and_says_what_went(
     with django_capture_on_commit_callbacks(execute=True):
         reply = staff.post(address, {"name": f" {name} "}, follow=True)
     assert "Deleted with it: 1 document, 1 chunk, 1 vector, 1 file," in reply.content.decode()
-    assert set(files_left()) <= before
+    assert files_left() <= before
     recorded = AuditEntry.unscoped.filter(action=AuditAction.WORKSPACE_DELETED).values("target_id", "details")
     counts = {"documents": 1, "chunks": 1, "bytes": document.size, "name": name}
     expected = [{"target_id": str(workspace.pk), "details": counts}] if kind == "workspace" else []
@@ -241,7 +242,7 @@ def test_much_is_deleted_by_the_worker_and_seen_by_nobody_meanwhile(
         with django_capture_on_commit_callbacks(execute=True):
             deletion_jobs.delete_workspaces_and_people(**job.args)
     assert not Document.unscoped.exists()
-    assert not Path(document.file.path).exists()
+    assert not is_stored(document)
     assert not Workspace.objects.filter(pk=workspace.pk).exists()
 
 

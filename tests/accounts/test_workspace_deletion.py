@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ from runs.registry import tool_named
 from tests.accounts.test_workspaces import actions, call, give, of
 from tests.conftest import Cast
 from tests.factories import indexed_document
+from tests.testing.stored import is_stored
 
 pytestmark = pytest.mark.django_db
 
@@ -87,7 +87,7 @@ def test_after_the_grace_period_it_is_erased_with_a_receipt(
         with django_capture_on_commit_callbacks(execute=True):
             deletion_jobs.erase_deleted_workspaces(0)
     assert not Workspace.objects.filter(pk=cast.team.pk).exists()
-    assert not Document.unscoped.exists() and not Path(document.file.path).exists()
+    assert not Document.unscoped.exists() and not is_stored(document)
     [receipt] = erased_workspaces(principal_of_user(cast.alice))
     assert (receipt["name"], receipt["documents"], receipt["bytes"]) == ("Team", 1, document.size)
     assert erased_workspaces(principal_of_user(cast.bob)) == []

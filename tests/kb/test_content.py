@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -16,9 +15,11 @@ from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from ingestion.pipeline import ingest
+from kb.documents import document_folder
 from kb.models import Chunk, ChunkVector, Document, Status
 from tests.conftest import Cast
 from tests.factories import TEXT, chunk_id, indexed_document, pdf_of
+from tests.testing.stored import is_stored, names_beside, stored_bytes
 
 API = "/api/v1/documents"
 OTHER = "The wind park near Tarifa was closed in 2024, because its cables had been stolen."
@@ -83,7 +84,7 @@ class TestText:
         assert hits(cast, "Tarifa wind park")[0]["document_id"] == document["id"]
         [table] = post(cast, {"json": [{"city": "Ålesund"}]}).json()["documents"]
         stored = Document.unscoped.get(pk=table["id"])
-        assert (stored.name, json.loads(Path(stored.file.path).read_text())) == (
+        assert (stored.name, json.loads(stored_bytes(stored))) == (
             "data.json",
             [{"city": "Ålesund"}],
         )
@@ -227,7 +228,7 @@ class TestReplace:
     ) -> None:
         document = indexed_document(cast.team, name="old.pdf")
         Document.unscoped.update(indexed_at=timezone.now(), text_ready_at=timezone.now())
-        old_file, old_chunk = Path(document.file.path), chunk_id(document)
+        old_chunk = chunk_id(document)
         Client().get(f"{API}/{document.pk}/pages/1", headers=cast.headers("alice"))
         content = pdf_of(OTHER)
         with django_capture_on_commit_callbacks(execute=True):
@@ -237,7 +238,7 @@ class TestReplace:
         assert (body["name"], body["size"]) == ("new.pdf", len(content))
         assert body["sha256"] != document.sha256
         assert reply["Location"] == f"http://testserver{API}/{document.pk}"
-        assert not old_file.exists()
+        assert not is_stored(document)
         # Until the new text is read the old one is found.
         assert [hit["chunk_id"] for hit in hits(cast, "solar farm Almería")] == [str(old_chunk)]
         ingest(document.pk)
@@ -250,10 +251,8 @@ class TestReplace:
         assert stale["file_replaced_at"]
         assert list(Chunk.unscoped.filter(replaced_by=None).values_list("file_replaced_at")) == [(None,)]
         stored = Document.unscoped.get()
-        assert Path(stored.file.path).read_bytes() == content
-        assert {path.name for path in Path(stored.file.path).parent.iterdir()} == {
-            Path(stored.file.path).name
-        }
+        assert stored_bytes(stored) == content
+        assert {f"{document_folder(stored.pk)}/{name}" for name in names_beside(stored)} == {stored.file.name}
 
     def test_a_form_and_the_same_content(self, cast: Cast) -> None:
         document = indexed_document(cast.team)
@@ -292,7 +291,7 @@ class TestReplace:
         assert put(cast, document, b"x").json()["error"]["code"] == "conflict"
         kept = Document.unscoped.get(pk=document.pk)
         assert kept.file.name == before
-        assert [path.name for path in Path(kept.file.path).parent.iterdir()] == ["original"]
+        assert names_beside(kept) == {"original"}
 
     def test_a_cancel_leaves_no_passages_of_the_old_content(self, cast: Cast) -> None:
         document = indexed_document(cast.team)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from kb.documents import page_cache
 from kb.models import Chunk, ChunkVector, Document, Segment
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
+from tests.testing.stored import has_folder, is_stored
 
 pytestmark = pytest.mark.django_db(transaction=True)
 API = "/api/v1/documents"
@@ -25,10 +25,6 @@ API = "/api/v1/documents"
 def people() -> Cast:
     """The cast, committed."""
     return make_cast()
-
-
-def folder(document: Document) -> Path:
-    return Path(document.file.path).parent
 
 
 def with_page_image(document: Document) -> Document:
@@ -45,9 +41,7 @@ def is_gone(document: Document) -> bool:
         ChunkVector.objects.filter(chunk__document=document),
         Segment.unscoped.filter(document=document),
     ]
-    return not any(each.exists() for each in rows) and not any(
-        path.exists() for path in (folder(document), page_cache(document))
-    )
+    return not (any(each.exists() for each in rows) or has_folder(document) or page_cache(document).exists())
 
 
 def test_every_way_to_delete_takes_files_and_page_images_along(people: Cast) -> None:
@@ -96,7 +90,7 @@ def test_a_deletion_that_is_rolled_back_loses_nothing(people: Cast) -> None:
         with transaction.atomic():
             delete(document)
             transaction.set_rollback(True)
-        assert Path(document.file.path).exists()
+        assert is_stored(document)
         assert page_cache(document).exists()
         assert Document.unscoped.filter(pk=document.pk).exists()
         assert Chunk.unscoped.filter(document=document).exists()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -17,6 +16,7 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 
 from accounts.models import Session
@@ -27,8 +27,18 @@ from kb.embedding import active_space, embedding_model
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace, Status
 from tests.conftest import Cast
 from tests.factories import indexed_document
+from tests.testing.stored import (
+    all_stored,
+    is_stored,
+    lose_file,
+    make_old,
+    name_of,
+    store,
+    store_apart,
+)
 
-HOURS_AGO = time.time() - 2 * 3600
+HOURS = timedelta(hours=2)
+OldFile = Callable[[str], str]
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +46,7 @@ def _own_files(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("COLUMNS", "300")
     settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
     settings.DATA_DIR = tmp_path
-    settings.MEDIA_ROOT = tmp_path / "files"
+    store_apart(settings, tmp_path / "files")
 
 
 @pytest.fixture
@@ -68,12 +78,17 @@ def assert_queued(document: Document) -> None:
     assert ProcrastinateJob.objects.get().args == {"document_id": str(document.pk)}
 
 
-def old_file(path: str, content: bytes = b"x") -> Path:
-    file = Path(default_storage.path(path))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
-    os.utime(file, (HOURS_AGO, HOURS_AGO))
-    return file
+@pytest.fixture
+def old_file(monkeypatch: pytest.MonkeyPatch) -> OldFile:
+    """Stores a file that is no document's, or takes one that is there, as if that were hours ago."""
+
+    def make(name: str) -> str:
+        if not default_storage.exists(name):
+            store(name)
+        make_old(monkeypatch, name, HOURS)
+        return name
+
+    return make
 
 
 def test_a_healthy_installation_has_no_findings(
@@ -93,7 +108,7 @@ def test_an_empty_installation_has_no_findings(db: None) -> None:
 
 
 def test_a_lost_file_fails_its_document(document: Document) -> None:
-    Path(document.file.path).unlink()
+    lose_file(document)
     assert found() == {"missing_files": 1}
     repaired()
     lost = now(document)
@@ -104,7 +119,7 @@ def test_a_lost_file_fails_its_document(document: Document) -> None:
 
 def test_a_queued_upload_without_its_file_fails_too(document: Document) -> None:
     reprocess(document)
-    Path(document.file.path).unlink()
+    lose_file(document)
     repaired()
     assert now(document).status == Status.FAILED
 
@@ -112,26 +127,27 @@ def test_a_queued_upload_without_its_file_fails_too(document: Document) -> None:
 def test_a_failed_document_whose_file_is_lost_keeps_its_reason(document: Document) -> None:
     Chunk.unscoped.filter(document=document).delete()
     change(document, status=Status.FAILED, error_code="encrypted", error_message="Locked.", chunk_count=0)
-    Path(document.file.path).unlink()
+    lose_file(document)
     repaired()
     assert (now(document).error_code, bool(now(document).file)) == ("encrypted", False)
 
 
 def test_a_lost_web_page_is_fetched_again(document: Document) -> None:
     change(document, url="https://example.org/")
-    Path(document.file.path).unlink()
+    lose_file(document)
     assert found() == {"missing_files": 1}
     repaired()
     assert_queued(document)
 
 
 def test_a_web_page_that_waits_for_its_fetch_is_no_fault(document: Document) -> None:
-    shutil.rmtree(Path(document.file.path).parent)
+    lose_file(document)
     change(document, url="https://example.org/", file="", sha256="")
     reprocess(now(document))
     assert found() == {}
 
 
+@pytest.mark.usefixtures("files_in_folder")
 def test_nothing_is_given_up_while_the_volume_is_away(
     document: Document, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,32 +160,32 @@ def test_nothing_is_given_up_while_the_volume_is_away(
     assert found() == {}
 
 
-def test_files_of_no_document_are_deleted(document: Document) -> None:
+def test_files_of_no_document_are_deleted(document: Document, old_file: OldFile) -> None:
     orphan = old_file(f"documents/{uuid4()}/original")
     superseded = old_file(f"{document_folder(document.pk)}/original_x1")
     foreign = [old_file("documents/readme.txt"), old_file("documents/notes/a"), old_file("other/b")]
     kept = old_file(f"{document_folder(document.pk)}/thumbnail")
     assert found() == {"orphan_files": 2}
     repaired()
-    assert not orphan.parent.exists()
-    assert not superseded.exists()
-    assert all(file.exists() for file in [*foreign, kept, Path(document.file.path)])
+    assert not default_storage.exists(orphan.rpartition("/")[0])
+    assert all_stored() >= {*foreign, kept, name_of(document)}
+    assert all_stored().isdisjoint({orphan, superseded})
 
 
 def test_a_file_that_has_just_come_may_be_an_upload(document: Document) -> None:
-    os.utime(old_file(f"documents/{uuid4()}/original"))
+    store(f"documents/{uuid4()}/original")
     assert found() == {}
 
 
 def test_not_everything_is_deleted_when_the_database_is_the_wrong_one(
-    document: Document, capsys: pytest.CaptureFixture[str]
+    document: Document, old_file: OldFile, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = old_file(document.file.name, b"x")
+    old_file(name_of(document))
     Document.unscoped.all().delete()
     with pytest.raises(CommandError):
         call_command("doctor", "--repair", "--json")
     assert "right database" in capsys.readouterr().out
-    assert file.exists()
+    assert is_stored(document)
 
 
 # --- Chunks, vectors, jobs ---------------------------------------------------------------------------------
@@ -299,7 +315,8 @@ def test_page_images_older_than_the_file_are_removed(document: Document, cast: C
     Client().get(f"/api/v1/documents/{document.pk}/pages/1", headers=cast.headers("alice"))
     [image] = page_cache(document).iterdir()
     assert found() == {}
-    os.utime(image, (HOURS_AGO, HOURS_AGO))
+    hours_ago = (timezone.now() - HOURS).timestamp()
+    os.utime(image, (hours_ago, hours_ago))
     assert found() == {"stale_caches": 1}
     repaired()
     assert not page_cache(document).exists()
@@ -339,10 +356,10 @@ def test_json_says_what_was_found_and_done(document: Document, capsys: pytest.Ca
     }
 
 
-def test_many_faults_at_once_are_all_repaired(document: Document, cast: Cast) -> None:
+def test_many_faults_at_once_are_all_repaired(document: Document, cast: Cast, old_file: OldFile) -> None:
     failed = indexed_document(cast.team, name="failed.pdf")
     change(failed, status=Status.FAILED, error_code="timeout", chunk_count=3)
-    Path(failed.file.path).unlink()
+    lose_file(failed)
     Chunk.unscoped.filter(document=document).update(external_user_id="x")
     ChunkVector.objects.filter(chunk__document=document).delete()
     old_file(f"documents/{uuid4()}/original")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pymupdf
@@ -19,6 +18,7 @@ from kb.api.uploads import NewFiles
 from kb.models import Chunk, ChunkVector, Document, Status
 from tests.conftest import Cast
 from tests.factories import TEXT, chunk_id, indexed_document, pdf_of
+from tests.testing.stored import is_stored, stored_bytes
 
 API = "/api/v1/documents"
 DOCUMENT_KEYS = {
@@ -318,7 +318,7 @@ class TestFile:
 
         cast = make_cast()
         document = indexed_document(cast.team, name="Überblick.pdf")
-        self.content = Path(document.file.path).read_bytes()
+        self.content = stored_bytes(document)
 
         async def get(**headers: str) -> Any:
             return await AsyncClient().get(
@@ -355,14 +355,14 @@ def test_a_delete_leaves_nothing_and_says_what_it_took(
     cast: Cast, django_capture_on_commit_callbacks: Callable[..., Any]
 ) -> None:
     document = indexed_document(cast.team)
-    path, size = Path(document.file.path), document.size
+    size = document.size
     Client().get(f"{API}/{document.pk}/pages/1", headers=cast.headers("alice"))
     with django_capture_on_commit_callbacks(execute=True):
         response = Client().delete(f"{API}/{document.pk}", headers=cast.headers("alice"))
     assert response.json() == {
         "deleted": {"documents": 1, "chunks": 1, "vectors": 1, "files": 1, "bytes": size}
     }
-    assert not path.exists()
+    assert not is_stored(document)
     assert not Chunk.unscoped.exists()
     assert not ChunkVector.objects.exists()
     assert Client().get(f"{API}/{document.pk}", headers=cast.headers("alice")).status_code == 404

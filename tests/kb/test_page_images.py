@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from kb.page_images.rendering import page_png
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, pdf_of, stored_document, stored_file
 from tests.testing.paths import SAMPLES
+from tests.testing.stored import make_old, name_of
 
 MANY = 12
 
@@ -291,7 +293,7 @@ def test_storing_keeps_the_limit_by_itself(images: Path, settings: Any, tmp_path
 
 @pytest.mark.django_db
 def test_at_night_go_old_images_forgotten_drafts_and_folders_without_a_document(
-    images: Path, cast: Cast
+    images: Path, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Folders that a drawing had left behind after a deletion were never removed."""
     document = indexed_document(cast.team)
@@ -299,7 +301,7 @@ def test_at_night_go_old_images_forgotten_drafts_and_folders_without_a_document(
     young, old = put(mine / "1-100.png", 10, 60), put(mine / "1-200.png", 10, 8 * 86400)
     draft, lost = put(mine / "1-300.tmp", 10, 7200), put(mine / "1-400.tmp", 10, 60)
     gone = put(images / "00000000-0000-4000-8000-000000000000" / "1-100.png", 10, 60)
-    os.utime(document.file.path, (time.time() - 9 * 86400,) * 2)
+    make_old(monkeypatch, name_of(document), timedelta(days=9))
     tidy_caches(0)
     assert (young.exists(), old.exists(), draft.exists(), lost.exists()) == (True, False, False, True)
     assert not gone.parent.exists()

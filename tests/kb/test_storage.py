@@ -156,19 +156,30 @@ def test_nothing_is_given_up_in_an_empty_storage(cast: Cast, remote: Path) -> No
     assert document.status == Status.READY
 
 
-def test_nothing_but_its_own_module_asks_for_a_path() -> None:
+def asking_for_paths(*rooms: str) -> set[str]:
+    """Return the modules of these rooms that ask a storage for a path."""
     asks = re.compile(r"\.file\.path|storage\.path\(|MEDIA_ROOT")
     root = Path(kb.__file__).parents[1]
-    rooms = ("accounts", "assistants", "core", "extract", "ingestion", "kb", "locus", "runs", "search")
     files = (file for room in rooms for file in (root / room).rglob("*.py"))
-    asking = {str(file.relative_to(root)) for file in files if asks.search(file.read_text())}
+    return {str(file.relative_to(root)) for file in files if asks.search(file.read_text())}
+
+
+def test_nothing_but_its_own_module_asks_for_a_path() -> None:
+    rooms = ("accounts", "assistants", "core", "extract", "ingestion", "kb", "locus", "runs", "search")
     # Static files are another storage.
-    assert asking == {"kb/storage.py", "locus/settings/storage.py", "locus/serve/installation.py"}
+    expected = {"kb/storage.py", "locus/settings/storage.py", "locus/serve/installation.py"}
+    assert asking_for_paths(*rooms) == expected
+
+
+def test_tests_ask_for_no_path_either() -> None:
+    """They pass beside a bucket, too (`bin/test --engines s3`)."""
+    assert asking_for_paths("tests") == {"tests/testing/stored.py", "tests/kb/test_storage.py"}
 
 
 # --- Local copies ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("files_in_folder")
 def test_in_a_folder_the_copy_is_the_file_itself(cast: Cast) -> None:
     document = indexed_document(cast.team)
     with StoredFile.of(document).local_copy() as path:
@@ -185,10 +196,9 @@ def test_elsewhere_a_copy_lasts_for_the_block(cast: Cast, remote: Path) -> None:
     assert copies() == []
 
 
-@pytest.mark.parametrize("is_remote", [False, True])
-def test_there_is_no_copy_of_a_lost_file(cast: Cast, is_remote: bool, request: pytest.FixtureRequest) -> None:
-    if is_remote:
-        request.getfixturevalue("remote")
+@pytest.mark.parametrize("place", ["files_in_folder", "remote"])
+def test_there_is_no_copy_of_a_lost_file(cast: Cast, place: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(place)
     document = indexed_document(cast.team)
     default_storage.delete(document.file.name)
     with pytest.raises(NotFound), StoredFile.of(document).local_copy():

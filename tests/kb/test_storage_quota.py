@@ -29,6 +29,7 @@ from kb.models import Document
 from kb.storage_quota import stored_in
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, stored_document
+from tests.testing.stored import all_stored
 
 pytestmark = pytest.mark.django_db
 
@@ -80,11 +81,11 @@ class TestDocuments:
         assert upload(cast, b"z").status_code == 202
         assert error_of(upload(cast, b"a"))["limit"] == 101
 
-    def test_a_refused_file_leaves_nothing(self, cast: Cast, settings: Settings) -> None:
+    def test_a_refused_file_leaves_nothing(self, cast: Cast) -> None:
         limit(cast.team, storage_bytes=10)
-        before = set(settings.MEDIA_ROOT.rglob("original"))
+        before = all_stored()
         error_of(upload(cast, b"x" * 11))
-        assert set(settings.MEDIA_ROOT.rglob("original")) == before
+        assert all_stored() == before
         assert not Document.unscoped.exists()
 
     def test_a_replaced_file_counts_by_its_difference(self, cast: Cast) -> None:

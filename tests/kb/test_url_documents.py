@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +15,11 @@ from accounts.models import Session
 from core.errors import DocumentError
 from ingestion.fetching import fetch_document
 from ingestion.progress import Superseded
-from kb.documents import page_cache, reprocess
+from kb.documents import document_folder, page_cache, reprocess
 from kb.models import Document, Status
 from tests.conftest import Cast
 from tests.factories import pdf_of
+from tests.testing.stored import has_folder, lose_file, names_beside, stored_bytes
 from tests.testing.web import Web, serving
 
 API = "/api/v1/documents"
@@ -181,7 +181,7 @@ class TestFetching:
         document = add(web.page("/a/report.html?year=2023", body))
         fetch_document(document)
         stored = now(document)
-        assert Path(stored.file.path).read_bytes() == body
+        assert stored_bytes(stored) == body
         assert (stored.size, stored.sha256) == (len(body), hashlib.sha256(body).hexdigest())
         assert (stored.name, stored.mime_type) == ("report.html", "text/html")
         assert (document.size, document.sha256, document.name) == (stored.size, stored.sha256, stored.name)
@@ -213,19 +213,20 @@ class TestFetching:
         web.page("/a", b"new")
         reprocess(document)
         fetch_document(document)
-        path = Path(now(document).file.path)
-        assert path.read_bytes() == b"new"
-        assert list(path.parent.iterdir()) == [path]
+        assert stored_bytes(now(document)) == b"new"
+        assert {f"{document_folder(document.pk)}/{name}" for name in names_beside(document)} == {
+            now(document).file.name
+        }
         assert not page_cache(document).exists()
 
     def test_a_page_whose_file_was_lost_has_one_again(self, web: Web, add: Callable[[str], Document]) -> None:
         """The new file gets the name of the lost one, and was deleted in its place."""
         document = add(web.page("/a", b"words"))
         fetch_document(document)
-        path = Path(now(document).file.path)
-        path.unlink()
+        fetched = now(document)
+        lose_file(fetched)
         fetch_document(now(document))
-        assert path.read_bytes() == b"words"
+        assert stored_bytes(fetched) == b"words"
 
     def test_a_failed_fetch_leaves_the_old_file(self, web: Web, add: Callable[[str], Document]) -> None:
         document = add(web.page("/a", b"old"))
@@ -233,7 +234,7 @@ class TestFetching:
         web.page("/a", b"new", "image/png")
         with pytest.raises(DocumentError):
             fetch_document(document)
-        assert Path(now(document).file.path).read_bytes() == b"old"
+        assert stored_bytes(now(document)) == b"old"
 
     def test_errors_carry_the_codes_of_documents(
         self, web: Web, add: Callable[[str], Document], settings: Any
@@ -270,8 +271,7 @@ class TestFetching:
         Document.unscoped.filter(pk=document.pk).delete()
         with pytest.raises(Superseded):
             fetch_document(gone)
-        folder = Path(gone.file.storage.path(f"documents/{document.pk}"))
-        assert not folder.exists() or list(folder.iterdir()) == []
+        assert names_beside(gone) == set()
 
     def test_deleting_removes_what_was_fetched(
         self,
@@ -282,18 +282,17 @@ class TestFetching:
     ) -> None:
         document = add(web.page("/a"))
         fetch_document(document)
-        folder = Path(now(document).file.path).parent
         with django_capture_on_commit_callbacks(execute=True):
             receipt = Client().delete(f"{API}/{document.pk}", headers=cast.headers("alice")).json()["deleted"]
         assert (receipt["files"], receipt["bytes"]) == (1, len(b"<p>Hello</p>"))
-        assert not folder.exists()
+        assert not has_folder(document)
 
 
 def test_a_lost_file_comes_back_by_uploading_it_again(cast: Cast) -> None:
     content = pdf_of("words")
     [first] = added(cast, files=SimpleUploadedFile("a.pdf", content))
     document = Document.unscoped.get()
-    Path(document.file.path).unlink()
+    lose_file(document)
     response = Client().get(f"{API}/{document.pk}/file", headers=cast.headers("alice"))
     assert (response.status_code, "Upload the same file again" in response.json()["error"]["message"]) == (
         404,
@@ -301,7 +300,7 @@ def test_a_lost_file_comes_back_by_uploading_it_again(cast: Cast) -> None:
     )
     [again] = added(cast, files=SimpleUploadedFile("a.pdf", content))
     assert (again["id"], again["duplicate"], again["status"]) == (first["id"], True, "queued")
-    assert Path(now(document).file.path).read_bytes() == content
+    assert stored_bytes(now(document)) == content
 
 
 def test_without_a_file_there_is_nothing_to_process_again(cast: Cast) -> None:

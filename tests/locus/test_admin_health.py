@@ -18,6 +18,7 @@ from tests.conftest import Cast
 from tests.factories import indexed_document
 from tests.locus.test_dashboard import root as root
 from tests.locus.test_dashboard import staff_with
+from tests.testing.stored import store_apart
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_static_files")]
 
@@ -25,7 +26,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("plain_static_files
 @pytest.fixture(autouse=True)
 def _own_files(settings: Any, tmp_path: Path) -> None:
     settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
-    settings.DATA_DIR, settings.MEDIA_ROOT = tmp_path, tmp_path / "files"
+    settings.DATA_DIR = tmp_path
+    store_apart(settings, tmp_path / "files")
 
 
 @pytest.fixture

@@ -190,11 +190,13 @@ class MilvusCollection:
             client.create_collection(
                 self.name,
                 schema=schema,
-                index_params=indexes,
                 num_partitions=settings.MILVUS_PARTITIONS,
                 consistency_level="Bounded",
                 timeout=settings.MILVUS_TIMEOUT_SECS,
             )
+            # Of an empty collection there is nothing to wait for: the client would, half a second for each.
+            client.create_index(self.name, indexes, timeout=settings.MILVUS_TIMEOUT_SECS, sync=False)
+            client.load_collection(self.name, timeout=settings.MILVUS_TIMEOUT_SECS)
 
 
 METRICS = {"dense": "COSINE", "sparse": "IP"}

@@ -38,6 +38,7 @@ from core.row_access import (
 from search.rerank import registry as reranking
 from tests.slow import PATHS
 from tests.testing.database import empty_database, renew_tables
+from tests.testing.milvus import drop_collections, keep_milvus_written
 from tests.testing.paths import SHARED_DATA
 from tests.testing.static_files import remember_static_files
 from tests.testing.stored import store_in_folder
@@ -93,6 +94,7 @@ FIRST = ["browser", "faults", "locus", "extract"]
 SLOW_TIMEOUT = 3 * 3600
 # Folders whose tests share a server, and therefore a process.
 ONE_GROUP = ("browser/", "locus/door/")
+BESIDE_MILVUS = "milvus" in os.environ.get("TEST_ENGINES", "").split(",")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -162,11 +164,29 @@ def _no_reranker_of_an_earlier_test() -> None:
     reranking.resident.cache_clear()
 
 
+@pytest.fixture(autouse=True)
+def _index_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside Milvus, which takes over changes later, tests find at once what they have stored."""
+    if BESIDE_MILVUS:
+        keep_milvus_written(monkeypatch)
+
+
+@pytest.fixture
+def in_segments(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search in segments also beside Milvus, and in processes that the test starts: for tests of segments."""
+    settings.SEARCH_ENGINE = "segments"
+    monkeypatch.setenv("SEARCH_ENGINE", "segments")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     """Empty the database when a module's servers have ended: they write until then, after its last test."""
     yield
-    if nextitem is not None and nextitem.path != item.path and commits(item):
+    if nextitem is None or nextitem.path == item.path:
+        return
+    if BESIDE_MILVUS:
+        drop_collections()
+    if commits(item):
         with item.config.stash[blocking_manager_key].unblock():
             renew_tables()
 

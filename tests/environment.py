@@ -60,7 +60,7 @@ def start_postgres() -> str:
 
 
 def start_engines(names: str) -> dict[str, str]:
-    """Start a bucket or a Redis for this run, and return the variables that name them.
+    """Start a bucket, a Redis or a Milvus for this run, and return the variables that name them.
 
     They are the children of a process of their own, which may import what reads Django's settings.
     """
@@ -124,5 +124,6 @@ if os.environ.get("TEST_ENGINES"):
         os.environ |= start_engines(os.environ["TEST_ENGINES"])
     # Each process has a part of them for itself.
     os.environ["S3_PREFIX"] = os.environ["REDIS_PREFIX"] = WORKER or "alone"
+    os.environ["MILVUS_COLLECTION"] = f"locus_{WORKER or 'alone'}"
 # pytest-xdist hands on the option `-p` too late: its workers have read Django's settings by then.
 os.environ["PYTEST_PLUGINS"] = "tests.environment"

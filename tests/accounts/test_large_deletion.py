@@ -32,7 +32,8 @@ from tests.factories import indexed_document
 from tests.testing.live import live_server, start_worker, stop, wait_until
 from tests.testing.stored import all_stored
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# Documents are stored with copies of one segment.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("in_segments")]
 logger = logging.getLogger(__name__)
 AT_ONCE = 500
 EXECUTIONS = 200

@@ -288,6 +288,7 @@ class TestForgottenScope:
             ("y", "x", True, False, False),
         ],
     )
+    @pytest.mark.usefixtures("in_segments")
     def test_external_users(
         self, cast: Cast, of: str | None, asked_by: str | None, is_shared: bool, reads: bool, writes: bool
     ) -> None:

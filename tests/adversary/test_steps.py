@@ -83,6 +83,7 @@ class TestSearch:
         assert retrieval._read_chunks(alice, ids) == chunks
         assert retrieval._read_chunks(charlie, ids) == []
 
+    @pytest.mark.usefixtures("in_segments")
     def test_the_index(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
         assert len(open_view(alice, active_space()).chunk_ids(np.arange(2))) == 2
         assert open_view(charlie, active_space()).segments == []

@@ -25,7 +25,8 @@ from tests.adversary.reference import Asker, Paper, Personal, sees
 from tests.adversary.worlds import PLANS, TEXT, WORD, Plan, RandomWorld, StoredSegment
 from tests.factories import indexed_document
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# Worlds are stored without reading a text: their segments are copies of one.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("in_segments")]
 logger = logging.getLogger(__name__)
 
 WITHIN = [

@@ -69,6 +69,11 @@ TEXTS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _index_is_written() -> None:
+    """What this module tests is when changes are made."""
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
     with milvus_server(tmp_path_factory.mktemp("milvus")) as server:

@@ -12,6 +12,7 @@ from accounts.models import Session, User, Workspace
 from accounts.people.deletion import delete_users, delete_workspaces
 from kb.deletion import delete_document, delete_documents
 from kb.documents import page_cache
+from kb.index.switching import active_engine
 from kb.models import Chunk, ChunkVector, Document, Segment
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
@@ -41,7 +42,9 @@ def is_gone(document: Document) -> bool:
         ChunkVector.objects.filter(chunk__document=document),
         Segment.unscoped.filter(document=document),
     ]
-    return not (any(each.exists() for each in rows) or has_folder(document) or page_cache(document).exists())
+    left = [each.exists() for each in rows]
+    left += [has_folder(document), page_cache(document).exists()]
+    return not any(left) and not active_engine().indexed_documents({document.pk})
 
 
 def test_every_way_to_delete_takes_files_and_page_images_along(people: Cast) -> None:

@@ -24,6 +24,7 @@ from core.confinement import Confinement, available_confinement
 from kb.doctor import CHECKS, examine
 from kb.documents import document_folder, page_cache, reprocess
 from kb.embedding import active_space, embedding_model
+from kb.index.writing import settle
 from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace, Status
 from tests.conftest import Cast
 from tests.factories import indexed_document
@@ -52,8 +53,11 @@ def _own_files(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture
 def document(cast: Cast) -> Document:
     """A healthy document, as old as the others; a second one shows what is left alone."""
-    indexed_document(cast.team, "Another text.", name="healthy.pdf")
-    return indexed_document(cast.team)
+    others = indexed_document(cast.team, "Another text.", name="healthy.pdf")
+    document = indexed_document(cast.team)
+    # As at the end of an ingestion.
+    assert settle(others.pk) and settle(document.pk)
+    return document
 
 
 def found() -> dict[str, int]:

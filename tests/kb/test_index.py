@@ -38,6 +38,8 @@ from kb.models import Chunk, Document, Segment, SegmentCodes, SegmentTerm, Term
 from tests.conftest import Cast
 from tests.factories import indexed_document
 
+pytestmark = pytest.mark.usefixtures("in_segments")
+
 TEXTS = [
     "The lighthouse at Nakkehoved was built in 1772. Its keeper baked bread for the fishermen of the coast.",
     "Part number E-505 replaces E-504 in all pumps. Pumps built before 1990 keep the old part.",

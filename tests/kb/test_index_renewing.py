@@ -33,6 +33,8 @@ from kb.models import FIRST_ANALYSIS, Chunk, Document, Segment, SegmentTerm, Ter
 from tests.conftest import Cast
 from tests.factories import indexed_document
 
+pytestmark = pytest.mark.usefixtures("in_segments")
+
 TEXTS = [
     "The lighthouse at Nakkehoved was built in 1772. Its keeper baked bread for the fishermen of the coast.",
     "Part number E-505 replaces E-504 in all pumps. Pumps built before 1990 keep the old part.",

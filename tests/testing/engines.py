@@ -1,4 +1,4 @@
-"""Runs engines beside which all tests can run: `python -m tests.testing.engines s3,redis`.
+"""Runs engines beside which all tests can run: `python -m tests.testing.engines s3,redis,milvus`.
 
 Prints the variables that name them, as a line of JSON, and ends them when its standard input is closed.
 `tests/environment.py` starts it where `TEST_ENGINES` is set, which `bin/test --engines` does.
@@ -7,17 +7,25 @@ Prints the variables that name them, as a line of JSON, and ends them when its s
 from __future__ import annotations
 
 import json
+import logging
 import sys
+import tempfile
 from contextlib import ExitStack
+from pathlib import Path
 
 import django
+
+NAMES = ("s3", "redis", "milvus")
 
 
 def main(names: list[str]) -> None:
     """Start, print, wait, end."""
-    if unknown := set(names) - {"s3", "redis"}:
-        sys.exit(f"No such engine: {', '.join(sorted(unknown))}. There are s3 and redis.")
+    if unknown := set(names) - set(NAMES):
+        sys.exit(f"No such engine: {', '.join(sorted(unknown))}. There are {', '.join(NAMES)}.")
     django.setup()
+    # Milvus reports each index that it builds.
+    logging.disable(logging.INFO)
+    from tests.testing.milvus import milvus_server
     from tests.testing.object_store import ACCESS_KEY, BUCKET, SECRET_KEY, object_store
     from tests.testing.valkey import valkey_server
 
@@ -34,6 +42,10 @@ def main(names: list[str]) -> None:
             }
         if "redis" in names:
             variables["REDIS_URL"] = stack.enter_context(valkey_server()).url
+        if "milvus" in names:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="locus-milvus-"))
+            server = stack.enter_context(milvus_server(Path(folder)))
+            variables |= {"SEARCH_ENGINE": "milvus", "MILVUS_URI": server.uri}
         sys.stdout.write(json.dumps(variables) + "\n")
         sys.stdout.flush()
         sys.stdin.read()

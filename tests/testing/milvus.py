@@ -7,6 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+from django.db import transaction
+
+from core.row_access import as_system
+from kb.index.engines.base import Candidates, IndexQuery, IndexScope, Mark
+from kb.index.engines.milvus import MilvusEngine
+from kb.index.milvus import changes
+from kb.index.milvus.collection import all_collections
 from kb.index.milvus.connection import disconnect
 
 
@@ -48,3 +56,28 @@ def milvus_server(folder: Path) -> Iterator[MilvusServer]:
     finally:
         disconnect()
         server.stop()
+
+
+def keep_milvus_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make noted changes at each commit of this process and before each of its searches: no worker runs."""
+    search = MilvusEngine.candidates
+
+    def written_and_searched(
+        engine: MilvusEngine, scope: IndexScope, query: IndexQuery, mark: Mark
+    ) -> Candidates:
+        _write_all()
+        return search(engine, scope, query, mark)
+
+    monkeypatch.setattr(MilvusEngine, "candidates", written_and_searched)
+    monkeypatch.setattr(changes, "_defer", lambda: transaction.on_commit(_write_all))
+
+
+@as_system("does what the worker would do")
+def _write_all() -> None:
+    changes.apply_all()
+
+
+def drop_collections() -> None:
+    """Drop the collections of this process: of each test that is rolled back one of its own space is left."""
+    for each in all_collections():
+        each.drop()

@@ -80,9 +80,11 @@ export class Composer {
 /** On a phone the box is one row until one writes in it; it stays open while its buttons are used. */
 function openWhileWriting(composer, question) {
   const setOpen = (isOpen) => composer.classList.toggle("is-writing", isOpen);
+  // What one of its buttons has opened belongs to it: the choice is read in the box.
+  const belongs = (node) => composer.contains(node) || node.closest("dialog:modal") !== null;
   // Whoever taps the words of a switch gives the focus to what is around the box.
-  const isOutside = (node) => node !== null && !composer.contains(node) && !node.contains(composer);
+  const isOutside = (node) => node !== null && !belongs(node) && !node.contains(composer);
   question.addEventListener("focus", () => setOpen(true));
   composer.addEventListener("focusout", ({ relatedTarget }) => isOutside(relatedTarget) && setOpen(false));
-  document.addEventListener("pointerdown", ({ target }) => composer.contains(target) || setOpen(false));
+  document.addEventListener("pointerdown", ({ target }) => belongs(target) || setOpen(false));
 }

@@ -108,11 +108,12 @@ class SearchBench {
     hit.scrollIntoView({ block: "center", behavior: "smooth" });
   }
 
-  /** Mark one chunk wherever it is shown, or with null none. */
+  /** Mark one chunk wherever it is shown; with null what the keyboard is on, though the page moves under a resting pointer. */
   #follow(element) {
-    const id = element?.dataset.chunk;
-    this.#parts.stages.classList.toggle("is-following", Boolean(id));
-    for (const one of this.#parts.found.querySelectorAll("[data-chunk]")) one.classList.toggle("is-followed", one.dataset.chunk === id);
+    const { found, stages } = this.#parts;
+    const id = (element ?? found.querySelector(":focus-visible")?.closest("[data-chunk]"))?.dataset.chunk;
+    stages.classList.toggle("is-following", Boolean(id));
+    for (const one of found.querySelectorAll("[data-chunk]")) one.classList.toggle("is-followed", one.dataset.chunk === id);
   }
 }
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect, sync_playwright
 
 from accounts.models import User
 from tests.testing.live import LiveServer, live_server, live_worker
@@ -23,6 +23,8 @@ from tests.testing.search_engines import ProviderDouble, double
 PASSWORD = "a password for the browser"
 DESKTOP: ViewportSize = {"width": 1280, "height": 860}
 PHONE: ViewportSize = {"width": 390, "height": 800}
+# As in the style sheets (60rem): up to this width lists and details stand behind buttons.
+NARROW_PX = 960
 LOOK = os.environ.get("LOOK", "light-1280")
 """In which theme and size flows run, if a test does not choose: `LOOK=dark-390 pytest tests/browser/…`."""
 # Of a busy machine: pages are drawn by a process of their own.
@@ -145,3 +147,40 @@ def logged_in(page: Page, live: LiveServer, reader: User) -> Page:
     cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live.url}
     page.context.add_cookies([cookie])  # type: ignore[list-item]
     return page
+
+
+# --- What stands behind a button in a narrow window --------------------------------------------------------
+
+
+def is_narrow(page: Page) -> bool:
+    """Tell whether a page is laid out as on a phone."""
+    assert page.viewport_size is not None
+    return page.viewport_size["width"] <= NARROW_PX
+
+
+def show_conversations(page: Page) -> None:
+    """Open the list of conversations where it is not at the side."""
+    if page.locator(".history").is_hidden():
+        page.get_by_role("button", name="Conversations", exact=True).click()
+    expect(page.locator(".history")).to_be_visible()
+
+
+def hide_conversations(page: Page) -> None:
+    """Close the list of conversations where it covers the page."""
+    if is_narrow(page):
+        page.get_by_role("button", name="Close the conversations").click()
+        expect(page.locator(".history")).to_be_hidden()
+
+
+def show_details(page: Page) -> None:
+    """Open what is known about a document where it is not at the side of its text."""
+    if is_narrow(page) and page.locator(".details").is_hidden():
+        page.get_by_role("button", name="About this document").click()
+    expect(page.locator(".details")).to_be_visible()
+
+
+def theme_switch(page: Page) -> Locator:
+    """Return what switches the theme; the account's menu is opened where the bar has no room for it."""
+    if page.locator(".top-end > .theme-toggle").is_hidden():
+        page.get_by_label("Account", exact=True).click()
+    return page.get_by_role("button", name="Dark theme")

@@ -7,14 +7,17 @@ import { t } from "./texts.js";
 const MOST = 30;
 
 /** `onMenu(button, id)` opens the menu of a conversation. */
-export function startConversationList({ history, historyEmpty, historyList, historyMore, historySearch, showHistory, hideHistory }, { current, onMenu }) {
+export function startConversationList({ history, historyEmpty, historyList, historyMore, historySearch, showHistory, headHistory, hideHistory }, { current, onMenu }) {
   let next = null;
   let selected = current;
+  // One beside the question; where nothing may be asked, one above the thread.
+  const openers = [showHistory, headHistory];
 
   function setOpen(open) {
     history.classList.toggle("is-open", open);
-    showHistory.setAttribute("aria-expanded", String(open));
+    for (const opener of openers) opener.setAttribute("aria-expanded", String(open));
     if (open) hideHistory.focus();
+    else openers.find((opener) => opener.offsetParent)?.focus();
   }
 
   function item({ id, title, pinned, shared }) {
@@ -68,16 +71,12 @@ export function startConversationList({ history, historyEmpty, historyList, hist
   });
   historySearch.addEventListener("input", debounced(refresh));
   historyMore.addEventListener("click", more);
-  showHistory.addEventListener("click", () => setOpen(!history.classList.contains("is-open")));
-  hideHistory.addEventListener("click", () => {
-    setOpen(false);
-    showHistory.focus();
-  });
+  for (const opener of openers) opener.addEventListener("click", () => setOpen(!history.classList.contains("is-open")));
+  hideHistory.addEventListener("click", () => setOpen(false));
   history.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !history.classList.contains("is-open")) return;
     event.stopPropagation();
     setOpen(false);
-    showHistory.focus();
   });
   return { refresh, select };
 }

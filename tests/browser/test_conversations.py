@@ -16,7 +16,7 @@ from accounts.roles import Role
 from assistants.models import Assistant, AssistantVersion, ChatMessage, Visibility
 from kb.models import Document
 from runs.models import Execution
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, hide_conversations, show_conversations
 from tests.browser.test_accessibility import violations
 from tests.browser.test_reading import LAYOUT_SHIFT
 from tests.factories import indexed_document
@@ -58,9 +58,11 @@ def test_a_thread_has_an_address_and_comes_back(asking: Page) -> None:
     expect(page.locator(".turn").last).to_contain_text("1901")
     expect(page.locator(".history-list a[aria-current]")).to_have_count(1)
     assert violations(page) == []
+    show_conversations(page)
     page.get_by_role("link", name="New conversation").click()
     expect(page.get_by_role("heading", name="Ask your documents")).to_be_visible()
     expect(page.locator(".history-list a")).to_have_count(1)
+    show_conversations(page)
     page.locator(".history-list a").click()
     expect(page.locator(".turn")).to_have_count(2)
 
@@ -120,20 +122,24 @@ def test_the_menu_renames_pins_and_deletes(asking: Page) -> None:
     page.get_by_role("button", name="More for this conversation").click()
     page.get_by_role("button", name="Pin", exact=True).click()
     expect(page.locator(".conversation-signs .icon")).to_have_count(1)
+    show_conversations(page)
     page.get_by_label("Find a conversation").fill("Punta")
     expect(page.locator(".history-list a")).to_have_count(1)
     page.get_by_label("Find a conversation").fill("submarine")
     expect(page.get_by_text("No conversation has these words.")).to_be_visible()
     page.get_by_label("Find a conversation").fill("")
+    hide_conversations(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="More for this conversation").click()
         page.get_by_role("link", name="Export as Markdown").click()
     assert "4 August 1868" in Path(download.value.path()).read_text()
+    show_conversations(page)
     page.locator(".conversation-item").hover()
     page.get_by_role("button", name="More for “Lighthouses”").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     page.get_by_role("button", name="Delete conversation").click()
     page.wait_for_url(re.compile(r"/$"))
+    show_conversations(page)
     expect(page.get_by_text("Your conversations are listed here.")).to_be_visible()
     assert not Session.unscoped.exists()
 
@@ -167,6 +173,11 @@ def test_a_shared_conversation_can_be_read(asking: Page, reader: User) -> None:
     expect(page.get_by_role("button", name="Edit the question")).to_have_count(0)
     expect(page.get_by_role("button", name="More for this conversation")).to_be_hidden()
     assert violations(page) == []
+    show_conversations(page)
+    hide_conversations(page)
+    show_conversations(page)
+    page.get_by_role("link", name="New conversation").click()
+    expect(page.locator(".composer")).to_be_visible()
 
 
 def test_a_file_for_one_conversation(asking: Page, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from accounts.models import Membership, User, Workspace
 from accounts.roles import Role
 from tests.accounts.account_pages import code_of
-from tests.browser.conftest import DESKTOP, PASSWORD, PHONE
+from tests.browser.conftest import DESKTOP, PASSWORD, PHONE, theme_switch
 from tests.browser.test_accessibility import violations
 from tests.factories import indexed_document
 from tests.testing.live import LiveServer
@@ -62,11 +62,10 @@ def test_the_profile_follows_its_user(logged_in: Page, reader: User) -> None:
     page.goto("/accounts/sessions/")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     assert "." in page.locator("time[data-moment]").first.inner_text(), "a date as Germans write it"
-    # The toggle of every page changes what the account keeps. On a phone it is in the menu.
-    if page.viewport_size == PHONE:
-        page.get_by_label("Account", exact=True).click()
+    # The switch of every page changes what the account keeps.
+    switch = theme_switch(page)
     with page.expect_response("**/api/v1/me"):
-        page.get_by_role("button", name="Dark theme").click()
+        switch.click()
     reader.refresh_from_db()
     assert reader.theme == "light"
 

@@ -12,7 +12,7 @@ from django.test import Client
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from accounts.models import User
-from tests.browser.conftest import DESKTOP, PASSWORD, PHONE
+from tests.browser.conftest import DESKTOP, PASSWORD, PHONE, hide_conversations, show_conversations
 from tests.factories import indexed_document
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -221,7 +221,9 @@ def test_the_page_does_not_move_when_earlier_questions_come(logged_in: Page, rea
     )
     indexed_document(reader.personal_workspace, "The lighthouse was lit in 1868.")
     page.goto("/")
+    show_conversations(page)
     expect(page.get_by_text("Your conversations are listed here.")).to_be_visible()
+    hide_conversations(page)
     before = page.locator(".conversation").bounding_box()
     page.get_by_label("Your question").fill("When was the lighthouse lit?")
     page.keyboard.press("Enter")

@@ -105,6 +105,8 @@ def test_questions_are_put_to_a_collection(logged_in: Page, reader: User) -> Non
     assert set(page.locator(".source-name").all_text_contents()) == {"The quay is 40 m long"}
     # The conversation keeps it, and there it is taken back.
     page.reload()
+    # In a narrow window the box is one row until it is tapped.
+    page.get_by_label("Your question").click()
     scope.click()
     page.get_by_role("dialog", name="Where to look").get_by_label("Harbour").uncheck()
     page.get_by_role("button", name="Use this choice").click()

@@ -12,7 +12,7 @@ from accounts.roles import Role
 from ingestion.progress import ProgressWriter
 from kb.models import Chunk, Document, Stage
 from tests.browser import kinds
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, show_details
 from tests.browser.places import drawn
 from tests.browser.test_accessibility import violations
 from tests.factories import indexed_document
@@ -29,6 +29,12 @@ def open_document(page: Page, document: Document, ordinal: int | None = None) ->
     expect(page.locator(".details-facts")).to_be_attached()
 
 
+def open_details(page: Page, document: Document) -> None:
+    """Open a document's page and what is known about it, wherever the window has that."""
+    open_document(page, document)
+    show_details(page)
+
+
 # --- How well it was read --------------------------------------------------------------------------------
 
 
@@ -37,7 +43,7 @@ def test_the_quality_strip_shows_every_page_and_leads_to_the_doubtful_ones(
 ) -> None:
     page = logged_in
     document = kinds.scanned(reader.personal_workspace)
-    open_document(page, document)
+    open_details(page, document)
     strip = page.get_by_role(
         "img",
         name="Of 40 pages: 19 pages with text, 18 pages recognised, 87% sure, "
@@ -53,20 +59,21 @@ def test_the_quality_strip_shows_every_page_and_leads_to_the_doubtful_ones(
     page.route("**/pages/*", lambda route: route.fulfill(body=b"", status=200, content_type="image/png"))
     page.get_by_role("button", name="Show page 31").click()
     expect(page.locator("[data-part=where]")).to_have_text("Page 31 of 40")
+    show_details(page)
     strip.locator("[data-number='13']").click()
     expect(page.locator("[data-part=where]")).to_have_text("Page 13 of 40")
 
 
 def test_a_long_document_is_drawn_as_runs(logged_in: Page, reader: User) -> None:
     document = kinds.scanned(reader.personal_workspace, pages=2000)
-    open_document(logged_in, document)
+    open_details(logged_in, document)
     expect(logged_in.locator(".strip .unit")).to_have_count(8)
     [strip, *units] = drawn(logged_in, ".strip, .strip .unit")
     assert strip.x2 - strip.x1 - sum(unit.x2 - unit.x1 for unit in units) < 1
 
 
 def test_a_recording_says_how_much_of_it_is_speech(logged_in: Page, reader: User) -> None:
-    open_document(logged_in, kinds.recording(reader.personal_workspace))
+    open_details(logged_in, kinds.recording(reader.personal_workspace))
     expect(logged_in.locator(".details-quality")).to_contain_text("Speech in 0:10 of 0:12 minutes")
 
 
@@ -149,7 +156,7 @@ def test_a_citation_of_a_recording_opens_at_its_second(logged_in: Page, reader: 
 def test_a_document_is_renamed_and_tagged(logged_in: Page, reader: User) -> None:
     page = logged_in
     document = indexed_document(reader.personal_workspace)
-    open_document(page, document)
+    open_details(page, document)
     page.get_by_role("button", name="Rename").click()
     name = page.get_by_label("Name", exact=True)
     expect(name).to_be_focused()
@@ -175,7 +182,7 @@ def test_a_document_is_renamed_and_tagged(logged_in: Page, reader: User) -> None
 def test_what_is_being_typed_survives_the_news(logged_in: Page, reader: User) -> None:
     page = logged_in
     document = kinds.being_recognised(reader.personal_workspace)
-    open_document(page, document)
+    open_details(page, document)
     tag = page.get_by_label("Add a tag")
     tag.fill("half a wo")
     ProgressWriter(document.pk, lambda: False).progress_or_stop(Stage.EXTRACTING, 20, 40, "page")
@@ -188,7 +195,7 @@ def test_what_is_being_typed_survives_the_news(logged_in: Page, reader: User) ->
 def test_a_running_document_is_followed_cancelled_and_tried_again(logged_in: Page, reader: User) -> None:
     page = logged_in
     document = kinds.being_recognised(reader.personal_workspace)
-    open_document(page, document)
+    open_details(page, document)
     status = page.locator(".details-status")
     expect(status.locator(".status")).to_have_text("Recognising text")
     expect(status.locator(".badge")).to_have_text("Findable by words")
@@ -206,7 +213,7 @@ def test_a_document_is_moved(logged_in: Page, reader: User) -> None:
     page = logged_in
     Workspace.create_for(reader, name="Council")
     document = indexed_document(reader.personal_workspace)
-    open_document(page, document)
+    open_details(page, document)
     page.get_by_role("button", name="Move to…").click()
     expect(page.get_by_label("To the workspace").locator("option")).to_have_text(["Council"])
     page.get_by_role("button", name="Move", exact=True).click()
@@ -218,7 +225,7 @@ def test_a_document_is_moved(logged_in: Page, reader: User) -> None:
 def test_a_viewer_sees_all_and_changes_nothing(logged_in: Page, reader: User) -> None:
     team = Workspace.create_for(User.objects.create_user("owner@example.org"), name="Team")
     Membership.objects.create(workspace=team, user=reader, role=Role.VIEWER)
-    open_document(logged_in, kinds.scanned(team))
+    open_details(logged_in, kinds.scanned(team))
     expect(logged_in.locator(".strip")).to_be_visible()
     changing = re.compile("Rename|Process again|Delete|Move|Add$")
     expect(logged_in.get_by_text("ask an admin of it for the role editor")).to_be_visible()
@@ -228,10 +235,14 @@ def test_a_viewer_sees_all_and_changes_nothing(logged_in: Page, reader: User) ->
 def test_attachments_and_their_mail_lead_to_each_other(logged_in: Page, reader: User) -> None:
     page = logged_in
     message, _ = kinds.mail(reader.personal_workspace)
-    open_document(page, message)
+    open_details(page, message)
     page.get_by_role("link", name="plan.pdf").click()
+    expect(page).to_have_title("plan.pdf · Locus")
+    show_details(page)
     expect(page.get_by_role("heading", name="plan.pdf", level=2)).to_be_visible()
     page.get_by_role("link", name="Fwd: harbour plans").click()
+    expect(page).to_have_title("Fwd: harbour plans · Locus")
+    show_details(page)
     expect(page.get_by_role("heading", name="Fwd: harbour plans", level=2)).to_be_visible()
 
 

@@ -92,10 +92,11 @@ def test_two_fingers_size_the_page(logged_in: Page, reader: User) -> None:
     paper = page.locator("[data-drawn='2']")
     before = paper.bounding_box()
     assert before
+    middle = before["x"] + before["width"] / 2
     touch = page.context.new_cdp_session(page)
 
     def fingers(kind: str, apart: int) -> None:
-        points = [{"x": 400 - apart, "y": 400, "id": 0}, {"x": 400 + apart, "y": 400, "id": 1}]
+        points = [{"x": middle + x, "y": 400, "id": finger} for finger, x in enumerate((-apart, apart))]
         touch.send(
             "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [] if kind == "touchEnd" else points}
         )

@@ -13,7 +13,7 @@ from core.locations import Box, LocatedText, OnPage
 from core.locations import Page as Layout
 from kb.models import Document
 from search.models import ModelConnection
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, show_details
 from tests.browser.test_accessibility import violations
 from tests.factories import indexed_document, stored_document
 from tests.kb.test_summaries import PARTS
@@ -51,6 +51,7 @@ def test_each_sentence_opens_its_place(logged_in: Page, document: Document) -> N
     page.goto(f"/documents/{document.pk}")
     expect(page.locator(".summary-sentence")).to_have_count(0)
     expect(page.locator("[data-part=where]")).to_have_text(f"Page 1 of {len(PARTS)}")
+    show_details(page)
     page.get_by_text("Summary", exact=True).click()
     sentence = page.get_by_role("button", name="Ships see the light").or_(
         page.get_by_role("button", name="The lens of Gull Island")
@@ -58,6 +59,7 @@ def test_each_sentence_opens_its_place(logged_in: Page, document: Document) -> N
     number = (sentence.first.locator(".summary-place").text_content() or "").removeprefix("page ")
     sentence.first.click()
     expect(page.locator("[data-part=where]")).to_have_text(f"Page {number} of {len(PARTS)}")
+    show_details(page)
     expect(page.locator(".summary-sentence").first).to_be_visible()
     assert violations(page) == []
 
@@ -66,6 +68,7 @@ def test_a_model_writes_one_when_it_is_asked(logged_in: Page, document: Document
     page = logged_in
     ModelConnection.objects.create(pk=ModelConnection.ROW, provider="scripted", changed_by=reader)
     page.goto(f"/documents/{document.pk}")
+    show_details(page)
     page.get_by_text("Summary", exact=True).click()
     expect(page.get_by_text("chosen without a language model")).to_be_visible()
     page.get_by_role("button", name="Let the model write a summary").click()
@@ -74,6 +77,7 @@ def test_a_model_writes_one_when_it_is_asked(logged_in: Page, document: Document
     number = (sentence.locator(".summary-place").text_content() or "").removeprefix("page ")
     sentence.click()
     expect(page.locator("[data-part=where]")).to_have_text(f"Page {number} of {len(PARTS)}")
+    show_details(page)
     assert violations(page) == []
     if folder := os.environ.get("SCREENSHOTS"):
         page.screenshot(path=f"{folder}/summary.png")
@@ -85,7 +89,7 @@ def test_on_a_phone_the_place_comes_forward(logged_in: Page, document: Document)
     page = logged_in
     page.set_viewport_size(PHONE)
     page.goto(f"/documents/{document.pk}")
-    page.get_by_role("button", name="About this document").click()
+    show_details(page)
     page.get_by_text("Summary", exact=True).click()
     page.locator(".summary-sentence").first.click()
     expect(page.locator("#details")).to_be_hidden()
@@ -95,5 +99,6 @@ def test_a_short_document_says_that_it_needs_none(logged_in: Page, reader: User)
     short = indexed_document(reader.personal_workspace)
     Document.unscoped.filter(pk=short.pk).update(indexed_at=short.created_at)
     logged_in.goto(f"/documents/{short.pk}")
+    show_details(logged_in)
     logged_in.get_by_text("Summary", exact=True).click()
     expect(logged_in.locator(".summary-body")).to_contain_text("too short")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +9,8 @@ from tempfile import TemporaryDirectory
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from filelock import FileLock
+
+from core.process.scripts import why_script_failed
 
 CONVERTER = Path(__file__).with_name("convert.py")
 # Part of the folder's name; change it when convert.py writes something else.
@@ -37,14 +37,7 @@ def _convert(target: Path) -> None:
     """Convert in a child process: torch would stay in this one's memory."""
     with TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / "graph"
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-P", str(CONVERTER), str(made)],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
-            raise ImproperlyConfigured(f"SPEAKER_TURNS: the network can't be converted: {reason}")
+        failure = why_script_failed(CONVERTER, str(made))
+        if failure is not None:
+            raise ImproperlyConfigured(f"SPEAKER_TURNS: the network can't be converted: {failure}")
         made.rename(target)

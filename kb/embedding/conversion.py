@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +13,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from filelock import FileLock
 
+from core.process.scripts import why_script_failed
 from kb.embedding.weights import configuration_digest, weights_revision
 
 CONVERTER = Path(__file__).with_name("convert.py")
@@ -64,19 +62,9 @@ def _convert(source: Path, target: Path, options: Sequence[str]) -> None:
     """Convert in a child process: torch and the original weights would stay in this one's memory."""
     with TemporaryDirectory(dir=target.parent) as scratch:
         made = Path(scratch) / "graph"
-        # -P: otherwise the script's own folder comes first, and our module `openvino` would hide the package.
-        command = [sys.executable, "-P", str(CONVERTER), str(source), str(made), *options]
-        done = subprocess.run(  # noqa: S603
-            command,
-            env=os.environ | {"HF_HUB_OFFLINE": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        failure = why_script_failed(CONVERTER, str(source), str(made), *options, HF_HUB_OFFLINE="1")
+        if failure is not None:
             raise ImproperlyConfigured(
-                f"EMBEDDING_BACKEND openvino can't serve this EMBEDDING_MODEL: {reason}"
+                f"EMBEDDING_BACKEND openvino can't serve this EMBEDDING_MODEL: {failure}"
             )
         made.rename(target)

@@ -195,6 +195,14 @@ class TestFinding:
         assert documents_of(found) == {document.pk}
         assert np.isnan(found.similarity).all()
 
+    def test_an_installations_first_text_is_found_before_it_has_vectors(
+        self, used: IndexEngine, cast: Cast
+    ) -> None:
+        document = stored_document(cast.team, "first.txt", b"first")
+        swap_chunks(document.pk, [ChunkDraft(LocatedText(LIGHTHOUSE), (), ())], "en")
+        assert not EmbeddingSpace.objects.exists()
+        assert documents_of(find(used, principal_of_user(cast.alice), "lighthouse")) == {document.pk}
+
     def test_nothing_is_found_in_nothing(self, used: IndexEngine, cast: Cast) -> None:
         assert find(used, principal_of_user(cast.alice), "lighthouse").ids == []
 

@@ -22,6 +22,7 @@ from procrastinate.exceptions import AlreadyEnqueued
 
 from core.jobs import defer_job
 from core.row_access import as_system
+from kb.embedding import active_space
 from kb.index.errors import EngineUnavailable
 from kb.index.milvus import statistics
 from kb.index.milvus.collection import IndexedChunk, MilvusCollection, all_collections, chunk_weights
@@ -145,7 +146,8 @@ class _Written:
 
 def _write(document: Document, version: int) -> _Written | None:
     """Write all live chunks of a document, then remove what was there before; None if there are none."""
-    spaces = list(EmbeddingSpace.objects.order_by("pk"))
+    # An installation's first document is there before a space that its vectors will have.
+    spaces = list(EmbeddingSpace.objects.order_by("pk")) or [active_space()]
     written = None
     for found in _entries(document.pk):
         written = written or _Written(statistics.scope_of(document))

@@ -164,7 +164,7 @@ class Tenants:
 
 
 @pytest.fixture
-def tenants(cast: Cast) -> Tenants:
+def tenants(cast: Cast, in_segments: None) -> Tenants:
     add_rows(cast.alice, cast.team)
     before = {table: rows(table) for table in PROTECTED}
     add_rows(cast.charlie, cast.charlie.personal_workspace)

@@ -45,7 +45,9 @@ def main(names: list[str]) -> None:
         if "milvus" in names:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="locus-milvus-"))
             server = stack.enter_context(milvus_server(Path(folder)))
-            variables |= {"SEARCH_ENGINE": "milvus", "MILVUS_URI": server.uri}
+            # It is one process for all, on a machine that does much else.
+            patience = {"MILVUS_TIMEOUT_SECS": "60"}
+            variables |= {"SEARCH_ENGINE": "milvus", "MILVUS_URI": server.uri} | patience
         sys.stdout.write(json.dumps(variables) + "\n")
         sys.stdout.flush()
         sys.stdin.read()

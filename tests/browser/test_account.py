@@ -52,7 +52,7 @@ def test_the_profile_follows_its_user(logged_in: Page, reader: User) -> None:
     page.get_by_label("Dates and numbers").select_option("de-DE")
     page.get_by_label("Time zone").select_option("Asia/Tokyo")
     page.get_by_label("Theme", exact=True).select_option("dark")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".toast")).to_have_text("Saved.")
     reader.refresh_from_db()

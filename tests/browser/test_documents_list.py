@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from accounts.models import User
 from ingestion.progress import ProgressWriter
 from kb.models import Document, Stage, Status
 from tests.browser import kinds
-from tests.browser.conftest import DESKTOP, is_narrow
+from tests.browser.conftest import DESKTOP, PHONE, is_narrow
 from tests.factories import indexed_document
 from tests.testing.paths import SAMPLES
 
@@ -176,6 +176,30 @@ def test_a_link_leads_to_the_same_view(logged_in: Page, reader: User) -> None:
     page.go_back()
     page.go_back()
     expect(page.locator("[data-document]")).to_have_count(5)
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_what_sorts_is_seen_when_the_keyboard_is_on_it(
+    logged_in: Page, reader: User, viewport: ViewportSize
+) -> None:
+    page = logged_in
+    page.set_viewport_size(viewport)
+    _five(reader)
+    page.goto("/documents/")
+    expect(page.locator("[data-document]")).to_have_count(5)
+    page.get_by_label("Choose all that are shown").focus()
+    heads = page.locator("thead [data-sort]").all()
+    assert len(heads) == 4
+    for head in heads:
+        page.keyboard.press("Tab")
+        expect(head).to_be_focused()
+        assert head.evaluate(IS_ON_TOP)
+
+
+IS_ON_TOP = """(element) => {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return document.elementFromPoint(x + width / 2, y + height / 2) === element;
+}"""
 
 
 def test_failures_are_counted_and_shown(logged_in: Page, reader: User) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from procrastinate.jobs import Job, Status
+from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 
 from core.jobs import FETCHING
@@ -97,12 +97,16 @@ class FairJobManager(JobManager):
         super().__init__(connector)
         self._served: OrderedDict[str, None] = OrderedDict()
         self._listeners: list[NotificationCallback] = []
+        self._news = 0
+        """How often the worker was told that there may be a job."""
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         """Take the next job, or return None if there is none that may run now."""
         if is_memory_short():
             return None
-        for _ in range(ATTEMPTS):
+        attempts = ATTEMPTS
+        while attempts:
+            news = self._news
             row = await self.connector.execute_query_one_async(
                 query=FETCH_JOB, served=list(self._served), **limits(), worker_id=worker_id
             )
@@ -110,9 +114,13 @@ class FairJobManager(JobManager):
                 job = Job.from_row({name: value for name, value in row.items() if name != "candidates"})
                 self._note_turn(job.queue)
                 return job
-            if not row["candidates"]:
+            if row["candidates"]:
+                # Another worker took the candidate first.
+                attempts -= 1
+            elif news == self._news:
                 return None
-            # Another worker took the candidate first.
+            # Else a job came, or its lock became free, after the statement had looked. The worker forgets
+            # what it is told while it looks, and would look again only after its pause.
         return None
 
     def _note_turn(self, queue: str) -> None:
@@ -125,11 +133,16 @@ class FairJobManager(JobManager):
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
         """Listen as usual, and remember the callback that wakes the worker."""
-        self._listeners.append(on_notification)
+
+        async def wake(*, channel: str, notification: Notification) -> None:
+            self._news += 1
+            await on_notification(channel=channel, notification=notification)
+
+        self._listeners.append(wake)
         try:
-            await super().listen_for_jobs(on_notification=on_notification, queues=queues)
+            await super().listen_for_jobs(on_notification=wake, queues=queues)
         finally:
-            self._listeners.remove(on_notification)
+            self._listeners.remove(wake)
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
         """Finish the job as usual, keep why it failed, and look for jobs that had to wait for it."""

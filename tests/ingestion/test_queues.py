@@ -142,6 +142,44 @@ def test_jobs_of_one_document_never_run_at_once(queue: Queue) -> None:
     assert queue.take(9) == ["A"]
 
 
+def test_a_lock_that_becomes_free_while_the_worker_looks_is_not_missed(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document's vectors are queued by the job that reads it; they waited for the worker's next pause."""
+    for task in (INGEST_TASK, EMBED_TASK):
+        queue.put("A", task, lock="a document")
+
+    async def look() -> list[Job | None]:
+        connector = app.connector.get_worker_connector()  # type: ignore[attr-defined]
+        queue.manager.connector = connector
+        await connector.open_async()
+        worker_id = await queue.manager.register_worker()
+        reading = await queue.manager.fetch_job(None, worker_id)
+        assert reading is not None
+        usual = connector.execute_query_one_async
+
+        async def and_then_the_reading_ends(*args: Any, **kwargs: Any) -> Any:
+            found = await usual(*args, **kwargs)
+            monkeypatch.undo()
+            await queue.manager.finish_job(reading, JobStatus.SUCCEEDED, True)
+            return found
+
+        async def heard(**said: Any) -> None:
+            """The worker does nothing else while it looks."""
+
+        listening = asyncio.create_task(queue.manager.listen_for_jobs(on_notification=heard))
+        await asyncio.sleep(0)
+        monkeypatch.setattr(connector, "execute_query_one_async", and_then_the_reading_ends)
+        try:
+            return [await queue.manager.fetch_job(None, worker_id) for _ in range(2)]
+        finally:
+            listening.cancel()
+            await connector.close_async()
+
+    vectors, nothing = asyncio.run(look())
+    assert vectors is not None and vectors.task_name == EMBED_TASK and nothing is None
+
+
 def test_what_is_due_later_waits(queue: Queue) -> None:
     queue.put("A")
     with connection.cursor() as cursor:

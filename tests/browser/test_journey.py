@@ -332,6 +332,7 @@ def test_a_deleted_document_leaves_the_question_but_no_answer(logged_in: Page, r
     logged_in.reload()
     expect(logged_in.get_by_text("This answer can no longer be shown")).to_be_visible()
     expect(logged_in.locator(".question")).to_have_text(QUESTION)
+    expect(logged_in.locator(".question")).to_be_visible()
     expect(logged_in.get_by_text("4 August 1868")).to_have_count(0)
 
 

@@ -46,6 +46,7 @@ def test_what_a_search_has_cost_is_on_the_page(logged_in: Page, reader: User) ->
     expect(page.get_by_text("$0.005 for 1 call in 30 days")).to_be_visible()
     cells = page.get_by_role("table", name="By provider").get_by_role("cell")
     expect(cells).to_have_text(["Brave", "search", "1", "$0.005", "100.0%"])
+    expect(cells.first).to_be_visible()
     expect(page.locator(".plot-searches[height]")).to_have_count(1)
 
 

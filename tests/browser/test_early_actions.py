@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Page, Route, expect
 
 from accounts.models import User
@@ -51,6 +52,15 @@ def test_a_button_does_what_it_is_for(logged_in: Page) -> None:
     with late_script(page, "page-documents", "/documents/"):
         page.get_by_role("button", name="As pictures").click()
     expect(page.get_by_role("button", name="As pictures")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_theme_is_shown(logged_in: Page) -> None:
+    page = logged_in
+    is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    chosen = "light" if is_dark else "dark"
+    with late_script(page, "page-profile", reverse("account_profile")):
+        page.get_by_label("Theme", exact=True).select_option(chosen)
+    expect(page.locator("html")).to_have_attribute("data-theme", chosen)
 
 
 def test_a_word_in_a_filter_counts(logged_in: Page, reader: User) -> None:

@@ -6,11 +6,7 @@ import { t } from "./texts.js";
 
 /** Show the theme that is about to be saved, also in this browser when nobody is logged in. */
 export function startProfile(form) {
-  const { theme } = form.elements;
-  const show = () => setTheme(theme.value);
-  theme.addEventListener("change", show);
-  // It may have been chosen before this script was there.
-  if (!theme.selectedOptions[0].defaultSelected) show();
+  form.elements.theme.addEventListener("change", () => setTheme(form.elements.theme.value));
 }
 
 export function startSecurity(page) {

@@ -55,4 +55,5 @@ def load() -> torch.nn.Module:
     return network.eval()
 
 
-main()
+if __name__ == "__main__":
+    main()

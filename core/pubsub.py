@@ -14,7 +14,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from typing import Any
 from uuid import UUID
@@ -183,7 +183,8 @@ async def _until_cancelled(work: Coroutine[Any, Any, None]) -> None:
     """Await some work; when cancelled, cancel it until it has ended.
 
     One cancellation may be lost in a library, as `asyncio.wait_for` loses one before Python 3.12 if what it
-    waits for comes at that moment. The loop would then never close: seen twice in tests beside Redis.
+    waits for comes at that moment. The loop would then never close. A loop that closes cancels this, and the
+    group that it belongs to, which cancels it once more: it must not leave its work behind then.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -191,7 +192,8 @@ async def _until_cancelled(work: Coroutine[Any, Any, None]) -> None:
     except asyncio.CancelledError:
         while not task.done():
             task.cancel()
-            await asyncio.wait([task], timeout=CANCEL_AGAIN_SECS)
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([task], timeout=CANCEL_AGAIN_SECS)
         if not task.cancelled():
             # What it raised has nobody to tell.
             task.exception()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
@@ -12,6 +13,7 @@ from search.events import ContextData
 from search.rag import context_data
 from search.web.events import RankedSource
 
+_WORD = re.compile(r"\w++")
 MOST_SOURCES = 60
 """More than any model is shown; what is found beyond is left out."""
 
@@ -86,7 +88,8 @@ class SourceBook:
 
     def unseen_names(self, question: str) -> tuple[str, ...]:
         """Return which of these names stand in a question; none beside pages, which may have them."""
-        return () if self._pages else tuple(name for name in self._unseen if name in question)
+        words = frozenset(_WORD.findall(question))
+        return () if self._pages else tuple(name for name in self._unseen if name in words)
 
     def text_of(self, rank: int) -> str:
         """Return what is read of a source."""

@@ -8,6 +8,7 @@ from pytest import Subtests
 
 from assistants.agent.guard import addresses_in
 from assistants.agent.planners import asks_for_web
+from assistants.agent.sources import SourceBook
 from tests.assistants.agent.asking import HOW_MUCH, SOLAR, ask, make_assistant
 from tests.conftest import Cast
 from tests.factories import indexed_document
@@ -105,6 +106,14 @@ async def test_a_request_narrows(people: Cast, brave: ProviderDouble, solar: Non
         "web": {"whitelisted_domains": ["tea.example"]},
     }
     assert (await post(people, "tools/agent", body)).json()["error"]["code"] in ("conflict", "tool_disabled")
+
+
+def test_a_name_is_a_whole_word_of_the_question() -> None:
+    """What a planner has asked for need not be what the answer is about."""
+    book = SourceBook()
+    book.note_unseen(["Ann", "Volkswagen"])
+    assert book.unseen_names("What does the Annual Report of Volkswagen say?") == ("Volkswagen",)
+    assert book.unseen_names("What does the Annual Report say?") == ()
 
 
 def test_which_questions_want_the_web(subtests: Subtests) -> None:

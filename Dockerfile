@@ -12,14 +12,17 @@ FROM python:3.11-slim AS packages
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /venv
 ENV PATH=/venv/bin:$PATH
-COPY requirements.lock pyproject.toml ./
+COPY requirements.lock pyproject.toml uv.toml ./
 # PyPI's torch for Linux brings gigabytes of CUDA packages; PyTorch's own index has the one without.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN pip install --no-deps --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.lock)"
-# The lock also pins the development tools, so it only constrains here.
-RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" \
+# The lock also pins the development tools, so it only constrains here. Of some packages the weights alone are wanted:
+# uv.toml says so, which pip does not read.
+RUN pip install "$(grep '^uv==' requirements.lock)" \
+ && python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" \
       > runtime.txt \
- && pip install --requirement runtime.txt --constraint requirements.lock
+ && uv pip install --python /venv/bin/python --no-cache --requirement runtime.txt --constraint requirements.lock \
+ && pip uninstall --yes uv
 
 FROM python:3.11-slim
 RUN useradd --system --uid 1000 --create-home locus && install --directory --owner=locus --group=locus /data

@@ -2,7 +2,8 @@
 
 FOLDER holds `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (passage_id, title, text; query_id, text).
 Each sampled question is asked twice: over all passages, and over those of other titles, where none answers.
-The table shows, for each floor, how often a question with an answer is answered, and one without is not.
+The table shows, for each floor, how often a question with an answer is answered, and one without is not:
+floors of log odds if the folder is in English, floors of the fit if not (`search/generation/extractive`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from search.contexts import ChunkContext
 
 CONTEXTS = 5
+FLOORS_OF_ODDS = (-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)
+FLOORS_OF_FIT = (0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -58,6 +61,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     django.setup()
     from kb.embedding import embedding_model
+    from search.generation.extractive.reading import ModelReading
     from search.generation.extractive.weighing import weigh
 
     passages = read(arguments.folder / "passages.jsonl")
@@ -71,7 +75,9 @@ def main() -> None:
         similarity = vectors @ model.embed_query(question)
         order = [i for i in similarity.argsort()[::-1] if passages[i]["title"] != excluded_title][:CONTEXTS]
         contexts = [as_context(rank, passages[i], similarity[i]) for rank, i in enumerate(order, start=1)]
-        return max((each.fit for each in weigh(question, contexts)), default=0.0)
+        weighed = weigh(question, contexts, ModelReading(question))
+        odds = [each.odds for each in weighed if each.odds is not None]
+        return max(odds or [each.fit for each in weighed], default=0.0)
 
     sample = random.Random(0).sample(queries, min(arguments.questions, len(queries)))  # noqa: S311
     scores = [
@@ -79,7 +85,8 @@ def main() -> None:
         for q in track(sample, description="Asking")
     ]
     table = Table("floor", "answered, when there is an answer", "not answered, when there is none", "mean")
-    for floor in [0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]:
+    are_odds = any(score < 0 or score > max(FLOORS_OF_FIT) + 1 for pair in scores for score in pair)
+    for floor in FLOORS_OF_ODDS if are_odds else FLOORS_OF_FIT:
         told = sum(with_answer >= floor for with_answer, _ in scores) / len(scores)
         silent = sum(without < floor for _, without in scores) / len(scores)
         table.add_row(f"{floor:.2f}", f"{told:.0%}", f"{silent:.0%}", f"{(told + silent) / 2:.0%}")

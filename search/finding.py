@@ -21,7 +21,9 @@ from kb.scheduled_deletion import NOT_MARKED
 from search.companions import with_companions
 from search.contexts import context_of_chunk
 from search.generation.extractive.courses import own_figure
+from search.generation.extractive.expected import asks_why
 from search.generation.extractive.lines import LINES, lines_named
+from search.generation.extractive.measures import measure_of
 from search.named_documents import (
     asks_for_course,
     documents_named,
@@ -53,6 +55,7 @@ def find(
     payment: Payment,
 ) -> Found:
     """Return at most `limit` chunks for a question; `payment` pays for the reranker, if that costs money."""
+    settings = replace(settings, for_tables=_asks_for_figures(question.text))
     ranking = rank(principal, question, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     names = _names(principal, question, ranking.results)
     if asks_for_course(question.text):
@@ -70,6 +73,11 @@ def find(
         principal, question, ranking.results[:limit], limit, settings, payment
     )
     return Found(replace(ranking, results=results), is_certain)
+
+
+def _asks_for_figures(question: str) -> bool:
+    """Tell whether a question names a measure or a line of a statement, and does not ask for its cause."""
+    return not asks_why(question) and bool(measure_of(question) or lines_named(question))
 
 
 def _through(

@@ -23,6 +23,7 @@ class Passage:
 
     chunk_id: UUID
     text: str
+    language: str | None = None
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -33,8 +34,12 @@ class Passage:
 def read_passages(principal: Principal, ids: Sequence[UUID]) -> list[Passage]:
     """Return the passages of these chunks in order, without those that the principal can't find."""
     live = Chunk.objects.restricted_to(principal).filter(pk__in=ids, replaced_by=None)
-    texts = {chunk.pk: chunk.text_to_embed for chunk in live.only("pk", "headings", "text", "modality")}
-    return [Passage(id, texts[id][:MOST_PASSAGE_CHARS]) for id in ids if id in texts]
+    found = {chunk.pk: chunk for chunk in live.only("pk", "headings", "text", "modality", "language")}
+    return [
+        Passage(id, found[id].text_to_embed[:MOST_PASSAGE_CHARS], found[id].language)
+        for id in ids
+        if id in found
+    ]
 
 
 def distinct(passages: Iterable[Passage]) -> Iterator[Passage]:

@@ -102,6 +102,8 @@ class RankingSettings:
     """One of `offered_rerankers()`; None is the deployment's."""
     candidates: int = 100
     """How many chunks each search contributes."""
+    for_tables: bool = False
+    """Whether figures of tables are looked for."""
     near_duplicates: bool = True
     """False leaves out chunks that say what a better one says."""
 
@@ -172,16 +174,19 @@ def rank(
     chosen = reranker(settings.reranker) if settings.rerank else None
     depth = max(limit if settings.near_duplicates else 2 * limit, chosen.passages if chosen else 0)
     passages = read(lambda: read_passages(principal, candidates.best_ids(depth)))
+    if chosen is not None:
+        languages = [passage.language for passage in passages]
+        chosen = chosen.suited_to(question.text, languages, for_tables=settings.for_tables)
     clock.mark("passages")
     reranked = _rerank_scores(question.text, passages, chosen, payment)
     clock.mark("rerank")
-    final = candidates.with_reranked(reranked)
+    final = candidates.with_reranked(reranked, chosen)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
     kept = order if settings.near_duplicates else list(distinct(order))
     results = read(lambda: _read_chunks(principal, [passage.chunk_id for passage in kept[:limit]]))
     clock.mark("read")
     return Ranking(
-        [_ranked_chunk(chunk, candidates, final, reranked) for chunk in results],
+        [_ranked_chunk(chunk, candidates, final, reranked, chosen) for chunk in results],
         len(candidates.found.ids),
         _state(reranked, passages, chosen),
         len(reranked),
@@ -240,14 +245,10 @@ class _Fused:
         """Return the chunks with the highest fused scores, best first; ties in reading order."""
         return [self.found.ids[place] for place in np.argsort(-self.scores, kind="stable")[:count]]
 
-    def with_reranked(self, scores: Mapping[UUID, float]) -> dict[UUID, float]:
+    def with_reranked(self, scores: Mapping[UUID, float], by: Reranker | None) -> dict[UUID, float]:
         """Return the final score of each chunk."""
         reranked = np.array([scores.get(id, np.nan) for id in self.found.ids])
-        final = (
-            fusion.fuse_reranked(self.scores, reranked, self.calibration.fused_share)
-            if scores
-            else self.scores
-        )
+        final = fusion.fuse_reranked(self.scores, reranked, by.fused_share) if by and scores else self.scores
         return dict(zip(self.found.ids, final.tolist(), strict=True))
 
 
@@ -296,18 +297,25 @@ def _read_chunks(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
 
 
 def _ranked_chunk(
-    chunk: Chunk, candidates: _Fused, final: Mapping[UUID, float], reranked: Mapping[UUID, float]
+    chunk: Chunk,
+    candidates: _Fused,
+    final: Mapping[UUID, float],
+    reranked: Mapping[UUID, float],
+    by: Reranker | None,
 ) -> RankedChunk:
     found = candidates.found
     place = found.places[chunk.pk]
     cosine = float(found.similarity[place])
     has_vector, coverage = bool(np.isfinite(cosine)), float(found.coverage[place])
+    known = cosine if has_vector else candidates.calibration.unrelated
+    relevance = candidates.calibration.relevance(known, coverage)
+    if by is not None and by.gives_probabilities:
+        # What answers is about the question, in whichever words.
+        relevance = max(relevance, reranked.get(chunk.pk, 0.0))
     return RankedChunk(
         chunk,
         final[chunk.pk],
-        candidates.calibration.relevance(
-            cosine if has_vector else candidates.calibration.unrelated, coverage
-        ),
+        relevance,
         Scores(
             words=float(found.words[place]),
             vector=cosine if has_vector else None,

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -25,7 +24,7 @@ def serve(connection: Connection[Any, Any]) -> None:
     """Do tasks until the connection ends."""
     from search.text_tasks import TASKS
 
-    def embed(texts: Sequence[str]) -> Any:
+    def embed(texts: Any) -> Any:
         left = signal.setitimer(signal.ITIMER_REAL, 0)[0]
         connection.send(("texts", texts))
         vectors = connection.recv()

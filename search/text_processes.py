@@ -28,8 +28,8 @@ from django.conf import settings
 
 from core.errors import Timeout
 
-Embed = Callable[[Sequence[str]], Any]
-"""Returns an array for texts: what it holds is between the task and its caller."""
+Embed = Callable[[Any], Any]
+"""Returns an array for texts: how they are sent, and what it holds, is between the task and its caller."""
 
 START_SECS = 60.0
 """Loading takes a second or two; a machine under load may need more."""

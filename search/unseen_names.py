@@ -15,7 +15,7 @@ from babel import Locale
 
 from core.text.analysis import terms
 from kb.index.words import QueryWord
-from search.generation.extractive.wording import NOTHING_FOUND_IN, language_of
+from search.question_language import LANGUAGES, language_of
 from search.retrieval import RankedChunk
 
 _WORD = re.compile(r"\w++")
@@ -27,7 +27,7 @@ _LEAST_SIMILAR = 0.5
 _NOT_OF_NAMES = {"de"}
 _DAYS_AND_MONTHS = frozenset(
     name.casefold()
-    for language in NOTHING_FOUND_IN
+    for language in LANGUAGES
     for names in (Locale(language).months, Locale(language).days)
     for name in names["format"]["wide"].values()
 )

@@ -57,4 +57,4 @@ def _names(principal: Principal) -> list[str]:
 
 def _names_of_computing() -> list[str]:
     chosen = reranker()
-    return [embedding_model().name, *([chosen.name] if chosen else [])]
+    return [embedding_model().name, *(chosen.names if chosen else [])]

@@ -58,8 +58,9 @@ class RerankRequest(GatewayFields):
         chosen = reranker()
         if chosen is None:
             raise ModelNotFound("This installation has no reranker.", param="model")
-        if self.model not in (None, OUR_MODEL, chosen.name):
-            raise ModelNotFound(f"Texts are reranked by “{chosen.name}” here.", param="model")
+        if self.model not in (None, OUR_MODEL, *chosen.names):
+            names = " or ".join(f"“{name}”" for name in chosen.names)
+            raise ModelNotFound(f"Texts are reranked by {names} here.", param="model")
         return chosen
 
 
@@ -69,7 +70,9 @@ class RerankView(GatewayView):
     def post(self, request: Request) -> Response:
         """Return the places of the texts, best first, with their scores."""
         body = validated(RerankRequest, request.data)
-        chosen, texts = body.chosen_reranker(), body.texts()
+        texts = body.texts()
+        chosen = body.chosen_reranker()
+        chosen = chosen.suited_to(body.query, []) or chosen
         computation = Computation.admit(principal_of(request), body)
         scores = _scores(computation, chosen, body.query, texts)
         tokens = sum(embedding_model().count_tokens([body.query, *texts]))

@@ -25,6 +25,10 @@ class Reranker(ABC):
     """How long a search waits for it unless RERANKER_BUDGET_MS says otherwise."""
     passages_per_step: int
     """How many passages are scored at once; between steps the clock is looked at."""
+    fused_share: float = 0.0
+    """What the order before counts beside its scores, which count 1. To a cross-encoder it adds nothing."""
+    gives_probabilities: bool = False
+    """Whether its scores, 0 to 1, say how likely a passage answers; they compare across questions then."""
     is_paid: bool = False
     """Whether its scores cost money, and it is known how much."""
 
@@ -59,6 +63,20 @@ class Reranker(ABC):
                 break
             longest = max(longest, time.monotonic() - begun)
         return scores
+
+    def suited_to(
+        self, question: str, languages: Sequence[str | None], *, for_tables: bool = False
+    ) -> Reranker | None:
+        """Return what reranks passages in these languages, some perhaps unknown; None if nothing does.
+
+        Some put prose before tables, so it matters whether figures of tables are asked for.
+        """
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all models that it reads with."""
+        return (self.name,)
 
     @abstractmethod
     def score(

@@ -13,8 +13,12 @@ from django.utils.module_loading import import_string
 from kb.embedding import embedding_model
 from kb.embedding.calibration import calibration_of
 from search.rerank.base import Reranker
+from search.rerank.by_language import ByLanguage
+from search.rerank.late_interaction import LateInteraction
+from search.rerank.ms_marco import ms_marco
 
 RERANKERS = {
+    "ms-marco": "search.rerank.ms_marco.MsMarco",
     "late-interaction": "search.rerank.late_interaction.LateInteraction",
     "cross-encoder": "search.rerank.cross_encoder.CrossEncoderReranker",
     "endpoint": "search.rerank.endpoint.EndpointReranker",
@@ -29,12 +33,12 @@ _loading = threading.Lock()
 
 
 def load(name: str, model: str) -> Reranker | None:
-    """Load a reranker; None for `none`, and for `auto` where the embedding model can't rerank or should not.
+    """Load a reranker; None for `none`. `auto` is the packaged one for English, late interaction for others.
 
     Raise `ImproperlyConfigured` naming the setting if it is unknown or can't be served.
     """
     if name == AUTO:
-        name = "late-interaction" if _late_interaction_helps() else NONE
+        return ByLanguage(ms_marco(), LateInteraction() if _late_interaction_helps() else None)
     if name == NONE:
         return None
     if name not in RERANKERS:
@@ -87,14 +91,6 @@ def _late_interaction_helps() -> bool:
 
 
 def _report(chosen: Reranker | None) -> str:
-    if chosen is not None:
-        return f"Reranking with {chosen.describe()}, for at most {budget_secs(chosen) * 1000:.0f} ms."
-    if settings.RERANKER == AUTO:
-        model = embedding_model()
-        reason = (
-            "has vectors of tokens that do not improve the order"
-            if model.has_token_vectors
-            else "gives no vectors of tokens"
-        )
-        return f"Not reranking: {model.name} by {model.runs_on} {reason}, and RERANKER names no other way."
-    return "Not reranking, because RERANKER is none."
+    if chosen is None:
+        return "Not reranking, because RERANKER is none."
+    return f"Reranking with {chosen.describe()}, for at most {budget_secs(chosen) * 1000:.0f} ms."

@@ -59,6 +59,7 @@ def alice(cast: Cast) -> Principal:
     return principal_of_user(cast.alice)
 
 
+@pytest.mark.usefixtures("in_segments")
 def test_no_rule_of_a_model_shows_a_strangers_rows(cast: Cast, alice: Principal, subtests: Subtests) -> None:
     add_rows(cast.alice, cast.team)
     invite(alice, cast.team.pk, Role.VIEWER)

@@ -93,6 +93,7 @@ class TestSearch:
         assert retrieval._documents(alice, question) == frozenset({document.pk})
         assert retrieval._documents(charlie, question) == frozenset()
 
+    @pytest.mark.usefixtures("in_segments")
     def test_phrases(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:
         view, question = open_view(alice, active_space()), '"lighthouse keeper"'
         assert narrow_to_phrases(alice, view, question) is not view

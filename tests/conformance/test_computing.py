@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import openai
@@ -90,7 +91,7 @@ def test_the_best_comes_first(gateway: Gateway, cast: Cast) -> None:
         reply = http.post("/v1/rerank", json=RERANKED | {"return_documents": True}).json()
         objects = {"documents": [{"text": text} for text in RERANKED["documents"]], "top_n": 1}
         best = http.post("/v1/rerank", json=RERANKED | objects | {"model": reply["model"]}).json()
-    assert reply["model"] == f"{EMBEDS}-late-interaction"
+    assert reply["model"] == "ms-marco-MiniLM-L-12-v2"
     scores = [each["relevance_score"] for each in reply["results"]]
     assert scores == sorted(scores, reverse=True) and len(scores) == len(TEXTS)
     assert reply["results"][0]["index"] == 2
@@ -98,6 +99,15 @@ def test_the_best_comes_first(gateway: Gateway, cast: Cast) -> None:
     [only] = best["results"]
     assert only == {"index": 2, "relevance_score": pytest.approx(scores[0], abs=1e-4)}
     assert tokens_of(cast) == 2 * reply["usage"]["total_tokens"] > 0
+
+
+def test_what_is_not_english_is_read_by_the_embedding_model(gateway: Gateway) -> None:
+    german = {"query": "Wann wird die Anlage gewartet?", "documents": ["Sie wird im Mai gewartet.", "Hunde."]}
+    with gateway.http() as http:
+        reply = http.post("/v1/rerank", json=german).json()
+        assert reply["model"] == f"{EMBEDS}-late-interaction"
+        assert http.post("/v1/rerank", json=german | {"model": reply["model"]}).json() == reply | {"id": ANY}
+        assert reply["results"][0]["index"] == 0
 
 
 def test_what_reranking_refuses(gateway: Gateway, subtests: Subtests) -> None:

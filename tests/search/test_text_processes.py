@@ -18,7 +18,7 @@ from search.citations.resolve import assemble, resolve
 from search.citations.verifying import verify_with_deadline
 from search.generation.base import Choice, GenerationRequest, GenerationUsage
 from search.generation.extractive import ExtractiveGenerator, extract
-from search.generation.extractive.weighing import similarity_to
+from search.generation.extractive.reading import ModelReading
 from search.text_processes import TextProcesses, text_processes
 from tests.search.citations.test_resolve import without_meaning
 from tests.search.contexts import context
@@ -60,7 +60,7 @@ def test_extracts_are_those_of_this_process(settings: Settings) -> None:
         return [piece async for piece in ExtractiveGenerator(Choice("extractive")).answer(asked, UNRECORDED)]
 
     *told, spent = asyncio.run(pieces())
-    assert told == extract(asked, similarity_to(asked.question))
+    assert told == extract(asked, ModelReading(asked.question))
     assert "smell of tea" in str(told[-1])
     assert isinstance(spent, GenerationUsage)
 

@@ -17,6 +17,7 @@ from tests.conftest import Cast
 from tests.factories import stored_document
 from tests.search.contexts import context
 from tests.testing.payments import UNRECORDED
+from tests.testing.readings import GivenReading
 
 REPORT = "The CEO of Harbour Lights is Ada Kerrigan. Its total revenue in 2022 was 17,606 million."
 GERMAN = "Der Hafen hat einen Leuchtturm. Die Firma Petersen baute ihn, und sie ist in der Stadt bekannt."
@@ -85,6 +86,6 @@ def test_no_answer_about_somebody_else_is_given() -> None:
     contexts = [context(1, "Its total revenue in 2022 was 17,606 million.")]
     question = "What was the total revenue of Tesla in 2022?"
     asked = GenerationRequest(question, contexts, unseen_names=("Tesla", "*Nokia*"))
-    [said] = extract(asked, lambda statements: pytest.fail("nothing is weighed"))
+    [said] = extract(asked, GivenReading(lambda text: pytest.fail("nothing is weighed")))
     assert said == nothing_found(asked)
     assert said.endswith(" These documents do not mention “Tesla”, “\\*Nokia\\*”.")

@@ -23,7 +23,7 @@ from search.citations.resolve import Resolved, Verdict
 from search.events import Quote
 from search.generation.base import FailedModel
 from search.generation.extractive import escape_markdown
-from search.generation.extractive.wording import language_of
+from search.question_language import language_of
 
 Outcome = Literal["answered", "nothing", "failed", "limit"]
 MOST_EVIDENCE = 3

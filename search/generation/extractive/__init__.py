@@ -22,9 +22,10 @@ from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measuring import measured
+from search.generation.extractive.reading import ModelReading, Reading
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import without_mark
-from search.generation.extractive.weighing import Similarity, WeighedStatement, similarity_to, weigh
+from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
     escape_markdown,
     fold,
@@ -51,14 +52,14 @@ class ExtractiveGenerator(Generator):
         yield GenerationUsage("extractive")
 
 
-def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
+def extract(asked: GenerationRequest, reading: Reading) -> list[str]:
     """Return the pieces of the answer."""
     question = as_columns_say(asked.question)
     found: list[str] = []
     if not asked.unseen_names:
         found = course(asked.question, asked.contexts) or measured(question, asked.contexts)
         found = found or computed(question, asked.contexts) or issuer(question, asked.contexts)
-        found = found or _quoted(question, asked.contexts, similarity)
+        found = found or _quoted(question, asked.contexts, reading)
     said = found or [nothing_found(asked)]
     if not asked.reflection:
         return said
@@ -66,9 +67,9 @@ def extract(asked: GenerationRequest, similarity: Similarity) -> list[str]:
     return [reflection(asked.question, asked.contexts, len(cited)), *said]
 
 
-def _quoted(question: str, contexts: Sequence[Context], similarity: Similarity) -> list[str]:
+def _quoted(question: str, contexts: Sequence[Context], reading: Reading) -> list[str]:
     """Return the best statements, those that follow each other as one paragraph."""
-    evidence = weigh(question, contexts, similarity)
+    evidence = weigh(question, contexts, reading)
     best = choose(evidence)
     if best and not can_answer(question)(best[0].statement.meaning):
         return []
@@ -82,9 +83,7 @@ def _quoted(question: str, contexts: Sequence[Context], similarity: Similarity) 
 def _extracted(asked: GenerationRequest) -> list[str]:
     contexts = [context.portable(with_places=False) for context in asked.contexts]
     sent = replace(asked, contexts=contexts, crops=())
-    pieces: list[str] = text_processes.run(
-        "extract", sent, embed=similarity_to(as_columns_say(asked.question))
-    )
+    pieces: list[str] = text_processes.run("extract", sent, embed=ModelReading(asked.question).serve)
     return pieces
 
 

@@ -10,7 +10,9 @@ FLOOR = 0.6
 """What fits less is no answer; found with `bench/answer_floor.py`."""
 FLOOR_OF_NAMED = 0.5
 """For a figure whose name is in the question word for word."""
-NEAR_BEST = 0.12
+FLOOR_OF_ODDS, FLOOR_OF_NAMED_ODDS = 1.0, 0.0
+"""The same where a model has read whether it answers: three to one, and one to one."""
+NEAR_BEST, NEAR_BEST_OF_READ = 0.12, 0.3
 """How far below the best another may score and still be told."""
 MAX_STATEMENTS = 4
 MAX_PER_CONTEXT = 2
@@ -20,19 +22,24 @@ SAME = 0.8
 
 def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     """Return the few statements worth telling, best first, nothing twice; none if none passes the floor."""
-    worth = [each for each in evidence if each.is_certain or each.fit >= _floor_of(each)]
+    # What was not read once more scores on another scale, and was no better than what was.
+    read = [each for each in evidence if each.odds is not None] or evidence
+    worth = [each for each in read if each.is_certain or _passes(each)]
     ranked = sorted(worth, key=lambda each: (-each.score, each.statement.context.rank, each.statement.at))
     chosen: list[WeighedStatement] = []
     for each in ranked:
         beside = sum(other.statement.context.rank == each.statement.context.rank for other in chosen)
-        is_near = each.score >= ranked[0].score - NEAR_BEST
+        is_near = each.score >= ranked[0].score - (NEAR_BEST if each.odds is None else NEAR_BEST_OF_READ)
         if is_near and beside < MAX_PER_CONTEXT and not any(_is_said_by(other, each) for other in chosen):
             chosen.append(each)
     return chosen[:MAX_STATEMENTS]
 
 
-def _floor_of(each: WeighedStatement) -> float:
-    return FLOOR_OF_NAMED if each.statement.is_named else FLOOR
+def _passes(each: WeighedStatement) -> bool:
+    is_named = each.statement.is_named
+    if each.odds is not None:
+        return each.odds >= (FLOOR_OF_NAMED_ODDS if is_named else FLOOR_OF_ODDS)
+    return each.fit >= (FLOOR_OF_NAMED if is_named else FLOOR)
 
 
 def completed(

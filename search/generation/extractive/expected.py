@@ -75,6 +75,11 @@ def expected_by(question: str) -> Callable[[str], bool]:
     return lambda _: False
 
 
+def asks_why(question: str) -> bool:
+    """Tell whether a question asks for a cause: “What drove the growth of revenue?”."""
+    return _CUE_WHY.search(question) is not None
+
+
 def asks_for_total(question: str) -> bool:
     """Tell whether a question asks for the total of what is open: “Wie hoch ist der Gesamtbetrag?”."""
     words = re.findall(r"\w+", question.casefold())
@@ -121,10 +126,11 @@ def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
 
 
 _CUE_STANDS_FOR = _cue(_STANDS_FOR)
+_CUE_WHY = _cue(_WHY)
 _KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHEN), _has_new(_TIME)),
     (_cue(_HOW_MANY), _has_new(_NUMBER)),
-    (_cue(_WHY), lambda text, _: bool(_CAUSE.search(text))),
+    (_CUE_WHY, lambda text, _: bool(_CAUSE.search(text))),
     (_cue(_WHO), _has_new(_NAME)),
     (_cue(_WHAT_IS, at_start=True), lambda text, _: bool(_IS.match(text))),
 )

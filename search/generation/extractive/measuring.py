@@ -27,8 +27,9 @@ from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHA
 from search.generation.extractive.lines import LINES, NAMES, StatementKind, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.statements import words_of
-from search.generation.extractive.wording import escape_markdown, language_of
+from search.generation.extractive.wording import escape_markdown
 from search.generation.extractive.yes_no import answer_by_change, with_answer
+from search.question_language import language_of
 
 MOST_PERIODS = 3
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -171,15 +172,30 @@ def _of_year(
     by_line: Mapping[str, Sequence[TableFigure]],
     words: frozenset[str],
 ) -> WorkedOut | None:
-    operands = {}
-    for key in lines_of(way):
-        found = _sure([fact for fact in by_line[key] if fact.years == {year}], words)
-        if found is None:
-            return None
-        operands[key] = found
+    of_year = {key: [fact for fact in by_line[key] if fact.years == {year}] for key in lines_of(way)}
+    operands = _of_one_table(of_year, words) or _known({key: _sure(of_year[key], words) for key in of_year})
+    if operands is None:
+        return None
     units = {fact.row.unit for fact in operands.values() if fact.row.unit}
     is_partial = any(_PART_OF_YEAR.search(fact.cell.column) for fact in operands.values())
     return None if len(units) > 1 or (measure.is_of_a_year and is_partial) else WorkedOut(way, year, operands)
+
+
+def _of_one_table(of_year: Mapping[str, Sequence[TableFigure]], words: frozenset[str]) -> Operands | None:
+    """Return the figures of the first table that has all lines: two tables may be of two companies."""
+    first, *_ = of_year.values()
+    for rank in dict.fromkeys(fact.context.rank for fact in first):
+        beside = {key: [fact for fact in of_year[key] if fact.context.rank == rank] for key in of_year}
+        found = _known({key: _sure(beside[key], words) for key in beside})
+        if found is not None:
+            return found
+    return None
+
+
+def _known(found: Mapping[str, TableFigure | None]) -> Operands | None:
+    """Return the figures, None if one of them is not known."""
+    known = {key: fact for key, fact in found.items() if fact is not None}
+    return known if len(known) == len(found) else None
 
 
 def _sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:

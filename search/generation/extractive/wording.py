@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from core.text.analysis import terms
 from search.contexts import Context
 from search.generation.base import Corpus, GenerationRequest
+from search.question_language import language_of
 
 NOTHING_FOUND_IN = {
     "en": "I found no answer to this in these documents.",
@@ -65,13 +65,6 @@ def nothing_found(asked: GenerationRequest) -> str:
         return nothing
     names = ", ".join(f"“{escape_markdown(name)}”" for name in asked.unseen_names)
     return f"{nothing} {UNSEEN[language].format(names=names)}"
-
-
-def language_of(question: str) -> str:
-    """Return the one of our languages of which most of the words are stop words; English if unsure."""
-    words = len(terms(question, None))
-    stop_words = {language: words - len(terms(question, language)) for language in NOTHING_FOUND_IN}
-    return max(stop_words, key=lambda language: stop_words[language])
 
 
 def reflection(question: str, contexts: Sequence[Context], cited: int) -> str:

@@ -15,7 +15,7 @@ from core.text.analysis import terms
 from core.text.tables import is_table
 from search.citations.polarity import NEGATORS, UNSURE
 from search.generation.extractive.statements import Statement
-from search.generation.extractive.wording import language_of
+from search.question_language import language_of
 
 ENOUGH_TERMS = 0.8
 """So much of a question about a change a sentence has to say that tells the direction; of any other all."""

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 
@@ -20,6 +19,7 @@ from search.generation.base import Choice, Corpus, GenerationRequest
 from search.generation.extractive import ExtractiveGenerator, escape_markdown, extract, nothing_found
 from search.generation.extractive.choosing import choose, paragraphs
 from search.generation.extractive.expected import expected_by
+from search.generation.extractive.reading import ModelReading
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import Statement, statements
 from search.generation.extractive.weighing import WeighedStatement, weigh
@@ -27,10 +27,11 @@ from search.generation.extractive.wording import (
     NOTHING_FOUND_IN,
     NOTHING_FOUND_ON_THE_WEB,
     in_one_line,
-    language_of,
 )
+from search.question_language import language_of
 from tests.search.contexts import context
 from tests.testing.payments import UNRECORDED
+from tests.testing.readings import GivenReading
 
 REVENUE = (
     "| (in millions) | 2023 | 2022 |\n| --- | --- | --- |\n"
@@ -188,7 +189,7 @@ def test_who_asks_for_a_share_gets_no_other_statement() -> None:
     assert can_answer("What percentage of the ships were saved?")("Up to 30% of the ships were saved.")
     assert can_answer("By what percentage did rescues grow?")("Rescues were up 12% from a year ago.")
     asked = GenerationRequest("What percentage of ships were saved by the lighthouse?", [context(1, saved)])
-    assert extract(asked, lambda texts: np.ones(len(texts), np.float32)) == [nothing_found(asked)]
+    assert extract(asked, GivenReading(odds=lambda _: 5.0)) == [nothing_found(asked)]
 
 
 def test_without_a_cue_nothing_is_preferred() -> None:
@@ -197,7 +198,7 @@ def test_without_a_cue_nothing_is_preferred() -> None:
 
 def test_of_two_that_fit_the_one_that_holds_a_year_scores_higher() -> None:
     one = context(1, "The lighthouse was built in the north.", "The lighthouse was built in 1893.")
-    vague, exact = weigh("When was the lighthouse built?", [one])
+    vague, exact = weigh("When was the lighthouse built?", [one], GivenReading())
     assert exact.score - exact.fit > vague.score - vague.fit
 
 
@@ -240,9 +241,9 @@ def test_weighing_takes_one_batch_of_the_model(monkeypatch: pytest.MonkeyPatch) 
         return type(model).embed_documents(model, texts)
 
     monkeypatch.setattr(model, "embed_documents", embed)
-    assert (
-        len(weigh("Who?", [context(rank, "Ada Byron wrote the first program.") for rank in range(1, 6)])) == 5
-    )
+    question = "Who?"
+    contexts = [context(rank, "Ada Byron wrote the first program.") for rank in range(1, 6)]
+    assert len(weigh(question, contexts, ModelReading(question))) == 5
     assert len(batches) == 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from search.contexts import Context
@@ -13,15 +12,11 @@ from search.generation.extractive.expected import abbreviation_of, asks_for_tota
 from search.generation.extractive.statements import Statement, statements
 from search.generation.extractive.weighing import WeighedStatement, weigh
 from tests.search.contexts import context, table_context
+from tests.testing.readings import GivenReading
 
 
 def told(question: str, *contexts: Context) -> list[Statement]:
     return list(statements(question, contexts))
-
-
-def unlike(texts: object) -> np.ndarray:
-    """Say of all texts that they have nothing in common with the question."""
-    return np.zeros(len(list(texts)), np.float32)  # type: ignore[call-overload]
 
 
 def test_a_list_is_told_with_what_announces_it() -> None:
@@ -30,7 +25,7 @@ def test_a_list_is_told_with_what_announces_it() -> None:
     )
     [answer] = extract(
         GenerationRequest("What are the important points?", [found]),
-        lambda texts: np.array([float("Important" in text) for text in texts], np.float32),
+        GivenReading(odds=lambda text: 5.0 if "Important" in text else -5.0),
     )
     assert answer == (
         "Important points: <source_1>\n  - Roses are red <source_1>\n  - Violets are blue <source_1>\n"
@@ -59,7 +54,7 @@ RECEIPT = context(1, "ABC HO TRADING", "Total: 31.00", "Cash Received 101.00", "
     ],
 )
 def test_the_total_is_certain_however_it_is_called(question: str, line: str) -> None:
-    [best, *_] = choose(weigh(question, [RECEIPT], unlike))
+    [best, *_] = choose(weigh(question, [RECEIPT], GivenReading(odds=lambda _: -5.0)))
     assert best.statement.text == line
     assert best.is_certain
 
@@ -67,7 +62,7 @@ def test_the_total_is_certain_however_it_is_called(question: str, line: str) -> 
 def test_the_total_of_something_in_particular_is_not_that_of_the_receipt() -> None:
     question = "What is the total number of lighthouses that stand on the coast of Norway?"
     assert not asks_for_total(question)
-    assert choose(weigh(question, [RECEIPT], unlike)) == []
+    assert choose(weigh(question, [RECEIPT], GivenReading(odds=lambda _: -5.0))) == []
 
 
 def test_a_labelled_line_is_told_if_its_label_is_asked_for() -> None:
@@ -140,6 +135,6 @@ def test_it_is_said_of_the_sentence_before() -> None:
     found = context(
         1, "The Matterhorn is a mountain.", "It is 4478 metres high.", "A hut is 2000 metres high."
     )
-    of_mountain, height, of_hut = weigh("How high is the Matterhorn?", [found], unlike)
+    of_mountain, height, of_hut = weigh("How high is the Matterhorn?", [found], GivenReading())
     assert height.fit > of_hut.fit
     assert of_mountain.statement.at == 0

@@ -1,0 +1,72 @@
+"""What models say of a question and texts: how similar they are, and how well each text answers it.
+
+Statements are weighed in a text process, and the models are in the web process. There a `ModelReading` asks
+them; a text process has a `DistantReading`, which sends each call to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from kb.embedding import embedding_model
+from kb.embedding.base import Vectors
+from kb.embedding.calibration import calibration_of
+from search.named_documents import as_columns_say
+from search.rerank.ms_marco import ms_marco
+
+Call = tuple[Literal["similarity", "answers"], Sequence[str]]
+
+
+class Reading(Protocol):
+    """What is asked of models about one question; each call takes one batch."""
+
+    def similarity(self, texts: Sequence[str]) -> Vectors:
+        """Return the cosine of each text with the question, of shape (texts,).
+
+        Cosines are on the scale for which the weights and the floor are given.
+        """
+
+    def answers(self, texts: Sequence[str]) -> Vectors:
+        """Return the logarithm of the odds that each text answers the question, both in English."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReading:
+    """The resident models, and a question."""
+
+    question: str
+
+    def similarity(self, texts: Sequence[str]) -> Vectors:
+        """See `Reading`."""
+        model = embedding_model()
+        asked = model.embed_query(as_columns_say(self.question))
+        cosines: Vectors = model.embed_documents(texts) @ asked
+        return calibration_of(model.name).similarity(cosines)
+
+    def answers(self, texts: Sequence[str]) -> Vectors:
+        """See `Reading`."""
+        return ms_marco().logits(self.question, texts)
+
+    def serve(self, call: Call) -> Vectors:
+        """Answer a call of a `DistantReading`."""
+        kind, texts = call
+        return self.similarity(texts) if kind == "similarity" else self.answers(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class DistantReading:
+    """The models of another process: `ask` sends a call to it and returns what they say."""
+
+    ask: Callable[[Call], Any]
+
+    def similarity(self, texts: Sequence[str]) -> Vectors:
+        """See `Reading`."""
+        cosines: Vectors = self.ask(("similarity", texts))
+        return cosines
+
+    def answers(self, texts: Sequence[str]) -> Vectors:
+        """See `Reading`."""
+        odds: Vectors = self.ask(("answers", texts))
+        return odds

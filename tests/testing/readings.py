@@ -1,0 +1,30 @@
+"""What models say of a question and texts, without models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kb.embedding.base import Vectors
+
+
+def _nothing(text: str) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GivenReading:
+    """Says of each text what it is given; by default that it has nothing to do with the question."""
+
+    cosine: Callable[[str], float] = _nothing
+    odds: Callable[[str], float] = _nothing
+
+    def similarity(self, texts: Sequence[str]) -> Vectors:
+        """Return what `cosine` says of each."""
+        return np.array([*map(self.cosine, texts)], np.float32)
+
+    def answers(self, texts: Sequence[str]) -> Vectors:
+        """Return what `odds` says of each."""
+        return np.array([*map(self.odds, texts)], np.float32)

@@ -10,7 +10,7 @@ Nothing behind this file knows a row of the database.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.locations import LocatedText, PageBox
-from core.text.sentences import sentence_bounds
+from core.text.sentences import rejoined, sentence_bounds
 from core.text.tables import header_of, is_table, table_start
 from kb.pictures import Picture
 
@@ -135,7 +135,7 @@ def context_of_chunk(
         score=score,
         rerank_score=rerank_score,
         headings=tuple(chunk.headings),
-        sentence_bounds=tuple((start, end) for start, end in chunk.sentences),
+        sentence_bounds=tuple(_bounds(chunk)),
         spans=tuple(chunk.spans),
         language=chunk.language,
         modality=chunk.modality,
@@ -147,6 +147,12 @@ def context_of_chunk(
         document_id=chunk.document_id,
         workspace_id=chunk.workspace_id,
     )
+
+
+def _bounds(chunk: Chunk) -> Sequence[tuple[int, int]]:
+    """Return the bounds of a chunk's sentences, of a table those of its rows."""
+    bounds = [(start, end) for start, end in chunk.sentences]
+    return bounds if is_table(chunk.text) else rejoined(chunk.text, bounds)
 
 
 def context_of_page(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import sentencex
 
 INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\.\Z")
 NUMBER = re.compile(r"(?:\s{0,9}+\([^()\n]{1,20}+\)){1,5}+(?=\s{0,9}+\S)")
 """“(3)” or “(iv)” before a paragraph. The library takes all behind one for a part of its parentheses."""
+CUT = re.compile(r"\w,?\Z")
+MOST_CUT = 0.5
+"""Where more sentences begin with a small letter, it is how this text is written."""
+FEWEST_LOWER = 4
+"""A title or a label has fewer words with a small letter."""
 MOST_NUMBERS = 40
 """In a stretch; behind the last the rest is one sentence."""
 MOST_AT_ONCE = 5000
@@ -27,6 +32,29 @@ def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
             elif start < end:
                 bounds.append((start, end))
     return bounds
+
+
+def rejoined(text: str, bounds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the bounds with each sentence whole that was cut, as by the end of a page.
+
+    It was where prose stops without a mark, and what follows begins with a small letter as nothing else does.
+    """
+    low = sum(text[start:end][:1].islower() for start, end in bounds)
+    if low > MOST_CUT * len(bounds):
+        return list(bounds)
+    joined: list[tuple[int, int]] = []
+    for start, end in bounds:
+        if joined and text[start : start + 1].islower() and _is_cut(text[slice(*joined[-1])]):
+            joined[-1] = joined[-1][0], end
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _is_cut(text: str) -> bool:
+    words = text.split()
+    lower = sum(word[0].islower() for word in words)
+    return CUT.search(text) is not None and lower >= FEWEST_LOWER and text[0].isupper()
 
 
 def _found(text: str, begin: int, until: int, language: str) -> Iterator[tuple[int, int]]:

@@ -10,8 +10,8 @@ FLOOR = 0.6
 """What fits less is no answer; found with `bench/answer_floor.py`."""
 FLOOR_OF_NAMED = 0.5
 """For a figure whose name is in the question word for word."""
-FLOOR_OF_ODDS, FLOOR_OF_NAMED_ODDS = 1.0, 0.0
-"""The same where a model has read whether it answers: three to one, and one to one."""
+FLOOR_OF_ODDS = 0.0
+"""The same where a model has read whether it answers: it is as likely as not."""
 NEAR_BEST, NEAR_BEST_OF_READ = 0.12, 0.3
 """How far below the best another may score and still be told."""
 MAX_STATEMENTS = 4
@@ -36,10 +36,9 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
 
 
 def _passes(each: WeighedStatement) -> bool:
-    is_named = each.statement.is_named
     if each.odds is not None:
-        return each.odds >= (FLOOR_OF_NAMED_ODDS if is_named else FLOOR_OF_ODDS)
-    return each.fit >= (FLOOR_OF_NAMED if is_named else FLOOR)
+        return each.odds >= FLOOR_OF_ODDS
+    return each.fit >= (FLOOR_OF_NAMED if each.statement.is_named else FLOOR)
 
 
 def completed(

@@ -39,6 +39,8 @@ UNFINISHED_WEIGHT = 0.1
 READ_ONCE_MORE = 12
 """So many statements; more change nothing."""
 ODDS_WEIGHT = 0.1
+MOST_ODDS = 7.0
+"""Of what surely answers, the fit tells which answers best."""
 FIT_WEIGHT = 0.2
 MOST_CHARS = 700
 """Of a statement, as the model reads it."""
@@ -98,14 +100,15 @@ def weigh(question: str, contexts: Sequence[Context], reading: Reading) -> list[
 def _read_once_more(evidence: Sequence[WeighedStatement], reading: Reading) -> list[WeighedStatement]:
     """Weigh the best statements by whether they answer the question, each with where it stands."""
     best = sorted(evidence, key=lambda each: -each.score)[:READ_ONCE_MORE]
-    odds = map(float, reading.answers([_with_its_place(each.statement) for each in best]))
-    read = {
-        id(each): replace(
-            each, odds=answers, score=ODDS_WEIGHT * answers + FIT_WEIGHT * each.fit + each.score - each.fit
-        )
-        for each, answers in zip(best, odds, strict=True)
-    }
+    found = map(float, reading.answers([_with_its_place(each.statement) for each in best]))
+    read = {id(each): _with_odds(each, odds) for each, odds in zip(best, found, strict=True)}
     return [read.get(id(each), each) for each in evidence]
+
+
+def _with_odds(each: WeighedStatement, odds: float) -> WeighedStatement:
+    bonus = each.score - each.fit
+    score = ODDS_WEIGHT * min(odds, MOST_ODDS) + FIT_WEIGHT * each.fit + bonus
+    return replace(each, odds=odds, score=score)
 
 
 def _with_its_place(statement: Statement) -> str:

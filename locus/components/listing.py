@@ -80,7 +80,7 @@ def _reranker() -> Component:
     return Component(
         "reranker",
         "Reranker",
-        chosen.name,
+        ", ".join(chosen.names),
         settings=shown,
         error_name="RERANKER",
         trial=trials.try_reranker,

@@ -144,6 +144,8 @@ async def keep_sources(
 
     yield phase("RERANKING", "started")
     chosen = await asyncio.to_thread(reranker, wanted.reranker)
+    if chosen is not None:
+        chosen = chosen.suited_to(query.text, [query.language])
     ranked = await asyncio.to_thread(reranked, query.text, sources, chosen, query, found.request.payer)
     kept = await asyncio.to_thread(within_budget, ranked[: wanted.contexts], query)
     clock.mark("reranking")

@@ -84,6 +84,10 @@ def names_in(folder: Path) -> set[str]:
     return {file.name for file in choose_backup(BackupFolder(folder), None).files()}
 
 
+# Whatever engines the tests run beside, it has none.
+EMBEDDED = {"STORAGE": "folder", "SEARCH_ENGINE": "segments", "REDIS_URL": ""}
+
+
 @pytest.fixture
 def installation(tmp_path: Path) -> Iterator[dict[str, Any]]:
     """What `subprocess` needs to run commands on an installation of its own, without anything in it."""
@@ -94,7 +98,7 @@ def installation(tmp_path: Path) -> Iterator[dict[str, Any]]:
     kept = {name: value for name, value in os.environ.items() if name not in others}
     yield {
         "cwd": ROOT,
-        "env": kept | {"DATA_DIR": str(data), "ALLOW_ROOT": "on"},
+        "env": kept | {"DATA_DIR": str(data), "ALLOW_ROOT": "on"} | EMBEDDED,
         "capture_output": True,
         "text": True,
         "check": False,

@@ -1,4 +1,4 @@
-"""Choosing a reranker, its time, and late interaction."""
+"""Choosing a reranker, its time, late interaction, and the packaged cross-encoder."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from search.generation.extractive.expected import expected_by
 from search.generation.extractive.reading import ModelReading
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import Statement, statements
-from search.generation.extractive.weighing import WeighedStatement, weigh
+from search.generation.extractive.weighing import READ_ONCE_MORE, WeighedStatement, weigh
 from search.generation.extractive.wording import (
     NOTHING_FOUND_IN,
     NOTHING_FOUND_ON_THE_WEB,
@@ -200,6 +200,48 @@ def test_of_two_that_fit_the_one_that_holds_a_year_scores_higher() -> None:
     one = context(1, "The lighthouse was built in the north.", "The lighthouse was built in 1893.")
     vague, exact = weigh("When was the lighthouse built?", [one], GivenReading())
     assert exact.score - exact.fit > vague.score - vague.fit
+
+
+# --- Reading once more -------------------------------------------------------------------------------------
+
+TOWER = context(1, "The lighthouse is old and known to all.", "A woman of the village designed it in 1893.")
+
+
+def test_what_answers_is_told_before_what_is_similar() -> None:
+    question = "Who designed the lighthouse?"
+    reading = GivenReading(
+        cosine=lambda text: 0.9 if "old" in text else 0.2, odds=lambda text: 4.0 if "woman" in text else -4.0
+    )
+    [best] = choose(weigh(question, [TOWER], reading))
+    assert best.statement.text == TOWER.sentences[1].text
+    assert choose(weigh(question, [TOWER], GivenReading(cosine=lambda _: 0.9, odds=lambda _: -0.1))) == []
+
+
+def test_the_best_are_read_once_more_with_where_they_stand() -> None:
+    read: list[str] = []
+
+    def odds(text: str) -> float:
+        read.append(text)
+        return 1.0
+
+    many = context(1, *(f"The lighthouse has {number} steps." for number in range(100, 140)))
+    placed = replace(many, headings=("The coast", "The lighthouse"))
+    evidence = weigh("How many steps has the lighthouse?", [placed], GivenReading(odds=odds))
+    assert len(read) == READ_ONCE_MORE < len(evidence)
+    assert all(text.startswith("a.pdf. The lighthouse: The lighthouse has") for text in read)
+    told_of = {each.statement.text for each in choose(evidence)}
+    assert told_of <= {text.split(": ", 1)[1] for text in read}
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [("Wer hat den Leuchtturm entworfen?", "en"), ("Who designed the lighthouse?", "de")],
+)
+def test_only_english_is_read_once_more(question: str, language: str) -> None:
+    reading = GivenReading(cosine=lambda _: 0.9, odds=lambda _: pytest.fail("it reads English alone"))
+    found = weigh(question, [replace(TOWER, language=language)], reading)
+    assert all(each.odds is None for each in found)
+    assert choose(found)
 
 
 # --- Choosing ----------------------------------------------------------------------------------------------

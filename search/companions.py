@@ -7,6 +7,7 @@ spelt out once, before parentheses.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from uuid import UUID
@@ -25,8 +26,8 @@ from search.retrieval import Question, RankedChunk, RankingSettings, Scores, ran
 LOOKED_AT = 20
 """So many chunks are looked at for the lines of a statement."""
 MOST_DOCUMENTS = 2
-MOST_TABLES = 2
-"""Of each statement; its continuation is another table."""
+MOST_TABLES = 3
+"""Of each statement; its continuation on the next page is another table."""
 MOST_SPELLINGS = 2
 KEPT_BEFORE = 2
 """So many of the chunks found stand before what is added."""
@@ -96,14 +97,23 @@ def _tables(
         words = f"consolidated {kind} {', '.join(LINES[key].label for key in lines)}"
         asked = replace(question, text=words, document_ids=tuple(documents))
         results = rank(principal, asked, limit=LOOKED_AT, settings=settings, payment=payment).results
-        holding = [(_lines_in(each.chunk.text, lines), each) for each in results]
-        holding.sort(key=lambda pair: -pair[0])
-        yield from [each for count, each in holding if count][:MOST_TABLES]
+        held = {each.chunk.pk: _lines_in(each.chunk.text, lines) for each in results}
+        # What stands below the same headings is one statement, on one page or two.
+        of_statement: defaultdict[tuple[object, ...], set[str]] = defaultdict(set)
+        for each in results:
+            of_statement[_place(each)] |= held[each.chunk.pk]
+        holding = [each for each in results if held[each.chunk.pk]]
+        holding.sort(key=lambda each: -len(of_statement[_place(each)]))
+        yield from holding[:MOST_TABLES]
 
 
-def _lines_in(text: str, keys: Sequence[str]) -> int:
-    """Return how many of some lines a table has."""
+def _place(found: RankedChunk) -> tuple[object, ...]:
+    return found.chunk.document_id, *found.chunk.headings
+
+
+def _lines_in(text: str, keys: Sequence[str]) -> set[str]:
+    """Return which of some lines a table has."""
     if not is_table(text):
-        return 0
+        return set()
     names = {plain_name(cells[0]) for row in text.splitlines() if (cells := cells_of(row))}
-    return sum(any(name.fullmatch(each) for name in NAMES[key] for each in names) for key in keys)
+    return {key for key in keys if any(name.fullmatch(each) for name in NAMES[key] for each in names)}

@@ -38,6 +38,7 @@ _IMPROVES = re.compile(r"\b(?:improv|better|verbesser|besser|amélior|meilleur|m
 _FIRST_SENTENCE = re.compile(
     r".*?(?:\Z|\?|,? (?:and|und|et|y) (?:what|how|why|who|where|was|wie|warum|quel|qué)\b)"
 )
+_ONES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _UNSIGNED = ("cost", "interest", "capital_expenditure")
 """Lines that reports write with or without a sign, and that formulas take without."""
 _TALK = frozenset(
@@ -132,12 +133,29 @@ def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -
 
 
 def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
-    """Return the figures of a line: those of the best name that occurs, of statements before other tables."""
+    """Return the figures of a line: those of the best name that occurs, of statements before other tables.
+
+    A part of a company, or those who stand surety for it, have statements too. That of the whole has the
+    largest figures, and comes first.
+    """
     for name in NAMES[key]:
         found = [fact for fact in facts if name.fullmatch(plain_name(fact.name))]
         if found:
-            return sorted(found, key=lambda fact: not _is_statement(fact.context, LINES[key].kind))
+            largest: dict[tuple[str, ...], Decimal] = {}
+            for fact in found:
+                place = fact.context.headings
+                largest[place] = max(_in_ones(fact), largest.get(place, Decimal(0)))
+            kind = LINES[key].kind
+            return sorted(
+                found,
+                key=lambda fact: (not _is_statement(fact.context, kind), -largest[fact.context.headings]),
+            )
     return []
+
+
+def _in_ones(fact: TableFigure) -> Decimal:
+    unit = fact.row.unit.casefold()
+    return abs(fact.figure.value) * next((ones for word, ones in _ONES.items() if word in unit), 1)
 
 
 _STATEMENTS = {
@@ -173,7 +191,8 @@ def _of_year(
     words: frozenset[str],
 ) -> WorkedOut | None:
     of_year = {key: [fact for fact in by_line[key] if fact.years == {year}] for key in lines_of(way)}
-    operands = _of_one_table(of_year, words) or _known({key: _sure(of_year[key], words) for key in of_year})
+    of_any = {key: _sure(facts, words) for key, facts in of_year.items()}
+    operands = _of_one_statement(of_year, words) or _known(of_any)
     if operands is None:
         return None
     units = {fact.row.unit for fact in operands.values() if fact.row.unit}
@@ -181,11 +200,14 @@ def _of_year(
     return None if len(units) > 1 or (measure.is_of_a_year and is_partial) else WorkedOut(way, year, operands)
 
 
-def _of_one_table(of_year: Mapping[str, Sequence[TableFigure]], words: frozenset[str]) -> Operands | None:
-    """Return the figures of the first table that has all lines: two tables may be of two companies."""
+def _of_one_statement(of_year: Mapping[str, Sequence[TableFigure]], words: frozenset[str]) -> Operands | None:
+    """Return the figures of the first statement that has all lines: two may be of two companies.
+
+    What stands below the same headings is one statement, on one page or two.
+    """
     first, *_ = of_year.values()
-    for rank in dict.fromkeys(fact.context.rank for fact in first):
-        beside = {key: [fact for fact in of_year[key] if fact.context.rank == rank] for key in of_year}
+    for place in dict.fromkeys(fact.context.headings for fact in first):
+        beside = {key: [fact for fact in of_year[key] if fact.context.headings == place] for key in of_year}
         found = _known({key: _sure(beside[key], words) for key in beside})
         if found is not None:
             return found

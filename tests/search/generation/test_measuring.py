@@ -91,6 +91,26 @@ def test_a_measure_is_a_formula_over_cited_cells(question: str, expected: str) -
     assert "<source_" in formula
 
 
+def test_of_several_statements_that_of_the_whole_company_counts() -> None:
+    """Guarantors have a balance sheet on one page; that of the company goes over two."""
+    of_guarantors = """\
+| ($ in thousands) | June 30, 2023 |
+| --- | --- |
+| Inventories, net | 6,000 |
+| Total current assets | 90,000 |
+| Total current liabilities | 70,000 |"""
+    head, *lines = BALANCE.splitlines()
+    pages = ["\n".join([head, *lines[:4]]), "\n".join([head, lines[0], *lines[4:]])]
+    places = ("Consolidated Balance Sheets of the Guarantors", *["Consolidated Balance Sheets"] * 2)
+    found = [
+        table_context(text, rank, document_name="ACME_2023_10K.pdf", document_id=REPORT, headings=(place,))
+        for rank, (text, place) in enumerate(zip([of_guarantors, *pages], places, strict=True), start=1)
+    ]
+    [formula, *rows] = measured("What was the quick ratio of 2023?", found)
+    assert "(300 − 100) ÷ 250 = 0.80" in formula.replace("\\", "")
+    assert all("<source_1>" not in row for row in rows)
+
+
 def test_a_change_is_shown_with_the_year_before() -> None:
     before, after, *_ = measured("Has the quick ratio improved in FY2023?", STATEMENTS)
     assert "2022: (280 − 90) ÷ 200 = 0.95" in before

@@ -15,7 +15,7 @@ from core.llm.payment import Payment
 from kb.models import ChunkVector, Document
 from search import retrieval
 from search.rerank.overlap import OverlapReranker
-from search.retrieval import DEFAULT, Question, Ranking, RankingSettings, rank
+from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, RankingSettings, rank
 from tests.conftest import Cast
 from tests.factories import indexed_document
 from tests.testing.payments import UNRECORDED
@@ -132,6 +132,22 @@ def test_a_twin_is_left_out_where_it_is_told_to_be(cast: Cast, documents: list[D
 def test_relevance_tells_an_answer_from_none(cast: Cast, documents: list[Document]) -> None:
     assert asked(cast).results[0].relevance > settings.RELEVANCE_FLOOR
     assert asked(cast, "How is cheese made in the Alps?").results[0].relevance < settings.RELEVANCE_FLOOR
+
+
+def test_what_answers_is_relevant_in_whichever_words(cast: Cast, documents: list[Document]) -> None:
+    def found(**settings: object) -> RankedChunk:
+        ranking = asked(cast, "Who erected Kolding's tower?", settings=replace(DEFAULT, **settings))
+        return next(each for each in ranking.results if each.chunk.text == TEXTS[1])
+
+    read, unread = found(), found(rerank=0.0)
+    assert read.scores.rerank is not None
+    assert read.relevance == max(read.scores.rerank, unread.relevance) > unread.relevance
+
+
+def test_figures_of_tables_are_not_left_to_a_reader_of_prose(cast: Cast, documents: list[Document]) -> None:
+    prose, tables = asked(cast), asked(cast, settings=replace(DEFAULT, for_tables=True))
+    assert all(0.0 <= (each.scores.rerank or 0.0) <= 1.0 for each in prose.results)
+    assert [each.scores.rerank for each in prose.results] != [each.scores.rerank for each in tables.results]
 
 
 def test_nothing_to_search_is_no_error(cast: Cast) -> None:

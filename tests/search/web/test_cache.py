@@ -22,6 +22,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from core.threads import in_database
+from locus.settings.cache import DATABASE_CACHE
 from search.models import Breaker
 from search.web import cache
 from search.web.base import DateRange, Hit, Location, Recency, SearchHits, WebQuery
@@ -222,6 +223,12 @@ class TestKeeping:
 
 
 @pytest.fixture
+def in_table(settings: Settings) -> None:
+    """The cache is a table, whichever engines the tests run beside."""
+    settings.CACHES = {"default": {"BACKEND": DATABASE_CACHE, "LOCATION": "locus_cache"}}
+
+
+@pytest.fixture
 def no_table() -> Iterator[None]:
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE locus_cache RENAME TO elsewhere")
@@ -259,6 +266,7 @@ class SlowCache(BrokenCache):
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("in_table")
 class TestFaults:
     @pytest.mark.usefixtures("no_table")
     async def test_a_table_that_is_gone_is_an_empty_cache(self, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import close_old_connections, connection, transaction
+
+logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -109,7 +112,7 @@ class Batcher(Generic[Item, Result]):
             self._answer([call for call in calls if not call[1].cancelled()])
             del calls
             if self._waiting.empty():
-                close_old_connections()
+                _close_old_connections()
 
     def _more(self) -> list[tuple[Item, asyncio.Future[Result]]]:
         calls: list[tuple[Item, asyncio.Future[Result]]] = []
@@ -127,7 +130,7 @@ class Batcher(Generic[Item, Result]):
             results = contextvars.Context().run(self._function, [item for item, _ in calls])
         except Exception as error:  # noqa: BLE001 - raised again where the result is awaited
             # The connection may be broken.
-            close_old_connections()
+            _close_old_connections()
             self._alone(calls, error)
         else:
             _resolve_futures([(call[1], result, None) for call, result in zip(calls, results, strict=True)])
@@ -138,6 +141,14 @@ class Batcher(Generic[Item, Result]):
         else:
             for call in calls:
                 self._answer([call])
+
+
+def _close_old_connections() -> None:
+    """Close what is no longer of use. Where that fails the thread goes on, for others wait for it."""
+    try:
+        close_old_connections()
+    except Exception:
+        logger.exception("A connection could not be closed.")
 
 
 FutureOutcome = tuple[asyncio.Future[Any], Any, Exception | None]

@@ -29,6 +29,7 @@ from locus.backup.layout import BackupError, BackupFolder
 from locus.backup.restoring import check_backup, choose_backup
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document
+from tests.testing.engines import EMBEDDED
 from tests.testing.models import keep_models
 from tests.testing.paths import ROOT
 
@@ -82,10 +83,6 @@ def objects(folder: Path) -> set[str]:
 
 def names_in(folder: Path) -> set[str]:
     return {file.name for file in choose_backup(BackupFolder(folder), None).files()}
-
-
-# Whatever engines the tests run beside, it has none.
-EMBEDDED = {"STORAGE": "folder", "SEARCH_ENGINE": "segments", "REDIS_URL": ""}
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.testing.engines import EMBEDDED
 from tests.testing.models import keep_models
 from tests.testing.own_network import enter_a_network_of_its_own
 from tests.testing.paths import ROOT, SAMPLES
@@ -44,7 +45,7 @@ def run_alone(program: str, *arguments: str, **environment: str) -> subprocess.C
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         cwd=ROOT,
-        env=inherited | environment,
+        env=inherited | EMBEDDED | environment,
         preexec_fn=enter_a_network_of_its_own,
         capture_output=True,
         text=True,

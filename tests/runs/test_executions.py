@@ -23,6 +23,7 @@ from accounts.ledger.balances import book
 from accounts.ledger.base import Order, Payer, Reservation
 from accounts.models import IdempotentRequest
 from accounts.models.ledger import Purpose
+from core import threads
 from core.errors import Overloaded
 from core.threads import Batcher
 from runs import jobs, running
@@ -404,6 +405,24 @@ async def test_gathered_calls_fail_alone() -> None:
     assert results[0::2] == [1, 0.5]
     assert isinstance(results[1], ZeroDivisionError)
     assert results[3] == 0.25
+
+
+async def test_a_connection_that_can_not_be_closed_stops_no_later_call(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The thread ended by it, and whoever called after that waited forever."""
+
+    def broken() -> None:
+        raise OSError("the server is gone")
+
+    monkeypatch.setattr(threads, "close_old_connections", broken)
+
+    def halve(numbers: Any) -> list[float]:
+        return [number / 2 for number in numbers]
+
+    gathered = Batcher(halve)
+    async with asyncio.timeout(30):
+        assert [await gathered(number) for number in (1, 2, 3)] == [0.5, 1.0, 1.5]
 
 
 class TestDeletion:

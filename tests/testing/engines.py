@@ -16,6 +16,8 @@ from pathlib import Path
 import django
 
 NAMES = ("s3", "redis", "milvus")
+EMBEDDED = {"STORAGE": "folder", "SEARCH_ENGINE": "segments", "REDIS_URL": ""}
+"""For a process that has none of them, whatever the tests run beside."""
 
 
 def main(names: list[str]) -> None:

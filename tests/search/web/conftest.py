@@ -9,11 +9,18 @@ from asgiref.sync import sync_to_async
 from pytest_django import Settings
 
 from core.fetch.robots import CrawlPolicy
+from locus.settings.cache import DATABASE_CACHE
 from search.web import pages
 from tests.conftest import Cast, make_cast
 from tests.search.web.calling import BUILT, OTHERS, change
 from tests.testing.search_engines import ProviderDouble, double
 from tests.testing.web import Web, serving
+
+
+@pytest.fixture
+def in_table(settings: Settings) -> None:
+    """The cache is a table, whichever engines the tests run beside."""
+    settings.CACHES = {"default": {"BACKEND": DATABASE_CACHE, "LOCATION": "locus_cache"}}
 
 
 @pytest.fixture

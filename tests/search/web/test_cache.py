@@ -22,7 +22,6 @@ from django.db import connection
 from pytest_django import Settings
 
 from core.threads import in_database
-from locus.settings.cache import DATABASE_CACHE
 from search.models import Breaker
 from search.web import cache
 from search.web.base import DateRange, Hit, Location, Recency, SearchHits, WebQuery
@@ -160,6 +159,7 @@ def let_pass(secs: float) -> None:
 
 @pytest.mark.django_db(transaction=True)
 class TestKeeping:
+    @pytest.mark.usefixtures("in_table")
     async def test_what_is_kept_comes_back_the_same_until_its_time_is_over(self) -> None:
         key = key_of("brave", QUERY, HERE)
         assert await look_up(key) is None
@@ -170,6 +170,7 @@ class TestKeeping:
         assert await look_up(key) is None
         assert await in_database(kept_rows) == []
 
+    @pytest.mark.usefixtures("in_table")
     async def test_a_newer_answer_replaces_the_older(self) -> None:
         key = key_of("brave", QUERY, HERE)
         await keep(key, ANSWER, 600)
@@ -179,6 +180,7 @@ class TestKeeping:
         await in_database(let_pass, 500)
         assert await look_up(key) == newer
 
+    @pytest.mark.usefixtures("in_table")
     async def test_no_time_keeps_nothing(self) -> None:
         await keep("0", ANSWER, 0)
         assert await in_database(kept_rows) == []
@@ -195,6 +197,7 @@ class TestKeeping:
         assert await look_up(key, only="brave") is None
         assert await look_up(key, only="tavily") == ANSWER
 
+    @pytest.mark.usefixtures("in_table")
     async def test_a_row_tells_neither_who_asked_nor_what(self) -> None:
         await keep(key_of("brave", QUERY, HERE, "customer 7"), ANSWER, 600)
         [(key, value, _)] = await in_database(kept_rows)
@@ -202,6 +205,7 @@ class TestKeeping:
         assert "Tea exports rise" in kept
         assert not any(secret in kept for secret in ("tea export", str(HERE), "customer 7"))
 
+    @pytest.mark.usefixtures("in_table")
     async def test_what_is_kept_is_text(self) -> None:
         """Of a pickle no class is made, whatever stands in it."""
         await keep("0", ANSWER, 600)
@@ -220,12 +224,6 @@ class TestKeeping:
 
 
 # --- Faults ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def in_table(settings: Settings) -> None:
-    """The cache is a table, whichever engines the tests run beside."""
-    settings.CACHES = {"default": {"BACKEND": DATABASE_CACHE, "LOCATION": "locus_cache"}}
 
 
 @pytest.fixture

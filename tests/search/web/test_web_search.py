@@ -238,6 +238,7 @@ async def test_many_at_once_keep_to_the_limit(people: Cast, brave: ProviderDoubl
 # --- Providers that fail -----------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("in_table")
 async def test_auto_asks_the_next_and_tells_of_both(
     people: Cast, brave: ProviderDouble, settings: Settings
 ) -> None:

@@ -219,7 +219,7 @@ class TestKeeping:
         with Actor() as other:
             assert other.tell("look_up", key) == "tavily"
             assert other.tell("look_up", key_of("brave", QUERY, ELSEWHERE)) is None
-            await in_database(let_pass, 600)
+            await in_database(shared.touch, key, 0)
             assert other.tell("look_up", key) is None
 
 

@@ -22,7 +22,7 @@ from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measuring import measured
-from search.generation.extractive.reading import ModelReading, Reading
+from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.weighing import WeighedStatement, weigh
@@ -52,7 +52,7 @@ class ExtractiveGenerator(Generator):
         yield GenerationUsage("extractive")
 
 
-def extract(asked: GenerationRequest, reading: Reading) -> list[str]:
+def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     """Return the pieces of the answer."""
     question = as_columns_say(asked.question)
     found: list[str] = []
@@ -67,7 +67,7 @@ def extract(asked: GenerationRequest, reading: Reading) -> list[str]:
     return [reflection(asked.question, asked.contexts, len(cited)), *said]
 
 
-def _quoted(question: str, contexts: Sequence[Context], reading: Reading) -> list[str]:
+def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading) -> list[str]:
     """Return the best statements, those that follow each other as one paragraph."""
     evidence = weigh(question, contexts, reading)
     best = choose(evidence)

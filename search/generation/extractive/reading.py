@@ -19,7 +19,7 @@ from search.rerank.ms_marco import ms_marco
 Call = tuple[Literal["similarity", "answers"], Sequence[str]]
 
 
-class Reading(Protocol):
+class QuestionReading(Protocol):
     """What is asked of models about one question; each call takes one batch."""
 
     def similarity(self, texts: Sequence[str]) -> Vectors:
@@ -39,14 +39,14 @@ class ModelReading:
     question: str
 
     def similarity(self, texts: Sequence[str]) -> Vectors:
-        """See `Reading`."""
+        """See `QuestionReading`."""
         model = embedding_model()
         asked = model.embed_query(as_columns_say(self.question))
         cosines: Vectors = model.embed_documents(texts) @ asked
         return calibration_of(model.name).similarity(cosines)
 
     def answers(self, texts: Sequence[str]) -> Vectors:
-        """See `Reading`."""
+        """See `QuestionReading`."""
         return ms_marco().logits(self.question, texts)
 
     def serve(self, call: Call) -> Vectors:
@@ -62,11 +62,11 @@ class DistantReading:
     ask: Callable[[Call], Any]
 
     def similarity(self, texts: Sequence[str]) -> Vectors:
-        """See `Reading`."""
+        """See `QuestionReading`."""
         cosines: Vectors = self.ask(("similarity", texts))
         return cosines
 
     def answers(self, texts: Sequence[str]) -> Vectors:
-        """See `Reading`."""
+        """See `QuestionReading`."""
         odds: Vectors = self.ask(("answers", texts))
         return odds

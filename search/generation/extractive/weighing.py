@@ -26,7 +26,7 @@ from math import log
 from core.text.analysis import terms
 from search.contexts import Context
 from search.generation.extractive.expected import asks_for_total, expected_by, spelt_out
-from search.generation.extractive.reading import Reading
+from search.generation.extractive.reading import QuestionReading
 from search.generation.extractive.statements import Statement, statements, words_of
 from search.question_language import is_english
 
@@ -74,7 +74,7 @@ class WeighedStatement:
     """The logarithm of the odds that it answers the question, None where no model has read it for that."""
 
 
-def weigh(question: str, contexts: Sequence[Context], reading: Reading) -> list[WeighedStatement]:
+def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) -> list[WeighedStatement]:
     """Weigh all that the contexts state; each model reads it in one batch.
 
     What is in English, a second model reads, too.
@@ -97,7 +97,7 @@ def weigh(question: str, contexts: Sequence[Context], reading: Reading) -> list[
     return _read_once_more(evidence, reading) if in_english else evidence
 
 
-def _read_once_more(evidence: Sequence[WeighedStatement], reading: Reading) -> list[WeighedStatement]:
+def _read_once_more(evidence: Sequence[WeighedStatement], reading: QuestionReading) -> list[WeighedStatement]:
     """Weigh the best statements by whether they answer the question, each with where it stands."""
     best = sorted(evidence, key=lambda each: -each.score)[:READ_ONCE_MORE]
     found = map(float, reading.answers([_with_its_place(each.statement) for each in best]))
@@ -118,7 +118,7 @@ def _with_its_place(statement: Statement) -> str:
     return f"{place}: {statement.meaning[:MOST_CHARS]}"
 
 
-def _similarities(found: Sequence[Statement], reading: Reading) -> Sequence[float]:
+def _similarities(found: Sequence[Statement], reading: QuestionReading) -> Sequence[float]:
     """Return how similar each statement is to the question; of a list, it or what announces it."""
     lists = [number for number, each in enumerate(found) if each.items]
     texts = [*(each.meaning for each in found), *(found[number].text for number in lists)]

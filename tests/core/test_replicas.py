@@ -17,6 +17,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from tests.testing.engines import EMBEDDED
 from tests.testing.paths import ROOT
 from tests.testing.replication import DatabaseServer, two_servers
 
@@ -37,6 +38,7 @@ def environment(servers: Servers, **more: str) -> dict[str, str]:
     hosts = f"host={primary.folder},{replica.folder}&target_session_attrs=read-write"
     return (
         os.environ
+        | EMBEDDED
         | {
             "DATABASE_URL": f"postgresql://locus@/locus?{hosts}",
             "DATABASE_REPLICA_URLS": replica.url,

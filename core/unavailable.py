@@ -6,6 +6,7 @@ import logging
 
 import psycopg
 from django.db import InterfaceError, OperationalError
+from procrastinate.exceptions import ConnectorException
 from redis import exceptions as redis
 
 from core.errors import LocusError, ServiceUnavailable, Timeout
@@ -29,4 +30,6 @@ def refusal_for(failure: BaseException) -> LocusError:
 
 def as_unavailable(exception: BaseException | None) -> LocusError | None:
     """Return what to tell the caller if the failure is one that passes; None for others."""
-    return refusal_for(exception) if isinstance(exception, PASSING) else None
+    # Where a job is queued, Procrastinate wraps what the database says.
+    failure = exception.__cause__ if isinstance(exception, ConnectorException) else exception
+    return refusal_for(failure) if isinstance(failure, PASSING) else None

@@ -286,6 +286,7 @@ def test_no_document_and_no_event_is_lost_when_a_replica_takes_over(servers: Ser
 STORE_FOR_EVER = """
     import io, sys, time, uuid
     import psycopg
+    from procrastinate.exceptions import ConnectorException
     from django.core.files.base import ContentFile
     from django.db import DatabaseError, close_old_connections
     from accounts.access.identity import principal_of_user
@@ -311,7 +312,7 @@ STORE_FOR_EVER = """
             [stored] = store_all([EventBatch(str(execution.pk), [item])])
             execution.refresh_from_db()
             say(f"event {execution.pk} {execution.last_seq}")
-        except (DatabaseError, psycopg.Error):
+        except (DatabaseError, psycopg.Error, ConnectorException):
             close_old_connections()
             time.sleep(0.1)
 """

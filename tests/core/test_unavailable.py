@@ -15,6 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 from django.db import InterfaceError, OperationalError, ProgrammingError
+from procrastinate.exceptions import ConnectorException
 from redis import exceptions as redis
 
 from core.errors import Overloaded, Timeout
@@ -147,6 +148,15 @@ def test_what_django_raises_for_a_cancelled_statement_is_a_timeout() -> None:
 @pytest.mark.parametrize("failure", [ProgrammingError("no such column"), ValueError(), None])
 def test_a_fault_of_ours_stays_one(failure: Exception | None) -> None:
     assert as_unavailable(failure) is None
+
+
+def test_a_job_that_can_not_be_queued_while_the_database_is_away_is_told_so() -> None:
+    """Procrastinate's own error was “internal”."""
+    for cause, told in ((OperationalError("the server is gone"), True), (ProgrammingError("a fault"), False)):
+        failure = ConnectorException("Database error.")
+        failure.__cause__ = cause
+        assert (as_unavailable(failure) is not None) is told
+    assert as_unavailable(ConnectorException("Database error.")) is None
 
 
 def test_no_row_of_the_database_gets_into_the_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -24,6 +24,7 @@ import pymupdf
 import pytest
 
 from locus.serve.postgres import Server
+from tests.testing.engines import EMBEDDED
 from tests.testing.paths import ROOT, SAMPLES
 
 PATIENCE_SECS = 400
@@ -42,14 +43,18 @@ class Installation:
         self.server = Server(folder / "postgres").join()
         self.url = self.server.url
         self.worker: subprocess.Popen[bytes] | None = None
-        self.environment = os.environ | {
-            "DATA_DIR": str(folder),
-            "DATABASE_URL": self.url,
-            "EMBEDDING_BACKEND": "hashing",
-            "EMBEDDING_MODEL": "hashing",
-            "WORKER_HEARTBEAT_SECS": "0.3",
-            "WORKER_STALLED_SECS": "1.5",
-        }
+        self.environment = (
+            os.environ
+            | EMBEDDED
+            | {
+                "DATA_DIR": str(folder),
+                "DATABASE_URL": self.url,
+                "EMBEDDING_BACKEND": "hashing",
+                "EMBEDDING_MODEL": "hashing",
+                "WORKER_HEARTBEAT_SECS": "0.3",
+                "WORKER_STALLED_SECS": "1.5",
+            }
+        )
         self.manage("migrate", "-v", "0")
         self.manage("create_api_key", "--user", "keeper@example.org", "--create")
 

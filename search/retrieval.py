@@ -248,7 +248,10 @@ class _Fused:
     def with_reranked(self, scores: Mapping[UUID, float], by: Reranker | None) -> dict[UUID, float]:
         """Return the final score of each chunk."""
         reranked = np.array([scores.get(id, np.nan) for id in self.found.ids])
-        final = fusion.fuse_reranked(self.scores, reranked, by.fused_share) if by and scores else self.scores
+        share = by.fused_share if by else None
+        if share is None:
+            share = self.calibration.fused_share
+        final = fusion.fuse_reranked(self.scores, reranked, share) if scores else self.scores
         return dict(zip(self.found.ids, final.tolist(), strict=True))
 
 

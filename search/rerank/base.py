@@ -25,8 +25,8 @@ class Reranker(ABC):
     """How long a search waits for it unless RERANKER_BUDGET_MS says otherwise."""
     passages_per_step: int
     """How many passages are scored at once; between steps the clock is looked at."""
-    fused_share: float = 0.0
-    """What the order before counts beside its scores, which count 1. To a cross-encoder it adds nothing."""
+    fused_share: float | None = None
+    """What the order before counts beside its scores, which count 1; None is what the calibration says."""
     gives_probabilities: bool = False
     """Whether its scores, 0 to 1, say how likely a passage answers; they compare across questions then."""
     is_paid: bool = False

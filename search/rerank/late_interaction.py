@@ -15,7 +15,6 @@ from django.core.exceptions import ImproperlyConfigured
 from core.llm.payment import Payment
 from kb.embedding import EmbeddingModel, embedding_model
 from kb.embedding.base import Vectors
-from kb.embedding.calibration import calibration_of
 from search.rerank.base import Reranker
 
 
@@ -41,7 +40,6 @@ class LateInteraction(Reranker):
         # A question comes once for each step, and its vectors are small.
         self._asked = lru_cache(64)(self._tokens_of)
         self.name = f"{self._model.name}-late-interaction"
-        self.fused_share = calibration_of(self._model.name).fused_share
 
     def score(
         self, question: str, passages: Sequence[str], *, within: float, payment: Payment

@@ -37,12 +37,11 @@ class MsMarco(Reranker):
     passages = 12
     budget_secs = 0.45
     passages_per_step = 3
+    fused_share = 0.0
     gives_probabilities = True
 
-    def __init__(self, model: str = "") -> None:
+    def __init__(self) -> None:
         """Load; raise `ImproperlyConfigured` if the package is not there."""
-        if model:
-            raise ImproperlyConfigured("RERANKER_MODEL is not for RERANKER ms-marco, which is one model.")
         switch_off()
         import onnxruntime
         from tokenizers import Tokenizer
@@ -83,9 +82,15 @@ class MsMarco(Reranker):
         return logits
 
 
+def ms_marco(model: str = "") -> MsMarco:
+    """Return the one of this process, which ranks and reads statements, loaded on first use."""
+    if model:
+        raise ImproperlyConfigured("RERANKER_MODEL is not for RERANKER ms-marco, which is one model.")
+    return _resident()
+
+
 @cache
-def ms_marco() -> MsMarco:
-    """Return the one of this process, loaded on first use."""
+def _resident() -> MsMarco:
     return MsMarco()
 
 

@@ -18,7 +18,7 @@ from search.rerank.late_interaction import LateInteraction
 from search.rerank.ms_marco import ms_marco
 
 RERANKERS = {
-    "ms-marco": "search.rerank.ms_marco.MsMarco",
+    "ms-marco": "search.rerank.ms_marco.ms_marco",
     "late-interaction": "search.rerank.late_interaction.LateInteraction",
     "cross-encoder": "search.rerank.cross_encoder.CrossEncoderReranker",
     "endpoint": "search.rerank.endpoint.EndpointReranker",

@@ -197,6 +197,7 @@ def test_questions_as_long_as_documents_are_cut() -> None:
 def test_it_is_one_model() -> None:
     with pytest.raises(ImproperlyConfigured, match="RERANKER_MODEL"):
         load("ms-marco", "another")
+    assert load("ms-marco", "") is ms_marco()
 
 
 # --- Cross-encoders ----------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from search.generation.extractive.weighing import Terms, WeighedStatement
+from search.generation.extractive.weighing import MOST_ODDS, Terms, WeighedStatement
 
 FLOOR = 0.6
 """What fits less is no answer; found with `bench/answer_floor.py`."""
@@ -12,8 +12,9 @@ FLOOR_OF_NAMED = 0.5
 """For a figure whose name is in the question word for word."""
 FLOOR_OF_ODDS = 0.0
 """The same where a model has read whether it answers: it is as likely as not."""
-NEAR_BEST, NEAR_BEST_OF_READ = 0.12, 0.3
-"""How far below the best another may score and still be told."""
+NEAR_BEST, NEAR_UNSURE_BEST = 0.12, 0.3
+"""How far below the best another may score and still be told: further where a model read the best, and is
+not sure that it answers."""
 MAX_STATEMENTS = 4
 MAX_PER_CONTEXT = 2
 SAME = 0.8
@@ -29,10 +30,15 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     chosen: list[WeighedStatement] = []
     for each in ranked:
         beside = sum(other.statement.context.rank == each.statement.context.rank for other in chosen)
-        is_near = each.score >= ranked[0].score - (NEAR_BEST if each.odds is None else NEAR_BEST_OF_READ)
+        is_near = each.score >= ranked[0].score - _distance_to(ranked[0])
         if is_near and beside < MAX_PER_CONTEXT and not any(_is_said_by(other, each) for other in chosen):
             chosen.append(each)
     return chosen[:MAX_STATEMENTS]
+
+
+def _distance_to(best: WeighedStatement) -> float:
+    is_unsure = best.odds is not None and best.odds < MOST_ODDS
+    return NEAR_UNSURE_BEST if is_unsure else NEAR_BEST
 
 
 def _passes(each: WeighedStatement) -> bool:

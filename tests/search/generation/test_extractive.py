@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -22,7 +22,7 @@ from search.generation.extractive.expected import expected_by
 from search.generation.extractive.reading import ModelReading
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import Statement, statements
-from search.generation.extractive.weighing import READ_ONCE_MORE, WeighedStatement, weigh
+from search.generation.extractive.weighing import MOST_ODDS, READ_ONCE_MORE, WeighedStatement, weigh
 from search.generation.extractive.wording import (
     NOTHING_FOUND_IN,
     NOTHING_FOUND_ON_THE_WEB,
@@ -215,6 +215,18 @@ def test_what_answers_is_told_before_what_is_similar() -> None:
     [best] = choose(weigh(question, [TOWER], reading))
     assert best.statement.text == TOWER.sentences[1].text
     assert choose(weigh(question, [TOWER], GivenReading(cosine=lambda _: 0.9, odds=lambda _: -0.1))) == []
+
+
+def test_beside_what_surely_answers_less_is_told() -> None:
+    told = {
+        best: len(choose(weigh("Who designed the lighthouse?", [TOWER], GivenReading(odds=odds_of(best)))))
+        for best in (MOST_ODDS - 1, MOST_ODDS)
+    }
+    assert told == {MOST_ODDS - 1: 2, MOST_ODDS: 1}
+
+
+def odds_of(best: float) -> Callable[[str], float]:
+    return lambda text: best if "woman" in text else best - 2
 
 
 def test_the_best_are_read_once_more_with_where_they_stand() -> None:

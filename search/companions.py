@@ -2,7 +2,8 @@
 
 “What was the gross margin?” finds what is said about margins. The income statement says nothing of them, so
 it is looked for by the names of its lines. “What does TAM stand for?” finds whatever is called TAM; it is
-spelt out once, before parentheses.
+spelt out once, before parentheses. “Which city has the most inhabitants?” finds some rows of a long table;
+all of its rows are looked at.
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ from uuid import UUID
 
 from accounts.principal import Principal
 from core.llm.payment import Payment
-from core.text.tables import cells_of, is_table
+from core.text.tables import cells_of, header_of, is_table
 from kb.chunk_size import shorten
-from kb.models import Chunk
+from kb.models import Chunk, Modality
+from search.contexts import context_of_chunk
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.lines import LINES, NAMES, lines_named, plain_name
 from search.generation.extractive.measures import lines_of, measure_of
+from search.generation.extractive.superlatives import Superlative, best_rows, superlative_of
+from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
 
 LOOKED_AT = 20
@@ -29,6 +33,9 @@ MOST_DOCUMENTS = 2
 MOST_TABLES = 3
 """Of each statement; its continuation on the next page is another table."""
 MOST_SPELLINGS = 2
+MOST_WHOLE_TABLES = 3
+MOST_PARTS = 300
+"""Of a table: chunks that are read for the row that has the most of something."""
 KEPT_BEFORE = 2
 """So many of the chunks found stand before what is added."""
 
@@ -41,7 +48,8 @@ def with_companions(
     settings: RankingSettings,
     payment: Payment,
 ) -> tuple[list[RankedChunk], bool]:
-    """Return what was found and the tables of a measure, or where an abbreviation is spelt out.
+    """Return what was found and the tables of a measure, where an abbreviation is spelt out, or the row that
+    has the most of something.
 
     At most `limit` chunks: what is added stands behind the first ones, and takes the places of the last. Also
     return whether there is anything of the kind: then the question is about these documents.
@@ -54,10 +62,19 @@ def with_companions(
         beside += _tables(principal, question, found, keys, settings, payment)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
+    if (wanted := superlative_of(question.text)) is not None:
+        beside += _decisive_parts(principal, found, wanted)
     new = [each for each in beside if each.chunk.pk not in given][: limit - 1]
     first, others = found[:KEPT_BEFORE], found[KEPT_BEFORE:]
     kept = [*first, *(replace(each, score=first[-1].score) for each in new), *others]
-    return kept[:limit], bool(beside)
+    return _marked(kept[:limit], {each.chunk.pk for each in beside if each.is_decisive}), bool(beside)
+
+
+def _marked(kept: Sequence[RankedChunk], decisive: set[UUID]) -> list[RankedChunk]:
+    """Mark the chunks that decide, if none is missing: the second best row would be taken for the best."""
+    if not decisive <= {each.chunk.pk for each in kept}:
+        decisive = set()
+    return [replace(each, is_decisive=each.chunk.pk in decisive) for each in kept]
 
 
 def _lines_wanted(question: str) -> list[str]:
@@ -76,6 +93,59 @@ def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -
     live = Chunk.objects.restricted_to(principal).filter(document_id__in=documents, replaced_by=None)
     chunks = live.filter(text__contains=f"({short}").select_related("document").order_by("ordinal")
     return [replace(found[-1], chunk=shorten(chunk), scores=Scores()) for chunk in chunks[:MOST_SPELLINGS]]
+
+
+def _decisive_parts(
+    principal: Principal, found: Sequence[RankedChunk], wanted: Superlative
+) -> list[RankedChunk]:
+    """Return the chunks with the rows that have the most, of the first table that tells for sure."""
+    seen: set[UUID] = set()
+    tables = [each for each in found if is_table(each.chunk.text)]
+    for each in tables[:MOST_WHOLE_TABLES]:
+        if each.chunk.pk in seen:
+            continue
+        parts = _parts_of_table(principal, each.chunk)
+        seen.update(part.pk for part in parts)
+        contexts = [
+            context_of_chunk(at, part, each.chunk.document.name, each.score) for at, part in enumerate(parts)
+        ]
+        if rows := best_rows(wanted, in_language_of(wanted.question, contexts)):
+            deciding = dict.fromkeys(row.context.rank for row in rows)
+            # A few rows of one table are told; those that stand in the first chunk are told first.
+            return [
+                replace(each, chunk=shorten(parts[at]), scores=Scores(), is_decisive=True) for at in deciding
+            ]
+    return []
+
+
+def _parts_of_table(principal: Principal, part: Chunk) -> list[Chunk]:
+    """Return the chunks of the table that one of its chunks is part of, in their order; none if too many.
+
+    They follow each other below the same headings, and begin with the same header.
+    """
+    header = header_of(part.text)
+    live = Chunk.objects.restricted_to(principal).filter(document_id=part.document_id, replaced_by=None)
+    reach = range(part.ordinal - MOST_PARTS, part.ordinal + MOST_PARTS + 1)
+    near = live.filter(ordinal__gte=reach.start, ordinal__lt=reach.stop, modality=Modality.TABLE)
+    beside = list(near.select_related("document").order_by("ordinal"))
+    at = next((number for number, each in enumerate(beside) if each.pk == part.pk), None)
+    if at is None or not header:
+        return [part]
+    first = last = at
+    while first > 0 and _goes_on(beside[first - 1], beside[first], header):
+        first -= 1
+    while last + 1 < len(beside) and _goes_on(beside[last], beside[last + 1], header):
+        last += 1
+    return beside[first : last + 1] if last - first < MOST_PARTS else []
+
+
+def _goes_on(one: Chunk, other: Chunk, header: str) -> bool:
+    """Tell whether two chunks, one after the other, are parts of a table with this header."""
+    return (
+        other.ordinal == one.ordinal + 1
+        and one.headings == other.headings
+        and header_of(one.text) == header_of(other.text) == header
+    )
 
 
 def _documents(found: Sequence[RankedChunk]) -> list[UUID]:

@@ -61,6 +61,8 @@ class Context(ABC):
     start_time: float | None = None
     """Seconds, as `end_time`."""
     end_time: float | None = None
+    is_decisive: bool = False
+    """Whether it holds the rows that count of a table of which no other part needs to be looked at."""
 
     @property
     @abstractmethod
@@ -125,7 +127,13 @@ class PageContext(Context):
 
 
 def context_of_chunk(
-    rank: int, chunk: Chunk, document_name: str, score: float, rerank_score: float | None = None
+    rank: int,
+    chunk: Chunk,
+    document_name: str,
+    score: float,
+    rerank_score: float | None = None,
+    *,
+    is_decisive: bool = False,
 ) -> ChunkContext:
     """Return a chunk that was found as a context."""
     return ChunkContext(
@@ -143,6 +151,7 @@ def context_of_chunk(
         page_number=chunk.page_number,
         start_time=chunk.start_time,
         end_time=chunk.end_time,
+        is_decisive=is_decisive,
         chunk_id=chunk.pk,
         document_id=chunk.document_id,
         workspace_id=chunk.workspace_id,

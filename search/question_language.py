@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from core.text.analysis import terms
+
+if TYPE_CHECKING:
+    from search.contexts import Context
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 """Those in which answers are written; ISO 639-1."""
 
+_QUESTION_WORDS = {
+    "en": {"what", "which", "who", "when", "where", "why", "how"},
+    "de": {"was", "welche", "welcher", "welches", "wer", "wann", "wo", "warum", "wie"},
+    "fr": {"quel", "quelle", "quels", "quelles", "qui", "combien", "quand", "où", "pourquoi", "comment"},
+    "es": {"qué", "cuál", "cuáles", "quién", "cuánto", "cuántos", "cuántas", "dónde", "cuándo", "cómo"},
+    "it": {"quale", "quali", "chi", "quanto", "quanti", "quante", "dove", "quando", "perché"},
+    "nl": {"welke", "wat", "wie", "waar", "wanneer", "waarom", "hoeveel", "hoe"},
+    "pt": {"qual", "quais", "quem", "quanto", "quantos", "quantas", "onde", "quando"},
+}
+QUESTION_WORD_WEIGHT = 2
+"""They tell more than other stop words: “a” is one of five languages."""
+
 
 def language_of(question: str) -> str:
-    """Return the one of our languages of which most of the words are stop words; English if unsure."""
-    words = len(terms(question, None))
-    stop_words = {language: words - len(terms(question, language)) for language in LANGUAGES}
-    return max(stop_words, key=lambda language: stop_words[language])
+    """Return the one of our languages that has most of the stop and question words; English if unsure."""
+    words, count = set(re.findall(r"\w+", question.casefold())), len(terms(question, None))
+    weights = {
+        language: count
+        - len(terms(question, language))
+        + QUESTION_WORD_WEIGHT * len(words & _QUESTION_WORDS[language])
+        for language in LANGUAGES
+    }
+    return max(weights, key=lambda language: weights[language])
+
+
+def in_language_of(question: str, contexts: Sequence[Context]) -> list[Context]:
+    """Return contexts with the question's language for those of no language: names and figures alone."""
+    asked = language_of(question)
+    return [context if context.language else replace(context, language=asked) for context in contexts]
 
 
 def is_english(question: str) -> bool:

@@ -174,7 +174,14 @@ def _phase(name: str, status: str, *, execution_id: str | None = None, **counts:
 
 
 def _context(rank: int, found: RankedChunk) -> ChunkContext:
-    return context_of_chunk(rank, found.chunk, found.chunk.document.name, found.score, found.scores.rerank)
+    return context_of_chunk(
+        rank,
+        found.chunk,
+        found.chunk.document.name,
+        found.score,
+        found.scores.rerank,
+        is_decisive=found.is_decisive,
+    )
 
 
 def context_data(context: ChunkContext, resolved: Resolved | None = None) -> ContextData:

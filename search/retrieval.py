@@ -133,6 +133,8 @@ class RankedChunk:
     scores: Scores
     coverage: float = 0.0
     """The share of the question's weight that the chunk's words have, 0 to 1."""
+    is_decisive: bool = False
+    """Whether no other chunk of its table needs to be looked at (`companions.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import pytest
 from accounts.access.identity import principal_of_user
 from accounts.principal import Principal
 from core.locations import LocatedText
-from kb.models import Chunk
+from kb.models import Chunk, Modality
 from search.companions import with_companions
 from search.retrieval import DEFAULT, Question, RankedChunk, Scores
 from tests.conftest import Cast
@@ -51,6 +51,34 @@ def test_a_measure_brings_the_tables_with_its_lines(report: Principal) -> None:
 @pytest.mark.django_db
 def test_an_abbreviation_brings_where_it_is_spelt_out(report: Principal) -> None:
     assert texts_beside(report, "What does TAM stand for?") == ([TALK, SPELT], True)
+
+
+CITIES = [
+    f"| City | Inhabitants |\n| --- | --- |\n| {name} | {count} |"
+    for name, count in [("Aldhaven", 120), ("Brightmoor", 98), ("Castor", 310), ("Dunmere", 145)]
+]
+RIVERS = "| River | Length |\n| --- | --- |\n| Wend | 800 |"
+
+
+@pytest.mark.django_db
+def test_the_parts_of_a_table_that_decide_come_along_and_are_marked(cast: Cast) -> None:
+    document = stored_document(cast.team, "cities.csv", b"cities", map(LocatedText, [*CITIES, RIVERS]))
+    Chunk.unscoped.filter(document=document).update(modality=Modality.TABLE)
+    principal = principal_of_user(cast.bob)
+
+    def beside(query: str, limit: int = 5) -> list[tuple[str, bool]]:
+        chunk = Chunk.objects.restricted_to(principal).select_related("document").get(text=CITIES[0])
+        found = [RankedChunk(chunk, 1.0, 0.9, Scores())]
+        kept, _ = with_companions(principal, Question(query), found, limit, DEFAULT, UNRECORDED)
+        return [(each.chunk.text, each.is_decisive) for each in kept]
+
+    assert beside("Which city has the most inhabitants?") == [
+        (CITIES[0], False), (CITIES[2], True), (CITIES[3], True)
+    ]  # fmt: skip
+    assert beside("Which city has the fewest inhabitants?") == [(CITIES[0], True), (CITIES[1], True)]
+    assert beside("Which river has the most inhabitants?") == [(CITIES[0], False)]
+    # Where one of them has no room none decides: the second would be taken for the first.
+    assert beside("Which city has the most inhabitants?", limit=2) == [(CITIES[0], False), (CITIES[2], False)]
 
 
 @pytest.mark.django_db

@@ -2,6 +2,7 @@
 
     contexts ─▶ statements (sentences, rows of tables) ─▶ weighed ─▶ chosen ─▶ rendered in paragraphs
              ─▶ figures of tables and sentences, if the question wants something computed ─▶ a formula
+             ─▶ rows of a whole table, if the question wants the most or the least ─▶ the row that has it
 
 It can't be wrong about what a document says, only about which statement matters; below a floor of relevance
 it says that there is no answer.
@@ -25,6 +26,7 @@ from search.generation.extractive.measuring import measured
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import without_mark
+from search.generation.extractive.superlatives import outstanding
 from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
     escape_markdown,
@@ -34,6 +36,7 @@ from search.generation.extractive.wording import (
 )
 from search.generation.extractive.yes_no import answer_by_statement, with_answer
 from search.named_documents import as_columns_say
+from search.question_language import in_language_of
 from search.text_processes import text_processes
 
 __all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "fold", "nothing_found"]
@@ -54,11 +57,13 @@ class ExtractiveGenerator(Generator):
 
 def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     """Return the pieces of the answer."""
+    asked = replace(asked, contexts=in_language_of(asked.question, asked.contexts))
     question = as_columns_say(asked.question)
     found: list[str] = []
     if not asked.unseen_names:
         found = course(asked.question, asked.contexts) or measured(question, asked.contexts)
-        found = found or computed(question, asked.contexts) or issuer(question, asked.contexts)
+        found = found or computed(question, asked.contexts) or outstanding(question, asked.contexts)
+        found = found or issuer(question, asked.contexts)
         found = found or _quoted(question, asked.contexts, reading)
     said = found or [nothing_found(asked)]
     if not asked.reflection:

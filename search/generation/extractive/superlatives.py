@@ -1,0 +1,307 @@
+"""The row of a table that has the most, or the least, of what a question names.
+
+    “Which city has the most inhabitants?”
+    ─▶ **Castor · Inhabitants: 310,000** <source_1>
+       Aldhaven · Inhabitants: 120,400 <source_1>      the next one, to compare
+
+All rows count, not only those that were found: `search/companions.py` reads the whole table, and marks the
+chunks that decide. Two kinds of tables are understood. In one each row is a thing, and a column is what the
+question names. In the other each column is a year, and the rows are parts of a total: that they add up to it
+proves that none is missing, and that nothing else stands among them. “In which year” compares the years of
+one row.
+
+Refuses rather than guesses: what else the question says must be a heading, a column, the document's name, or
+words of the row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import groupby
+
+from core.text.analysis import terms
+from core.text.figures import figure_of, places_of
+from core.text.tables import header_of, table_start
+from search.contexts import Context
+from search.generation.extractive.computing import rows_named
+from search.generation.extractive.figures import TableFigure, only_sure, table_figures
+from search.generation.extractive.lines import lines_named, plain_name
+from search.generation.extractive.statements import words_of
+from search.generation.extractive.tables import FactCell, FactRow, rows_of
+from search.generation.extractive.wording import escape_markdown
+from search.question_language import language_of
+
+MOST_ROWS = 5000
+FEWEST_PARTS = 2
+MOST_TOLD = 3
+"""Rows that have equally much are all told, if they are so few."""
+
+Words = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Superlative:
+    """`rest` is what a question says besides; `columns` has what an adjective such as “tallest” measures."""
+
+    question: str
+    is_most: bool
+    rest: str
+    columns: str = ""
+
+    @property
+    def years(self) -> frozenset[str]:
+        """The years that the question names."""
+        return frozenset(filter(_YEAR.fullmatch, words_of(self.question)))
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRow:
+    """A row of a table, its cell that decides, and those that say what the question wants of it."""
+
+    context: Context
+    row: FactRow
+    cells: Sequence[FactCell]
+    value: Decimal
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_CUES = (
+    # Of adjectives first: “least expensive” asks for the least price.
+    ("longest|längste[nrsm]?|l[ea]s? plus longu?e?s?|más larg[oa]s?(?! que)",
+     "shortest|kürzeste[nrsm]?|l[ea]s? plus courte?s?|más cort[oa]s?(?! que)",
+     "length duration länge dauer longueur durée longitud duración"),
+    ("tallest", "(?!)", "height"),
+    ("deepest|tiefste[nrsm]?", "shallowest|flachste[nrsm]?", "depth tiefe"),
+    ("heaviest|schwerste[nrsm]?|l[ea]s? plus lourde?s?|más pesad[oa]s?(?! que)",
+     "lightest|leichteste[nrsm]?|l[ea]s? plus lég(?:er|ère)s?|más liger[oa]s?(?! que)",
+     "weight mass gewicht masse poids peso masa"),
+    ("most expensive|teuerste[nrsm]?|l[ea]s? plus ch(?:er|ère)s?|más car[oa]s?(?! que)",
+     "cheapest|least expensive|billigste[nrsm]?|günstigste[nrsm]?|l[ea]s? moins ch(?:er|ère)s?"
+     "|más barat[oa]s?(?! que)",
+     "price cost preis kosten prix coût precio coste"),
+    ("hottest|warmest|wärmste[nrsm]?|heißeste[nrsm]?", "coldest|kälteste[nrsm]?",
+     "temperature temperatur"),
+    ("(?<!at )most|highest|largest|biggest|greatest|maximum"
+     "|meisten?|höchste[nrsm]?|größte[nrsm]?|maximale[nrsm]?"
+     "|l[ea]s? plus(?: (?:grande?s?|élevée?s?|haute?s?|importante?s?)|(?= d[e'’]))"
+     "|tienen? más|mayor(?:es)?(?! que)|más (?:alt|grand|elevad)[oae]s?(?! que)",
+     "(?<!at )least|fewest|lowest|smallest|minimum"
+     "|wenigsten?|niedrigste[nrsm]?|kleinste[nrsm]?|geringste[nrsm]?|minimale[nrsm]?"
+     "|l[ea]s? moins(?= d[e'’])|l[ea]s? plus (?:petite?s?|faibles?|basse?s?)"
+     "|tienen? menos|menor(?:es)?(?! que)|más (?:baj|pequeñ)[oa]s?(?! que)",
+     ""),
+)  # fmt: skip
+"""What asks for the most, and for the least, in four languages; adjectives with the names of columns."""
+_TALK = (
+    "what which who name value number amount count figure total overall list table file data among year"
+    " was welche welcher welches wer wert anzahl zahl menge insgesamt liste tabelle datei daten unter"
+    " hoch jahr quel quelle quels quelles qui a plus moins nombre valeur tableau fichier données parmi année"
+    " cuál qué quién tiene más menos número valor lista tabla archivo datos entre año"
+)
+"""What such a question may say besides."""
+_ASKS_FOR_YEAR = re.compile(r"\b(?:year|jahr|geschäftsjahr|année|exercice|año|ejercicio)\b", re.IGNORECASE)
+_TOTAL = re.compile(
+    r"\W*+(?:sub|grand |net )?+(?:total|sum|all|overall|average|mean|insgesamt|gesamt\w*+|summe|zusammen"
+    r"|durchschnitt|ensemble|moyenne|suma|promedio)\b",
+    re.IGNORECASE,
+)
+_CURRENCIES = frozenset("$€£¥")
+_OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
+
+
+_PATTERNS = [
+    (re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE), is_most, columns)
+    for most, least, columns in _CUES
+    for words, is_most in ((most, True), (least, False))
+]
+
+
+def superlative_of(question: str) -> Superlative | None:
+    """Return what a question wants the most or the least of; None if it asks for nothing such."""
+    for cue, is_most, columns in _PATTERNS:
+        if cue.search(question):
+            return Superlative(question, is_most, cue.sub(" ", question), columns)
+    return None
+
+
+def outstanding(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the row that has most and the next one, as Markdown; nothing if it is not sure."""
+    asked = superlative_of(question)
+    decisive = [context for context in contexts if context.is_decisive]
+    if asked is None or not decisive:
+        return []
+    ranked = best_rows(asked, decisive)
+    return [_item(each, is_best=each.value == ranked[0].value) for each in ranked]
+
+
+def _item(ranked: RankedRow, *, is_best: bool) -> str:
+    text, emphasis = escape_markdown(ranked.row.rendered(ranked.cells)), "**" if is_best else ""
+    return f"- {emphasis}{text}{emphasis} <source_{ranked.context.rank}>\n"
+
+
+def best_rows(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
+    """Return the rows that have most, and the next one; nothing if it is not sure.
+
+    `table` holds the parts of one table in their order.
+    """
+    ranked = sorted(
+        _records(asked, table) or _years_of_row(asked, table) or _parts_of_total(asked, table),
+        key=lambda each: each.value,
+        reverse=asked.is_most,
+    )
+    first = [each for each in ranked if each.value == ranked[0].value]
+    is_clear = len(ranked) >= FEWEST_PARTS and len(first) <= MOST_TOLD
+    return ranked[: len(first) + 1] if is_clear else []
+
+
+# --- Tables of things --------------------------------------------------------------------------------------
+
+
+def _records(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
+    """Return the rows that the question is about, with the cell of the column that it names."""
+    rows = [
+        (context, row) for context in table for row in rows_of(context.text) if not _TOTAL.match(row.name)
+    ][: MOST_ROWS + 1]
+    columns = list(dict.fromkeys(cell.column for _, row in rows for cell in row.cells))
+    if len(rows) > MOST_ROWS:
+        return []
+    column = _column_of(asked, table[0], columns, rows)
+    if column is None:
+        return []
+    left = _said(asked, table[0]) - _known(table[0]) - _terms(column, table[0])
+    return [
+        RankedRow(
+            context, row, [*(each for each in row.cells if left & _of_cell(each, context)), cell], value.value
+        )
+        for context, row in rows
+        if left <= _terms(row.name, context).union(*(_of_cell(each, context) for each in row.cells))
+        for cell in row.cells
+        if cell.column == column and (value := figure_of(cell.value, context.language)) is not None
+    ]
+
+
+def _of_cell(cell: FactCell, context: Context) -> Words:
+    return _terms(cell.value, context)
+
+
+def _column_of(
+    asked: Superlative,
+    context: Context,
+    columns: Sequence[str],
+    rows: Sequence[tuple[Context, FactRow]],
+) -> str | None:
+    """Return the column that the question names, or the only one with amounts; None if it is not sure."""
+    said, of_adjective = _said(asked, context) | asked.years, _terms(asked.columns, context)
+    of_figures = [
+        column
+        for column in columns
+        if _holds_amounts(
+            [cell.value for _, row in rows for cell in row.cells if cell.column == column], context
+        )
+    ]
+    names = {column: _terms(plain_name(column), context) for column in columns}
+    if of_adjective:
+        named = [column for column, name in names.items() if name & of_adjective]
+    else:
+        named = [column for column, name in names.items() if name - asked.years and name <= said]
+        named = named or [column for column in of_figures if not _YEAR.search(column)]
+    fitting = [column for column in named if column in of_figures]
+    longest = max((len(names[column]) for column in fitting), default=0)
+    best = [column for column in fitting if len(names[column]) == longest]
+    return best[0] if len(best) == 1 else None
+
+
+def _holds_amounts(values: Sequence[str], context: Context) -> bool:
+    """Tell whether cells hold figures in one unit, and no years: 3 kg are not more than 500 g."""
+    figures = [figure_of(value, context.language) for value in values]
+    units = {_OF_FIGURE.sub("", value).casefold() for value in values}
+    # Many tables have the sign of the currency in the first row only.
+    is_one_unit = len(units - {""} if units & _CURRENCIES else units) <= 1
+    return None not in figures and is_one_unit and not all(map(_YEAR.fullmatch, values))
+
+
+# --- Years -------------------------------------------------------------------------------------------------
+
+
+def _years_of_row(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
+    """Return the figures of the row that the question names, one for each year."""
+    if not _ASKS_FOR_YEAR.search(asked.question):
+        return []
+    facts = [fact for fact in table_figures(table) if len(fact.years) == 1]
+    named = rows_named(asked.rest, facts)
+    of_row = [fact for fact in facts if [fact.measure] == named]
+    if len({fact.years for fact in of_row}) < len(of_row):
+        return []
+    return [
+        RankedRow(fact.context, fact.row, [fact.cell], fact.figure.value)
+        for fact in of_row
+        if _said(asked, fact.context) <= _known(fact.context) | {*fact.measure, *_of_lines(asked)}
+    ]
+
+
+def _of_lines(asked: Superlative) -> Iterator[str]:
+    """Yield the words that name a line of a statement, which may be called otherwise there."""
+    for _, match in lines_named(asked.rest):
+        yield from terms(match[0], language_of(asked.question))
+
+
+# --- Parts of a total --------------------------------------------------------------------------------------
+
+
+def _parts_of_total(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
+    """Return the rows that add up to the row of which the question names a part, in the year it names."""
+    facts = list(_of_one_year(asked, table))
+    for at, total in enumerate(facts):
+        parts = _adding_up(facts[:at], total)
+        about = [total.name, total.cell.column]
+        if parts and _said(asked, total.context) <= _known(total.context) | _terms(
+            " ".join(about), total.context
+        ):
+            return [RankedRow(part.context, part.row, [part.cell], part.figure.value) for part in parts]
+    return []
+
+
+def _of_one_year(asked: Superlative, table: Sequence[Context]) -> Iterator[TableFigure]:
+    """Yield the figure of each row, of the year that the question names or else the last one."""
+    facts = list(table_figures(table))
+    year = asked.years or {max((year for fact in facts for year in fact.years), default="")}
+    words = words_of(asked.question)
+    for _, of_row in groupby(facts, key=lambda fact: (fact.context.rank, fact.row.start)):
+        found = only_sure([fact for fact in of_row if fact.years == year], words)
+        if found is not None:
+            yield found
+
+
+def _adding_up(before: Sequence[TableFigure], total: TableFigure) -> Sequence[TableFigure]:
+    """Return the rows right above a row that add up to it, but for what rounding takes."""
+    unit = Decimal(1).scaleb(-places_of(total.figure.value))
+    left = total.figure.value
+    for count, part in enumerate(reversed(before), start=1):
+        left -= part.figure.value
+        if count >= FEWEST_PARTS and abs(left) <= unit * count / 2:
+            return before[-count:]
+    return ()
+
+
+# --- Words -------------------------------------------------------------------------------------------------
+
+
+def _said(asked: Superlative, context: Context) -> Words:
+    """Return what the question says besides, but for its years."""
+    said = _terms(asked.rest, context) - _terms(_TALK, context)
+    return frozenset(term for term in said if term not in asked.years)
+
+
+def _known(context: Context) -> Words:
+    """Return the words around a table: headings, caption, columns, and the document's name."""
+    above = context.text[: table_start(context.text)]
+    return _terms(
+        " ".join([context.document_name, *context.headings, above, header_of(context.text)]), context
+    )
+
+
+def _terms(text: str, context: Context) -> Words:
+    return frozenset(terms(text, context.language))

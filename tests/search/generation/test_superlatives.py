@@ -1,0 +1,132 @@
+"""The row that has the most or the least of what a question names, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from search.contexts import Context
+from search.generation.extractive.superlatives import best_rows, outstanding, superlative_of
+from search.question_language import in_language_of
+from tests.search.generation.test_computing import table
+
+CITIES = """\
+| City | Country | Inhabitants | Area (km²) | Founded | Harvest |
+| --- | --- | --- | --- | --- | --- |
+| Aldhaven | Norway | 120,400 | 88 | 1204 | 3 t |
+| Brightmoor | Norway | 98,250 | 140 | 1511 | 500 kg |
+| Castor | Spain | 310,000 | 201 | 1890 | 2 t |
+| Total | | 528,650 | 429 | | |"""
+CATALOGUE = """\
+| Product | Price |
+| --- | --- |
+| Lamp | $ 19.90 |
+| Desk | 199.00 |"""
+SEGMENTS = """\
+| (in millions) | 2023 | 2022 |
+| --- | --- | --- |
+| Compute | $ 3,816 | $ 14,514 |
+| Gaming | 2,856 | 1,574 |
+| Automotive | 261 | 251 |
+| Total revenue | $ 6,933 | $ 16,339 |
+| Cost of sales | 9,000 | 9,000 |"""
+YEARS = """\
+| (in millions) | 2023 | 2022 | 2021 |
+| --- | --- | --- | --- |
+| Net revenue | 320 | 250 | 290 |"""
+GERMAN = """\
+| Stadt | Einwohner | Preis |
+| --- | --- | --- |
+| Altburg | 1.250 | 2,50 |
+| Neustadt | 980 | 3,10 |"""
+
+
+def decisive(text: str, **other: object) -> Context:
+    return replace(table(text, **other), is_decisive=True)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("Which city has the most inhabitants?", CITIES, "Castor · Inhabitants: 310,000"),
+        ("Which city has the fewest inhabitants?", CITIES, "Brightmoor · Inhabitants: 98,250"),
+        ("What is the largest city by area?", CITIES, "Castor · Area (km²): 201"),
+        ("Which city in Norway has the most inhabitants?", CITIES,
+         "Aldhaven · Country: Norway · Inhabitants: 120,400"),
+        ("What is the cheapest product?", CATALOGUE, "Lamp · Price: $ 19.90"),
+        ("Which is the most expensive product?", CATALOGUE, "Desk · Price: 199.00"),
+        ("Which product is the largest?", CATALOGUE, "Desk · Price: 199.00"),
+        ("Which segment had the highest revenue in 2022?", SEGMENTS,
+         "Compute · 2022: $ 14,514 (in millions)"),
+        ("Which segment had the lowest revenue?", SEGMENTS, "Automotive · 2023: 261 (in millions)"),
+        ("In which year was revenue lowest?", YEARS, "Net revenue · 2022: 250 (in millions)"),
+        ("In which year were sales the highest?", YEARS, "Net revenue · 2023: 320 (in millions)"),
+    ],
+)  # fmt: skip
+def test_the_row_with_the_most_is_told_first(question: str, text: str, expected: str) -> None:
+    first, *others = outstanding(question, [decisive(text, headings=("Segments of the company",))])
+    assert first == f"- **{expected}** <source_1>\n"
+    assert all("**" not in other for other in others)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Welche Stadt hat die meisten Einwohner?", "Altburg"),
+        ("Welches ist die teuerste Stadt?", "Neustadt"),
+        ("Welche Stadt hat den niedrigsten Preis?", "Altburg"),
+    ],
+)
+def test_german_tables_are_read_as_such(question: str, expected: str) -> None:
+    [first, _] = outstanding(question, in_language_of(question, [decisive(GERMAN, language=None)]))
+    assert first.startswith(f"- **{expected} ")
+
+
+@pytest.mark.parametrize(
+    ("question", "is_most"),
+    [
+        ("Quelle ville a le plus d'habitants ?", True),
+        ("Quel est le moins cher ?", False),
+        ("¿Qué ciudad tiene más habitantes?", True),
+        ("¿Cuál es el producto más barato?", False),
+        ("¿Es más barato que Castor?", None),
+        ("Which city has at least 3 parks?", None),
+        ("How many inhabitants has Castor?", None),
+    ],
+)
+def test_four_languages_ask_for_the_most(question: str, is_most: bool | None) -> None:
+    asked = superlative_of(question)
+    assert (asked and asked.is_most) == is_most
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which harbour has the most inhabitants?", CITIES),
+        ("Which city in Peru has the most inhabitants?", CITIES),
+        ("Which city has the largest harvest?", CITIES),  # in tons and kilograms
+        ("Which is the largest city?", CITIES),  # by what?
+        ("Which segment had the highest profit in 2022?", SEGMENTS),
+        ("Which segment had the highest revenue in 2020?", SEGMENTS),
+        ("Which region had the highest revenue in 2022?", SEGMENTS),
+        ("Which segment had the highest revenue in 2022?", SEGMENTS.replace("1,574", "1,274")),
+        ("In which year was net income lowest?", YEARS),
+    ],
+)
+def test_what_is_not_sure_is_refused(question: str, text: str) -> None:
+    assert outstanding(question, [decisive(text, headings=("Segments of the company",))]) == []
+
+
+def test_of_a_table_that_was_not_read_whole_nothing_is_told() -> None:
+    assert outstanding("Which city has the most inhabitants?", [table(CITIES)]) == []
+
+
+def test_what_has_equally_much_is_told_together() -> None:
+    alike = CATALOGUE.replace("19.90", "199.00")
+    told = outstanding("Which is the most expensive product?", [decisive(alike)])
+    assert [each.count("**") for each in told] == [2, 2]
+    asked = superlative_of("Which is the most expensive product?")
+    assert asked is not None
+    many = "\n".join([*alike.split("\n")[:2], *(f"| Lamp {number} | 5.00 |" for number in range(9))])
+    assert best_rows(asked, [decisive(many)]) == []

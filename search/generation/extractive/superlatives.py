@@ -36,7 +36,7 @@ from search.question_language import language_of
 
 MOST_ROWS = 5000
 FEWEST_PARTS = 2
-MOST_TOLD = 3
+MOST_ALIKE = 3
 """Rows that have equally much are all told, if they are so few."""
 
 Words = frozenset[str]
@@ -104,7 +104,7 @@ _TALK = (
 """What such a question may say besides."""
 _ASKS_FOR_YEAR = re.compile(r"\b(?:year|jahr|geschäftsjahr|année|exercice|año|ejercicio)\b", re.IGNORECASE)
 _TOTAL = re.compile(
-    r"\W*+(?:sub|grand |net )?+(?:total|sum|all|overall|average|mean|insgesamt|gesamt\w*+|summe|zusammen"
+    r"\A\W*+(?:sub|grand |net )?+(?:total|sum|all|overall|average|mean|insgesamt|gesamt\w*+|summe|zusammen"
     r"|durchschnitt|ensemble|moyenne|suma|promedio)\b",
     re.IGNORECASE,
 )
@@ -153,7 +153,7 @@ def best_rows(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
         reverse=asked.is_most,
     )
     first = [each for each in ranked if each.value == ranked[0].value]
-    is_clear = len(ranked) >= FEWEST_PARTS and len(first) <= MOST_TOLD
+    is_clear = len(ranked) >= FEWEST_PARTS and len(first) <= MOST_ALIKE
     return ranked[: len(first) + 1] if is_clear else []
 
 

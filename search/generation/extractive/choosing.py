@@ -23,9 +23,10 @@ SAME = 0.8
 
 def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     """Return the few statements worth telling, best first, nothing twice; none if none passes the floor."""
-    # What was not read once more scores on another scale, and was no better than what was.
-    read = [each for each in evidence if each.odds is not None] or evidence
-    worth = [each for each in read if each.is_certain or _passes(each)]
+    read = [each for each in evidence if each.odds is not None]
+    # What was not read once more scores on another scale. In English it was no better than what was.
+    unread = [each for each in evidence if not each.may_be_english] if read else evidence
+    worth = _worth_telling(read) or _worth_telling(unread)
     ranked = sorted(worth, key=lambda each: (-each.score, each.statement.context.rank, each.statement.at))
     chosen: list[WeighedStatement] = []
     for each in ranked:
@@ -34,6 +35,10 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
         if is_near and beside < MAX_PER_CONTEXT and not any(_is_said_by(other, each) for other in chosen):
             chosen.append(each)
     return chosen[:MAX_STATEMENTS]
+
+
+def _worth_telling(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
+    return [each for each in evidence if each.is_certain or _passes(each)]
 
 
 def _distance_to(best: WeighedStatement) -> float:

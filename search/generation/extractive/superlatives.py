@@ -108,6 +108,9 @@ _TOTAL = re.compile(
     r"|durchschnitt|ensemble|moyenne|suma|promedio)\b",
     re.IGNORECASE,
 )
+_OF_TOTALS = "total net sum insgesamt gesamt summe netto ensemble suma neto"
+"""Words of a total's name that do not tell of what."""
+_OF_SHARES = "share percentage percent anteil prozent pourcentage proporción porcentaje"
 _CURRENCIES = frozenset("$€£¥")
 _OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
 
@@ -255,13 +258,34 @@ def _parts_of_total(asked: Superlative, table: Sequence[Context]) -> list[Ranked
     """Return the rows that add up to the row of which the question names a part, in the year it names."""
     facts = list(_of_one_year(asked, table))
     for at, total in enumerate(facts):
+        if not _is_total_of(asked, total):
+            continue
         parts = _adding_up(facts[:at], total)
-        about = [total.name, total.cell.column]
-        if parts and _said(asked, total.context) <= _known(total.context) | _terms(
-            " ".join(about), total.context
-        ):
-            return [RankedRow(part.context, part.row, [part.cell], part.figure.value) for part in parts]
-    return []
+        if parts and not any(_TOTAL.match(part.name) for part in parts):
+            return _rows(parts)
+    return _rows(facts) if _are_all_shares(asked, facts) else []
+
+
+def _rows(parts: Sequence[TableFigure]) -> list[RankedRow]:
+    return [RankedRow(part.context, part.row, [part.cell], part.figure.value) for part in parts]
+
+
+def _are_all_shares(asked: Superlative, facts: Sequence[TableFigure]) -> bool:
+    """Tell whether rows are shares of what the question names: they add up to 100 %."""
+    left = 100 - sum((fact.figure.value for fact in facts), Decimal())
+    if not facts or not all(fact.figure.is_percent for fact in facts) or abs(left) > len(facts) / 2:
+        return False
+    context = facts[0].context
+    said = _said(asked, context) - _terms(_OF_SHARES, context)
+    return said <= _known(context) | _terms(facts[0].cell.column, context)
+
+
+def _is_total_of(asked: Superlative, total: TableFigure) -> bool:
+    """Tell whether a row is the total of what the question names: not of the current assets, if of assets."""
+    said, name = _said(asked, total.context), _terms(total.name, total.context)
+    measure = name - _terms(_OF_TOTALS, total.context)
+    is_named = measure <= said if measure else _TOTAL.match(total.name) is not None
+    return is_named and said <= _known(total.context) | measure | _terms(total.cell.column, total.context)
 
 
 def _of_one_year(asked: Superlative, table: Sequence[Context]) -> Iterator[TableFigure]:

@@ -73,11 +73,16 @@ class WeighedStatement:
     odds: float | None = None
     """The logarithm of the odds that it answers the question, None where no model has read it for that."""
 
+    @property
+    def may_be_english(self) -> bool:
+        """Whether the model that reads English can read it; names and figures are of no language."""
+        return self.statement.context.language in (None, "en")
+
 
 def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) -> list[WeighedStatement]:
     """Weigh all that the contexts state; each model reads it in one batch.
 
-    What is in English, a second model reads, too.
+    What is in English, a second model reads, too, for a question in English.
     """
     found = list(statements(question, contexts))
     if not found:
@@ -93,13 +98,15 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
         is_certain = spells(each.text) or (each.is_total and wants_total)
         score = fit + bonus + CERTAIN_WEIGHT * is_certain - UNFINISHED_WEIGHT * (not each.is_whole)
         evidence.append(WeighedStatement(each, has, fit, score, is_certain))
-    in_english = is_english(question) and all(c.language in (None, "en") for c in contexts)
-    return _read_once_more(evidence, reading) if in_english else evidence
+    return _read_once_more(evidence, reading) if is_english(question) else evidence
 
 
 def _read_once_more(evidence: Sequence[WeighedStatement], reading: QuestionReading) -> list[WeighedStatement]:
     """Weigh the best statements by whether they answer the question, each with where it stands."""
-    best = sorted(evidence, key=lambda each: -each.score)[:READ_ONCE_MORE]
+    in_english = [each for each in evidence if each.may_be_english]
+    best = sorted(in_english, key=lambda each: -each.score)[:READ_ONCE_MORE]
+    if not best:
+        return list(evidence)
     found = map(float, reading.answers([_with_its_place(each.statement) for each in best]))
     read = {id(each): _with_odds(each, odds) for each, odds in zip(best, found, strict=True)}
     return [read.get(id(each), each) for each in evidence]

@@ -256,6 +256,14 @@ def test_only_english_is_read_once_more(question: str, language: str) -> None:
     assert choose(found)
 
 
+def test_what_is_not_in_english_is_told_if_nothing_in_english_answers() -> None:
+    german = replace(context(2, "Eine Frau aus dem Dorf hat ihn 1893 entworfen."), language="de")
+    for odds, told in ((4.0, 1), (-4.0, 2)):
+        reading = GivenReading(cosine=lambda _: 0.9, odds=lambda _, odds=odds: odds)
+        best, *_ = choose(weigh("Who designed the lighthouse?", [TOWER, german], reading))
+        assert best.statement.context.rank == told
+
+
 # --- Choosing ----------------------------------------------------------------------------------------------
 
 

@@ -31,6 +31,21 @@ SEGMENTS = """\
 | Automotive | 261 | 251 |
 | Total revenue | $ 6,933 | $ 16,339 |
 | Cost of sales | 9,000 | 9,000 |"""
+SHARES = """\
+| | 2023 |
+| --- | --- |
+| Compute | 20 % |
+| Gaming | 5 % |
+| Automotive | 25 % |
+| Others | 50 % |"""
+BALANCE = """\
+| | 2023 |
+| --- | --- |
+| Cash | 300 |
+| Stocks | 200 |
+| Total current assets | 500 |
+| Goodwill | 400 |
+| Total assets | 900 |"""
 YEARS = """\
 | (in millions) | 2023 | 2022 | 2021 |
 | --- | --- | --- | --- |
@@ -60,6 +75,7 @@ def decisive(text: str, **other: object) -> Context:
         ("Which segment had the highest revenue in 2022?", SEGMENTS,
          "Compute · 2022: $ 14,514 (in millions)"),
         ("Which segment had the lowest revenue?", SEGMENTS, "Automotive · 2023: 261 (in millions)"),
+        ("Which segment had the largest share in 2023?", SHARES, "Others · 2023: 50 %"),
         ("In which year was revenue lowest?", YEARS, "Net revenue · 2022: 250 (in millions)"),
         ("In which year were sales the highest?", YEARS, "Net revenue · 2023: 320 (in millions)"),
     ],
@@ -112,6 +128,11 @@ def test_four_languages_ask_for_the_most(question: str, is_most: bool | None) ->
         ("Which region had the highest revenue in 2022?", SEGMENTS),
         ("Which segment had the highest revenue in 2022?", SEGMENTS.replace("1,574", "1,274")),
         ("In which year was net income lowest?", YEARS),
+        (
+            "Which segment had the largest share in 2023?",
+            SHARES.replace("50", "40"),
+        ),  # Automotive is no total
+        ("What was the largest asset in 2023?", BALANCE),  # not the largest current one
     ],
 )
 def test_what_is_not_sure_is_refused(question: str, text: str) -> None:

@@ -44,12 +44,16 @@ Words = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Superlative:
-    """`rest` is what a question says besides; `columns` has what an adjective such as “tallest” measures."""
+    """`rest` is what a question says besides; `columns` has what an adjective such as “tallest” measures.
+
+    `is_of_time` is what asks for the earliest or the latest.
+    """
 
     question: str
     is_most: bool
     rest: str
     columns: str = ""
+    is_of_time: bool = False
 
     @property
     def years(self) -> frozenset[str]:
@@ -68,8 +72,12 @@ class RankedRow:
 
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+"""A year, or a day as ISO 8601 writes it and as sheets hold it."""
+_NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
+_TIME = "time"
 _CUES = (
-    # Of adjectives first: “least expensive” asks for the least price.
+    # Those of several words first: “least expensive” asks for the least price.
     ("longest|längste[nrsm]?|l[ea]s? plus longu?e?s?|más larg[oa]s?(?! que)",
      "shortest|kürzeste[nrsm]?|l[ea]s? plus courte?s?|más cort[oa]s?(?! que)",
      "length duration länge dauer longueur durée longitud duración"),
@@ -84,6 +92,9 @@ _CUES = (
      "price cost preis kosten prix coût precio coste"),
     ("hottest|warmest|wärmste[nrsm]?|heißeste[nrsm]?", "coldest|kälteste[nrsm]?",
      "temperature temperatur"),
+    ("newest|latest|most recent(?:ly)?|neueste[nrsm]?|jüngste[nrsm]?|l[ea]s? plus récente?s?|más recientes?",
+     "oldest|earliest|älteste[nrsm]?|früheste[nrsm]?|l[ea]s? plus ancien(?:ne)?s?|más antigu[oa]s?",
+     _TIME),
     ("(?<!at )most|highest|largest|biggest|greatest|maximum"
      "|meisten?|höchste[nrsm]?|größte[nrsm]?|maximale[nrsm]?"
      "|l[ea]s? plus(?: (?:grande?s?|élevée?s?|haute?s?|importante?s?)|(?= d[e'’]))"
@@ -93,6 +104,9 @@ _CUES = (
      "|l[ea]s? moins(?= d[e'’])|l[ea]s? plus (?:petite?s?|faibles?|basse?s?)"
      "|tienen? menos|menor(?:es)?(?! que)|más (?:baj|pequeñ)[oa]s?(?! que)",
      ""),
+    ("last|zuletzt|letzte[nrsm]?|derni(?:er|ère)s?|últim[oa]s?",
+     "first|zuerst|erste[nrsm]?|premi(?:er|ère)s?|primer[oa]?s?",
+     _TIME),
 )  # fmt: skip
 """What asks for the most, and for the least, in four languages; adjectives with the names of columns."""
 _TALK = (
@@ -126,7 +140,8 @@ def superlative_of(question: str) -> Superlative | None:
     """Return what a question wants the most or the least of; None if it asks for nothing such."""
     for cue, is_most, columns in _PATTERNS:
         if cue.search(question):
-            return Superlative(question, is_most, cue.sub(" ", question), columns)
+            rest = cue.sub(" ", question)
+            return Superlative(question, is_most, rest, columns, is_of_time=columns == _TIME)
     return None
 
 
@@ -176,18 +191,17 @@ def _records(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
         return []
     left = _said(asked, table[0]) - _known(table[0]) - _terms(column, table[0])
     return [
-        RankedRow(
-            context, row, [*(each for each in row.cells if left & _of_cell(each, context)), cell], value.value
-        )
+        RankedRow(context, row, [*_saying(left, row, context), cell], value)
         for context, row in rows
-        if left <= _terms(row.name, context).union(*(_of_cell(each, context) for each in row.cells))
+        if not left or left <= _terms(" ".join([row.name, *(each.value for each in row.cells)]), context)
         for cell in row.cells
-        if cell.column == column and (value := figure_of(cell.value, context.language)) is not None
+        if cell.column == column and (value := _value(asked, cell.value, context)) is not None
     ]
 
 
-def _of_cell(cell: FactCell, context: Context) -> Words:
-    return _terms(cell.value, context)
+def _saying(words: Words, row: FactRow, context: Context) -> list[FactCell]:
+    """Return the cells of a row that say some of these words."""
+    return [cell for cell in row.cells if words & _terms(cell.value, context)] if words else []
 
 
 def _column_of(
@@ -196,34 +210,41 @@ def _column_of(
     columns: Sequence[str],
     rows: Sequence[tuple[Context, FactRow]],
 ) -> str | None:
-    """Return the column that the question names, or the only one with amounts; None if it is not sure."""
+    """Return the column that the question names, or the only one that it may mean; None if it is not sure."""
     said, of_adjective = _said(asked, context) | asked.years, _terms(asked.columns, context)
-    of_figures = [
-        column
-        for column in columns
-        if _holds_amounts(
-            [cell.value for _, row in rows for cell in row.cells if cell.column == column], context
-        )
-    ]
     names = {column: _terms(plain_name(column), context) for column in columns}
-    if of_adjective:
+    if of_adjective and not asked.is_of_time:
         named = [column for column, name in names.items() if name & of_adjective]
     else:
         named = [column for column, name in names.items() if name - asked.years and name <= said]
-        named = named or [column for column in of_figures if not _YEAR.search(column)]
-    fitting = [column for column in named if column in of_figures]
+        named = named or [column for column in columns if not _YEAR.search(column)]
+    fitting = [
+        column
+        for column in named
+        if _can_be_compared(
+            asked, [cell.value for _, row in rows for cell in row.cells if cell.column == column], context
+        )
+    ]
     longest = max((len(names[column]) for column in fitting), default=0)
     best = [column for column in fitting if len(names[column]) == longest]
     return best[0] if len(best) == 1 else None
 
 
-def _holds_amounts(values: Sequence[str], context: Context) -> bool:
-    """Tell whether cells hold figures in one unit, and no years: 3 kg are not more than 500 g."""
-    figures = [figure_of(value, context.language) for value in values]
-    units = {_OF_FIGURE.sub("", value).casefold() for value in values}
+def _can_be_compared(asked: Superlative, values: Sequence[str], context: Context) -> bool:
+    """Tell whether all cells of a column have a value, in one unit: 3 kg are not more than 500 g."""
+    given = [value for value in values if not _NOT_KNOWN.fullmatch(value)]
+    units = set() if asked.is_of_time else {_OF_FIGURE.sub("", value).casefold() for value in given}
     # Many tables have the sign of the currency in the first row only.
     is_one_unit = len(units - {""} if units & _CURRENCIES else units) <= 1
-    return None not in figures and is_one_unit and not all(map(_YEAR.fullmatch, values))
+    return is_one_unit and all(_value(asked, value, context) is not None for value in given)
+
+
+def _value(asked: Superlative, text: str, context: Context) -> Decimal | None:
+    """Return the amount in a cell, or the day if the question is about time; a year is no amount."""
+    if day := _DAY.fullmatch(text.strip()):
+        return Decimal("".join(part or "00" for part in day.groups())) if asked.is_of_time else None
+    figure = None if asked.is_of_time else figure_of(text, context.language)
+    return figure.value if figure else None
 
 
 # --- Years -------------------------------------------------------------------------------------------------

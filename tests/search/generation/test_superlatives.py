@@ -23,6 +23,12 @@ CATALOGUE = """\
 | --- | --- |
 | Lamp | $ 19.90 |
 | Desk | 199.00 |"""
+SALES = """\
+| Lamp | Sold | Price |
+| --- | --- | --- |
+| Desk lamp | 2024-03-01 | 40 |
+| Oil lamp | 2024-11-02 | n/a |
+| Street lamp | 2023-12-31 | 15 |"""
 SEGMENTS = """\
 | (in millions) | 2023 | 2022 |
 | --- | --- | --- |
@@ -72,6 +78,11 @@ def decisive(text: str, **other: object) -> Context:
         ("What is the cheapest product?", CATALOGUE, "Lamp · Price: $ 19.90"),
         ("Which is the most expensive product?", CATALOGUE, "Desk · Price: 199.00"),
         ("Which product is the largest?", CATALOGUE, "Desk · Price: 199.00"),
+        ("Which is the oldest city?", CITIES, "Aldhaven · Founded: 1204"),
+        ("Which city was founded last?", CITIES, "Castor · Founded: 1890"),
+        ("Which lamp was sold most recently?", SALES, "Oil lamp · Sold: 2024-11-02"),
+        ("Which lamp was sold for the highest price?", SALES, "Desk lamp · Price: 40"),
+        ("What was the first lamp sold?", SALES, "Street lamp · Sold: 2023-12-31"),
         ("Which segment had the highest revenue in 2022?", SEGMENTS,
          "Compute · 2022: $ 14,514 (in millions)"),
         ("Which segment had the lowest revenue?", SEGMENTS, "Automotive · 2023: 261 (in millions)"),

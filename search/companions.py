@@ -23,7 +23,8 @@ from search.generation.extractive.calculations import CalculationKind, calculati
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.lines import LINES, NAMES, lines_named, plain_name
 from search.generation.extractive.measures import lines_of, measure_of
-from search.generation.extractive.superlatives import Superlative, best_rows, superlative_of
+from search.generation.extractive.outstanding import best_rows
+from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
 

@@ -23,10 +23,10 @@ from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measuring import measured
+from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import without_mark
-from search.generation.extractive.superlatives import outstanding
 from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
     escape_markdown,

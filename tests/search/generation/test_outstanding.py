@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from search.contexts import Context
-from search.generation.extractive.superlatives import best_rows, outstanding, superlative_of
+from search.generation.extractive.outstanding import best_rows, outstanding
+from search.generation.extractive.superlatives import superlative_of
 from search.question_language import in_language_of
 from tests.search.generation.test_computing import table
 
@@ -29,6 +30,11 @@ SALES = """\
 | Desk lamp | 2024-03-01 | 40 |
 | Oil lamp | 2024-11-02 | n/a |
 | Street lamp | 2023-12-31 | 15 |"""
+PARKS = """\
+| City | Parks |
+| --- | --- |
+| Castor | 1900 |
+| Dunmere | 1850 |"""
 SEGMENTS = """\
 | (in millions) | 2023 | 2022 |
 | --- | --- | --- |
@@ -82,6 +88,7 @@ def decisive(text: str, **other: object) -> Context:
         ("Which city was founded last?", CITIES, "Castor · Founded: 1890"),
         ("Which lamp was sold most recently?", SALES, "Oil lamp · Sold: 2024-11-02"),
         ("Which lamp was sold for the highest price?", SALES, "Desk lamp · Price: 40"),
+        ("Which city has the most parks?", PARKS, "Castor · Parks: 1900"),
         ("What was the first lamp sold?", SALES, "Street lamp · Sold: 2023-12-31"),
         ("Which segment had the highest revenue in 2022?", SEGMENTS,
          "Compute · 2022: $ 14,514 (in millions)"),

@@ -29,28 +29,41 @@ markdown.normalizeLinkText = (address) => address;
 /** A finished answer says of each citation of what kind its source is; while it streams that is not known. */
 const LETTER = / data-letter="\w*"/g;
 
-/** Of each element, the HTML of the blocks that it shows, as they were before anybody dressed their citations. */
+/** Of each element and list, the HTML of what it shows, as it was before anybody dressed the citations. */
 const shown = new WeakMap();
 
 /**
  * Show an answer's text; its citations are empty buttons, which whoever knows the sources dresses.
- * The first blocks stay as long as they are the same: a click on a citation is lost if its button is replaced.
+ * The first blocks and items stay as long as they are the same: a click on a citation is lost if its button is replaced.
  */
 export function renderInto(element, text) {
-  const blocks = [...nodesOf(text).childNodes];
-  const before = shown.get(element) ?? [];
-  const now = blocks.map((block) => block.outerHTML.replaceAll(LETTER, ""));
-  let kept = 0;
-  for (; now[kept] && now[kept] === before[kept]; kept += 1) copyLetters(blocks[kept], element.childNodes[kept]);
-  while (element.childNodes[kept]) element.lastChild.remove();
-  element.append(...blocks.slice(kept));
-  shown.set(element, now);
+  showIn(element, [...nodesOf(text).childNodes]);
   renderFormulas(element);
 }
 
+function showIn(container, nodes) {
+  const before = shown.get(container) ?? [];
+  const now = nodes.map(plainHtml);
+  let kept = 0;
+  for (; now[kept] && now[kept] === before[kept]; kept += 1) copyLetters(nodes[kept], container.childNodes[kept]);
+  if (listTag(nodes[kept]) && listTag(nodes[kept]) === listTag(container.childNodes[kept])) {
+    showIn(container.childNodes[kept], [...nodes[kept].childNodes]);
+    kept += 1;
+  }
+  while (container.childNodes[kept]) container.lastChild.remove();
+  for (const list of nodes.slice(kept).filter(listTag)) shown.set(list, [...list.childNodes].map(plainHtml));
+  container.append(...nodes.slice(kept));
+  shown.set(container, now);
+}
+
+const plainHtml = (node) => node.outerHTML?.replaceAll(LETTER, "") ?? node.textContent;
+
+/** How a list begins; undefined for what is none. */
+const listTag = (node) => /^<[uo]l\b[^>]*>/.exec(node?.outerHTML ?? "")?.[0];
+
 function copyLetters(from, to) {
-  const chips = to.querySelectorAll(".cite");
-  from.querySelectorAll(".cite").forEach((chip, at) => (chips[at].dataset.letter = chip.dataset.letter));
+  const chips = to.querySelectorAll?.(".cite");
+  from.querySelectorAll?.(".cite").forEach((chip, at) => (chips[at].dataset.letter = chip.dataset.letter));
 }
 
 /** The elements of a text, in a fragment. */

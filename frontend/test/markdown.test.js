@@ -45,6 +45,20 @@ test("blocks that stay the same are not replaced while an answer grows", () => {
   assert.notEqual(firsts[3], firsts[0]);
 });
 
+test("the first items of a list stay while it goes on", () => {
+  const element = document.createElement("div");
+  const texts = ["- One <source_1>", "- One <source_1>\n- Two", "- One <source_1>\n- Two <source_2>\n\nEnd", "- Other", "3. Other"];
+  const items = texts.map((text) => {
+    renderInto(element, text);
+    assert.equal(element.innerHTML, toHtml(text));
+    return [element.childNodes[0], element.childNodes[0].childNodes[0]];
+  });
+  const [lists, firsts] = [0, 1].map((at) => items.map((pair) => pair[at]));
+  assert.equal(new Set(firsts.slice(0, 3)).size, 1);
+  assert.notEqual(firsts[3], firsts[0]);
+  assert.equal(new Set(lists).size, 2);
+});
+
 test("HTML in an answer is text", () => {
   const html = toHtml("<img src=x onerror=alert(1)> <script>alert(1)</script> <citation onclick=x>[1]</citation>");
   assert.doesNotMatch(html, /<(img|script|citation|button)/);

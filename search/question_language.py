@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.text.analysis import terms
+from core.text.tables import is_table
 
 if TYPE_CHECKING:
     from search.contexts import Context
@@ -41,9 +42,12 @@ def language_of(question: str) -> str:
 
 
 def in_language_of(question: str, contexts: Sequence[Context]) -> list[Context]:
-    """Return contexts with the question's language for those of no language: names and figures alone."""
+    """Return contexts with the question's language for tables of no language: of names and figures alone."""
     asked = language_of(question)
-    return [context if context.language else replace(context, language=asked) for context in contexts]
+    return [
+        replace(context, language=asked) if context.language is None and is_table(context.text) else context
+        for context in contexts
+    ]
 
 
 def is_english(question: str) -> bool:

@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
+from django.db import DatabaseError
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.parsers import JSONParser
@@ -17,6 +18,8 @@ from core.text.storable import is_storable
 from core.unavailable import as_unavailable
 
 logger = logging.getLogger(__name__)
+GONE = "did not affect any rows"
+"""What Django says of an object to be saved that another request has deleted meanwhile."""
 MAX_DEPTH = 64
 """How deep JSON may be nested: what is read without recursion must also be written and stored so."""
 
@@ -51,6 +54,8 @@ def as_locus_error(exception: Exception) -> errors.LocusError | None:
             return errors.ValidationError(str(exception))
         case RequestDataTooBig():
             return errors.TooLarge()
+        case DatabaseError() if GONE in str(exception):
+            return errors.NotFound()
     return as_unavailable(exception)
 
 

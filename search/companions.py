@@ -18,7 +18,7 @@ from core.llm.payment import Payment
 from core.text.tables import cells_of, header_of, is_table
 from kb.chunk_size import shorten
 from kb.models import Chunk, Modality
-from search.contexts import context_of_chunk
+from search.contexts import ChunkContext
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.lines import LINES, NAMES, lines_named, plain_name
@@ -101,43 +101,59 @@ def _decisive_parts(
 ) -> list[RankedChunk]:
     """Return the chunks with the rows that have the most, of the first table that tells for sure."""
     seen: set[UUID] = set()
-    tables = [each for each in found if is_table(each.chunk.text)]
-    for each in tables[:MOST_WHOLE_TABLES]:
+    for each in [each for each in found if is_table(each.chunk.text)][:MOST_WHOLE_TABLES]:
         if each.chunk.pk in seen:
             continue
-        parts = _parts_of_table(principal, each.chunk)
-        seen.update(part.pk for part in parts)
-        contexts = [
-            context_of_chunk(at, part, each.chunk.document.name, each.score) for at, part in enumerate(parts)
-        ]
-        if rows := best_rows(wanted, in_language_of(wanted.question, contexts)):
-            deciding = dict.fromkeys(row.context.rank for row in rows)
-            # A few rows of one table are told; those that stand in the first chunk are told first.
+        parts = _parts_of_table(principal, each)
+        seen.update(part.chunk_id for part in parts)
+        if rows := best_rows(wanted, in_language_of(wanted.question, parts)):
+            ids = list(dict.fromkeys(parts[row.context.rank].chunk_id for row in rows))
+            whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(ids)
             return [
-                replace(each, chunk=shorten(parts[at]), scores=Scores(), is_decisive=True) for at in deciding
+                replace(each, chunk=shorten(whole[id]), scores=Scores(), is_decisive=True)
+                for id in ids
+                if id in whole
             ]
     return []
 
 
-def _parts_of_table(principal: Principal, part: Chunk) -> list[Chunk]:
-    """Return the chunks of the table that one of its chunks is part of, in their order; none if too many.
+def _parts_of_table(principal: Principal, found: RankedChunk) -> list[ChunkContext]:
+    """Return the parts of the table that a chunk is one of, in their order, with texts but without places.
 
-    They follow each other below the same headings, and begin with the same header.
+    They follow each other below the same headings, and begin with the same header. Nothing is returned for a
+    table without one, whose parts can't be told from others, and for one of too many parts.
     """
+    part = found.chunk
     header = header_of(part.text)
+    if not header:
+        return []
     live = Chunk.objects.restricted_to(principal).filter(document_id=part.document_id, replaced_by=None)
-    reach = range(part.ordinal - MOST_PARTS, part.ordinal + MOST_PARTS + 1)
-    near = live.filter(ordinal__gte=reach.start, ordinal__lt=reach.stop, modality=Modality.TABLE)
-    beside = list(near.select_related("document").order_by("ordinal"))
+    first, last = part.ordinal - MOST_PARTS, part.ordinal + MOST_PARTS
+    near = live.filter(ordinal__gte=first, ordinal__lte=last, modality=Modality.TABLE).order_by("ordinal")
+    # The places of all words would be ten times as much as the texts.
+    beside = list(near.only("text", "ordinal", "headings", "language"))
     at = next((number for number, each in enumerate(beside) if each.pk == part.pk), None)
-    if at is None or not header:
-        return [part]
-    first = last = at
-    while first > 0 and _goes_on(beside[first - 1], beside[first], header):
-        first -= 1
-    while last + 1 < len(beside) and _goes_on(beside[last], beside[last + 1], header):
-        last += 1
-    return beside[first : last + 1] if last - first < MOST_PARTS else []
+    if at is None:
+        return []
+    start = end = at
+    while start > 0 and _goes_on(beside[start - 1], beside[start], header):
+        start -= 1
+    while end + 1 < len(beside) and _goes_on(beside[end], beside[end + 1], header):
+        end += 1
+    return [
+        ChunkContext(
+            rank=number,
+            text=each.text,
+            document_name=part.document.name,
+            score=found.score,
+            headings=tuple(each.headings),
+            language=each.language,
+            chunk_id=each.pk,
+            document_id=part.document_id,
+        )
+        for number, each in enumerate(beside[start : end + 1])
+        if end - start < MOST_PARTS
+    ]
 
 
 def _goes_on(one: Chunk, other: Chunk, header: str) -> bool:

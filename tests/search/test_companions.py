@@ -77,8 +77,25 @@ def test_the_parts_of_a_table_that_decide_come_along_and_are_marked(cast: Cast) 
     ]  # fmt: skip
     assert beside("Which city has the fewest inhabitants?") == [(CITIES[0], True), (CITIES[1], True)]
     assert beside("Which river has the most inhabitants?") == [(CITIES[0], False)]
+    # A table of too many parts is not looked through.
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("search.companions.MOST_PARTS", 3)
+        assert beside("Which city has the most inhabitants?") == [(CITIES[0], False)]
     # Where one of them has no room none decides: the second would be taken for the first.
     assert beside("Which city has the most inhabitants?", limit=2) == [(CITIES[0], False), (CITIES[2], False)]
+
+
+@pytest.mark.django_db
+def test_of_a_table_without_header_nothing_decides(cast: Cast) -> None:
+    bare = ["| Aldhaven | 120 |\n| Brightmoor | 98 |", "| Castor | 310 |"]
+    document = stored_document(cast.team, "cities.csv", b"cities", map(LocatedText, bare))
+    Chunk.unscoped.filter(document=document).update(modality=Modality.TABLE)
+    principal = principal_of_user(cast.bob)
+    chunk = Chunk.objects.restricted_to(principal).select_related("document").get(text=bare[0])
+    found = [RankedChunk(chunk, 1.0, 0.9, Scores())]
+    question = Question("What is the largest?")
+    kept, is_named = with_companions(principal, question, found, 5, DEFAULT, UNRECORDED)
+    assert ([each.is_decisive for each in kept], is_named) == ([False], False)
 
 
 @pytest.mark.django_db

@@ -97,6 +97,8 @@ def best_rows(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
 
     `table` holds the parts of one table in their order.
     """
+    if not table:
+        return []
     ranked = sorted(
         _records(asked, table) or _years_of_row(asked, table) or _parts_of_total(asked, table),
         key=lambda each: each.value,

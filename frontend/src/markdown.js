@@ -56,14 +56,14 @@ function showIn(container, nodes) {
   shown.set(container, now);
 }
 
-const plainHtml = (node) => node.outerHTML?.replaceAll(LETTER, "") ?? node.textContent;
+const plainHtml = (node) => node.outerHTML.replaceAll(LETTER, "");
 
 /** How a list begins; undefined for what is none. */
 const listTag = (node) => /^<[uo]l\b[^>]*>/.exec(node?.outerHTML ?? "")?.[0];
 
 function copyLetters(from, to) {
-  const chips = to.querySelectorAll?.(".cite");
-  from.querySelectorAll?.(".cite").forEach((chip, at) => (chips[at].dataset.letter = chip.dataset.letter));
+  const chips = to.querySelectorAll(".cite");
+  from.querySelectorAll(".cite").forEach((chip, at) => (chips[at].dataset.letter = chip.dataset.letter));
 }
 
 /** The elements of a text, in a fragment. */

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pymupdf
 import pytest
+from django.contrib.admin.utils import quote
 from django.urls import reverse
 from playwright.sync_api import Page, Route, ViewportSize, WebSocketRoute, expect
 
@@ -425,10 +426,10 @@ def test_a_rating_and_its_reason_are_in_the_admin_panel(asking: Page, reader: Us
     expect(page.get_by_text("Thank you.")).to_be_visible()
     reader.is_staff = reader.is_superuser = True
     reader.save()
-    execution = Execution.unscoped.get()
-    page.goto(reverse("admin:search_execution_change", args=[execution.pk]))
+    shown = reverse("admin:search_execution_change", args=[quote(Execution.unscoped.get().pk)])
+    page.goto(shown)
     expect(page.get_by_text("bad: incomplete")).to_be_visible()
-    page.goto(reverse("admin:search_execution_change", args=[execution.pk]) + "?tab=content")
+    page.goto(f"{shown}?tab=content")
     page.get_by_label("Why do you need to see them?").fill("a complaint")
     page.get_by_role("button", name="Show the content").click()
     expect(page.get_by_text("Who lit it?")).to_be_visible()

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.test import Client
 from django.urls import reverse
 
@@ -40,7 +41,7 @@ def test_lists_and_forms_open(staff: Client, model: type) -> None:
     manager = getattr(model, "unscoped", None) or model._default_manager  # type: ignore[attr-defined]
     row = manager.first()
     if row is not None:
-        assert staff.get(reverse(f"{name}_change", args=[row.pk])).status_code == 200
+        assert staff.get(reverse(f"{name}_change", args=[quote(row.pk)])).status_code == 200
 
 
 def test_what_the_issue_names_is_there() -> None:

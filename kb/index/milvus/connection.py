@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+QUIET_WHILE_IDLE = {"grpc.keepalive_permit_without_calls": False}
+"""The package pings a server while nothing is asked of it. One with gRPC's defaults refuses that with “Too
+many pings”, and the next call with it."""
+
 _clients: dict[str, MilvusClient] = {}
 _loaded: set[str] = set()
 """The collections that the client has seen to be searchable; another process may have dropped one since."""
@@ -79,5 +83,6 @@ def _client() -> MilvusClient:
                 token=settings.MILVUS_TOKEN,
                 db_name=settings.MILVUS_DATABASE,
                 timeout=settings.MILVUS_TIMEOUT_SECS,
+                grpc_options=QUIET_WHILE_IDLE,
             )
         return _clients[settings.MILVUS_URI]

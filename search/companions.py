@@ -21,7 +21,14 @@ from kb.models import Chunk, Modality
 from search.contexts import ChunkContext
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.expected import abbreviation_of
-from search.generation.extractive.lines import LINES, NAMES, lines_named, plain_name
+from search.generation.extractive.lines import (
+    LINES,
+    NAMES,
+    StatementKind,
+    holds_balances,
+    lines_named,
+    plain_name,
+)
 from search.generation.extractive.measures import lines_of, measure_of
 from search.generation.extractive.outstanding import best_rows
 from search.generation.extractive.superlatives import Superlative, superlative_of
@@ -57,7 +64,6 @@ def with_companions(
     """
     if not found:
         return [], False
-    given = {each.chunk.pk for each in found}
     beside: list[RankedChunk] = []
     if keys := _lines_wanted(question.text):
         beside += _tables(principal, question, found, keys, settings, payment)
@@ -65,9 +71,15 @@ def with_companions(
         beside += _spellings(principal, found, short)
     if (wanted := superlative_of(question.text)) is not None:
         beside += _decisive_parts(principal, found, wanted)
-    new = [each for each in beside if each.chunk.pk not in given][: limit - 1]
-    first, others = found[:KEPT_BEFORE], found[KEPT_BEFORE:]
-    kept = [*first, *(replace(each, score=first[-1].score) for each in new), *others]
+    first = found[:KEPT_BEFORE]
+    added = list({each.chunk.pk: each for each in beside}.values())[: limit - 1]
+    # What was found far behind, too, comes to the front: else what is added would push it out.
+    moved = {each.chunk.pk for each in added} - {each.chunk.pk for each in first}
+    kept = [
+        *first,
+        *(replace(each, score=first[-1].score) for each in added if each.chunk.pk in moved),
+        *(each for each in found[KEPT_BEFORE:] if each.chunk.pk not in moved),
+    ]
     return _marked(kept[:limit], {each.chunk.pk for each in beside if each.is_decisive}), bool(beside)
 
 
@@ -184,7 +196,7 @@ def _tables(
         words = f"consolidated {kind} {', '.join(LINES[key].label for key in lines)}"
         asked = replace(question, text=words, document_ids=tuple(documents))
         results = rank(principal, asked, limit=LOOKED_AT, settings=settings, payment=payment).results
-        held = {each.chunk.pk: _lines_in(each.chunk.text, lines) for each in results}
+        held = {each.chunk.pk: _lines_in(each.chunk, kind, lines) for each in results}
         # What stands below the same headings is one statement, on one page or two.
         of_statement: defaultdict[tuple[object, ...], set[str]] = defaultdict(set)
         for each in results:
@@ -198,9 +210,11 @@ def _place(found: RankedChunk) -> tuple[object, ...]:
     return found.chunk.document_id, *found.chunk.headings
 
 
-def _lines_in(text: str, keys: Sequence[str]) -> set[str]:
-    """Return which of some lines a table has."""
-    if not is_table(text):
+def _lines_in(chunk: Chunk, kind: StatementKind, keys: Sequence[str]) -> set[str]:
+    """Return which of some lines of a statement a table has."""
+    if not is_table(chunk.text):
         return set()
-    names = {plain_name(cells[0]) for row in text.splitlines() if (cells := cells_of(row))}
+    if kind is StatementKind.BALANCE and not holds_balances(chunk.headings, header_of(chunk.text)):
+        return set()
+    names = {plain_name(cells[0]) for row in chunk.text.splitlines() if (cells := cells_of(row))}
     return {key for key in keys if any(name.fullmatch(each) for name in NAMES[key] for each in names)}

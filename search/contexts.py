@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from core.locations import LocatedText, PageBox
+from core.text.fiscal import FiscalCalendar
 from core.text.sentences import rejoined, sentence_bounds
 from core.text.tables import header_of, is_table, table_start
 from kb.pictures import Picture
@@ -63,6 +64,8 @@ class Context(ABC):
     end_time: float | None = None
     is_decisive: bool = False
     """Whether it holds the rows that count of a table of which no other part needs to be looked at."""
+    calendar: FiscalCalendar | None = None
+    """When the fiscal years of its document end, where the question names one and that is known."""
 
     @property
     @abstractmethod

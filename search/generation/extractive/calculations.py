@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from search.generation.extractive.statements import words_of
+from search.generation.extractive.periods import periods_in
 
 
 class CalculationKind(StrEnum):
@@ -24,7 +24,10 @@ class CalculationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Calculation:
-    """`years` are those of the question, ascending; `cues` is what tells the kind, `rest` all else of it."""
+    """`years` are the years or other periods of the question, ascending.
+
+    `cues` is what tells the kind, `rest` all else of it.
+    """
 
     kind: CalculationKind
     years: tuple[str, ...]
@@ -57,7 +60,8 @@ _SHARE = (
 _MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|media"
 _SUM = r"sum|combined|together|plus|summe|zusammen|somme|ensemble|suma|juntos"
 _YEARLY = (
-    r"year[- ]over[- ]year|yoy|(?:prior|previous|last|preceding) year|year before|vorjahr\w*|jahr davor"
+    r"year[- ]over[- ]year|yoy|(?:prior|previous|last|preceding|year)[- ](?:year|ago)|year before|vorjahr\w*"
+    r"|jahr davor"
     r"|année précédente|an dernier|año anterior"
 )
 _OF = r"of|von|des?|der|du|del?"
@@ -81,13 +85,12 @@ _CUES = {
 }
 _WHOLE = _cue(rf"(?:{_PERCENT}|{_SHARE})\s++(?:{_OF})")
 _RATIO = _cue(r"ratio|verhältnis|rapport|relación")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def calculation_of(question: str) -> Calculation | None:
     """Return what a question wants computed, None if nothing."""
     found = {name for name, cue in _CUES.items() if cue.search(question)}
-    years = tuple(sorted(set(filter(_YEAR.fullmatch, words_of(question)))))
+    years = periods_in(question)
     kind = _kind(found, years)
     if kind is None:
         return None

@@ -16,16 +16,30 @@ from core.text.analysis import terms
 from core.text.tables import header_of
 from search.contexts import Context
 from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
-from search.generation.extractive.figures import Name, TableFigure, only_sure, rows_behind, table_figures
+from search.generation.extractive.figures import (
+    Name,
+    TableFigure,
+    only_sure,
+    rows_behind,
+    table_figures,
+    without_changes,
+)
 from search.generation.extractive.formulas import Operand, formula
 from search.generation.extractive.lines import NAMES, lines_named, plain_name
+from search.generation.extractive.periods import (
+    YEAR,
+    is_of,
+    period_before,
+    reading_of,
+    words_of,
+)
 from search.generation.extractive.sentence_figures import sentence_figures
-from search.generation.extractive.statements import words_of
 
 MOST_OPERANDS = 6
 ABOUT_NOTHING = frozenset(
     terms(
         "fiscal year years quarter first second third fourth three month annual"
+        " fy six nine twelve half week end begin start finish close prior previous ago last same"
         " company report reported total value amount amounts balance expected"
         " number according compared comparison compare calculate compute relative respect period"
         " percentage points generate contribute account represent derive attributable business segment"
@@ -41,7 +55,8 @@ def computed(question: str, contexts: Sequence[Context]) -> list[str]:
     asked = calculation_of(question)
     if asked is None:
         return []
-    facts = [*table_figures(contexts), *sentence_figures(contexts)]
+    reading = reading_of(question)
+    facts = [*without_changes(table_figures(contexts, reading)), *sentence_figures(contexts, reading)]
     operands = _operands(asked, question, facts)
     if operands is None or not _is_about(asked, question, operands):
         return []
@@ -63,7 +78,7 @@ def operand_of(fact: TableFigure) -> Operand:
 def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -> list[TableFigure] | None:
     """Return the figures to compute with, in their order; None if any of them is missing or not sure."""
     measures = rows_named(question, facts, asked.cues)
-    if not measures:
+    if not measures or (asked.kind is CalculationKind.GROWTH and len(measures) > 1):
         return None
     if asked.kind is not CalculationKind.RATIO and (
         len(measures) == 1 or len(asked.years) > 1 or asked.is_yearly
@@ -129,10 +144,14 @@ def _years(asked: Calculation, measure: Name, facts: Sequence[TableFigure]) -> l
     years = list(asked.years)
     known = sorted({max(fact.years) for fact in facts if fact.measure == measure and len(fact.years) == 1})
     if len(years) == 1 and asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE):
-        return [str(int(years[0]) - 1), *years]
+        return [period_before(years[0]), *years]
     if not years and asked.is_yearly:
         return known[-2:]
-    if len(years) == 2 and asked.kind in (CalculationKind.SUM, CalculationKind.MEAN):
+    if (
+        len(years) == 2
+        and all(map(YEAR.fullmatch, years))
+        and asked.kind in (CalculationKind.SUM, CalculationKind.MEAN)
+    ):
         between = [str(year) for year in range(int(years[0]), int(years[1]) + 1)]
         return between if set(between) <= set(known) else years
     return years
@@ -144,7 +163,7 @@ def _contexts(facts: Sequence[TableFigure]) -> list[Context]:
 
 
 def _is(fact: TableFigure, measure: Name, year: str) -> bool:
-    return fact.measure == measure and (fact.years == {year} if year else fact.cell is fact.row.cells[0])
+    return fact.measure == measure and (is_of(year, fact.years) if year else fact.cell is fact.row.cells[0])
 
 
 # --- Whether it is what was asked --------------------------------------------------------------------------

@@ -11,12 +11,13 @@ from core.text.analysis import terms
 from core.text.figures import Figure, figure_of
 from core.text.tables import is_table
 from search.contexts import Context
+from search.generation.extractive.lines import holds_balances, is_balance
+from search.generation.extractive.periods import YEAR, PeriodReading, periods_of, words_of_column
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import escape_markdown
 
 MOST_FACTS = 2000
 """So many figures are looked at."""
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d{1,2}\b,?", re.IGNORECASE
 )
@@ -27,7 +28,7 @@ Name = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class TableFigure:
-    """A figure of a table: what it measures, of which years, and in which row it stands."""
+    """A figure of a table: what it measures, of which years or other periods, and in which row it stands."""
 
     context: Context
     row: FactRow
@@ -36,10 +37,14 @@ class TableFigure:
     measure: Name
     years: frozenset[str]
     figure: Figure
+    said: frozenset[str]
+    """The words of its column."""
 
 
-def table_figures(contexts: Sequence[Context]) -> Iterator[TableFigure]:
-    """Yield the figures of all tables, in reading order."""
+def table_figures(
+    contexts: Sequence[Context], reading: PeriodReading = PeriodReading.YEARS
+) -> Iterator[TableFigure]:
+    """Yield the figures of all tables, in reading order, with their periods as the question names them."""
     left = MOST_FACTS
     for context in (context for context in contexts if is_table(context.text)):
         for row in rows_of(context.text):
@@ -47,21 +52,37 @@ def table_figures(contexts: Sequence[Context]) -> Iterator[TableFigure]:
                 figure = figure_of(cell.value, context.language)
                 if figure is not None and left > 0:
                     left -= 1
-                    yield _fact(context, row, cell, figure)
+                    yield _fact(context, row, cell, figure, reading)
 
 
-def _fact(context: Context, row: FactRow, cell: FactCell, figure: Figure) -> TableFigure:
+def _fact(
+    context: Context, row: FactRow, cell: FactCell, figure: Figure, reading: PeriodReading
+) -> TableFigure:
     """Return a figure by its row, of the years of its column; or the other way round, in turned tables."""
-    years, name = frozenset(_YEAR.findall(cell.column)), row.name
-    if not years and (years := frozenset(_YEAR.findall(row.name))):
-        name = _YEAR.sub("", _DAY.sub("", row.name)).strip(" ,.:–-")
+    years, name = periods_of(cell.column, reading, context.calendar), row.name
+    if not YEAR.search(cell.column) and (years := periods_of(row.name, reading, context.calendar)):
+        name = YEAR.sub("", _DAY.sub("", row.name)).strip(" ,.:–-")
         name = name if terms(name, context.language) else cell.column
-    return TableFigure(context, row, cell, name, tuple(terms(name, context.language)), years, figure)
+    said = words_of_column(cell.column, reading, context.calendar)
+    return TableFigure(context, row, cell, name, tuple(terms(name, context.language)), years, figure, said)
+
+
+def without_changes(facts: Iterable[TableFigure]) -> list[TableFigure]:
+    """Return the facts but what balances have changed by, which is called like the balances."""
+    return [
+        fact
+        for fact in facts
+        if holds_balances(fact.context.headings, fact.cell.column) or not is_balance(fact.name)
+    ]
 
 
 def only_sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
-    """Return the fact whose column has most words of the question; None if several do, and differ."""
-    shares = [len(words.intersection(re.findall(r"\w+", fact.cell.column.casefold()))) for fact in facts]
+    """Return the fact whose column has most words of the question; None if several do, and differ.
+
+    Beside amounts stand shares of the total in columns of the same name; those are not meant.
+    """
+    facts = [fact for fact in facts if not fact.figure.is_percent] or facts
+    shares = [len(words & fact.said) for fact in facts]
     best = [fact for fact, share in zip(facts, shares, strict=True) if share == max(shares)]
     is_sure = bool(best) and all(one.figure.value == other.figure.value for one, other in pairwise(best))
     return best[0] if is_sure else None

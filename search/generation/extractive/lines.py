@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from search.generation.extractive.periods import has_length
 
 
 class StatementKind(StrEnum):
@@ -25,6 +28,14 @@ class StatementLine:
     """What to look for, in the words of most reports."""
     cue: str = ""
     """What people call it, as a pattern; empty if nobody asks for it alone."""
+
+
+def holds_balances(headings: Sequence[str], header: str) -> bool:
+    """Tell whether a table with this header may hold balances, and not what they have changed by.
+
+    Statements of cash flows call such a change like the balance.
+    """
+    return not has_length(header) and not any("cash flow" in heading.casefold() for heading in headings)
 
 
 def plain_name(name: str) -> str:
@@ -94,6 +105,16 @@ LINES = {
         "net income",
         r"net (?:income|earnings|profit)|nettogewinn|jahresüberschuss|reingewinn"
         r"|résultat net|bénéfice net|resultado neto|beneficio neto",
+    ),
+    "diluted_earnings_per_share": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"(?:diluted )?(?:net )?(?:earnings|income)(?: loss)? per (?:common )?share(?: of common stock)?"
+            r"(?: assuming dilution| diluted)",
+            r"diluted (?:net )?(?:earnings|income)(?: loss)? per (?:common )?share.{0,60}|diluted eps",
+        ),
+        "diluted net income per share, diluted earnings per share",
+        r"diluted (?:eps|(?:net )?(?:earnings|income) per (?:common )?share)",
     ),
     "pretax": StatementLine(
         StatementKind.INCOME,
@@ -166,7 +187,8 @@ LINES = {
         StatementKind.BALANCE,
         (r"(?:total )?cash(?: and)? cash equivalents",),
         "cash and cash equivalents",
-        r"cash (?:and|&) cash equivalents|zahlungsmittel|efectivo y equivalentes",
+        r"cash (?:and|&) cash equivalents|how much cash(?! flow)|cash (?:balance|position)|zahlungsmittel"
+        r"|efectivo y equivalentes",
     ),
     "equipment": StatementLine(
         StatementKind.BALANCE,
@@ -197,7 +219,7 @@ LINES = {
         StatementKind.BALANCE,
         (r"(?:trade |total )?(?:accounts )?receivables?(?: trade)?(?: net)?(?: (?:less|net of) .{0,90})?",),
         "accounts receivable",
-        r"(?:accounts|trade) receivables?|forderungen",
+        r"(?:(?:accounts|trade) )?receivables?|forderungen",
     ),
     "payables": StatementLine(
         StatementKind.BALANCE,
@@ -249,6 +271,13 @@ NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
 _CUES = {
     key: re.compile(rf"(?<!\w)(?:{line.cue})(?!\w)", re.IGNORECASE) for key, line in LINES.items() if line.cue
 }
+
+
+def is_balance(name: str) -> bool:
+    """Tell whether a row is called like a line of a balance sheet."""
+    plain = plain_name(name)
+    of_balance = (NAMES[key] for key, line in LINES.items() if line.kind is StatementKind.BALANCE)
+    return any(each.fullmatch(plain) for names in of_balance for each in names)
 
 
 def lines_named(question: str) -> list[tuple[str, re.Match[str]]]:

@@ -127,7 +127,8 @@ _CUES = tuple(
     for measure in (*MEASURES, *_OF_LINES)
 )
 _AMOUNT = re.compile(
-    r"\A\W*(?:what(?:['’]s| is| are| was| were)|how (?:much|high|large|big)|wie (?:hoch|viel|groß)"
+    r"\A\W*(?:what(?:['’]s| is| are| was| were| did .{0,60}?\b(?:spend|pay|earn|invest|generate|report)\b)"
+    r"|how (?:much|high|large|big)|wie (?:hoch|viel|groß)"
     r"|was (?:ist|war)"
     r"|cuál(?:es)?|cuánt[oa]s?|a cuánto|quel(?:le)?s?|combien|à combien)\b",
     re.IGNORECASE,

@@ -22,18 +22,29 @@ from search.citations.formulas import Expression, NotAFormula
 from search.contexts import Context
 from search.generation.extractive.calculations import asks_for_change
 from search.generation.extractive.computing import ABOUT_NOTHING, operand_of
-from search.generation.extractive.figures import TableFigure, only_sure, rows_behind, table_figures
+from search.generation.extractive.figures import (
+    TableFigure,
+    only_sure,
+    rows_behind,
+    table_figures,
+    without_changes,
+)
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
 from search.generation.extractive.lines import LINES, NAMES, StatementKind, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
-from search.generation.extractive.statements import words_of
+from search.generation.extractive.periods import (
+    is_of,
+    is_of_months,
+    period_before,
+    periods_in,
+    reading_of,
+    words_of,
+)
 from search.generation.extractive.wording import escape_markdown
-from search.generation.extractive.yes_no import answer_by_change, with_answer
+from search.generation.extractive.yes_no import answer_by_change, compares_earlier, with_answer
 from search.question_language import language_of
 
 MOST_PERIODS = 3
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_PART_OF_YEAR = re.compile(r"\b(?:three|six|nine|3|6|9) months|\bquarter|\bweeks\b", re.IGNORECASE)
 _IMPROVES = re.compile(r"\b(?:improv|better|verbesser|besser|amélior|meilleur|mejor)", re.IGNORECASE)
 _FIRST_SENTENCE = re.compile(
     r".*?(?:\Z|\?|,? (?:and|und|et|y) (?:what|how|why|who|where|was|wie|warum|quel|qué)\b)"
@@ -46,7 +57,7 @@ _TALK = frozenset(
         "improve improving improved profile trend company compare between end ended three month months time"
         " date calculate consolidated reveal state report record disclose detail show give present note"
         " mention spend allocate invest high low level ratio margin measure times days percent percentage"
-        " amount"
+        " amount higher lower larger smaller greater begin start finish close"
         " january february march april may june july august september october november december"
         " much many large big cuáles cuál fueron fue quels quelle était étaient"
         " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",
@@ -75,7 +86,7 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
     measure, cue = named
     for _, beside in groupby(sorted(contexts, key=_document_key), _document_key):
         of_one = sorted(beside, key=lambda context: context.rank)
-        facts = list(table_figures(of_one))
+        facts = without_changes(table_figures(of_one, reading_of(question)))
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
         if is_stated or not is_about(question.replace(cue[0], " "), of_one):
             continue
@@ -174,10 +185,10 @@ def _is_statement(context: Context, kind: StatementKind) -> bool:
 
 def _years(question: str, facts: Sequence[TableFigure]) -> Iterator[list[str]]:
     """Yield the years to try: those of a question, with the one before for a change; or the last ones."""
-    named = sorted(set(filter(_YEAR.fullmatch, words_of(question))))
+    named = periods_in(question)
     if named:
         is_compared = len(named) == 1 and asks_for_change(question)
-        yield [*([str(int(named[0]) - 1)] if is_compared else []), *named][-MOST_PERIODS:]
+        yield [*([period_before(named[0])] if is_compared else []), *named][-MOST_PERIODS:]
         return
     for year in sorted({max(fact.years) for fact in facts if fact.years}, reverse=True)[:MOST_PERIODS]:
         yield [year]
@@ -190,13 +201,13 @@ def _of_year(
     by_line: Mapping[str, Sequence[TableFigure]],
     words: frozenset[str],
 ) -> WorkedOut | None:
-    of_year = {key: [fact for fact in by_line[key] if fact.years == {year}] for key in lines_of(way)}
+    of_year = {key: [fact for fact in by_line[key] if is_of(year, fact.years)] for key in lines_of(way)}
     of_any = {key: _sure(facts, words) for key, facts in of_year.items()}
     operands = _of_one_statement(of_year, words) or _known(of_any)
     if operands is None:
         return None
     units = {fact.row.unit for fact in operands.values() if fact.row.unit}
-    is_partial = any(_PART_OF_YEAR.search(fact.cell.column) for fact in operands.values())
+    is_partial = any(is_of_months(fact.cell.column, 3, 6, 9) for fact in operands.values())
     return None if len(units) > 1 or (measure.is_of_a_year and is_partial) else WorkedOut(way, year, operands)
 
 
@@ -244,7 +255,8 @@ def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut], question: s
     rows = rows_behind([fact for each in found for fact in each.operands.values()])
     first, *others = [*([] if measure.is_line else formulas), *rows]
     is_known = not ((measure.is_line or measure.is_better_low) and _IMPROVES.search(question))
-    answers = {answer_by_change(question, *each) for each in pairwise(known)} if is_known else set()
+    pairs = pairwise(known[::-1] if compares_earlier(question) else known)
+    answers = {answer_by_change(question, *each) for each in pairs} if is_known else set()
     answer = answers.pop() if len(answers) == 1 else None
     return [f"- {with_answer(question, answer, first.removeprefix('- '))}", *others]
 

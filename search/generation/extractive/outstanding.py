@@ -29,7 +29,7 @@ from search.contexts import Context
 from search.generation.extractive.computing import rows_named
 from search.generation.extractive.figures import TableFigure, only_sure, table_figures
 from search.generation.extractive.lines import lines_named, plain_name
-from search.generation.extractive.statements import words_of
+from search.generation.extractive.periods import YEAR, periods_in, reading_of, words_of
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import escape_markdown
@@ -53,7 +53,6 @@ class RankedRow:
     value: Decimal
 
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 """A year, or a day as ISO 8601 writes it and as sheets hold it."""
 _NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
@@ -152,7 +151,7 @@ def _column_of(
     else:
         named = [column for column, name in names.items() if name - asked.years and name <= said]
     # Years are no amounts, unless the question names their column.
-    others = [column for column in columns if not (of_adjective or named or _YEAR.search(column))]
+    others = [column for column in columns if not (of_adjective or named or YEAR.search(column))]
     fitting = [
         column
         for column in named or others
@@ -247,8 +246,10 @@ def _is_total_of(asked: Superlative, total: TableFigure) -> bool:
 
 def _of_one_year(asked: Superlative, table: Sequence[Context]) -> Iterator[TableFigure]:
     """Yield the figure of each row, of the year that the question names or else the last one."""
-    facts = list(table_figures(table))
-    year = asked.years or {max((year for fact in facts for year in fact.years), default="")}
+    facts = list(table_figures(table, reading_of(asked.question)))
+    year = set(periods_in(asked.question)) or {
+        max((year for fact in facts for year in fact.years), default="")
+    }
     words = words_of(asked.question)
     for _, of_row in groupby(facts, key=lambda fact: (fact.context.rank, fact.row.start)):
         found = only_sure([fact for fact in of_row if fact.years == year], words)

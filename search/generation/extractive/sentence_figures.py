@@ -17,6 +17,7 @@ from core.text.figures import figure_of
 from core.text.tables import is_table
 from search.contexts import Context, Sentence
 from search.generation.extractive.figures import MOST_FACTS, TableFigure
+from search.generation.extractive.periods import PeriodReading, names_part
 from search.generation.extractive.tables import FactCell, FactRow
 from search.generation.extractive.wording import in_one_line
 
@@ -50,11 +51,18 @@ _SCALE_NAMES = {
 }
 
 
-def sentence_figures(contexts: Sequence[Context]) -> Iterator[TableFigure]:
-    """Yield the figures of the sentences of all contexts but tables, in reading order."""
+def sentence_figures(
+    contexts: Sequence[Context], reading: PeriodReading = PeriodReading.YEARS
+) -> Iterator[TableFigure]:
+    """Yield the figures of the sentences of all contexts but tables, in reading order.
+
+    Of a quarter the year alone would tell too little.
+    """
     left = MOST_FACTS
     for context in (context for context in contexts if not is_table(context.text)):
         for sentence in context.sentences:
+            if reading is PeriodReading.FISCAL and names_part(sentence.text):
+                continue
             for fact in _figures_of(context, sentence):
                 if left > 0:
                     left -= 1
@@ -77,7 +85,7 @@ def _figures_of(context: Context, sentence: Sentence) -> Iterator[TableFigure]:
         figure = figure_of(cell.value, context.language)
         if figure is not None:
             row = FactRow(sentence.start, name, cells, unit, said)
-            yield TableFigure(context, row, cell, name, measure, frozenset([year]), figure)
+            yield TableFigure(context, row, cell, name, measure, frozenset([year]), figure, frozenset([year]))
 
 
 def _name(subject: str) -> str:

@@ -10,6 +10,7 @@ from itertools import takewhile
 from core.text.tables import MOST_ROW_WORDS, is_table
 from search.contexts import Context
 from search.generation.extractive.expected import TOTALS
+from search.generation.extractive.periods import PeriodReading, reading_of, words_of, words_of_column
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
@@ -53,7 +54,6 @@ _LABELLED = re.compile(
 )
 """A label and a figure, a date or a time, and nothing else."""
 MOST_ITEMS = 12
-_FISCAL_YEAR = re.compile(r"\bFY ?['’]?(?:20)?(\d\d)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +87,13 @@ class Statement:
 
 def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
     """Yield all that may be told, in reading order."""
-    asked = words_of(question)
+    asked, reading = words_of(question), reading_of(question)
     known = words_in(context.text for context in contexts)
     for context in contexts:
-        found = _rows(context, asked) if is_table(context.text) else _sentences(context, known, asked)
+        found = (
+            _rows(context, asked, reading) if is_table(context.text) else _sentences(context, known, asked)
+        )
         yield from (each for each in found if len(each.meaning) in CHARS or each.is_named)
-
-
-def words_of(question: str) -> frozenset[str]:
-    """Return the words of a question without case; of “FY2023” and “FY23” the year too."""
-    years = [f"20{year}" for year in _FISCAL_YEAR.findall(question)]
-    return frozenset([*re.findall(r"\w+", question.casefold()), *years])
 
 
 def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -> Iterator[Statement]:
@@ -179,11 +175,12 @@ def _is_title(text: str) -> bool:
     return not _ends(text) and not any(word[0].islower() for word in text.split() if len(word) > 3)
 
 
-def _rows(context: Context, asked: frozenset[str]) -> Iterator[Statement]:
+def _rows(context: Context, asked: frozenset[str], reading: PeriodReading) -> Iterator[Statement]:
     at = {sentence.start: number for number, sentence in enumerate(context.sentences)}
     # The header repeated above each part of a table is no sentence of the chunk and could not be quoted.
     for row in (row for row in rows_of(context.text) if row.start in at):
-        cells = asked_cells(row, asked)
+        columns = [words_of_column(cell.column, reading, context.calendar) for cell in row.cells]
+        cells = _asked_cells(row, columns, asked)
         if len(row.rendered(cells).split()) <= MOST_ROW_WORDS:
             yield Statement(context, at[row.start], row.rendered(cells), _is_asked(row, cells, asked))
 
@@ -193,12 +190,14 @@ def _is_asked(row: FactRow, cells: Sequence[FactCell], asked: frozenset[str]) ->
     return bool(words) and words <= asked and any(map(str.isdigit, cells[0].value))
 
 
-def asked_cells(row: FactRow, asked: frozenset[str]) -> Sequence[FactCell]:
-    """Return the cells whose columns a question names best, and those whose value it names.
+def _asked_cells(
+    row: FactRow, columns: Sequence[frozenset[str]], asked: frozenset[str]
+) -> Sequence[FactCell]:
+    """Return the cells whose columns, given by their words, a question names best, or whose value it names.
 
     All cells if it names no column, or all alike.
     """
-    named = [_named(cell.column, asked) for cell in row.cells]
+    named = [_named(column, asked) for column in columns]
     return [
         cell
         for cell, share in zip(row.cells, named, strict=True)
@@ -212,7 +211,6 @@ def _is_in(value: str, asked: frozenset[str]) -> bool:
     return words <= asked and any(map(str.isalpha, value))
 
 
-def _named(column: str, asked: frozenset[str]) -> int:
+def _named(column: frozenset[str], asked: frozenset[str]) -> int:
     """Return how many of a column's words are in the question."""
-    words = asked.intersection(re.findall(r"\w+", column.casefold()))
-    return sum(YEAR_WEIGHT if word.isdigit() else 1 for word in words)
+    return sum(YEAR_WEIGHT if word.isdigit() else 1 for word in column & asked)

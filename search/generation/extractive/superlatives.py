@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from search.generation.extractive.statements import words_of
+from search.generation.extractive.periods import YEAR, words_of
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _TIME = "time"
 _CUES = (
     # Those of several words first: “least expensive” asks for the least price.
@@ -68,7 +67,7 @@ class Superlative:
     @property
     def years(self) -> frozenset[str]:
         """The years that the question names."""
-        return frozenset(filter(_YEAR.fullmatch, words_of(self.question)))
+        return frozenset(filter(YEAR.fullmatch, words_of(self.question)))
 
 
 def superlative_of(question: str) -> Superlative | None:

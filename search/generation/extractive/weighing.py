@@ -26,8 +26,9 @@ from math import log
 from core.text.analysis import terms
 from search.contexts import Context
 from search.generation.extractive.expected import asks_for_total, expected_by, spelt_out
+from search.generation.extractive.periods import words_of
 from search.generation.extractive.reading import QuestionReading
-from search.generation.extractive.statements import Statement, statements, words_of
+from search.generation.extractive.statements import Statement, statements
 from search.question_language import is_english
 
 WORD_WEIGHT = 0.3

@@ -14,6 +14,7 @@ from enum import Enum
 from core.text.analysis import terms
 from core.text.tables import is_table
 from search.citations.polarity import NEGATORS, UNSURE
+from search.generation.extractive.periods import periods_named
 from search.generation.extractive.statements import Statement
 from search.question_language import language_of
 
@@ -22,8 +23,7 @@ ENOUGH_TERMS = 0.8
 _STARTS = {
     language: re.compile(rf"\A\W*(?:{words})\b", re.IGNORECASE)
     for language, words in {
-        "en": r"is|are|were|do|does|did|has|have|had|can|will|must"
-        r"|was(?! (?:ist|war|kostet|bedeutet|macht|heißt|steht|gibt|muss|kann|soll|hat|wird)\b)",
+        "en": r"is|are|was|were|do|does|did|has|have|had|can|will|must",
         "de": r"ist|sind|war|waren|hat|haben|hatten?|kann|können|darf|dürfen|muss|müssen|wird|werden|wurden?"
         r"|gibt es|stieg|sank|gilt|gehört",
         "fr": r"est[- ]ce qu['’e]|y a[- ]t[- ]il",
@@ -65,6 +65,12 @@ _MAY_BE = re.compile(
     re.IGNORECASE,
 )
 """What a sentence about a change says that has not happened."""
+_THAN = re.compile(
+    r"\b(?:higher|lower|larger|smaller|greater|more|less)\b.*\bthan\b"
+    r"|\b(?:höher|niedriger|größer|kleiner)\w*\b.*\bals\b|\b(?:plus|moins)\b.*\bqu['’e]"
+    r"|\b(?:mayor|menor|más|menos)\b.*\bque\b",
+    re.IGNORECASE,
+)
 _DENIES = re.compile(r"\b(?:not|never|nicht|kein\w{0,2}|nie|pas|nunca)\b|n['’]t\b", re.IGNORECASE)
 _WORDS = {
     "en": ("Yes", "No"),
@@ -110,6 +116,12 @@ def answer_by_change(question: str, before: Decimal, after: Decimal) -> bool | N
     if asked is Direction.EITHER:
         return after != before
     return after > before if asked is Direction.UP else after < before
+
+
+def compares_earlier(question: str) -> bool:
+    """Tell whether a question compares an earlier period with a later one: “higher in 2021 than in 2022?”."""
+    named = periods_named(_first_sentence(question))
+    return _THAN.search(question) is not None and len(named) > 1 and named[0] < named[1]
 
 
 def answer_by_statement(question: str, statement: Statement) -> bool | None:

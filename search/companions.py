@@ -26,6 +26,7 @@ from search.generation.extractive.lines import (
     NAMES,
     StatementKind,
     holds_balances,
+    is_statement,
     lines_named,
     plain_name,
 )
@@ -97,7 +98,8 @@ def _lines_wanted(question: str) -> list[str]:
     asked = calculation_of(question)
     # What is part of a line stands in another table, which must keep its place.
     is_of_lines = asked is not None and asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE)
-    return [key for key, _ in lines_named(question)] if is_of_lines else []
+    keys = [key for key, _ in lines_named(question)]
+    return keys if is_of_lines or (asked is not None and len(keys) > 1) else []
 
 
 def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -> list[RankedChunk]:
@@ -202,7 +204,13 @@ def _tables(
         for each in results:
             of_statement[_place(each)] |= held[each.chunk.pk]
         holding = [each for each in results if held[each.chunk.pk]]
-        holding.sort(key=lambda each: -len(of_statement[_place(each)]))
+        whole = {_place(each) for each in holding if is_statement(kind, each.chunk.headings, each.chunk.text)}
+        # The parts of the best one come together: each may hold one line.
+        places = sorted(
+            dict.fromkeys(map(_place, holding)),
+            key=lambda place: (place not in whole, -len(of_statement[place])),
+        )
+        holding.sort(key=lambda each: places.index(_place(each)))
         yield from holding[:MOST_TABLES]
 
 

@@ -30,6 +30,24 @@ class StatementLine:
     """What people call it, as a pattern; empty if nobody asks for it alone."""
 
 
+_STATEMENTS = {
+    StatementKind.INCOME: re.compile(
+        r"statements? of (?:\w+ ){0,3}?(?:income|operations|earnings)|income statement"
+    ),
+    StatementKind.BALANCE: re.compile(r"balance sheet|statements? of financial position"),
+    StatementKind.CASH_FLOWS: re.compile(r"statements? of cash ?flow|cash flow statement"),
+}
+_OF_A_PART = re.compile(r"\b(?:obligors?|issuers?|guarant\w+|parent company|consolidating|segments?)\b")
+CHARS_ABOVE = 200
+"""So much of a table may name its statement."""
+
+
+def is_statement(kind: StatementKind, headings: Sequence[str], text: str) -> bool:
+    """Tell whether headings or the first words of a table name the statement, that of the whole company."""
+    above = " ".join([*headings, text[:CHARS_ABOVE]]).casefold()
+    return _STATEMENTS[kind].search(above) is not None and not _OF_A_PART.search(above)
+
+
 def holds_balances(headings: Sequence[str], header: str) -> bool:
     """Tell whether a table with this header may hold balances, and not what they have changed by.
 
@@ -76,7 +94,8 @@ LINES = {
     "administration": StatementLine(
         StatementKind.INCOME,
         (
-            r"(?:selling|sales|marketing) (?:marketing )?general (?:and )?administrative(?: expenses?)?",
+            r"(?:selling|sales|marketing) (?:and )?(?:marketing )?general (?:and )?administrative"
+            r"(?: expenses?)?",
             r"general (?:and )?administrative(?: expenses?)?",
         ),
         "selling, general and administrative expenses",
@@ -248,6 +267,12 @@ LINES = {
         "total stockholders' equity",
         r"(?:total )?(?:stockholders|shareholders)['’] equity|eigenkapital"
         r"|patrimonio neto|capitaux propres",
+    ),
+    "deferred_revenue": StatementLine(
+        StatementKind.BALANCE,
+        (r"(?:total )?(?:deferred|unearned) revenues?(?: net)?",),
+        "deferred revenue",
+        r"(?:deferred|unearned) revenues?",
     ),
     "debt": StatementLine(StatementKind.BALANCE, (r"total debt",), "total debt"),
     "short_debt": StatementLine(

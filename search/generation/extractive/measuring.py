@@ -30,7 +30,7 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
-from search.generation.extractive.lines import LINES, NAMES, StatementKind, plain_name
+from search.generation.extractive.lines import LINES, NAMES, is_statement, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.periods import (
     is_of,
@@ -88,7 +88,8 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         of_one = sorted(beside, key=lambda context: context.rank)
         facts = without_changes(table_figures(of_one, reading_of(question)))
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
-        if is_stated or not is_about(question.replace(cue[0], " "), of_one):
+        is_other = is_stated or _is_narrowed(question, cue, of_one[0])
+        if is_other or not is_about(question.replace(cue[0], " "), of_one):
             continue
         if found := _worked_out(measure, question, facts):
             return _formulas_and_rows(measure, found, question)
@@ -103,6 +104,15 @@ def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
     """Tell whether a report has a row that is called like the measure and holds no mere amount."""
     stated = plain_name(name)
     return any(plain_name(fact.name) == stated and fact.figure.value < 1000 for fact in facts)
+
+
+def _is_narrowed(question: str, cue: re.Match[str], context: Context) -> bool:
+    """Tell whether the word before a line makes another of it: “deferred revenue” is no revenue."""
+    before = re.search(r"([^\W\d_]+)(?:['’]s?)?\s+\Z", question[: cue.start()])
+    if before is None or not terms(before[1], language_of(question)):
+        return False
+    said = terms(before[1], context.language)
+    return not {*terms(context.document_name, context.language), *ABOUT_NOTHING, *_TALK}.issuperset(said)
 
 
 def is_about(question: str, contexts: Sequence[Context], also: str = "") -> bool:
@@ -144,43 +154,40 @@ def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -
 
 
 def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
-    """Return the figures of a line: those of the best name that occurs, of statements before other tables.
+    """Return the figures of a line: of each table those of its best name, of statements before other tables.
 
     A part of a company, or those who stand surety for it, have statements too. That of the whole has the
     largest figures, and comes first.
     """
-    for name in NAMES[key]:
-        found = [fact for fact in facts if name.fullmatch(plain_name(fact.name))]
-        if found:
-            largest: dict[tuple[str, ...], Decimal] = {}
-            for fact in found:
-                place = fact.context.headings
-                largest[place] = max(_in_ones(fact), largest.get(place, Decimal(0)))
-            kind = LINES[key].kind
-            return sorted(
-                found,
-                key=lambda fact: (not _is_statement(fact.context, kind), -largest[fact.context.headings]),
-            )
-    return []
+    named = [
+        (name, fact) for name, fact in ((_name_of(key, fact), fact) for fact in facts) if name is not None
+    ]
+    best: dict[int, int] = {}
+    largest: dict[tuple[str, ...], Decimal] = {}
+    for name, fact in named:
+        rank, place = fact.context.rank, fact.context.headings
+        best[rank] = min(name, best.get(rank, name))
+        largest[place] = max(_in_ones(fact), largest.get(place, Decimal(0)))
+    found = [(name, fact) for name, fact in named if name == best[fact.context.rank]]
+    found.sort(
+        key=lambda each: (not _is_of_statement(key, each[1]), each[0], -largest[each[1].context.headings])
+    )
+    return [fact for _, fact in found]
+
+
+def _name_of(key: str, fact: TableFigure) -> int | None:
+    """Return which of the names of a line a figure has, from 0 for the best; None if it has none."""
+    plain = plain_name(fact.name)
+    return next((at for at, name in enumerate(NAMES[key]) if name.fullmatch(plain)), None)
+
+
+def _is_of_statement(key: str, fact: TableFigure) -> bool:
+    return is_statement(LINES[key].kind, fact.context.headings, fact.context.text)
 
 
 def _in_ones(fact: TableFigure) -> Decimal:
     unit = fact.row.unit.casefold()
     return abs(fact.figure.value) * next((ones for word, ones in _ONES.items() if word in unit), 1)
-
-
-_STATEMENTS = {
-    StatementKind.INCOME: re.compile(
-        r"statements? of (?:\w+ ){0,3}?(?:income|operations|earnings)|income statement"
-    ),
-    StatementKind.BALANCE: re.compile(r"balance sheet|statements? of financial position"),
-    StatementKind.CASH_FLOWS: re.compile(r"statements? of cash ?flow|cash flow statement"),
-}
-
-
-def _is_statement(context: Context, kind: StatementKind) -> bool:
-    """Tell whether the headings or the first words of a table name the statement."""
-    return _STATEMENTS[kind].search(" ".join([*context.headings, context.text[:200]]).casefold()) is not None
 
 
 def _years(question: str, facts: Sequence[TableFigure]) -> Iterator[list[str]]:

@@ -49,6 +49,37 @@ def test_a_measure_brings_the_tables_with_its_lines(report: Principal) -> None:
 
 
 @pytest.mark.django_db
+def test_a_table_that_was_found_far_behind_comes_to_the_front(report: Principal) -> None:
+    live = Chunk.objects.restricted_to(report).select_related("document")
+    chunks = [live.get(text=text) for text in (TALK, SPELT, LAMPS, STATEMENT)]
+    found = [RankedChunk(chunk, 1.0, 0.9, Scores()) for chunk in chunks]
+    kept, _ = with_companions(
+        report, Question("What was the gross margin in 2023?"), found, 3, DEFAULT, UNRECORDED
+    )
+    assert [each.chunk.text for each in kept] == [TALK, SPELT, STATEMENT]
+
+
+OF_PART = "| | 2023 |\n| --- | --- |\n| Net sales | 8,000 |\n| Gross profit | 7,000 |"
+OF_WHOLE = "| | 2023 |\n| --- | --- |\n| Net sales | 800 |"
+GOES_ON = "| | 2023 |\n| --- | --- |\n| Gross profit | 200 |"
+
+
+@pytest.mark.django_db
+def test_the_statement_of_the_whole_company_comes_first_and_whole(cast: Cast, settings: Any) -> None:
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    document = stored_document(
+        cast.team, "acme.pdf", b"acme", map(LocatedText, (TALK, OF_PART, OF_WHOLE, GOES_ON))
+    )
+    chunks = Chunk.unscoped.filter(document=document)
+    chunks.filter(text=OF_PART).update(headings=["Statements of Income of the Guarantors"])
+    chunks.filter(text__in=(OF_WHOLE, GOES_ON)).update(headings=["Consolidated Statements of Income"])
+    told, _ = texts_beside(principal_of_user(cast.bob), "What was the gross margin in 2023?", limit=4)
+    assert told[0] == TALK
+    assert set(told[1:3]) == {OF_WHOLE, GOES_ON}
+    assert told[3] == OF_PART
+
+
+@pytest.mark.django_db
 def test_an_abbreviation_brings_where_it_is_spelt_out(report: Principal) -> None:
     assert texts_beside(report, "What does TAM stand for?") == ([TALK, SPELT], True)
 

@@ -49,6 +49,8 @@ _IMPROVES = re.compile(r"\b(?:improv|better|verbesser|besser|amélior|meilleur|m
 _FIRST_SENTENCE = re.compile(
     r".*?(?:\Z|\?|,? (?:and|und|et|y) (?:what|how|why|who|where|was|wie|warum|quel|qué)\b)"
 )
+_WORD_BEFORE = re.compile(r"(?<![\w'’])([^\W\d_]++)\s++\Z")
+"""The last word, but no owner: “Best Buy’s”."""
 _ONES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _UNSIGNED = ("cost", "interest", "capital_expenditure")
 """Lines that reports write with or without a sign, and that formulas take without."""
@@ -108,11 +110,12 @@ def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
 
 def _is_narrowed(question: str, cue: re.Match[str], context: Context) -> bool:
     """Tell whether the word before a line makes another of it: “deferred revenue” is no revenue."""
-    before = re.search(r"([^\W\d_]+)(?:['’]s?)?\s+\Z", question[: cue.start()])
+    before = _WORD_BEFORE.search(question[: cue.start()])
     if before is None or not terms(before[1], language_of(question)):
         return False
-    said = terms(before[1], context.language)
-    return not {*terms(context.document_name, context.language), *ABOUT_NOTHING, *_TALK}.issuperset(said)
+    name = "".join(terms(context.document_name, context.language))
+    known = {*ABOUT_NOTHING, *_TALK}
+    return not all(term in known or term in name for term in terms(before[1], context.language))
 
 
 def is_about(question: str, contexts: Sequence[Context], also: str = "") -> bool:

@@ -111,7 +111,7 @@ def _fiscal_periods(question: str) -> Iterator[str]:
     years, parts = list(_CALLED.finditer(question)), list(_PART.finditer(question))
     part, end = "", 0
     for at, year in enumerate(years):
-        following = years[at + 1].start() if at + 1 < len(years) else len(question)
+        following = years[at + 1].start() if at + 1 < len(years) else len(question) + BETWEEN + 1
         before = [each for each in parts if end <= each.start() < year.start()]
         behind = [
             each

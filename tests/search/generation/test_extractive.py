@@ -317,6 +317,9 @@ def test_weighing_takes_one_batch_of_the_model(monkeypatch: pytest.MonkeyPatch) 
     [
         ("What was the revenue in 2023?", "en"),
         ("Was war der Umsatz im Jahr 2023?", "de"),
+        ("Was kostet Vodafone?", "de"),
+        ("Was the margin higher in 2021?", "en"),
+        ("Was net income lower in 2022 than in 2021?", "en"),
         ("Quel était le chiffre d’affaires en 2023 ?", "fr"),
         ("¿Cuál fue el ingreso de la empresa?", "es"),
         ("Qual è stato il ricavo della società?", "it"),

@@ -64,6 +64,8 @@ class Context(ABC):
     end_time: float | None = None
     is_decisive: bool = False
     """Whether it holds the rows that count of a table of which no other part needs to be looked at."""
+    opening: str = ""
+    """How its document begins, where the question asks for figures: who has issued it stands there."""
     calendar: FiscalCalendar | None = None
     """When the fiscal years of its document end, where the question names one and that is known."""
 

@@ -29,9 +29,9 @@ from search.answering import CitedAnswer, answer_from
 from search.citations.resolve import Resolved
 from search.contexts import ChunkContext, Context, context_of_chunk
 from search.continuations import with_continuations
+from search.document_openings import with_openings
 from search.events import AnswerOutcome, BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
 from search.finding import find
-from search.fiscal_calendars import with_calendars
 from search.inputs import QuestionInput
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
@@ -138,7 +138,7 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     found = find(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
     whole = with_continuations(principal, found.ranking.results, wanted.contexts)
     contexts = [_context(rank, each) for rank, each in enumerate(whole, start=1)]
-    contexts = with_calendars(principal, question.text, contexts)
+    contexts = with_openings(principal, question.text, contexts)
     is_all = question.document_ids is not None and found.ranking.total_candidates <= len(contexts)
     unseen = unseen_names(question.text, found.ranking.words, found.ranking.results)
     # Who opens a receipt may call its shop by a name that is only in its picture.

@@ -34,6 +34,7 @@ from kb.index.words import QueryWord
 from kb.models import Chunk, Document, EmbeddingSpace
 from kb.scheduled_deletion import NOT_MARKED
 from search import fusion
+from search.abbreviations import written_out
 from search.passages import Passage, distinct, read_passages
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs, reranker
@@ -168,9 +169,10 @@ def rank(
     clock = StageTimer()
     space = active_space()
     scope = IndexScope(principal, question.workspace_ids, _documents(principal, question))
-    embedding = _Embedding(space, question.text)
+    text = written_out(question.text)
+    embedding = _Embedding(space, text)
     embed = embedding if settings.vector else None
-    query = IndexQuery(question.text, space, settings.candidates, embed, bool(settings.words))
+    query = IndexQuery(text, space, settings.candidates, embed, bool(settings.words))
     found = read(lambda: active_engine().candidates(scope, query, clock.mark))
     candidates = _fuse(found, space, settings)
     chosen = reranker(settings.reranker) if settings.rerank else None
@@ -180,7 +182,7 @@ def rank(
         languages = [passage.language for passage in passages]
         chosen = chosen.suited_to(question.text, languages, for_tables=settings.for_tables)
     clock.mark("passages")
-    reranked = _rerank_scores(question.text, passages, chosen, payment)
+    reranked = _rerank_scores(text, passages, chosen, payment)
     clock.mark("rerank")
     final = candidates.with_reranked(reranked, chosen)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])

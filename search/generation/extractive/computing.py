@@ -10,6 +10,7 @@ the document's name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from core.text.analysis import terms
@@ -34,8 +35,10 @@ from search.generation.extractive.periods import (
     words_of,
 )
 from search.generation.extractive.sentence_figures import sentence_figures
+from search.question_language import language_of
 
 MOST_OPERANDS = 6
+_LAST_WORD = re.compile(r"(?<!\w)\w++\s++\Z")
 ABOUT_NOTHING = frozenset(
     terms(
         "fiscal year years quarter first second third fourth three month annual"
@@ -128,9 +131,19 @@ def rows_named(question: str, facts: Sequence[TableFigure], cues: str = "") -> l
                 places[at] = measure
     for key, match in lines_named(question):
         at = min(len(terms(question[: match.start()], language)) for _, language in known)
-        if at not in taken and (line := line_of(key, facts)) is not None:
+        is_section = at - 1 in taken and _ends_with_name(question[: match.start()])
+        if at not in taken and not is_section and (line := line_of(key, facts)) is not None:
             places[at] = line
     return list(dict.fromkeys(places[at] for at in sorted(places)))
+
+
+def _ends_with_name(text: str) -> bool:
+    """Tell whether a word of a name stands last: “subscription revenue” is “Subscription” below “Revenue”.
+
+    “Percentage of net sales was SG&A” names two rows.
+    """
+    last = _LAST_WORD.search(text)
+    return last is not None and bool(terms(last[0], language_of(text)))
 
 
 def line_of(key: str, facts: Sequence[TableFigure]) -> Name | None:
@@ -182,8 +195,10 @@ def _says(fact: TableFigure, asked: Calculation, operands: Sequence[TableFigure]
         context.document_name,
         *context.headings,
         header_of(context.text),
+        context.opening,
         fact.cell.column,
         fact.row.sentence,
+        fact.row.section,
     ]
     known = {*terms(" ".join(about), context.language), *ABOUT_NOTHING}
     known.update(term for other in operands for term in other.measure)

@@ -77,15 +77,21 @@ def without_changes(facts: Iterable[TableFigure]) -> list[TableFigure]:
 
 
 def only_sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
-    """Return the fact whose column has most words of the question; None if several do, and differ.
+    """Return the fact whose column and section the question names best; None if it names several that differ.
 
     Beside amounts stand shares of the total in columns of the same name; those are not meant.
     """
     facts = [fact for fact in facts if not fact.figure.is_percent] or facts
-    shares = [len(words & fact.said) for fact in facts]
+    shares = [len(words & fact.said) + _words_of_section(fact, words) for fact in facts]
     best = [fact for fact, share in zip(facts, shares, strict=True) if share == max(shares)]
     is_sure = bool(best) and all(one.figure.value == other.figure.value for one, other in pairwise(best))
     return best[0] if is_sure else None
+
+
+def _words_of_section(fact: TableFigure, words: frozenset[str]) -> int:
+    """Return how many words the section of a row has, if the question has them all."""
+    section = frozenset(re.findall(r"\w+", fact.row.section.casefold()))
+    return len(section) if section <= words else 0
 
 
 def rows_behind(operands: Iterable[TableFigure]) -> Iterator[str]:

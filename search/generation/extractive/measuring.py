@@ -10,6 +10,7 @@ column each. A measure that a report states itself is quoted, not computed.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
@@ -90,8 +91,12 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         of_one = sorted(beside, key=lambda context: context.rank)
         facts = without_changes(table_figures(of_one, reading_of(question)))
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
-        is_other = is_stated or _is_narrowed(question, cue, of_one[0])
-        if is_other or not is_about(question.replace(cue[0], " "), of_one):
+        is_narrowed = _is_narrowed(question, cue, of_one[0])
+        asked = question.replace(cue[0], " ")
+        part = _part_of_line(measure, cue, question, facts) if is_narrowed else []
+        if part and is_about(asked, of_one, part[0].name):
+            return list(rows_behind(part))
+        if is_stated or is_narrowed or not is_about(asked, of_one):
             continue
         if found := _worked_out(measure, question, facts):
             return _formulas_and_rows(measure, found, question)
@@ -118,6 +123,40 @@ def _is_narrowed(question: str, cue: re.Match[str], context: Context) -> bool:
     return not all(term in known or term in name for term in terms(before[1], context.language))
 
 
+def _part_of_line(
+    measure: Measure, cue: re.Match[str], question: str, facts: Sequence[TableFigure]
+) -> list[TableFigure]:
+    """Return the figures of the row that the words before a line name, in a table or section of that line.
+
+    “Data center revenue” is the row “Data center” below “Revenue”. Nothing if any year is not sure.
+    """
+    if not measure.is_line:
+        return []
+    (key,) = lines_of(measure.ways[0])
+    said = {
+        fact.context.language: tuple(terms(question[: cue.start()], fact.context.language)) for fact in facts
+    }
+    named = [
+        fact
+        for fact in facts
+        if fact.measure
+        and said[fact.context.language][-len(fact.measure) :] == fact.measure
+        and any(_is_called(key, name) for name in (fact.row.section, *fact.context.headings[-1:]))
+    ]
+    longest = max((len(fact.measure) for fact in named), default=0)
+    named = [fact for fact in named if len(fact.measure) == longest]
+    words = words_of(question)
+    for years in _years(question, named):
+        found = [_sure([fact for fact in named if is_of(year, fact.years)], words) for year in years]
+        if found and all(found):
+            return [fact for fact in found if fact is not None]
+    return []
+
+
+def _is_called(key: str, name: str) -> bool:
+    return any(each.fullmatch(plain_name(name)) for each in NAMES[key])
+
+
 def is_about(question: str, contexts: Sequence[Context], also: str = "") -> bool:
     """Tell whether all that a question says, without the measure, is said of the document or in `also`.
 
@@ -126,6 +165,7 @@ def is_about(question: str, contexts: Sequence[Context], also: str = "") -> bool
     first = _FIRST_SENTENCE.match(question)
     asked, language = language_of(question), contexts[0].language
     about = [contexts[0].document_name, also]
+    about.append(contexts[0].opening)
     for context in contexts:
         about += [*context.headings, header_of(context.text)]
     known = {*terms(" ".join(about), language), *ABOUT_NOTHING, *_TALK}
@@ -147,12 +187,17 @@ def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -
     """Return the measure for each year that is asked for, ascending; nothing if one of them is not sure."""
     words = words_of(question)
     by_line = {key: _of_line(key, facts) for way in measure.ways for key in lines_of(way)}
-    for way in measure.ways:
-        years = _years(question, [fact for key in lines_of(way) for fact in by_line[key]])
-        for some in years:
-            found = [_of_year(measure, way, year, by_line, words) for year in some]
-            if found and all(found):
-                return [each for each in found if each is not None]
+    of_statements = {
+        key: [fact for fact in figures if _is_of_statement(key, fact)] for key, figures in by_line.items()
+    }
+    # What other tables call so may be of a part of the company, or of another one.
+    for lines in (of_statements, by_line):
+        for way in measure.ways:
+            years = _years(question, [fact for key in lines_of(way) for fact in lines[key]])
+            for some in years:
+                found = [_of_year(measure, way, year, lines, words) for year in some]
+                if found and all(found):
+                    return [each for each in found if each is not None]
     return []
 
 
@@ -166,14 +211,20 @@ def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
         (name, fact) for name, fact in ((_name_of(key, fact), fact) for fact in facts) if name is not None
     ]
     best: dict[int, int] = {}
-    largest: dict[tuple[str, ...], Decimal] = {}
+    largest: defaultdict[tuple[str, ...] | int, Decimal] = defaultdict(Decimal)
     for name, fact in named:
-        rank, place = fact.context.rank, fact.context.headings
+        rank = fact.context.rank
         best[rank] = min(name, best.get(rank, name))
-        largest[place] = max(_in_ones(fact), largest.get(place, Decimal(0)))
+        for place in (fact.context.headings, rank):
+            largest[place] = max(_in_ones(fact), largest[place])
     found = [(name, fact) for name, fact in named if name == best[fact.context.rank]]
     found.sort(
-        key=lambda each: (not _is_of_statement(key, each[1]), each[0], -largest[each[1].context.headings])
+        key=lambda each: (
+            not _is_of_statement(key, each[1]),
+            each[0],
+            -largest[each[1].context.headings],
+            -largest[each[1].context.rank],
+        )
     )
     return [fact for _, fact in found]
 

@@ -18,6 +18,8 @@ from search.generation.extractive.wording import in_one_line
 _UNIT = re.compile(
     r"\b(in (?:thousands|millions|billions))\b|\((thousands|millions|billions)\)", re.IGNORECASE
 )
+_TOTAL = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
+"""Begins the name of the row that ends a section."""
 _LINE = re.compile(r"[^\n]+")
 _EMPTY = re.compile(r"[\s$€£|%–—-]*")
 
@@ -37,7 +39,8 @@ class FactCell:
 class FactRow:
     """A row of a table, which starts at an offset in it; `unit` is what its header says of all figures.
 
-    `sentence` is what is quoted instead of its cells, if the figures stand in one.
+    `sentence` is what is quoted instead of its cells, if the figures stand in one. `section` is the name of
+    the row without figures above it: “Revenue” above “Subscription”.
     """
 
     start: int
@@ -45,6 +48,7 @@ class FactRow:
     cells: tuple[FactCell, ...]
     unit: str = ""
     sentence: str = ""
+    section: str = ""
 
     def rendered(self, cells: Sequence[FactCell]) -> str:
         """Return the row's name with some of its cells, or its sentence."""
@@ -58,6 +62,7 @@ class FactRow:
 def rows_of(table: str) -> Iterator[FactRow]:
     """Yield the rows that say something, of a table in Markdown as `core.text.tables` knows it."""
     header, unit = _header(table)
+    section = ""
     for line in _LINE.finditer(table, table_start(table)):
         cells = _cells(line[0])
         if RULE.fullmatch(line[0]) or cells == header:
@@ -70,7 +75,9 @@ def rows_of(table: str) -> Iterator[FactRow]:
             if not _EMPTY.fullmatch(value)
         )
         if filled:
-            yield FactRow(line.start(), name.rstrip(":"), filled, unit)
+            yield FactRow(line.start(), name.rstrip(":"), filled, unit, section=section)
+        if not filled or _TOTAL.match(name):
+            section = "" if filled else name.rstrip(":")
 
 
 def _header(table: str) -> tuple[list[str], str]:

@@ -1,4 +1,4 @@
-"""Contexts know when the fiscal years of their documents end, where the question names one."""
+"""Contexts know how their documents begin and when fiscal years end, where the question needs that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.locations import LocatedText
 from core.text.fiscal import FiscalCalendar
 from kb.models import Chunk, Document
 from search.contexts import ChunkContext, context_of_chunk
-from search.fiscal_calendars import with_calendars
+from search.document_openings import with_openings
 from tests.conftest import Cast
 from tests.factories import stored_document
 
@@ -31,9 +31,9 @@ def test_the_first_chunks_of_a_report_tell_its_calendar(cast: Cast) -> None:
     story = stored_document(cast.team, "story.pdf", b"story", map(LocatedText, (STORY, STORY)))
     bob = principal_of_user(cast.bob)
     question = "What was net income in fiscal 2022?"
-    [told] = with_calendars(bob, question, contexts_of(report))
+    [told] = with_openings(bob, question, contexts_of(report))
     assert told.calendar == FiscalCalendar(1, 28, is_called_before=True)
-    [told] = with_calendars(bob, question, contexts_of(story))
+    [told] = with_openings(bob, question, contexts_of(story))
     assert told.calendar is None
 
 
@@ -44,7 +44,7 @@ def test_other_questions_read_nothing_more(
     report = stored_document(cast.team, "beauty.pdf", b"beauty", map(LocatedText, (COVER, TABLE)))
     contexts, bob = contexts_of(report), principal_of_user(cast.bob)
     with django_assert_num_queries(0):
-        assert with_calendars(bob, "What was net income in 2022?", contexts) == contexts
+        assert with_openings(bob, "When was the lighthouse lit?", contexts) == contexts
 
 
 @pytest.mark.django_db
@@ -53,5 +53,5 @@ def test_what_the_asker_may_not_read_tells_nothing(cast: Cast) -> None:
         cast.alice.personal_workspace, "beauty.pdf", b"beauty", map(LocatedText, (COVER, TABLE))
     )
     question = "What was net income in fiscal 2022?"
-    [told] = with_calendars(principal_of_user(cast.bob), question, contexts_of(report))
+    [told] = with_openings(principal_of_user(cast.bob), question, contexts_of(report))
     assert told.calendar is None

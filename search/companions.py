@@ -18,7 +18,7 @@ from core.llm.payment import Payment
 from core.text.tables import cells_of, header_of, is_table
 from kb.chunk_size import shorten
 from kb.models import Chunk, Modality
-from search.contexts import ChunkContext
+from search.contexts import ChunkContext, context_of_chunk
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.lines import (
@@ -31,6 +31,7 @@ from search.generation.extractive.lines import (
     plain_name,
 )
 from search.generation.extractive.measures import lines_of, measure_of
+from search.generation.extractive.measuring import holds_part_of_line
 from search.generation.extractive.outstanding import best_rows
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.question_language import in_language_of
@@ -42,6 +43,7 @@ MOST_DOCUMENTS = 2
 MOST_TABLES = 3
 """Of each statement; its continuation on the next page is another table."""
 MOST_SPELLINGS = 2
+MOST_PARTS_OF_LINES = 1
 MOST_WHOLE_TABLES = 3
 MOST_PARTS = 300
 """Of a table: chunks that are read for the row that has the most of something."""
@@ -60,13 +62,15 @@ def with_companions(
     """Return what was found and the tables of a measure, where an abbreviation is spelt out, or the row that
     has the most of something.
 
+    Of what was found too far behind, a table comes along with the part of a line: “data center revenue”.
     At most `limit` chunks: what is added stands behind the first ones, and takes the places of the last. Also
     return whether there is anything of the kind: then the question is about these documents.
     """
     if not found:
         return [], False
-    beside: list[RankedChunk] = []
-    if keys := _lines_wanted(question.text):
+    far, found = found[limit:], found[:limit]
+    beside = [each for each in far if holds_part_of_line(question.text, _table(each))][:MOST_PARTS_OF_LINES]
+    if not beside and (keys := _lines_wanted(question.text)):
         beside += _tables(principal, question, found, keys, settings, payment)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
@@ -177,6 +181,10 @@ def _goes_on(one: Chunk, other: Chunk, header: str) -> bool:
         and one.headings == other.headings
         and header_of(one.text) == header_of(other.text) == header
     )
+
+
+def _table(found: RankedChunk) -> ChunkContext:
+    return context_of_chunk(1, found.chunk, found.chunk.document.name, found.score)
 
 
 def _documents(found: Sequence[RankedChunk]) -> list[UUID]:

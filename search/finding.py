@@ -69,9 +69,7 @@ def find(
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
         ranking = rank(principal, question, limit=limit, settings=settings, payment=payment)
-    results, is_certain = with_companions(
-        principal, question, ranking.results[:limit], limit, settings, payment
-    )
+    results, is_certain = with_companions(principal, question, ranking.results, limit, settings, payment)
     return Found(replace(ranking, results=results), is_certain)
 
 

@@ -10,8 +10,7 @@ the document's name.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from core.text.analysis import terms
 from core.text.tables import header_of
@@ -35,10 +34,8 @@ from search.generation.extractive.periods import (
     words_of,
 )
 from search.generation.extractive.sentence_figures import sentence_figures
-from search.question_language import language_of
 
 MOST_OPERANDS = 6
-_LAST_WORD = re.compile(r"(?<!\w)\w++\s++\Z")
 ABOUT_NOTHING = frozenset(
     terms(
         "fiscal year years quarter first second third fourth three month annual"
@@ -131,19 +128,29 @@ def rows_named(question: str, facts: Sequence[TableFigure], cues: str = "") -> l
                 places[at] = measure
     for key, match in lines_named(question):
         at = min(len(terms(question[: match.start()], language)) for _, language in known)
-        is_section = at - 1 in taken and _ends_with_name(question[: match.start()])
-        if at not in taken and not is_section and (line := line_of(key, facts)) is not None:
+        if at not in taken and (line := line_of(key, facts)) is not None:
             places[at] = line
-    return list(dict.fromkeys(places[at] for at in sorted(places)))
+    behind = _behind_words(question, {language for _, language in known})
+    sections = {at for at in behind & places.keys() if at - 1 in taken and _is_line(places[at], facts)}
+    return list(dict.fromkeys(places[at] for at in sorted(places) if at not in sections))
 
 
-def _ends_with_name(text: str) -> bool:
-    """Tell whether a word of a name stands last: “subscription revenue” is “Subscription” below “Revenue”.
+def _behind_words(question: str, languages: Iterable[str | None]) -> set[int]:
+    """Return which terms of a question, from 0, stand right behind the term before, with no word between.
 
-    “Percentage of net sales was SG&A” names two rows.
+    “Subscription revenue” is the row “Subscription” below “Revenue”. “Share of sales that costs were” names two.
     """
-    last = _LAST_WORD.search(text)
-    return last is not None and bool(terms(last[0], language_of(text)))
+    behind: set[int] = set()
+    for language in languages:
+        words = [word for word, said in enumerate(question.split()) for _ in terms(said, language)]
+        behind |= {at for at in range(1, len(words)) if words[at] == words[at - 1] + 1}
+    return behind
+
+
+def _is_line(measure: Name, facts: Sequence[TableFigure]) -> bool:
+    """Tell whether rows of this name are a line of a statement."""
+    names = {plain_name(fact.name) for fact in facts if fact.measure == measure}
+    return any(name.fullmatch(called) for of_line in NAMES.values() for name in of_line for called in names)
 
 
 def line_of(key: str, facts: Sequence[TableFigure]) -> Name | None:

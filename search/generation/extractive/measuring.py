@@ -52,6 +52,8 @@ _FIRST_SENTENCE = re.compile(
 )
 _WORD_BEFORE = re.compile(r"(?<![\w'’])([^\W\d_]++)\s++\Z")
 """The last word, but no owner: “Best Buy’s”."""
+_NARROWING = frozenset(("comparable", "organic", "adjusted", "deferred", "unearned"))
+"""What makes another figure of a line, whatever the table is called."""
 _ONES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _UNSIGNED = ("cost", "interest", "capital_expenditure")
 """Lines that reports write with or without a sign, and that formulas take without."""
@@ -118,24 +120,43 @@ def _is_narrowed(question: str, cue: re.Match[str], context: Context) -> bool:
     before = _WORD_BEFORE.search(question[: cue.start()])
     if before is None or not terms(before[1], language_of(question)):
         return False
+    if before[1].casefold() in _NARROWING:
+        return True
     name = "".join(terms(context.document_name, context.language))
     known = {*ABOUT_NOTHING, *_TALK}
     return not all(term in known or term in name for term in terms(before[1], context.language))
 
 
+def holds_part_of_line(question: str, table: Context) -> bool:
+    """Tell whether a table has the row of which a question names the line: “data center revenue”."""
+    named = measure_of(question)
+    return named is not None and bool(_parts_of_line(*named, question, list(table_figures([table]))))
+
+
 def _part_of_line(
+    measure: Measure, cue: re.Match[str], question: str, facts: Sequence[TableFigure]
+) -> list[TableFigure]:
+    """Return the figures of the part of a line that the question names; nothing if any year is not sure."""
+    named, words = _parts_of_line(measure, cue, question, facts), words_of(question)
+    for years in _years(question, named):
+        found = [_sure([fact for fact in named if is_of(year, fact.years)], words) for year in years]
+        if found and all(found):
+            return [fact for fact in found if fact is not None]
+    return []
+
+
+def _parts_of_line(
     measure: Measure, cue: re.Match[str], question: str, facts: Sequence[TableFigure]
 ) -> list[TableFigure]:
     """Return the figures of the row that the words before a line name, in a table or section of that line.
 
-    “Data center revenue” is the row “Data center” below “Revenue”. Nothing if any year is not sure.
+    “Data center revenue” is the row “Data center” below “Revenue”.
     """
     if not measure.is_line:
         return []
     (key,) = lines_of(measure.ways[0])
-    said = {
-        fact.context.language: tuple(terms(question[: cue.start()], fact.context.language)) for fact in facts
-    }
+    before, languages = question[: cue.start()], {fact.context.language for fact in facts}
+    said = {language: tuple(terms(before, language)) for language in languages}
     named = [
         fact
         for fact in facts
@@ -144,13 +165,7 @@ def _part_of_line(
         and any(_is_called(key, name) for name in (fact.row.section, *fact.context.headings[-1:]))
     ]
     longest = max((len(fact.measure) for fact in named), default=0)
-    named = [fact for fact in named if len(fact.measure) == longest]
-    words = words_of(question)
-    for years in _years(question, named):
-        found = [_sure([fact for fact in named if is_of(year, fact.years)], words) for year in years]
-        if found and all(found):
-            return [fact for fact in found if fact is not None]
-    return []
+    return [fact for fact in named if len(fact.measure) == longest]
 
 
 def _is_called(key: str, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""What does a newcomer get? `python -m bench.newcomers FOLDER --keep FOLDER [--show dev|held-out]`
+"""What does a newcomer get? `python -m bench.newcomers FOLDER --keep FOLDER [--questions FILE] [--show …]`
 
 The first FOLDER holds the samples that `questions.jsonl` names. They are ingested once; the database is kept
 in the other one. Each question is asked by `rag_search`, with its file alone open or with all of them, by the
@@ -21,7 +21,7 @@ from rich.table import Table
 
 from bench.citations import CITATION_RUN, asked
 from bench.newcomers.documents import ids_by_file
-from bench.newcomers.questions import NewcomerQuestion, newcomer_questions
+from bench.newcomers.questions import QUESTIONS, NewcomerQuestion, newcomer_questions
 from tests.testing.scratch import kept_database
 
 if TYPE_CHECKING:
@@ -38,16 +38,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("samples", type=Path)
     parser.add_argument("--keep", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--questions", type=Path, default=QUESTIONS, metavar="FILE")
     parser.add_argument("--show", choices=HALVES)
     given = parser.parse_args()
     kept_database(given.keep.resolve())
     from accounts.access.identity import principal_of_user
     from accounts.models import User
 
-    ids = ids_by_file(given.samples.resolve(), given.keep.resolve())
+    questions = newcomer_questions(given.questions)
+    ids = ids_by_file(questions, given.samples.resolve(), given.keep.resolve())
     principal = principal_of_user(User.objects.get(email="bench@example.org"))
     came = []
-    for question in track(newcomer_questions(), "Asking", console=console):
+    for question in track(questions, "Asking", console=console):
         result = asked(principal, question.question, [ids[question.file]] if question.alone else None)
         came.append((question, outcome(result, question, str(ids[question.file]))))
         if given.show == half(question):

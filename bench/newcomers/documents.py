@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
 from rich.progress import track
 
-from bench.newcomers.questions import newcomer_questions
+from bench.newcomers.questions import NewcomerQuestion
 from tests.testing.scratch import both_steps, stored
 
 REPORTS = "pdf_qa"
 PASSAGES = ("text_retrieval/xquad_en_de/passages.de.jsonl", "text_retrieval/xquad_en_de/passages.en.jsonl")
 
 
-def ids_by_file(folder: Path, kept: Path) -> dict[str, UUID]:
+def ids_by_file(questions: Sequence[NewcomerQuestion], folder: Path, kept: Path) -> dict[str, UUID]:
     """Ingest what an earlier run has not; return all ids by the file as questions name it."""
     place = kept / "ids_by_file.json"
     known: dict[str, str] = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}
-    missing = {name: path for name, path in files(folder, kept).items() if name not in known}
+    missing = {name: path for name, path in files(questions, folder, kept).items() if name not in known}
     for name, path in track(missing.items(), "Reading"):
         known[name] = str(ingested(path))
         place.write_text(json.dumps(known), encoding="utf-8")
@@ -39,9 +39,9 @@ def ingested(path: Path) -> UUID:
     return document.pk
 
 
-def files(folder: Path, kept: Path) -> dict[str, Path]:
+def files(questions: Sequence[NewcomerQuestion], folder: Path, kept: Path) -> dict[str, Path]:
     """Return the files to ingest: those asked about, and reports and passages that stand beside them."""
-    asked_about = dict.fromkeys(question.file for question in newcomer_questions())
+    asked_about = dict.fromkeys(question.file for question in questions)
     names = [name for name in asked_about if "#" not in name]
     reports = (str(path.relative_to(folder)) for path in sorted((folder / REPORTS).glob("*/docs/*.pdf")))
     found = {name: folder / name for name in names}

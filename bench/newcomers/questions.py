@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
+"""Beside it, `report_questions.jsonl` asks for figures of reports, by fiscal year and quarter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class NewcomerQuestion:
         return int(sha256(f"{self.question}{self.file}".encode()).hexdigest(), 16) % 2 == 1
 
 
-def newcomer_questions() -> list[NewcomerQuestion]:
-    """Return all questions."""
-    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+def newcomer_questions(place: Path = QUESTIONS) -> list[NewcomerQuestion]:
+    """Return all questions of a file."""
+    rows = [json.loads(line) for line in place.read_text(encoding="utf-8").splitlines()]
     return [NewcomerQuestion(**{**row, "answers": tuple(row["answers"])}) for row in rows]

@@ -22,10 +22,11 @@ from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
 from search.generation.extractive.issuers import issuer
-from search.generation.extractive.measuring import measured
+from search.generation.extractive.measures import wants_mere_line
+from search.generation.extractive.measuring import measured, of_owner
 from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.reading import ModelReading, QuestionReading
-from search.generation.extractive.shares import can_answer
+from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
@@ -61,15 +62,21 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     question = as_columns_say(asked.question)
     found: list[str] = []
     if not asked.unseen_names:
-        found = course(asked.question, asked.contexts) or measured(question, asked.contexts)
-        found = found or computed(question, asked.contexts) or outstanding(question, asked.contexts)
-        found = found or issuer(question, asked.contexts)
-        found = found or _quoted(question, asked.contexts, reading)
+        found = course(asked.question, asked.contexts) or _figured_out(question, asked.contexts)
+        found = found or outstanding(question, asked.contexts) or issuer(question, asked.contexts)
+        found = found or _quoted(question, of_owner(question, asked.contexts), reading)
     said = found or [nothing_found(asked)]
     if not asked.reflection:
         return said
     cited = frozenset(MARKER.findall("".join(found)))
     return [reflection(asked.question, asked.contexts, len(cited)), *said]
+
+
+def _figured_out(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return what is worked out from figures: of two lines, or of the change of one, first a formula."""
+    if wants_mere_line(question):
+        return computed(question, contexts) or ([] if wants_share(question) else measured(question, contexts))
+    return measured(question, contexts) or computed(question, contexts)
 
 
 def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading) -> list[str]:

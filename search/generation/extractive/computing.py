@@ -41,7 +41,8 @@ ABOUT_NOTHING = frozenset(
         "fiscal year years quarter first second third fourth three month annual"
         " fy six nine twelve half week end begin start finish close prior previous ago last same"
         " company report reported total value amount amounts balance expected"
-        " number according come came compared comparison compare calculate compute relative respect period"
+        " number according come came spent spend compared comparison compare calculate compute relative"
+        " respect period"
         " percentage points generate contribute account represent derive attributable business segment"
         " division",
         "en",
@@ -138,7 +139,7 @@ def rows_named(question: str, facts: Sequence[TableFigure], cues: str = "") -> l
 def _behind_words(question: str, languages: Iterable[str | None]) -> set[int]:
     """Return which terms of a question, from 0, stand right behind the term before, with no word between.
 
-    “Subscription revenue” is the row “Subscription” below “Revenue”. “Share of sales that costs were” names two.
+    “Subscription revenue” is the row “Subscription” below “Revenue”; “sales that costs were” names two rows.
     """
     behind: set[int] = set()
     for language in languages:

@@ -179,6 +179,31 @@ LINES = {
         "net cash provided by operating activities",
         r"(?:net )?(?:cash (?:flow )?(?:provided by|from) operati(?:ng activities|ons)|operating cash ?flow)",
     ),
+    "stock_compensation": StatementLine(
+        StatementKind.CASH_FLOWS,
+        (r"(?:stock|share) based compensation(?: expenses?)?",),
+        "stock-based compensation",
+        r"(?:stock|share)[- ]based compensation(?: expenses?)?",
+    ),
+    "dividends": StatementLine(
+        StatementKind.CASH_FLOWS,
+        (
+            r"(?:cash )?dividends? paid.{0,40}|payments? of (?:cash )?dividends?.{0,40}",
+            r"dividends?(?: to shareholders)?",
+        ),
+        "dividends paid",
+        r"(?:cash )?dividends paid|(?<=pay in )dividends|(?<=paid in )dividends",
+    ),
+    "repurchases": StatementLine(
+        StatementKind.CASH_FLOWS,
+        (
+            r"(?:re)?purchases? of common (?:stock|shares)|(?:share|stock) (?:buybacks?|repurchases?).{0,40}",
+            r"payments? (?:related to|for) repurchases? of .{1,40}",
+            r"(?:re)?purchases? of treasury (?:stock|shares)",
+        ),
+        "repurchases of common stock",
+        r"(?:share|stock) (?:repurchases|buybacks)",
+    ),
     "capital_expenditure": StatementLine(
         StatementKind.CASH_FLOWS,
         (
@@ -265,7 +290,7 @@ LINES = {
             r"total (?:[\w ]{1,40} )?(?:stockholders|shareholders|shareowners)(?: s)? equity(?: deficit)?",
         ),
         "total stockholders' equity",
-        r"(?:total )?(?:stockholders|shareholders)['’] equity|eigenkapital"
+        r"(?:total )?(?:stockholders|shareholders)['’] equity|total equity|eigenkapital"
         r"|patrimonio neto|capitaux propres",
     ),
     "deferred_revenue": StatementLine(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from search.generation.extractive.calculations import calculation_of
 from search.generation.extractive.lines import LINES
 from search.generation.extractive.yes_no import direction_of, wants_yes_or_no
 
@@ -144,6 +145,13 @@ def measure_of(question: str) -> tuple[Measure, re.Match[str]] | None:
     found = [(cue.search(question), measure) for cue, measure in _CUES if wants_amount or not measure.is_line]
     named = [(measure, match) for match, measure in found if match]
     return max(named, key=lambda each: len(each[1][0]), default=None)
+
+
+def wants_mere_line(question: str) -> bool:
+    """Tell whether a question names a line, and wants something computed of it or of it and another one."""
+    named = measure_of(question)
+    is_line = named is not None and named[0].is_line
+    return is_line and not wants_yes_or_no(question) and calculation_of(question) is not None
 
 
 def lines_of(way: str) -> list[str]:

@@ -21,7 +21,7 @@ from core.text.figures import places_of, write_figure
 from core.text.tables import header_of
 from search.citations.formulas import Expression, NotAFormula
 from search.contexts import Context
-from search.generation.extractive.calculations import asks_for_change
+from search.generation.extractive.calculations import asks_for_change, calculation_of
 from search.generation.extractive.computing import ABOUT_NOTHING, operand_of
 from search.generation.extractive.figures import (
     TableFigure,
@@ -52,6 +52,8 @@ _FIRST_SENTENCE = re.compile(
 )
 _WORD_BEFORE = re.compile(r"(?<![\w'’])([^\W\d_]++)\s++\Z")
 """The last word, but no owner: “Best Buy’s”."""
+_OWNER = re.compile(r"(?<!\A)(?<![\w'’])([A-ZÀ-ÖØ-Þ][\w&.-]{1,40}(?:\s[A-ZÀ-ÖØ-Þ&][\w&.-]{0,40}){0,3})['’]")
+"""The proper name before an apostrophe."""
 _NARROWING = frozenset(("comparable", "organic", "adjusted", "deferred", "unearned"))
 """What makes another figure of a line, whatever the table is called."""
 _ONES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
@@ -103,6 +105,23 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         if found := _worked_out(measure, question, facts):
             return _formulas_and_rows(measure, found, question)
     return []
+
+
+def of_owner(question: str, contexts: Sequence[Context]) -> list[Context]:
+    """Return the contexts that may be about the one whose figure is asked for: all, if no owner is named.
+
+    “Microsoft's revenue” is not in another company's report, unless the passage itself speaks of Microsoft.
+    """
+    owner = _OWNER.search(question)
+    if owner is None or not (measure_of(question) or calculation_of(question)):
+        return list(contexts)
+    words = owner[1].casefold().split()
+    return [context for context in contexts if _speaks_of(words, context)]
+
+
+def _speaks_of(words: Sequence[str], context: Context) -> bool:
+    said = " ".join([context.document_name, context.opening, *context.headings, context.text]).casefold()
+    return all(word in said for word in words) or "".join(words) in said
 
 
 def _document_key(context: Context) -> str:

@@ -28,9 +28,14 @@ _RISES_BY = re.compile(
 """What something rises by is no share of anything."""
 
 
+def wants_share(question: str) -> bool:
+    """Tell whether a question asks for a share of something."""
+    return _WANTS_SHARE.search(question) is not None
+
+
 def can_answer(question: str) -> Callable[[str], bool]:
     """Return the test whether a statement may be the answer to a question."""
-    if not _WANTS_SHARE.search(question):
+    if not wants_share(question):
         return lambda _: True
     if asks_for_change(question):
         return lambda text: _SHARE.search(text) is not None

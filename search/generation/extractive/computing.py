@@ -15,7 +15,12 @@ from collections.abc import Iterable, Sequence
 from core.text.analysis import terms
 from core.text.tables import header_of
 from search.contexts import Context
-from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
+from search.generation.extractive.calculations import (
+    Calculation,
+    CalculationKind,
+    asks_for_change,
+    calculation_of,
+)
 from search.generation.extractive.figures import (
     Name,
     TableFigure,
@@ -80,6 +85,10 @@ def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     """Return the figures to compute with, in their order; None if any of them is missing or not sure."""
     measures = rows_named(question, facts, asked.cues)
     if not measures or (asked.kind is CalculationKind.GROWTH and len(measures) > 1):
+        return None
+    # “How much did it spend in 2021?” asks for no difference.
+    is_amount = asked.kind is CalculationKind.DIFFERENCE and len(measures) == len(asked.years) == 1
+    if is_amount and not asks_for_change(question):
         return None
     if asked.kind is not CalculationKind.RATIO and (
         len(measures) == 1 or len(asked.years) > 1 or asked.is_yearly

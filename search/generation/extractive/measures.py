@@ -147,11 +147,15 @@ def measure_of(question: str) -> tuple[Measure, re.Match[str]] | None:
     return max(named, key=lambda each: len(each[1][0]), default=None)
 
 
+def wants_line(question: str) -> bool:
+    """Tell whether a question wants the amount of a line of a statement."""
+    named = measure_of(question)
+    return named is not None and named[0].is_line
+
+
 def wants_mere_line(question: str) -> bool:
     """Tell whether a question names a line, and wants something computed of it or of it and another one."""
-    named = measure_of(question)
-    is_line = named is not None and named[0].is_line
-    return is_line and not wants_yes_or_no(question) and calculation_of(question) is not None
+    return wants_line(question) and not wants_yes_or_no(question) and calculation_of(question) is not None
 
 
 def lines_of(way: str) -> list[str]:

@@ -36,6 +36,7 @@ from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.periods import (
     is_of,
     is_of_months,
+    part_of,
     period_before,
     periods_in,
     reading_of,
@@ -285,7 +286,11 @@ def _years(question: str, facts: Sequence[TableFigure]) -> Iterator[list[str]]:
         is_compared = len(named) == 1 and asks_for_change(question)
         yield [*([period_before(named[0])] if is_compared else []), *named][-MOST_PERIODS:]
         return
-    for year in sorted({max(fact.years) for fact in facts if fact.years}, reverse=True)[:MOST_PERIODS]:
+    part = part_of(question)
+    known = {max(fact.years) for fact in facts if fact.years and max(fact.years)[5:] == part}
+    for year in sorted(known, reverse=True)[:MOST_PERIODS]:
+        if asks_for_change(question):
+            yield [period_before(year), year]
         yield [year]
 
 

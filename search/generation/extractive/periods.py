@@ -77,16 +77,20 @@ def words_of(question: str) -> frozenset[str]:
     years = [f"20{match['short']}" for match in _CALLED.finditer(question) if match["short"]]
     words = [*re.findall(r"\w+", question.casefold()), *years]
     if reading_of(question) is PeriodReading.FISCAL:
-        parts = [period.partition(" ")[2] for period in periods_in(question)]
+        parts = [period[5:] for period in periods_in(question)] or [part_of(question)]
         words += " ".join(_WORDS[part] for part in parts if part).split()
     return frozenset(words)
 
 
 def reading_of(question: str) -> PeriodReading:
     """Return how a question names periods."""
-    if _FISCAL.search(question) and _CALLED.search(DATE.sub(" ", question)):
+    has_year = _CALLED.search(DATE.sub(" ", question)) is not None
+    if has_year and _FISCAL.search(question):
         return PeriodReading.FISCAL
-    return PeriodReading.DAYS if days_in(question) else PeriodReading.YEARS
+    if days_in(question):
+        return PeriodReading.DAYS
+    # A quarter without a year is one of the report's own.
+    return PeriodReading.FISCAL if part_of(question) and not has_year else PeriodReading.YEARS
 
 
 def periods_in(question: str) -> tuple[str, ...]:
@@ -122,6 +126,11 @@ def _fiscal_periods(question: str) -> Iterator[str]:
             part = str([*before[-1:], *behind][0].lastgroup)
         end = year.end()
         yield f"{year['year'] or '20' + year['short']} {part}".strip()
+
+
+def years_in(text: str) -> frozenset[str]:
+    """Return the years that a text names, also as “FY22”."""
+    return frozenset(map(_year, _CALLED.finditer(text)))
 
 
 def period_before(period: str) -> str:
@@ -181,9 +190,10 @@ def is_of_months(column: str, *months: int) -> bool:
     return _months_of(column) in months
 
 
-def names_part(text: str) -> bool:
-    """Tell whether a text speaks of a part of a year."""
-    return _PART.search(text) is not None
+def part_of(text: str) -> str:
+    """Return the part of a year that a text speaks of: “Q4”, or “H1” for a half; empty if of none."""
+    part = _PART.search(text)
+    return str(part.lastgroup) if part else ""
 
 
 def _year(called: re.Match[str]) -> str:
@@ -192,10 +202,10 @@ def _year(called: re.Match[str]) -> str:
 
 def _periods_called(column: str) -> frozenset[str]:
     """Return what a column without days means: “Fiscal 2024 Q2”, “FY23 Outlook”; nothing of some months."""
-    part, years = _PART.search(column), {_year(called) for called in _CALLED.finditer(column)}
-    if part is None and _months_of(column) not in (None, 12):
+    part = part_of(column)
+    if not part and _months_of(column) not in (None, 12):
         return frozenset()
-    return frozenset(f"{year} {part.lastgroup if part else ''}".strip() for year in years)
+    return frozenset(f"{year} {part}".strip() for year in years_in(column))
 
 
 def _months_of(column: str) -> int | None:

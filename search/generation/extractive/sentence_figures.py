@@ -17,7 +17,7 @@ from core.text.figures import figure_of
 from core.text.tables import is_table
 from search.contexts import Context, Sentence
 from search.generation.extractive.figures import MOST_FACTS, TableFigure
-from search.generation.extractive.periods import PeriodReading, names_part
+from search.generation.extractive.periods import PeriodReading, part_of
 from search.generation.extractive.tables import FactCell, FactRow
 from search.generation.extractive.wording import in_one_line
 
@@ -61,7 +61,7 @@ def sentence_figures(
     left = MOST_FACTS
     for context in (context for context in contexts if not is_table(context.text)):
         for sentence in context.sentences:
-            if reading is PeriodReading.FISCAL and names_part(sentence.text):
+            if reading is PeriodReading.FISCAL and part_of(sentence.text):
                 continue
             for fact in _figures_of(context, sentence):
                 if left > 0:

@@ -10,7 +10,16 @@ from itertools import takewhile
 from core.text.tables import MOST_ROW_WORDS, is_table
 from search.contexts import Context
 from search.generation.extractive.expected import TOTALS
-from search.generation.extractive.periods import PeriodReading, reading_of, words_of, words_of_column
+from search.generation.extractive.measures import wants_line
+from search.generation.extractive.periods import (
+    PeriodReading,
+    periods_in,
+    periods_of,
+    reading_of,
+    words_of,
+    words_of_column,
+    years_in,
+)
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
@@ -88,11 +97,13 @@ class Statement:
 def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
     """Yield all that may be told, in reading order."""
     asked, reading = words_of(question), reading_of(question)
+    years = frozenset(period[:4] for period in periods_in(question)) if wants_line(question) else frozenset()
     known = words_in(context.text for context in contexts)
     for context in contexts:
-        found = (
-            _rows(context, asked, reading) if is_table(context.text) else _sentences(context, known, asked)
-        )
+        if is_table(context.text):
+            found = _rows(context, asked, reading, years)
+        else:
+            found = (each for each in _sentences(context, known, asked) if _is_of_years(each, years))
         yield from (each for each in found if len(each.meaning) in CHARS or each.is_named)
 
 
@@ -111,6 +122,13 @@ def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -
             yield Statement(context, at, line, items=tuple(in_one_line(item, known) for item in items))
         elif (may_begin_low or not _begins_low(text)) and _says_something(text):
             yield Statement(context, at, line)
+
+
+def _is_of_years(statement: Statement, years: frozenset[str]) -> bool:
+    """Tell whether a sentence, or its heading, is of one of these years; always if there are none."""
+    context = statement.context
+    around = " ".join([context.document_name, *context.headings]).replace("_", " ")
+    return not years or bool(years & years_in(f"{statement.meaning} {around}"))
 
 
 def _has_asked_label(text: str, asked: frozenset[str]) -> bool:
@@ -175,10 +193,17 @@ def _is_title(text: str) -> bool:
     return not _ends(text) and not any(word[0].islower() for word in text.split() if len(word) > 3)
 
 
-def _rows(context: Context, asked: frozenset[str], reading: PeriodReading) -> Iterator[Statement]:
+def _rows(
+    context: Context, asked: frozenset[str], reading: PeriodReading, years: frozenset[str]
+) -> Iterator[Statement]:
     at = {sentence.start: number for number, sentence in enumerate(context.sentences)}
     # The header repeated above each part of a table is no sentence of the chunk and could not be quoted.
     for row in (row for row in rows_of(context.text) if row.start in at):
+        of_columns = {
+            period[:4] for cell in row.cells for period in periods_of(cell.column, reading, context.calendar)
+        }
+        if years and of_columns and not years & of_columns:
+            continue
         columns = [words_of_column(cell.column, reading, context.calendar) for cell in row.cells]
         cells = _asked_cells(row, columns, asked)
         if len(row.rendered(cells).split()) <= MOST_ROW_WORDS:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from core.text.analysis import terms
 from core.text.tables import is_table
 from search.citations.polarity import NEGATORS, UNSURE
 from search.generation.extractive.periods import periods_named
-from search.generation.extractive.statements import Statement
 from search.question_language import language_of
+
+if TYPE_CHECKING:
+    from search.generation.extractive.statements import Statement
 
 ENOUGH_TERMS = 0.8
 """So much of a question about a change a sentence has to say that tells the direction; of any other all."""

@@ -40,7 +40,7 @@ from search.named_documents import as_columns_say
 from search.question_language import in_language_of
 from search.text_processes import text_processes
 
-__all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "fold", "nothing_found"]
+__all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "figured_out", "fold", "nothing_found"]
 
 
 class ExtractiveGenerator(Generator):
@@ -62,7 +62,7 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     question = as_columns_say(asked.question)
     found: list[str] = []
     if not asked.unseen_names:
-        found = course(asked.question, asked.contexts) or _figured_out(question, asked.contexts)
+        found = course(asked.question, asked.contexts) or figured_out(question, asked.contexts)
         found = found or outstanding(question, asked.contexts) or issuer(question, asked.contexts)
         found = found or _quoted(question, of_owner(question, asked.contexts), reading)
     said = found or [nothing_found(asked)]
@@ -72,7 +72,7 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     return [reflection(asked.question, asked.contexts, len(cited)), *said]
 
 
-def _figured_out(question: str, contexts: Sequence[Context]) -> list[str]:
+def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return what is worked out from figures: of two lines, or of the change of one, first a formula."""
     if wants_mere_line(question):
         return computed(question, contexts) or ([] if wants_share(question) else measured(question, contexts))

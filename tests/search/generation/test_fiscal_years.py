@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
 from core.text.fiscal import FiscalCalendar
 from search.contexts import Context
-from search.generation.extractive.computing import computed
-from search.generation.extractive.measuring import measured
+from search.generation.extractive import figured_out
+from search.generation.extractive.measuring import of_owner
 from search.generation.extractive.statements import statements
-from tests.search.contexts import table_context
+from tests.search.contexts import context, table_context
 
 BEAUTY = FiscalCalendar(1, 29, is_called_before=True)
 STORES = FiscalCalendar(1, 28)
@@ -42,6 +43,20 @@ FLOWS = """\
 | --- | --- | --- |
 | Merchandise inventories | (508) | (79) |
 | Additions to property and equipment | (395) | (441) |"""
+PRODUCTS = """\
+| $ in millions | Three Months Ended July 29, 2023 | Three Months Ended July 30, 2022 |
+| --- | --- | --- |
+| Revenue: |  |  |
+| Gaming | $ 1,500 | $ 1,000 |
+| Data Center | 900 | 600 |
+| Total revenue | $ 2,400 | $ 1,600 |
+| Cost of revenue: |  |  |
+| Gaming | 700 | 400 |"""
+JOINT_VENTURE = """\
+| $ in millions | Twelve Months Ended January 28, 2023 |
+| --- | --- |
+| Net sales | $ 80,000 |
+| Gross profit | 20,000 |"""
 REPORTS = {"BEAUTY_2022.pdf": uuid4(), "STORES_2024Q2.pdf": uuid4()}
 
 
@@ -65,8 +80,11 @@ SHOPS = [
 ]
 
 
+PARTS = [table(PRODUCTS, 1, "STORES_2024Q2.pdf", "Segment Information", STORES)]
+
+
 def told(question: str, contexts: list[Context]) -> str:
-    return "".join(measured(question, contexts) or computed(question, contexts)).replace("\\", "")
+    return "".join(figured_out(question, contexts)).replace("\\", "")
 
 
 @pytest.mark.parametrize(
@@ -89,6 +107,8 @@ def told(question: str, contexts: list[Context]) -> str:
         ("Were receivables lower at January 28, 2023 than at July 29, 2023?", SHOPS, "**No** – Receivables"),
         ("By how much did merchandise inventories change between January 28, 2023 and July 29, 2023?", SHOPS,
          "5,651 − 5,140 = 511"),
+        ("Did operating income increase in the second quarter?", SHOPS,
+         "**No** – Operating income · Three Months Ended July 30, 2022: 371"),
         ("How much cash did the company have at the end of fiscal 2023?", SHOPS, "January 28, 2023: $ 1,874"),
         ("What did the company spend on capital expenditures in the first six months of fiscal 2024?", SHOPS,
          "Six Months Ended July 29, 2023: (395)"),
@@ -96,6 +116,47 @@ def told(question: str, contexts: list[Context]) -> str:
 )  # fmt: skip
 def test_the_column_that_is_meant_answers(question: str, contexts: list[Context], expected: str) -> None:
     assert expected in told(question, contexts)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was Gaming revenue in Q2 of FY2024?", "Gaming · Three Months Ended July 29, 2023: $ 1,500"),
+        ("By what percentage did Gaming revenue grow in Q2 of FY2024?",
+         "(1,500 − 1,000) ÷ 1,000 = 50.0 %"),
+        ("What was data center revenue in the second quarter?",
+         "Data Center · Three Months Ended July 29, 2023: 900"),
+    ],
+)  # fmt: skip
+def test_the_part_of_a_line_is_the_row_below_it(question: str, expected: str) -> None:
+    assert expected in told(question, PARTS)
+
+
+def test_another_company_in_the_same_report_does_not_stand_for_it() -> None:
+    others = table(JOINT_VENTURE, 2, "BEAUTY_2022.pdf", "Note 2. Investments", BEAUTY)
+    assert "÷ 10,208 = 39.6 %" in told("What was the gross margin in fiscal 2022?", [others, *BEAUTIES])
+
+
+def test_an_opening_tells_whose_report_it_is() -> None:
+    question = "What was Lipstick Corporation's net income in fiscal 2022?"
+    assert told(question, BEAUTIES) == ""
+    opened = [
+        replace(each, opening="LIPSTICK CORPORATION\n\n(Exact name of registrant)") for each in BEAUTIES
+    ]
+    assert "$ 1,242" in told(question, opened)
+
+
+def test_passages_are_not_told_of_another_owner() -> None:
+    assert of_owner("What was Acme's net income in fiscal 2022?", BEAUTIES) == []
+    assert of_owner("What was Beauty's net income in fiscal 2022?", BEAUTIES) == BEAUTIES
+    assert of_owner("What was net income in fiscal 2022?", BEAUTIES) == BEAUTIES
+    assert of_owner("What is Acme's slogan?", BEAUTIES) == BEAUTIES
+
+
+def test_nothing_is_quoted_of_years_that_are_not_asked_for() -> None:
+    talk = context(2, "Net income in fiscal 2021 was good.", "Net income in fiscal 2019 was poor.")
+    found = {each.text for each in statements("What was net income in fiscal 2019?", [*BEAUTIES, talk])}
+    assert found == {"Net income in fiscal 2019 was poor."}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ the document's name.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from core.text.analysis import terms
 from core.text.tables import header_of
@@ -30,7 +31,7 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import Operand, formula
-from search.generation.extractive.lines import NAMES, lines_named, plain_name
+from search.generation.extractive.lines import NAMES, is_unsigned, lines_named, plain_name
 from search.generation.extractive.periods import (
     YEAR,
     is_of,
@@ -74,8 +75,9 @@ def computed(question: str, contexts: Sequence[Context]) -> list[str]:
 
 
 def operand_of(fact: TableFigure) -> Operand:
-    """Return a figure as formulas take it."""
-    return Operand(fact.name, max(fact.years, default=""), fact.figure, fact.row.unit, fact.context.language)
+    """Return a figure as formulas take it: a cost in parentheses is no negative cost."""
+    figure = replace(fact.figure, value=abs(fact.figure.value)) if is_unsigned(fact.name) else fact.figure
+    return Operand(fact.name, max(fact.years, default=""), figure, fact.row.unit, fact.context.language)
 
 
 # --- Operands ----------------------------------------------------------------------------------------------

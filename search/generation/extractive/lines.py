@@ -323,6 +323,16 @@ _CUES = {
 }
 
 
+UNSIGNED = ("cost", "interest", "capital_expenditure", "administration", "research", "operating_expenses")
+"""Lines that reports write with or without a sign, and that are computed with without."""
+
+
+def is_unsigned(name: str) -> bool:
+    """Tell whether a row is called like a line that is taken without its sign."""
+    plain = plain_name(name)
+    return any(each.fullmatch(plain) for key in UNSIGNED for each in NAMES[key])
+
+
 def is_balance(name: str) -> bool:
     """Tell whether a row is called like a line of a balance sheet."""
     plain = plain_name(name)

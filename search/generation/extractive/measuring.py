@@ -31,7 +31,7 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
-from search.generation.extractive.lines import LINES, NAMES, is_statement, plain_name
+from search.generation.extractive.lines import LINES, NAMES, UNSIGNED, is_statement, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.periods import (
     is_of,
@@ -58,8 +58,6 @@ _OWNER = re.compile(r"(?<!\A)(?<![\w'’])([A-ZÀ-ÖØ-Þ][\w&.-]{1,40}(?:\s[A-Z
 _NARROWING = frozenset(("comparable", "organic", "adjusted", "deferred", "unearned"))
 """What makes another figure of a line, whatever the table is called."""
 _ONES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_UNSIGNED = ("cost", "interest", "capital_expenditure")
-"""Lines that reports write with or without a sign, and that formulas take without."""
 _TALK = frozenset(
     terms(
         "improve improving improved profile trend company compare between end ended three month months time"
@@ -116,8 +114,11 @@ def of_owner(question: str, contexts: Sequence[Context]) -> list[Context]:
     owner = _OWNER.search(question)
     if owner is None or not (measure_of(question) or calculation_of(question)):
         return list(contexts)
-    words = owner[1].casefold().split()
-    return [context for context in contexts if _speaks_of(words, context)]
+    words, asked = owner[1].casefold().split(), language_of(question)
+    # In another language the owner may have another name.
+    return [
+        context for context in contexts if context.language not in (None, asked) or _speaks_of(words, context)
+    ]
 
 
 def _speaks_of(words: Sequence[str], context: Context) -> bool:
@@ -365,7 +366,7 @@ def _value(measure: Measure, found: WorkedOut) -> Decimal | None:
     """Return what a formula amounts to; None if it can't be computed."""
     ((key, first), *_) = found.operands.items()
     if measure.is_line:
-        return abs(first.figure.value) if key in _UNSIGNED else first.figure.value
+        return abs(first.figure.value) if key in UNSIGNED else first.figure.value
     try:
         return Expression(_written_out(found), first.context.language).value()
     except (NotAFormula, DecimalException):
@@ -385,7 +386,7 @@ def _formula(measure: Measure, found: WorkedOut, exact: Decimal) -> str:
 
 
 def _written(key: str, fact: TableFigure) -> str:
-    return fact.figure.text if key in _UNSIGNED else operand_of(fact).written
+    return fact.figure.text if key in UNSIGNED else operand_of(fact).written
 
 
 def _result(measure: Measure, exact: Decimal, facts: Sequence[TableFigure]) -> str:

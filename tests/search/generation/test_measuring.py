@@ -11,6 +11,7 @@ from kb.embedding.base import Vectors
 from kb.embedding.calibration import MINILM
 from search.citations.formulas import proven
 from search.citations.resolve import resolve
+from search.generation.extractive.computing import computed
 from search.generation.extractive.lines import NAMES, plain_name
 from search.generation.extractive.measures import MEASURES, measure_of
 from search.generation.extractive.measuring import measured
@@ -187,3 +188,16 @@ def test_every_measure_is_found_by_its_name_and_has_lines() -> None:
         assert named[1][0].casefold() == name.casefold()
     assert all(measure.ways for measure in MEASURES)
     assert any(name.fullmatch(plain_name("Receivables, net (a)")) for name in NAMES["receivables"])
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("By how much did cost of sales rise from 2022 to 2023?", "600 − 512 = 88"),
+        ("By what percentage did cost of sales rise from 2022 to 2023?", "(600 − 512) ÷ 512 = 17.2 %"),
+        ("What percentage of net sales was cost of sales in 2023?", "600 ÷ 800 = 75.0 %"),
+    ],
+)
+def test_costs_in_parentheses_are_no_negative_costs(question: str, expected: str) -> None:
+    formula = computed(question, STATEMENTS)[0].replace("\\", "")
+    assert expected in formula

@@ -42,10 +42,15 @@ CHARS_ABOVE = 200
 """So much of a table may name its statement."""
 
 
+def is_of_a_part(headings: Sequence[str]) -> bool:
+    """Tell whether a table below these headings is of a part of the company, or of those who stand surety."""
+    return _OF_A_PART.search(" ".join(headings).casefold()) is not None
+
+
 def is_statement(kind: StatementKind, headings: Sequence[str], text: str) -> bool:
     """Tell whether headings or the first words of a table name the statement, that of the whole company."""
     above = " ".join([*headings, text[:CHARS_ABOVE]]).casefold()
-    return _STATEMENTS[kind].search(above) is not None and not _OF_A_PART.search(above)
+    return _STATEMENTS[kind].search(above) is not None and not is_of_a_part(headings)
 
 
 def holds_balances(headings: Sequence[str], header: str) -> bool:

@@ -31,7 +31,7 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
-from search.generation.extractive.lines import LINES, NAMES, UNSIGNED, is_statement, plain_name
+from search.generation.extractive.lines import LINES, NAMES, UNSIGNED, is_of_a_part, is_statement, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.periods import (
     is_of,
@@ -101,9 +101,16 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
             return list(rows_behind(part))
         if is_stated or is_narrowed or not is_about(asked, of_one):
             continue
-        if found := _worked_out(measure, question, facts):
+        if found := _worked_out(measure, question, _of_whole(question, facts)):
             return _formulas_and_rows(measure, found, question)
     return []
+
+
+def _of_whole(question: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
+    """Return the figures of the whole company, unless a question speaks of a part itself."""
+    if is_of_a_part([question]):
+        return list(facts)
+    return [fact for fact in facts if not is_of_a_part(fact.context.headings)]
 
 
 def of_owner(question: str, contexts: Sequence[Context]) -> list[Context]:

@@ -137,6 +137,14 @@ def test_another_company_in_the_same_report_does_not_stand_for_it() -> None:
     assert "÷ 10,208 = 39.6 %" in told("What was the gross margin in fiscal 2022?", [others, *BEAUTIES])
 
 
+def test_those_who_stand_surety_do_not_stand_for_it() -> None:
+    sureties = table(JOINT_VENTURE, 1, "BEAUTY_2022.pdf", "Statements of Income of the Guarantors", BEAUTY)
+    assert told("What was the gross margin in fiscal 2022?", [sureties]) == ""
+    assert "20,000 ÷ 80,000" in told(
+        "What was the gross margin of the guarantors in fiscal 2022?", [sureties]
+    )
+
+
 def test_an_opening_tells_whose_report_it_is() -> None:
     question = "What was Lipstick Corporation's net income in fiscal 2022?"
     assert told(question, BEAUTIES) == ""

@@ -69,11 +69,12 @@ _MAY_BE = re.compile(
 )
 """What a sentence about a change says that has not happened."""
 _THAN = re.compile(
-    r"\b(?:higher|lower|larger|smaller|greater|more|less)\b.*\bthan\b"
-    r"|\b(?:höher|niedriger|größer|kleiner)\w*\b.*\bals\b|\b(?:plus|moins)\b.*\bqu['’e]"
-    r"|\b(?:mayor|menor|más|menos)\b.*\bque\b",
+    r"\b(?:higher|lower|larger|smaller|greater|more|less)\b.{0,80}?\bthan\b"
+    r"|\b(?:höher|niedriger|größer|kleiner)\w{0,3}\b.{0,80}?\bals\b|\b(?:plus|moins)\b.{0,80}?\bqu['’e]"
+    r"|\b(?:mayor|menor|más|menos)\b.{0,80}?\bque\b",
     re.IGNORECASE,
 )
+"""What compares two things."""
 _DENIES = re.compile(r"\b(?:not|never|nicht|kein\w{0,2}|nie|pas|nunca)\b|n['’]t\b", re.IGNORECASE)
 _WORDS = {
     "en": ("Yes", "No"),

@@ -20,6 +20,8 @@ NUMBER = re.compile(
     re.IGNORECASE,
 )
 YEAR = re.compile(r"(19|20)\d\d(\s*\(\w\))?\*{0,2}")
+# A day whose month stands above it and whose year below: “28,”.
+DAY_OF_DATE = re.compile(r"\d{1,2},")
 CURRENCY = re.compile(r"\(?(US|C|A|HK)?[$€£¥]")
 TAIL = re.compile(r"[%)]+")
 # “495” and “$1,204” in “495 $1,204”; “(1)” is the mark of a footnote.
@@ -74,7 +76,7 @@ class TableCell:
     @property
     def is_figure(self) -> bool:
         """Whether it is a figure that names no column."""
-        return self.is_number and not self.is_year
+        return self.is_number and not self.is_year and not DAY_OF_DATE.fullmatch(self.text)
 
 
 @dataclass(frozen=True, slots=True)

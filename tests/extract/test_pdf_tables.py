@@ -69,6 +69,18 @@ def test_lines_of_a_head_in_any_drawing_order() -> None:
     assert first == ["", "Fiscal year 2023", "Fiscal year 2022"]
 
 
+def test_the_day_of_a_date_may_stand_alone_on_its_line() -> None:
+    days = [
+        centred("January", 330, 88),
+        centred("January", 430, 88),
+        line("28,", 325, 100),
+        line("29,", 425, 100),
+    ]
+    years = [line("2023", 322, 112), line("2022", 422, 112)]
+    [[first, *_]] = read([*days, *years, *BODY])
+    assert first == ["", "January 28, 2023", "January 29, 2022"]
+
+
 def test_a_table_without_a_head_has_an_empty_one() -> None:
     """A row of figures as the head would be repeated above rows that it has nothing to do with."""
     [[first, second, _]] = read(BODY)

@@ -31,8 +31,8 @@ from search.generation.extractive.lines import (
     plain_name,
 )
 from search.generation.extractive.measures import lines_of, measure_of
-from search.generation.extractive.measuring import holds_part_of_line
 from search.generation.extractive.outstanding import best_rows
+from search.generation.extractive.parts_of_lines import holds_part_of_line
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank

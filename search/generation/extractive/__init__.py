@@ -23,11 +23,12 @@ from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measures import wants_mere_line
-from search.generation.extractive.measuring import measured, of_owner
+from search.generation.extractive.measuring import measured
 from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.statements import without_mark
+from search.generation.extractive.subjects import of_owner
 from search.generation.extractive.weighing import WeighedStatement, weigh
 from search.generation.extractive.wording import (
     escape_markdown,

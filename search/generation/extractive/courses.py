@@ -25,8 +25,8 @@ from search.generation.extractive.figures import (
     table_figures,
 )
 from search.generation.extractive.lines import LINES, StatementKind, lines_named
-from search.generation.extractive.measuring import is_about
 from search.generation.extractive.periods import words_of
+from search.generation.extractive.subjects import is_about
 from search.named_documents import IN_TABLES, asks_for_course, period_of, without_course
 from search.question_language import language_of
 

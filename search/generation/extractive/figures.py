@@ -5,19 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from core.text.analysis import terms
 from core.text.figures import Figure, figure_of
 from core.text.tables import is_table
 from search.contexts import Context
+from search.generation.extractive.calculations import asks_for_change
 from search.generation.extractive.lines import holds_balances, is_balance
-from search.generation.extractive.periods import YEAR, PeriodReading, periods_of, words_of_column
+from search.generation.extractive.periods import (
+    YEAR,
+    PeriodReading,
+    part_of,
+    period_before,
+    periods_in,
+    periods_of,
+    words_of_column,
+)
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import escape_markdown
 
 MOST_FACTS = 2000
 """So many figures are looked at."""
+MOST_PERIODS = 3
 _DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d{1,2}\b,?", re.IGNORECASE
 )
@@ -86,6 +96,29 @@ def only_sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigur
     best = [fact for fact, share in zip(facts, shares, strict=True) if share == max(shares)]
     is_sure = bool(best) and all(one.figure.value == other.figure.value for one, other in pairwise(best))
     return best[0] if is_sure else None
+
+
+def sure_figure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
+    """Return the figure of the first table that has it in one column."""
+    for _, beside in groupby(facts, lambda fact: fact.context.rank):
+        if (found := only_sure(list(beside), words)) is not None:
+            return found
+    return None
+
+
+def periods_to_try(question: str, facts: Sequence[TableFigure]) -> Iterator[list[str]]:
+    """Yield the years to try: those of a question, with the one before for a change; or the last ones."""
+    named = periods_in(question)
+    if named:
+        is_compared = len(named) == 1 and asks_for_change(question)
+        yield [*([period_before(named[0])] if is_compared else []), *named][-MOST_PERIODS:]
+        return
+    part = part_of(question)
+    known = {max(fact.years) for fact in facts if fact.years and max(fact.years)[5:] == part}
+    for year in sorted(known, reverse=True)[:MOST_PERIODS]:
+        if asks_for_change(question):
+            yield [period_before(year), year]
+        yield [year]
 
 
 def _words_of_section(fact: TableFigure, words: frozenset[str]) -> int:

@@ -11,65 +11,39 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from itertools import groupby, pairwise
 
-from core.text.analysis import terms
 from core.text.figures import places_of, write_figure
-from core.text.tables import header_of
 from search.citations.formulas import Expression, NotAFormula
 from search.contexts import Context
-from search.generation.extractive.calculations import asks_for_change, calculation_of
-from search.generation.extractive.computing import ABOUT_NOTHING, operand_of
+from search.generation.extractive.computing import operand_of
 from search.generation.extractive.figures import (
     TableFigure,
-    only_sure,
+    periods_to_try,
     rows_behind,
+    sure_figure,
     table_figures,
     without_changes,
 )
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
 from search.generation.extractive.lines import LINES, NAMES, UNSIGNED, is_of_a_part, is_statement, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
+from search.generation.extractive.parts_of_lines import part_of_line
 from search.generation.extractive.periods import (
     is_of,
     is_of_months,
-    part_of,
-    period_before,
-    periods_in,
     reading_of,
     words_of,
 )
+from search.generation.extractive.subjects import is_about, is_narrowed
 from search.generation.extractive.wording import escape_markdown
 from search.generation.extractive.yes_no import answer_by_change, compares_earlier, with_answer
-from search.question_language import language_of
 
-MOST_PERIODS = 3
 _IMPROVES = re.compile(r"\b(?:improv|better|verbesser|besser|amélior|meilleur|mejor)", re.IGNORECASE)
-_FIRST_SENTENCE = re.compile(
-    r".*?(?:\Z|\?|,? (?:and|und|et|y) (?:what|how|why|who|where|was|wie|warum|quel|qué)\b)"
-)
-_WORD_BEFORE = re.compile(r"(?<![\w'’])([^\W\d_]++)\s++\Z")
-"""The last word, but no owner: “Best Buy’s”."""
-_OWNER = re.compile(r"(?<!\A)(?<![\w'’])([A-ZÀ-ÖØ-Þ][\w&.-]{1,40}(?:\s[A-ZÀ-ÖØ-Þ&][\w&.-]{0,40}){0,3})['’]")
-"""The proper name before an apostrophe."""
-_NARROWING = frozenset(("comparable", "organic", "adjusted", "deferred", "unearned"))
-"""What makes another figure of a line, whatever the table is called."""
 _ONES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_TALK = frozenset(
-    terms(
-        "improve improving improved profile trend company compare between end ended three month months time"
-        " date calculate consolidated reveal state report record disclose detail show give present note"
-        " mention spend allocate invest high low level ratio margin measure times days percent percentage"
-        " amount higher lower larger smaller greater begin start finish close"
-        " january february march april may june july august september october november december"
-        " much many large big cuáles cuál fueron fue quels quelle était étaient"
-        " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant",
-        "en",
-    )
-)
 
 Operands = Mapping[str, TableFigure]
 """A figure for each line of a formula, by the key of the line."""
@@ -94,12 +68,12 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         of_one = sorted(beside, key=lambda context: context.rank)
         facts = without_changes(table_figures(of_one, reading_of(question)))
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
-        is_narrowed = _is_narrowed(question, cue, of_one[0])
+        is_other = is_narrowed(question, cue, of_one[0])
         asked = question.replace(cue[0], " ")
-        part = _part_of_line(measure, cue, question, facts) if is_narrowed else []
+        part = part_of_line(measure, cue, question, facts) if is_other else []
         if part and is_about(asked, of_one, part[0].name):
             return list(rows_behind(part))
-        if is_stated or is_narrowed or not is_about(asked, of_one):
+        if is_stated or is_other or not is_about(asked, of_one):
             continue
         if found := _worked_out(measure, question, _of_whole(question, facts)):
             return _formulas_and_rows(measure, found, question)
@@ -113,26 +87,6 @@ def _of_whole(question: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
     return [fact for fact in facts if not is_of_a_part(fact.context.headings)]
 
 
-def of_owner(question: str, contexts: Sequence[Context]) -> list[Context]:
-    """Return the contexts that may be about the one whose figure is asked for: all, if no owner is named.
-
-    “Microsoft's revenue” is not in another company's report, unless the passage itself speaks of Microsoft.
-    """
-    owner = _OWNER.search(question)
-    if owner is None or not (measure_of(question) or calculation_of(question)):
-        return list(contexts)
-    words, asked = owner[1].casefold().split(), language_of(question)
-    # In another language the owner may have another name.
-    return [
-        context for context in contexts if context.language not in (None, asked) or _speaks_of(words, context)
-    ]
-
-
-def _speaks_of(words: Sequence[str], context: Context) -> bool:
-    said = " ".join([context.document_name, context.opening, *context.headings, context.text]).casefold()
-    return all(word in said for word in words) or "".join(words) in said
-
-
 def _document_key(context: Context) -> str:
     return str(getattr(context, "document_id", context.document_name))
 
@@ -141,86 +95,6 @@ def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
     """Tell whether a report has a row that is called like the measure and holds no mere amount."""
     stated = plain_name(name)
     return any(plain_name(fact.name) == stated and fact.figure.value < 1000 for fact in facts)
-
-
-def _is_narrowed(question: str, cue: re.Match[str], context: Context) -> bool:
-    """Tell whether the word before a line makes another of it: “deferred revenue” is no revenue."""
-    before = _WORD_BEFORE.search(question[: cue.start()])
-    if before is None or not terms(before[1], language_of(question)):
-        return False
-    if before[1].casefold() in _NARROWING:
-        return True
-    name = "".join(terms(context.document_name, context.language))
-    known = {*ABOUT_NOTHING, *_TALK}
-    return not all(term in known or term in name for term in terms(before[1], context.language))
-
-
-def holds_part_of_line(question: str, table: Context) -> bool:
-    """Tell whether a table has the row of which a question names the line: “data center revenue”."""
-    named = measure_of(question)
-    return named is not None and bool(_parts_of_line(*named, question, list(table_figures([table]))))
-
-
-def _part_of_line(
-    measure: Measure, cue: re.Match[str], question: str, facts: Sequence[TableFigure]
-) -> list[TableFigure]:
-    """Return the figures of the part of a line that the question names; nothing if any year is not sure."""
-    named, words = _parts_of_line(measure, cue, question, facts), words_of(question)
-    for years in _years(question, named):
-        found = [_sure([fact for fact in named if is_of(year, fact.years)], words) for year in years]
-        if found and all(found):
-            return [fact for fact in found if fact is not None]
-    return []
-
-
-def _parts_of_line(
-    measure: Measure, cue: re.Match[str], question: str, facts: Sequence[TableFigure]
-) -> list[TableFigure]:
-    """Return the figures of the row that the words before a line name, in a table or section of that line.
-
-    “Data center revenue” is the row “Data center” below “Revenue”.
-    """
-    if not measure.is_line:
-        return []
-    (key,) = lines_of(measure.ways[0])
-    before, languages = question[: cue.start()], {fact.context.language for fact in facts}
-    said = {language: tuple(terms(before, language)) for language in languages}
-    named = [
-        fact
-        for fact in facts
-        if fact.measure
-        and said[fact.context.language][-len(fact.measure) :] == fact.measure
-        and any(_is_called(key, name) for name in (fact.row.section, *fact.context.headings[-1:]))
-    ]
-    longest = max((len(fact.measure) for fact in named), default=0)
-    return [fact for fact in named if len(fact.measure) == longest]
-
-
-def _is_called(key: str, name: str) -> bool:
-    return any(each.fullmatch(plain_name(name)) for each in NAMES[key])
-
-
-def is_about(question: str, contexts: Sequence[Context], also: str = "") -> bool:
-    """Tell whether all that a question says, without the measure, is said of the document or in `also`.
-
-    Of another company nothing is told.
-    """
-    first = _FIRST_SENTENCE.match(question)
-    asked, language = language_of(question), contexts[0].language
-    about = [contexts[0].document_name, also]
-    about.append(contexts[0].opening)
-    for context in contexts:
-        about += [*context.headings, header_of(context.text)]
-    known = {*terms(" ".join(about), language), *ABOUT_NOTHING, *_TALK}
-    said = [word for word in re.findall(r"\w+", first[0] if first else question) if terms(word, asked)]
-    joined = {*terms(" ".join(map("".join, pairwise(said))), language)} & known
-    return all(
-        known.issuperset(terms(word, language))
-        or any(map(str.isdigit, word))
-        or asks_for_change(word)
-        or any(term in whole for term in terms(word, language) for whole in joined)
-        for word in said
-    )
 
 
 # --- Operands ----------------------------------------------------------------------------------------------
@@ -236,7 +110,7 @@ def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -
     # What other tables call so may be of a part of the company, or of another one.
     for lines in (of_statements, by_line):
         for way in measure.ways:
-            years = _years(question, [fact for key in lines_of(way) for fact in lines[key]])
+            years = periods_to_try(question, [fact for key in lines_of(way) for fact in lines[key]])
             for some in years:
                 found = [_of_year(measure, way, year, lines, words) for year in some]
                 if found and all(found):
@@ -287,21 +161,6 @@ def _in_ones(fact: TableFigure) -> Decimal:
     return abs(fact.figure.value) * next((ones for word, ones in _ONES.items() if word in unit), 1)
 
 
-def _years(question: str, facts: Sequence[TableFigure]) -> Iterator[list[str]]:
-    """Yield the years to try: those of a question, with the one before for a change; or the last ones."""
-    named = periods_in(question)
-    if named:
-        is_compared = len(named) == 1 and asks_for_change(question)
-        yield [*([period_before(named[0])] if is_compared else []), *named][-MOST_PERIODS:]
-        return
-    part = part_of(question)
-    known = {max(fact.years) for fact in facts if fact.years and max(fact.years)[5:] == part}
-    for year in sorted(known, reverse=True)[:MOST_PERIODS]:
-        if asks_for_change(question):
-            yield [period_before(year), year]
-        yield [year]
-
-
 def _of_year(
     measure: Measure,
     way: str,
@@ -310,7 +169,7 @@ def _of_year(
     words: frozenset[str],
 ) -> WorkedOut | None:
     of_year = {key: [fact for fact in by_line[key] if is_of(year, fact.years)] for key in lines_of(way)}
-    of_any = {key: _sure(facts, words) for key, facts in of_year.items()}
+    of_any = {key: sure_figure(facts, words) for key, facts in of_year.items()}
     operands = _of_one_statement(of_year, words) or _known(of_any)
     if operands is None:
         return None
@@ -327,7 +186,7 @@ def _of_one_statement(of_year: Mapping[str, Sequence[TableFigure]], words: froze
     first, *_ = of_year.values()
     for place in dict.fromkeys(fact.context.headings for fact in first):
         beside = {key: [fact for fact in of_year[key] if fact.context.headings == place] for key in of_year}
-        found = _known({key: _sure(beside[key], words) for key in beside})
+        found = _known({key: sure_figure(beside[key], words) for key in beside})
         if found is not None:
             return found
     return None
@@ -337,14 +196,6 @@ def _known(found: Mapping[str, TableFigure | None]) -> Operands | None:
     """Return the figures, None if one of them is not known."""
     known = {key: fact for key, fact in found.items() if fact is not None}
     return known if len(known) == len(found) else None
-
-
-def _sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
-    """Return the figure of the first table that has it in one column."""
-    for _, beside in groupby(facts, lambda fact: fact.context.rank):
-        if (found := only_sure(list(beside), words)) is not None:
-            return found
-    return None
 
 
 # --- Telling -----------------------------------------------------------------------------------------------

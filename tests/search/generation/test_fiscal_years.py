@@ -10,8 +10,8 @@ import pytest
 from core.text.fiscal import FiscalCalendar
 from search.contexts import Context
 from search.generation.extractive import figured_out
-from search.generation.extractive.measuring import of_owner
 from search.generation.extractive.statements import statements
+from search.generation.extractive.subjects import of_owner
 from tests.search.contexts import context, table_context
 
 BEAUTY = FiscalCalendar(1, 29, is_called_before=True)

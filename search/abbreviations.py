@@ -35,7 +35,6 @@ _CUES = [
 
 
 def written_out(question: str) -> str:
-    """Return a question with what its abbreviations stand for behind it, unless it says so itself."""
+    """Return what the abbreviations of a question stand for, unless it says so itself."""
     said = question.casefold()
-    added = [words for cue, words in _CUES if cue.search(question) and words.casefold() not in said]
-    return f"{question} ({', '.join(added)})" if added else question
+    return ", ".join(words for cue, words in _CUES if cue.search(question) and words.casefold() not in said)

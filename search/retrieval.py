@@ -169,10 +169,11 @@ def rank(
     clock = StageTimer()
     space = active_space()
     scope = IndexScope(principal, question.workspace_ids, _documents(principal, question))
-    text = written_out(question.text)
+    also = written_out(question.text)
+    text = f"{question.text} ({also})" if also else question.text
     embedding = _Embedding(space, text)
     embed = embedding if settings.vector else None
-    query = IndexQuery(text, space, settings.candidates, embed, bool(settings.words))
+    query = IndexQuery(question.text, space, settings.candidates, embed, bool(settings.words), also)
     found = read(lambda: active_engine().candidates(scope, query, clock.mark))
     candidates = _fuse(found, space, settings)
     chosen = reranker(settings.reranker) if settings.rerank else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -63,6 +63,8 @@ class QueryWord:
     """Their similarity, 0 to 1."""
     occurs: bool = True
     """Whether any chunk that was searched has one of the terms in `idf`."""
+    is_added: bool = False
+    """Whether it stands for other words of the question, which need not occur beside it."""
 
     @property
     def weight(self) -> float:
@@ -96,10 +98,11 @@ class WordScores:
     def coverage(self, rows: Rows) -> NDArray[np.float64]:
         """Return the share, 0 to 1, of the question's weight that each of these rows covers."""
         covered = np.zeros(len(rows))
-        for word in self.words:
+        asked = [word for word in self.words if not word.is_added]
+        for word in asked:
             held = [self._posted[term].holds(len(self.scores))[rows] for term in word.idf]
             covered += word.weight * np.any(held, axis=0)
-        whole = sum(word.weight for word in self.words)
+        whole = sum(word.weight for word in asked)
         return covered / whole if whole else covered
 
 
@@ -116,18 +119,25 @@ class KnownTerms(Protocol):
         """Return the term that shares most trigrams with `term`, and its similarity: `least` to 1."""
 
 
-def read_words(lexicon: KnownTerms, question: Sequence[Expansions]) -> list[QueryWord]:
-    """Weigh the words of a question; a word that does not occur is read as a similar one."""
+def read_words(
+    lexicon: KnownTerms, question: Sequence[Expansions], also: Sequence[Expansions] = ()
+) -> list[QueryWord]:
+    """Weigh the words of a question; a word that does not occur is read as a similar one.
+
+    Words that stand for others count `also`, if they occur.
+    """
     known = [_known_word(lexicon, expansions) for expansions in question]
     # Most words do not occur: a question in another language, whose words are not misspelt.
     other = _unknown_word if known.count(None) > max(MOST_MISSPELT, len(known) / 2) else _similar_word
-    return [word or other(lexicon, expansions) for word, expansions in zip(known, question, strict=True)]
+    words = [word or other(lexicon, expansions) for word, expansions in zip(known, question, strict=True)]
+    added = (_known_word(lexicon, each) for each in also if each not in question)
+    return [*words, *(replace(word, is_added=True) for word in added if word is not None)]
 
 
-def score_words(view: View, question: Sequence[Expansions]) -> WordScores:
-    """Score all rows for the words of a question; a word that does not occur is read as a similar one."""
-    posted = _posted_rows(view, {term for expansions in question for term in expansions})
-    words = read_words(_ViewLexicon(view, posted), question)
+def score_words(view: View, question: Sequence[Expansions], also: Sequence[Expansions] = ()) -> WordScores:
+    """Score all rows for the words of a question, as `read_words` reads them."""
+    posted = _posted_rows(view, {term for expansions in (*question, *also) for term in expansions})
+    words = read_words(_ViewLexicon(view, posted), question, also)
     mean = _mean_length(view)
     scores = np.zeros(view.size, np.float32)
     for word in words:

@@ -108,11 +108,14 @@ def find(
     count: int = 100,
     by_meaning: bool = True,
     by_words: bool = True,
+    also: str = "",
     **scope: Any,
 ) -> Candidates:
     """Search after all noted changes have been made."""
     changes.apply_all()
-    return find_now(used, principal, text, count=count, by_meaning=by_meaning, by_words=by_words, **scope)
+    return find_now(
+        used, principal, text, count=count, by_meaning=by_meaning, by_words=by_words, also=also, **scope
+    )
 
 
 def find_now(
@@ -123,11 +126,12 @@ def find_now(
     count: int = 100,
     by_meaning: bool = True,
     by_words: bool = True,
+    also: str = "",
     **scope: Any,
 ) -> Candidates:
     """Search as things are."""
     embed = (lambda: embedding_model().embed_query(text)) if by_meaning else None
-    query = IndexQuery(text, active_space(), count, embed, by_words)
+    query = IndexQuery(text, active_space(), count, embed, by_words, also)
     return used.candidates(IndexScope(principal, **scope), query, lambda stage: None)
 
 
@@ -150,10 +154,11 @@ class TestFinding:
         for text in TEXTS:
             indexed_document(cast.team, text)
         alice, question = principal_of_user(cast.alice), "What was built in the town by the keeper?"
-        found = find(engine("milvus"), alice, question)
+        also = "fishermen unheard"
+        found = find(engine("milvus"), alice, question, also=also)
         for document in Document.unscoped.all():
             engine("segments").write(document.pk)
-        expected = find(engine("segments"), alice, question)
+        expected = find(engine("segments"), alice, question, also=also)
         assert set(found.ids) == set(expected.ids)
         order = [found.places[id] for id in expected.ids]
         assert found.words[order] == pytest.approx(expected.words, rel=1e-4)
@@ -168,6 +173,17 @@ class TestFinding:
         found = find(used, principal_of_user(cast.alice), "keeper", by_meaning=False)
         assert documents_of(found) == {documents[0].pk, documents[4].pk}
         assert np.isnan(found.similarity).all()
+
+    def test_words_that_stand_for_others_count_where_they_occur(self, used: IndexEngine, cast: Cast) -> None:
+        documents = [indexed_document(cast.team, text) for text in TEXTS]
+        alice = principal_of_user(cast.alice)
+        alone = find(used, alice, "keeper", by_meaning=False)
+        found = find(used, alice, "keeper", by_meaning=False, also="lighthouse unheard keeper")
+        place = found.places[Chunk.unscoped.get(document=documents[0]).pk]
+        assert documents_of(alone) <= documents_of(found)
+        assert found.words[place] > alone.words.max()
+        assert found.coverage[place] == pytest.approx(1.0)
+        assert [word.is_added for word in found.query_words] == [False, True]
 
     def test_meaning_alone_finds_without_words(self, used: IndexEngine, cast: Cast) -> None:
         [indexed_document(cast.team, text) for text in TEXTS]

@@ -44,6 +44,8 @@ class IndexQuery:
     count: int
     embed: Callable[[], Vectors | None] | None
     by_words: bool = True
+    also: str = ""
+    """Words that stand for others of the text, and count where they occur."""
 
 
 @dataclass(frozen=True)

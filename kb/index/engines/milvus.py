@@ -156,9 +156,11 @@ class _Search:
         """Weigh the words of the question by the counts of these scopes."""
         if not self.query.by_words:
             return []
-        question = question_words(self.query.text, self._languages)
-        self.lexicon.load(term for expansions in question for term in expansions)
-        return read_words(self.lexicon, question)
+        question, also = (
+            question_words(text, self._languages) for text in (self.query.text, self.query.also)
+        )
+        self.lexicon.load(term for expansions in (*question, *also) for term in expansions)
+        return read_words(self.lexicon, question, also)
 
     def by_words(self, words: Sequence[QueryWord]) -> dict[UUID, _Place]:
         """Return the best chunks by words."""
@@ -241,7 +243,7 @@ class _Search:
     def _word_scores(self, ids: Sequence[UUID], words: Sequence[QueryWord]) -> tuple[Numbers, Numbers]:
         scores, covered = np.zeros(len(ids)), np.zeros(len(ids))
         stored = self.collection.read(ids) if words else {}
-        whole = sum(word.weight for word in words)
+        whole = sum(word.weight for word in words if not word.is_added)
         for place, id in enumerate(ids):
             if id not in stored:
                 continue
@@ -253,7 +255,7 @@ class _Search:
                 scores[place] += sum(
                     word.similarity * word.idf[term] * count / (count + norm) for term, count in often.items()
                 )
-                covered[place] += word.weight if often else 0.0
+                covered[place] += word.weight if often and not word.is_added else 0.0
         return scores, covered / whole if whole else covered
 
     @property

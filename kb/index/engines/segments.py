@@ -55,7 +55,11 @@ class SegmentsEngine(IndexEngine):
         view = narrow_to_phrases(scope.principal, view, query.text)
         mark("scope")
         near = _search_threads.submit(partial(_near, view, query.space, query.embed)) if query.embed else None
-        words = score_words(view, question_words(query.text, view.languages) if query.by_words else [])
+        asked, also = (
+            question_words(text, view.languages) if query.by_words else []
+            for text in (query.text, query.also)
+        )
+        words = score_words(view, asked, also)
         mark("words")
         found = _candidates(view, query, words, near.result() if near else _Meaning())
         mark("vector")

@@ -77,7 +77,7 @@ def computed(question: str, contexts: Sequence[Context]) -> list[str]:
 def operand_of(fact: TableFigure) -> Operand:
     """Return a figure as formulas take it: a cost in parentheses is no negative cost."""
     figure = replace(fact.figure, value=abs(fact.figure.value)) if is_unsigned(fact.name) else fact.figure
-    return Operand(fact.name, max(fact.years, default=""), figure, fact.row.unit, fact.context.language)
+    return Operand(fact.name, fact.period, figure, fact.row.unit, fact.context.language)
 
 
 # --- Operands ----------------------------------------------------------------------------------------------

@@ -50,6 +50,13 @@ class TableFigure:
     said: frozenset[str]
     """The words of its column."""
 
+    @property
+    def period(self) -> str:
+        """Its period in the table's own words, which can be quoted: its year, or the name of its column."""
+        period = max(self.years, default="")
+        is_there = not period or period in f"{self.cell.column} {self.row.name}"
+        return period if is_there else self.cell.column
+
 
 def table_figures(
     contexts: Sequence[Context], reading: PeriodReading = PeriodReading.YEARS

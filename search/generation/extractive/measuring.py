@@ -238,7 +238,8 @@ def _written_out(found: WorkedOut) -> str:
 def _formula(measure: Measure, found: WorkedOut, exact: Decimal) -> str:
     names = {key: fact.name for key, fact in found.operands.items()}
     text, facts = _written_out(found), list(found.operands.values())
-    label = escape_markdown(f"{found.way.format(**names)}, {found.year}")
+    periods = dict.fromkeys(fact.period for fact in facts)
+    label = escape_markdown(", ".join([found.way.format(**names), *periods]))
     markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in facts))
     return f"- **{label}: {text} = {_result(measure, exact, facts)}** {markers}\n"
 

@@ -69,7 +69,7 @@ def no_model(texts: Sequence[str]) -> Vectors:
         ("What is the operating margin for FY2022?",
          "Operating income ÷ Net sales, 2022: 96 ÷ 640 = 15.0 %"),
         ("What is the working capital at June 30, 2023?",
-         "Total current assets − Total current liabilities, 2023-06-30: 300 − 250 = 50 (in millions)"),
+         "Total current assets − Total current liabilities, June 30, 2023: 300 − 250 = 50 (in millions)"),
         ("What was the current ratio?",
          "Total current assets ÷ Total current liabilities, 2023: 300 ÷ 250 = 1.20"),
         ("What is the debt-to-equity ratio in 2023?",

@@ -36,7 +36,24 @@ class Rect:
 def drawn(page: Page, selector: str) -> list[Rect]:
     """Return where elements are on the screen, all at the same moment."""
     boxes = page.locator(selector).evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
-    return [Rect(box["left"], box["top"], box["right"], box["bottom"]) for box in boxes]
+    return list(map(_rect, boxes))
+
+
+def _drawn_whole(page: Page, selector: str) -> list[Rect]:
+    """Wait until all elements have a size, and return where they are at that moment."""
+    found = page.wait_for_function(
+        """selector => {
+            const all = [...document.querySelectorAll(selector)];
+            const boxes = all.map(one => one.getBoundingClientRect().toJSON());
+            return boxes.length > 1 && boxes.every(box => box.width) && boxes;
+        }""",
+        arg=selector,
+    )
+    return list(map(_rect, found.json_value()))
+
+
+def _rect(box: dict[str, float]) -> Rect:
+    return Rect(box["left"], box["top"], box["right"], box["bottom"])
 
 
 def words_on_screen(image: Rect, pdf: Path, number: int, words: str) -> list[Rect]:
@@ -59,12 +76,10 @@ def words_on_screen(image: Rect, pdf: Path, number: int, words: str) -> list[Rec
 def assert_marked(page: Page, pdf: Path, number: int, words: str) -> None:
     """Assert that the strong marks lie on `words`, and on little else.
 
-    A page that is being drawn anew, whose marks have no size yet, is waited for.
+    A page that is being drawn anew, whose marks have no size yet, is waited for: they are measured at the
+    moment that all have one.
     """
-    page.wait_for_function(
-        "[...document.querySelectorAll('[data-place=quote]')].every(one => one.getBoundingClientRect().width)"
-    )
-    image, *boxes = drawn(page, f"[data-drawn='{number}'], [data-place=quote]")
+    image, *boxes = _drawn_whole(page, f"[data-drawn='{number}'], [data-place=quote]")
     marks = [Rect(box.x1 - RIM, box.y1 - RIM, box.x2 + RIM, box.y2 + RIM) for box in boxes]
     expected = words_on_screen(image, pdf, number, words)
     assert expected, f"PyMuPDF does not find “{words}” on page {number}"

@@ -68,7 +68,7 @@ def find(
     named = documents_named(question.text, names)
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
-        ranking = rank(principal, question, limit=limit, settings=settings, payment=payment)
+        ranking = rank(principal, question, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     results, is_certain = with_companions(principal, question, ranking.results, limit, settings, payment)
     return Found(replace(ranking, results=results), is_certain)
 

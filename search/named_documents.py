@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-_ORDINALS = (
+ORDINALS = (
     r"first|1st|erste[sn]?|1\.|premier|primer",
     r"second|2nd|zweite[sn]?|2\.|deuxième|segundo",
     r"third|3rd|dritte[sn]?|3\.|troisième|tercer",
     r"fourth|4th|vierte[sn]?|4\.|quatrième|cuarto",
 )
 _QUARTER = re.compile(
-    "|".join(rf"(?<!\w)({names})\s(?:fiscal\s)?(?:quarter|quartals?|trimestre)" for names in _ORDINALS)
+    "|".join(rf"(?<!\w)({names})\s(?:fiscal\s)?(?:quarter|quartals?|trimestre)" for names in ORDINALS)
     + r"|(?<![a-z])q\s?([1-4])(?!\d)|(?<!\d)([1-4])\s?q(?![a-z])",
     re.IGNORECASE,
 )
@@ -224,4 +224,4 @@ def _year(text: str) -> int:
 def _number(quarter: re.Match[str]) -> int:
     """Return which quarter a match of `_QUARTER` is."""
     ordinal = next(place for place, found in enumerate(quarter.groups(), start=1) if found is not None)
-    return ordinal if ordinal <= len(_ORDINALS) else int(quarter[ordinal])
+    return ordinal if ordinal <= len(ORDINALS) else int(quarter[ordinal])

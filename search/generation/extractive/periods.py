@@ -17,6 +17,7 @@ from datetime import date, timedelta
 from enum import Enum
 
 from core.text.fiscal import CALENDAR_YEARS, DATE, FiscalCalendar, days_in
+from search.named_documents import ORDINALS
 
 
 class PeriodReading(Enum):
@@ -39,10 +40,10 @@ _CALLED = re.compile(
 )
 _QUARTERS = r"\s(?:fiscal\s)?(?:quarters?|quartals?|trimestres?)"
 _PARTS = {
-    "Q1": rf"(?:first|1st|erste[sn]?|1\.|premier|primer){_QUARTERS}|q ?1|1 ?q",
-    "Q2": rf"(?:second|2nd|zweite[sn]?|2\.|deuxième|segundo){_QUARTERS}|q ?2|2 ?q",
-    "Q3": rf"(?:third|3rd|dritte[sn]?|3\.|troisième|tercer){_QUARTERS}|q ?3|3 ?q",
-    "Q4": rf"(?:fourth|4th|vierte[sn]?|4\.|quatrième|cuarto){_QUARTERS}|q ?4|4 ?q",
+    **{
+        f"Q{number}": rf"(?:{names}){_QUARTERS}|q ?{number}|{number} ?q"
+        for number, names in enumerate(ORDINALS, start=1)
+    },
     "H1": r"(?:first[ -])?(?:half|six[ -]months?|26 weeks)|erste[ns]? (?:halbjahr|hälfte)"
     r"|premier semestre|primer semestre|h1",
     "M9": r"(?:first[ -])?nine[ -]months?|first three quarters|39 weeks|neun monate|neuf (?:premiers )?mois"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 from core.locations import LocatedText, OnPage, Page, PageLine, WordRun
@@ -14,7 +13,8 @@ from extract.base import Element, Kind
 from extract.pdf.lines import PdfLine
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.raised_marks import join_raised_marks
-from extract.pdf.rules import horizontal_rules
+from extract.pdf.ruled_tables import with_ruled_tables
+from extract.pdf.rules import DrawnLines, drawn_lines
 from extract.pdf.tables import Table, with_tables
 from extract.pdf.visible_lines import read_lines
 from extract.tables import table_element
@@ -69,7 +69,7 @@ def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
     text = read_lines(page, shown)
     elements: list[Element] = []
     line_number = 0
-    for block in with_tables(join_raised_marks(text.blocks), cache(lambda: horizontal_rules(page))):
+    for block in _blocks(text.blocks, drawn_lines(page)):
         if isinstance(block, Table):
             elements.append(_table_element(block, shown, line_number))
             line_number += sum(len(cell) for row in block.grid for cell in row)
@@ -82,6 +82,19 @@ def page_elements(page: pymupdf.Page) -> tuple[list[Element], list[Element]]:
         elements.append(Element(Kind.PAGE_HEADER, LocatedText.of_words(stamp)))
     hidden = [Element(Kind.HIDDEN, LocatedText(" ".join(text.hidden)))] if text.hidden else []
     return elements, hidden
+
+
+def _blocks(blocks: list[list[PdfLine]], drawn: DrawnLines) -> Iterator[list[PdfLine] | Table]:
+    """Yield the blocks of a page, with tables in place of their lines: those in a grid, then the others."""
+    others: list[list[PdfLine]] = []
+    for part in with_ruled_tables(join_raised_marks(blocks), drawn):
+        if isinstance(part, Table):
+            yield from with_tables(others, drawn.rules)
+            yield part
+            others = []
+        else:
+            others.append(part)
+    yield from with_tables(others, drawn.rules)
 
 
 def _paragraphs(block: list[PdfLine]) -> Iterator[list[PdfLine]]:

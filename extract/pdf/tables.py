@@ -9,7 +9,7 @@ show which columns it spans.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -34,7 +34,7 @@ ROWS_ABOVE = 60
 MOST_RULES = 500
 DATE = re.compile(r"(19|20)\d\d|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 
-Rules = Callable[[], Sequence[Rule]]
+Rules = Sequence[Rule]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,10 @@ class Table:
     grid: list[list[list[PdfLine]]]
 
 
-def no_rules() -> Sequence[Rule]:
-    """Return the lines drawn on a page of which nothing but the words is known."""
-    return ()
-
-
-def with_tables(
-    blocks: Sequence[Sequence[PdfLine]], rules: Rules = no_rules
-) -> Iterator[list[PdfLine] | Table]:
+def with_tables(blocks: Sequence[Sequence[PdfLine]], rules: Rules = ()) -> Iterator[list[PdfLine] | Table]:
     """Yield the blocks of a page in order, with tables in place of the lines that they consist of.
 
-    `rules` returns the lines drawn on the page; it is called only if there is a table.
+    `rules` are the horizontal lines drawn on the page.
     """
     rows = list(table_rows(blocks))
     kept: list[TableRow] = []
@@ -200,5 +193,5 @@ def _rules_in(head: Sequence[TableRow], run: Sequence[TableRow], rules: Rules) -
     top, bottom = min(row.box.y1 for row in head), max(row.box.y2 for row in run)
     if max(row.box.y1 for row in head) - top < head[0].size / 2:
         return []
-    inside = [rule for rule in rules() if top < rule.y < bottom + run[-1].size]
+    inside = [rule for rule in rules if top < rule.y < bottom + run[-1].size]
     return inside if len(inside) <= MOST_RULES else []

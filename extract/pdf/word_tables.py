@@ -6,7 +6,7 @@ of the content stream while each stands in one column, and put into rows by thei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -54,9 +54,7 @@ def may_name_columns(row: TableRow) -> bool:
     )
 
 
-def read_word_table(
-    rows: Sequence[TableRow], start: int, rules: Callable[[], Sequence[Rule]]
-) -> WordTable | None:
+def read_word_table(rows: Sequence[TableRow], start: int, rules: Sequence[Rule]) -> WordTable | None:
     """Return the table below the names in row `start`, if there is one."""
     head = rows[start]
     columns = [_Column(cell.box.x1, cell.box.x2) for cell in head.cells]
@@ -68,9 +66,9 @@ def read_word_table(
     ):
         return None
     is_bold = all(line.bold for cell in head.cells for line in cell.lines)
-    if not (is_bold and len(head.cells) >= FEWEST_UNRULED) and not _is_ruled(head, rules()):
+    if not (is_bold and len(head.cells) >= FEWEST_UNRULED) and not _is_ruled(head, rules):
         return None
-    lines = _rows_of(columns, rules())
+    lines = _rows_of(columns, rules)
     filled = sum(sum(map(bool, row)) > 1 for row in lines)
     if len(lines) < FEWEST_ROWS or filled < FILLED_SHARE * len(lines):
         return None

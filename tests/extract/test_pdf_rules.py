@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pymupdf
 
 from extract.base import Element, Kind, Limits, Request
 from extract.pdf.reader import extract
-from extract.pdf.rules import Rule, horizontal_rules
+from extract.pdf.rules import Rule, drawn_lines
 from tests.extract.truth import holds
 
 LIMITS = Limits(10)
 
 
-def rounded(rules: list[Rule]) -> list[tuple[int, int, int]]:
+def rounded(rules: Sequence[Rule]) -> list[tuple[int, int, int]]:
     return [(round(rule.y), round(rule.x1), round(rule.x2)) for rule in rules]
 
 
@@ -25,7 +26,7 @@ def test_lines_and_thin_rectangles_are_rules_and_their_pieces_are_one() -> None:
         page.draw_rect((120, 99.6, 200, 100.4), fill=(0, 0, 0), width=0)
         page.draw_rect((50, 120, 200, 140), fill=(0.8, 0.8, 0.8), width=0)  # the ground of a row
         page.draw_line((50, 20), (50, 180))
-        assert rounded(horizontal_rules(page)) == [(100, 50, 200)]
+        assert rounded(drawn_lines(page).rules) == [(100, 50, 200)]
 
 
 def test_rules_of_a_turned_page_are_those_that_are_seen() -> None:
@@ -33,7 +34,7 @@ def test_rules_of_a_turned_page_are_those_that_are_seen() -> None:
         page = pdf.new_page(width=300, height=200)
         page.draw_line((50, 20), (50, 180))
         page.set_rotation(90)
-        assert rounded(horizontal_rules(page)) == [(50, 20, 180)]
+        assert rounded(drawn_lines(page).rules) == [(50, 20, 180)]
 
 
 def test_a_drawn_table_has_the_heads_that_its_rules_show(tmp_path: Path) -> None:

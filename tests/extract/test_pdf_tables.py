@@ -39,7 +39,7 @@ def read(*blocks: list[PdfLine], rules: Sequence[Rule] = ()) -> list[Any]:
         [[" ".join(each.text for each in cell) for cell in cells] for cells in block.grid]
         if isinstance(block, Table)
         else " ".join(each.text for each in block)
-        for block in with_tables(blocks, lambda: rules)
+        for block in with_tables(blocks, rules)
     ]
 
 

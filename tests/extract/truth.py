@@ -1,8 +1,14 @@
-"""Location truth, computed from PyMuPDF alone: which characters stand inside a box of the displayed page."""
+"""Location truth, computed from PyMuPDF alone: which characters stand inside a box of the displayed page.
+
+PyMuPDF reports characters in the order in which a file draws them. Some files draw all raised marks of a
+page last, so the characters of one box may be read in that order or from left to right. Boxes have one order.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +40,24 @@ def text_inside(path: Path, boxes: list[PageBox]) -> str:
     )
 
 
-def text_clipped(path: Path, boxes: list[PageBox]) -> str:
-    """Return what PyMuPDF itself finds in the boxes, shrunk by `SHRUNK` across the direction of reading.
+def is_clipped_right(path: Path, located: LocatedText) -> bool:
+    """Whether what PyMuPDF itself finds in the boxes, shrunk by `SHRUNK` across the lines, is the text.
 
     Its clipping takes every character whose ink touches the rectangle: in tightly set text a whole box also
     touches the lines above and below. Underscores are left out, because their ink lies in what is taken off.
     """
-    return clippable("".join(_clipped(path, box) for box in boxes))
+    readings = (
+        [clippable(_clipped(path, box, sort=sort)) for sort in (False, True)] for box in located.boxes()
+    )
+    return _is_read_out(clippable(words_of(located)), readings)
 
 
 def clippable(text: str) -> str:
-    """Return text as `text_clipped` compares it: folded, and without underscores."""
+    """Return text as `is_clipped_right` compares it: folded, and without underscores."""
     return folded(text).replace("_", "")
 
 
-def _clipped(path: Path, box: PageBox) -> str:
+def _clipped(path: Path, box: PageBox, *, sort: bool) -> str:
     page = opened(path)[box.page.number - 1]
     x1, y1, x2, y2 = box.box
     if _runs_upwards(path, box):
@@ -57,7 +66,7 @@ def _clipped(path: Path, box: PageBox) -> str:
     else:
         margin = SHRUNK * (y2 - y1)
         heart = pymupdf.Rect(x1, y1 + margin, x2, y2 - margin)
-    return str(page.get_text("text", clip=heart * page.derotation_matrix, flags=FLAGS))
+    return str(page.get_text("text", clip=heart * page.derotation_matrix, flags=FLAGS, sort=sort))
 
 
 def _runs_upwards(path: Path, box: PageBox) -> bool:
@@ -86,8 +95,30 @@ def holds(path: Path, located: LocatedText) -> bool:
     return (
         bool(boxes)
         and all(is_inside_page(path, box) for box in boxes)
-        and folded(text_inside(path, boxes)) == folded(words_of(located))
+        and _is_read_out(folded(words_of(located)), (_readings(path, box) for box in boxes))
     )
+
+
+def _readings(path: Path, box: PageBox) -> list[str]:
+    """Return the characters in a box as they are drawn, and from left to right."""
+    inside = [
+        (x, character)
+        for x, y, character in characters(path, box.page.number)
+        if box.box.x1 <= x <= box.box.x2 and box.box.y1 <= y <= box.box.y2
+    ]
+    in_order = sorted(inside, key=itemgetter(0))
+    return [folded("".join(character for _, character in each)) for each in (inside, in_order)]
+
+
+def _is_read_out(words: str, readings: Iterable[Sequence[str]]) -> bool:
+    """Whether boxes, read one after the other and each in one of its orders, are exactly these words."""
+    at = 0
+    for orders in readings:
+        found = next((text for text in orders if words.startswith(text, at)), None)
+        if found is None:
+            return False
+        at += len(found)
+    return at == len(words)
 
 
 def words_of(located: LocatedText) -> str:

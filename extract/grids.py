@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from core.locations import LocatedText
+from core.text.tables import is_amount
 from extract.base import Element, Kind
 from extract.errors import FileTooLarge
+from extract.merged_cells import MergedCell, rows_of_head, spread, titles_of
 from extract.tables import table_element
 
 Cell = LocatedText
@@ -50,6 +54,38 @@ def counted(rows: Iterable[list[Cell]], counter: CellCounter) -> Iterator[list[C
     for row in rows:
         counter.count(len(row))
         yield row
+
+
+def lay_out(cells: Sequence[MergedCell[Cell]], heads: int = 1) -> tuple[list[Cell], list[list[Cell]]]:
+    """Return the titles of a table with merged cells, and its rows: the first of them is the head.
+
+    `heads` is how many of the first rows the file declares to be that. Rows without words are left out, and
+    so is what a cell spans beyond the cells of all rows.
+    """
+    words = {cell.row for cell in cells if cell.content.text}
+    filled = sorted(words)
+    rows, columns = len(filled), max((cell.column for cell in cells), default=-1) + 1
+    within = [
+        replace(
+            cell,
+            row=(row := bisect_left(filled, cell.row)),
+            rows=max(1, bisect_left(filled, cell.row + cell.rows) - row),
+            columns=min(cell.columns, columns - cell.column),
+        )
+        for cell in cells
+        if cell.row in words
+    ]
+    titles = titles_of(within, rows, columns)
+    first = sum(title.rows for title in titles)
+    below = [replace(cell, row=cell.row - first) for cell in within[len(titles) :]]
+    heads = rows_of_head(below, rows - first, columns, lambda cell: is_amount(cell.text), heads - first)
+    laid_out = spread(below, columns, heads, _joined, lambda cell: len(cell.text))
+    return [title.content for title in titles if title.content.text], laid_out
+
+
+def _joined(parts: Sequence[Cell]) -> Cell:
+    filled = [part for part in parts if part.text]
+    return filled[0] if len(filled) == 1 else LocatedText.join(filled, " ")
 
 
 def title_of(row: list[Cell]) -> Cell | None:

@@ -37,12 +37,12 @@ def header_of(table: str) -> str:
     first, _, rest = table[table_start(table) :].partition("\n")
     _, *names = first.strip("|").split("|")
     is_long = max(len(name.split()) for name in first.split("|")) > MOST_NAME_WORDS
-    if not RULE.match(rest) or is_long or any(map(_is_amount, names)):
+    if not RULE.match(rest) or is_long or any(map(is_amount, names)):
         return ""
     return first
 
 
-def _is_amount(name: str) -> bool:
+def is_amount(name: str) -> bool:
     """Return whether a cell holds an amount; a year may name a column, so it is none."""
     return bool(_AMOUNT.fullmatch(name)) and not _YEAR.fullmatch(name.strip())
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from lxml import etree
 
-from extract.grids import Cell
+from extract.grids import Cell, CellCounter, lay_out
+from extract.merged_cells import MergedCell
 from extract.places import fold_spaces, locate_text
 
 # A table whose cells hold one of these is used for layout.
@@ -29,25 +30,41 @@ def is_data_table(table: etree._Element) -> bool:
 
 
 def grid(table: etree._Element) -> Iterator[list[Cell]]:
-    """Yield the rows that have text; a merged cell fills its first position and leaves the others empty."""
+    """Yield the titles of a table, each as a row, and its rows; merged cells are at all of their places.
+
+    Raise `FileTooLarge` if the cells span too many places.
+    """
+    cells: list[MergedCell[Cell]] = []
+    counter = CellCounter()
     below: dict[int, int] = {}  # columns that a cell above extends into, and for how many more rows
-    for row in _rows(table):
-        line: list[Cell] = []
+    head = 0
+    for number, row in enumerate(_rows(table)):
+        head += head == number and _is_head(row)
+        column = 0
         for cell in row:
-            _fill(line, below)
-            start = len(line)
-            line += [locate_text(_text(cell)), *[EMPTY] * (_span(cell, "colspan") - 1)]
-            rows_more = _span(cell, "rowspan") - 1
-            below.update({column: rows_more for column in range(start, len(line)) if rows_more})
-        _fill(line, below)
-        if any(cell.text for cell in line):
-            yield line
+            column = _free(column, below)
+            down, across = _span(cell, "rowspan"), _span(cell, "colspan")
+            cells.append(MergedCell(locate_text(_text(cell)), number, column, down, across))
+            below.update(dict.fromkeys(range(column, column + across), down))
+            column += across
+        counter.count(column)
+        below = {covered: rows - 1 for covered, rows in below.items() if rows > 1}
+    titles, rows = lay_out(cells, head)
+    for title in titles:
+        yield [title, *[EMPTY] * (len(rows[0]) - 1)]
+    yield from rows
 
 
-def _fill(line: list[Cell], below: dict[int, int]) -> None:
-    while below.get(len(line)):
-        below[len(line)] -= 1
-        line.append(EMPTY)
+def _free(column: int, below: Mapping[int, int]) -> int:
+    """Return the first column from this one on that no cell above extends into."""
+    while column in below:
+        column += 1
+    return column
+
+
+def _is_head(row: Sequence[etree._Element]) -> bool:
+    """Whether the file says that a row heads the table."""
+    return bool(row[0].xpath("boolean(parent::tr/parent::thead)"))
 
 
 def _rows(table: etree._Element) -> Iterator[list[etree._Element]]:

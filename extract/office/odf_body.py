@@ -10,7 +10,8 @@ from lxml import etree
 from core.locations import InFile
 from extract.base import Element, Kind
 from extract.errors import FileTooLarge
-from extract.grids import MAX_CELLS, TOO_MANY_CELLS, Cell
+from extract.grids import MAX_CELLS, TOO_MANY_CELLS, lay_out
+from extract.merged_cells import MergedCell
 from extract.office.cells import CellKind, FilledCell, Range
 from extract.office.pictures import OfficePicture
 from extract.places import element, fold_spaces, locate_text
@@ -96,18 +97,21 @@ def text_of(node: etree._Element) -> str:
 
 
 def _table(node: etree._Element, place: InFile | None) -> Iterator[Element]:
-    """Yield a table, or its contents if it is only a frame."""
-    by_row: dict[int, dict[int, str]] = {}
-    for cell in filled_cells(node):
-        by_row.setdefault(cell.row, {})[cell.column] = cell.text
-    width = max((column for row in by_row.values() for column in row), default=0)
-    if width < 2 or len(by_row) < 2:
+    """Yield a table and its titles before it, or its contents if it is only a frame."""
+    filled = list(filled_cells(node))
+    width = max((cell.column for cell in filled), default=0)
+    if width < 2 or len({cell.row for cell in filled}) < 2:
         yield from blocks(node, place)
         return
-    grid: list[list[Cell]] = [
-        [locate_text(row.get(column, ""), place) for column in range(1, width + 1)] for row in by_row.values()
-    ]
-    yield table_element(grid)
+    spans = {area[:2]: area for area in merged_ranges(node)}
+    cells = []
+    for cell in filled:
+        top, left, bottom, right = spans.get((cell.row, cell.column), (cell.row, cell.column) * 2)
+        content = locate_text(cell.text, place)
+        cells.append(MergedCell(content, top - 1, left - 1, bottom - top + 1, right - left + 1))
+    titles, rows = lay_out(cells)
+    yield from (Element(Kind.CAPTION, title) for title in titles)
+    yield table_element(rows)
 
 
 def filled_cells(table: etree._Element) -> Iterator[FilledCell]:

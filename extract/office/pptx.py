@@ -16,8 +16,9 @@ from core.locations import InFile
 from extract.archives import open_archive
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
 from extract.errors import Corrupted, TooManyPages
-from extract.grids import Cell
+from extract.grids import lay_out
 from extract.kinds import KINDS
+from extract.merged_cells import MergedCell
 from extract.office.charts import chart_elements
 from extract.office.hidden import Size, take_hidden
 from extract.office.pictures import FEWEST_ALT_WORDS, OfficePicture, read_pictures
@@ -128,7 +129,7 @@ class _Slide:
         elif shape.has_text_frame:
             yield from self._paragraphs(shape.text_frame.paragraphs, _kind(shape))
         elif getattr(shape, "has_table", False):
-            yield from self._table([[_words(cell) for cell in row.cells] for row in shape.table.rows])
+            yield from self._table(shape.table)
         elif getattr(shape, "has_chart", False):
             # The part, not `shape.chart`: that refuses charts of unknown kinds.
             yield from chart_elements(parse_xml(shape.chart_part.blob), self.place)
@@ -140,10 +141,19 @@ class _Slide:
             if text := fold_spaces("".join(paragraph._p.itertext(f"{DRAWING}t"))):
                 yield element(kind, text, self.place)
 
-    def _table(self, rows: list[list[str]]) -> Iterator[Element]:
-        grid: list[list[Cell]] = [[locate_text(text, self.place) for text in row] for row in rows if any(row)]
-        if grid:
-            yield table_element(grid)
+    def _table(self, table: Any) -> Iterator[Element]:
+        cells = [
+            MergedCell(
+                locate_text(_words(cell), self.place), number, column, cell.span_height, cell.span_width
+            )
+            for number, row in enumerate(table.rows)
+            for column, cell in enumerate(row.cells)
+            if not cell.is_spanned
+        ]
+        if any(cell.content.text for cell in cells):
+            titles, rows = lay_out(cells)
+            yield from (Element(Kind.CAPTION, title) for title in titles)
+            yield table_element(rows)
 
     def _other(self, shape: Any) -> Iterator[Element]:
         """Yield the text of a diagram (SmartArt), or the alternative text of a picture."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from extract.base import Element, Kind
 from extract.cleaning import SYMBOLS
-from extract.grids import Cell
+from extract.grids import Cell, lay_out
+from extract.merged_cells import MergedCell
 from extract.office.styles import BODY_LEVEL, Styles, W, is_on, outline_level, value
 from extract.places import fold_spaces, locate_text
 from extract.tables import table_element
@@ -34,7 +35,6 @@ CONTAINERS = frozenset(
 )
 FAKE_HEADING_CHARS = 100
 MAX_COLUMNS = 200
-EMPTY = locate_text("")
 
 Grid = list[list[Cell]]
 
@@ -179,10 +179,11 @@ def _text_block(paragraph: _Paragraph, node: Any, styles: Styles) -> Block:
 
 
 def _table(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
-    """Yield a table, or its contents if it is only a frame of one cell or column."""
-    rows = list(_rows(node))
-    width = max((len(row) for row in rows), default=0)
-    if width > 1 and len(rows) > 1:
+    """Yield a table and its titles before it, or its contents if it is only a frame of one cell or column."""
+    cells, heads = _cells(node)
+    if any(cell.column for cell in cells) and any(cell.row for cell in cells):
+        titles, rows = lay_out(cells, heads)
+        yield from (Block(title.text, kind=Kind.CAPTION) for title in titles)
         yield Block(table=rows)
         return
     for cell in node.iter(f"{W}tc"):
@@ -190,19 +191,33 @@ def _table(node: Any, styles: Styles, notes: Notes) -> Iterator[Block]:
             yield from blocks(cell, styles, notes)
 
 
-def _rows(table: Any) -> Iterator[list[Cell]]:
-    for row in _children_within(table, "tr"):
-        line: list[Cell] = []
+def _cells(table: Any) -> tuple[list[MergedCell[Cell]], int]:
+    """Return the cells of a table, row by row, and how many rows are repeated as its head on each page."""
+    cells: list[MergedCell[Cell]] = []
+    at: dict[int, int] = {}  # the cell that each column of the last row belongs to
+    heads = 0
+    for number, row in enumerate(_children_within(table, "tr")):
+        heads += heads == number and row.find(f"{W}trPr/{W}tblHeader") is not None
+        column, here = 0, dict[int, int]()
         for cell in _children_within(row, "tc"):
             properties = cell.find(f"{W}tcPr")
             span = value(properties, "gridSpan") if properties is not None else None
             merge = properties.find(f"{W}vMerge") if properties is not None else None
             is_covered = merge is not None and merge.get(f"{W}val") != "restart"
-            text = "" if is_covered else " ".join(_Paragraph(each).text for each in cell.iter(f"{W}p"))
             columns = min(int(span), MAX_COLUMNS) if span and span.isdigit() else 1
-            line += [locate_text(fold_spaces(text)), *[EMPTY] * (columns - 1)]
-        if any(cell.text for cell in line):
-            yield line
+            if is_covered and column in at:
+                here[column] = at[column]
+                above = cells[at[column]]
+                cells[at[column]] = replace(above, rows=number - above.row + 1)
+            else:
+                here[column] = len(cells)
+                text = "" if is_covered else " ".join(_Paragraph(each).text for each in cell.iter(f"{W}p"))
+                cells.append(
+                    MergedCell(locate_text(fold_spaces(text)), number, column, columns=max(columns, 1))
+                )
+            column += columns
+        at = here
+    return cells, heads
 
 
 def _children_within(node: Any, name: str) -> Iterator[Any]:

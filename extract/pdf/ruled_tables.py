@@ -10,13 +10,13 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import mean
 
 from core.locations import Box
 from core.text.tables import MOST_ROW_WORDS
-from extract.merged_cells import MergedCell, rows_of_head, spread
+from extract.merged_cells import FEWEST_ROWS, MergedCell, rows_of_head, spread, titles_of
 from extract.pdf.lines import PdfLine
 from extract.pdf.rules import DrawnLines, Ground, Rule, Upright
 from extract.pdf.table_cells import TableCell, TableRow, piece_of, table_rows
@@ -34,7 +34,6 @@ MOST_CELLS = 5_000
 BEYOND, CROSSING_SHARE = 2.0, 0.02
 # Of the rows, so many have words in two cells, and fewer are running text.
 FILLED_SHARE, TEXT_SHARE = 0.5, 0.25
-FEWEST_ROWS = 2
 # So many cells side by side that have as many lines, at the same heights, are rows that no line parts.
 FEWEST_SIDE_BY_SIDE = 3
 WORDS_OF_VALUE = 2
@@ -295,21 +294,17 @@ class _RuledTable:
 
     def told(self) -> Iterator[Lines | Table]:
         """Yield the titles in the first rows, each a cell as wide as the table, and the table below them."""
-        titles = self._titles()
+        titles = titles_of(self.cells, self.grid.rows, self.grid.columns)
         yield from (title.content for title in titles if title.content)
         first = sum(title.rows for title in titles)
         cells = [replace(cell, row=cell.row - first) for cell in self.cells[len(titles) :]]
-        rows, columns = self.grid.rows - first, self.grid.columns
-        heads = rows_of_head(cells, rows, columns)
+        columns = self.grid.columns
+        heads = rows_of_head(cells, self.grid.rows - first, columns, _is_figure)
         if not self._is_head(cells, heads):
             heads = 0
-        head, *body = spread(cells, rows, columns, heads, _all_lines, _count_chars)
+        head, *body = spread(cells, columns, heads, _all_lines, _count_chars)
         widths = [right - left for left, right in pairwise(self.grid.xs)]
-        yield Table([head, *(part for row in body if any(row) for part in _rows_within(row, widths))])
-
-    def _titles(self) -> Areas:
-        titles = list(takewhile(lambda cell: cell.columns == self.grid.columns, self.cells))
-        return titles if sum(title.rows for title in titles) <= self.grid.rows - FEWEST_ROWS else []
+        yield Table([head, *(part for row in body for part in _rows_within(row, widths))])
 
     def is_table(self) -> bool:
         """Whether most rows have words in several cells, few are running text, and the first ones name it."""
@@ -344,10 +339,10 @@ class _RuledTable:
         next_rows = [cell for cell in body if cell.row < heads + NEXT_ROWS]
         if not {*map(self._ground, head)} & {*map(self._ground, next_rows)}:
             return True
-        if any(map(_is_figure, head)):
+        if any(_is_figure(cell.content) for cell in head):
             return False
         is_wide = self.grid.columns >= FEWEST_HEADED and not self.is_at_top
-        return is_wide or any(_is_figure(cell) for cell in body if cell.column > 0)
+        return is_wide or any(_is_figure(cell.content) for cell in body if cell.column > 0)
 
     def _ground(self, cell: MergedCell[Lines]) -> tuple[float, ...] | None:
         """Return the colour on which the words of a cell stand, None without one."""
@@ -398,7 +393,7 @@ def _rows_within(row: Sequence[Lines], widths: Sequence[float]) -> Iterator[list
     """
     levels = [_levels(lines) for lines in row]
     count = max(map(len, levels))
-    several = [(each, width) for each, width in zip(levels, widths, strict=True) if len(each) > 1]
+    several = [(each, width) for each, width in zip(levels, widths, strict=False) if len(each) > 1]
     has_figures = any(all(map(_is_value, lines)) for lines in row[1:] if len(lines) > 1)
     is_parted = (
         len(several) < (2 if has_figures else FEWEST_SIDE_BY_SIDE)
@@ -452,8 +447,8 @@ def _is_value(line: PdfLine) -> bool:
     return len(line.words) <= WORDS_OF_VALUE and any(map(str.isdigit, line.text))
 
 
-def _is_figure(cell: MergedCell[Lines]) -> bool:
-    return len(cell.content) == 1 and TableCell.of(cell.content[0]).is_figure
+def _is_figure(lines: Lines) -> bool:
+    return len(lines) == 1 and TableCell.of(lines[0]).is_figure
 
 
 def _has_letters(cell: MergedCell[Lines]) -> bool:

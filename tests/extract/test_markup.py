@@ -40,7 +40,7 @@ def test_a_page(tmp_path: Path) -> None:
         ("list_item", "bread"),
         ("list_item", "barley"),
         ("caption", "Oil"),
-        ("table", "| Year | Barrels |  |\n| --- | --- | --- |\n| 1871 | 4 | 5 |\n|  | 6 | 7 |"),
+        ("table", "| Year | Barrels | Barrels |\n| --- | --- | --- |\n| 1871 | 4 | 5 |\n| 1871 | 6 | 7 |"),
         ("paragraph", "light()\n  wait()"),
         ("picture", "The tower in a storm"),
         ("page_footer", "Imprint"),

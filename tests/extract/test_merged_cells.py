@@ -9,7 +9,7 @@ Cell = MergedCell[str]
 
 def grid(cells: list[Cell], rows: int, columns: int) -> list[list[str]]:
     """Return the cells in rows and columns, below the head that the first row needs."""
-    return spread(cells, rows, columns, rows_of_head(cells, rows, columns), " ".join, len)
+    return spread(cells, columns, rows_of_head(cells, rows, columns, str.isdigit), " ".join, len)
 
 
 def test_the_rows_of_a_head_are_one() -> None:
@@ -25,6 +25,12 @@ def test_the_rows_of_a_head_are_one() -> None:
     assert grid(cells, 3, 3) == [["Title", "Peak US", "Peak UK"], ["Song", "18", "79"]]
 
 
+def test_values_below_a_shared_name_are_no_head() -> None:
+    cells = [MergedCell("Year", 0, 0), MergedCell("Barrels", 0, 1, 1, 2)]
+    cells += [MergedCell(text, 1, column) for column, text in enumerate(("1871", "4", "5"))]
+    assert grid(cells, 2, 3) == [["Year", "Barrels", "Barrels"], ["1871", "4", "5"]]
+
+
 def test_a_name_beside_several_rows_is_that_of_each() -> None:
     cells = [
         MergedCell("Year", 0, 0),
@@ -38,7 +44,7 @@ def test_a_name_beside_several_rows_is_that_of_each() -> None:
 
 def test_the_name_of_a_section_stands_once() -> None:
     cells = [MergedCell("Item", 0, 0), MergedCell("Price", 0, 1), MergedCell("Paint", 1, 0, 1, 2)]
-    assert grid([*cells, MergedCell("Blue", 2, 0), MergedCell("3", 2, 1)], 3, 2)[1] == ["Paint", ""]
+    assert grid([*cells, MergedCell("Blue", 2, 0), MergedCell("3", 2, 1)], 3, 2)[1] == ["Paint"]
 
 
 def test_what_spans_columns_of_values_is_the_value_of_each() -> None:
@@ -55,4 +61,4 @@ def test_long_text_stands_once_however_much_it_spans() -> None:
 
 def test_a_head_that_would_take_the_whole_table_is_one_row() -> None:
     cells = [MergedCell("A", 0, 0, 3, 1), MergedCell("B", 0, 1), MergedCell("C", 1, 1), MergedCell("D", 2, 1)]
-    assert rows_of_head(cells, 3, 2) == 1
+    assert rows_of_head(cells, 3, 2, str.isdigit) == 1

@@ -67,7 +67,7 @@ def test_word(tmp_path: Path) -> None:
         ("heading", "Oil"),
         ("list_item", "whale oil"),
         ("caption", "Figure 1"),
-        ("table", "| Year | Oil |  |\n| --- | --- | --- |\n| 1871 | 4 | 5 |\n|  | 6 | 7 |"),
+        ("table", "| Year | Oil | Oil |\n| --- | --- | --- |\n| 1871 | 4 | 5 |\n| 1871 | 6 | 7 |"),
         ("page_footer", "Page 1"),
     ]
     assert found.headings() == [(1, "Gull Island"), (1, "The Tower"), (2, "Oil")]

@@ -1,4 +1,4 @@
-"""Tables in a grid of drawn lines: what the lines show is read, and lines that show nothing are left alone."""
+"""Tables in a grid of drawn lines: what the lines show is read; lines that show nothing are left alone."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ all of its rows are looked at.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from core.text.tables import cells_of, header_of, is_table
 from kb.chunk_size import shorten
 from kb.models import Chunk, Modality
 from search.contexts import ChunkContext, context_of_chunk
+from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.lines import (
@@ -30,7 +31,7 @@ from search.generation.extractive.lines import (
     lines_named,
     plain_name,
 )
-from search.generation.extractive.measures import lines_of, measure_of
+from search.generation.extractive.measures import lines_of, measures_of
 from search.generation.extractive.outstanding import best_rows
 from search.generation.extractive.parts_of_lines import holds_part_of_line
 from search.generation.extractive.superlatives import Superlative, superlative_of
@@ -70,20 +71,23 @@ def with_companions(
         return [], False
     far, found = found[limit:], found[:limit]
     beside = [each for each in far if holds_part_of_line(question.text, _table(each))][:MOST_PARTS_OF_LINES]
+    kept_before = KEPT_BEFORE
     if not beside and (keys := _lines_wanted(question.text)):
-        beside += _tables(principal, question, found, keys, settings, payment)
+        needed, spare = _tables(principal, question, found, keys, settings, payment)
+        beside += [*needed, *spare]
+        kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     if (wanted := superlative_of(question.text)) is not None:
         beside += _decisive_parts(principal, found, wanted)
-    first = found[:KEPT_BEFORE]
+    first = found[:kept_before]
     added = list({each.chunk.pk: each for each in beside}.values())[: limit - 1]
     # What was found far behind, too, comes to the front: else what is added would push it out.
     moved = {each.chunk.pk for each in added} - {each.chunk.pk for each in first}
     kept = [
         *first,
         *(replace(each, score=first[-1].score) for each in added if each.chunk.pk in moved),
-        *(each for each in found[KEPT_BEFORE:] if each.chunk.pk not in moved),
+        *(each for each in found[kept_before:] if each.chunk.pk not in moved),
     ]
     return _marked(kept[:limit], {each.chunk.pk for each in beside if each.is_decisive}), bool(beside)
 
@@ -96,9 +100,13 @@ def _marked(kept: Sequence[RankedChunk], decisive: set[UUID]) -> list[RankedChun
 
 
 def _lines_wanted(question: str) -> list[str]:
-    """Return the keys of the lines that a measure or a calculation of a question takes."""
-    if (named := measure_of(question)) is not None:
-        return list(dict.fromkeys(key for way in named[0].ways for key in lines_of(way)))
+    """Return the keys of the lines that a formula, a measure or a calculation of a question takes."""
+    if (formula := formula_asked(question)) is not None:
+        return formula.keys
+    if named := measures_of(question):
+        return list(
+            dict.fromkeys(key for measure, _ in named for way in measure.ways for key in lines_of(way))
+        )
     asked = calculation_of(question)
     # What is part of a line stands in another table, which must keep its place.
     is_of_lines = asked is not None and asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE)
@@ -198,28 +206,41 @@ def _tables(
     keys: Sequence[str],
     settings: RankingSettings,
     payment: Payment,
-) -> Iterator[RankedChunk]:
-    """Yield the best tables of each statement that has some of these lines, in the first documents."""
+) -> tuple[list[RankedChunk], list[RankedChunk]]:
+    """Return the tables of the first documents that have these lines of statements, and others like them."""
     documents = _documents(found)
+    needed: list[RankedChunk] = []
+    spare: list[RankedChunk] = []
     for kind in dict.fromkeys(LINES[key].kind for key in keys):
         lines = [key for key in keys if LINES[key].kind is kind]
         words = f"consolidated {kind} {', '.join(LINES[key].label for key in lines)}"
         asked = replace(question, text=words, document_ids=tuple(documents))
         results = rank(principal, asked, limit=LOOKED_AT, settings=settings, payment=payment).results
-        held = {each.chunk.pk: _lines_in(each.chunk, kind, lines) for each in results}
-        # What stands below the same headings is one statement, on one page or two.
-        of_statement: defaultdict[tuple[object, ...], set[str]] = defaultdict(set)
-        for each in results:
-            of_statement[_place(each)] |= held[each.chunk.pk]
-        holding = [each for each in results if held[each.chunk.pk]]
-        whole = {_place(each) for each in holding if is_statement(kind, each.chunk.headings, each.chunk.text)}
-        # The parts of the best one come together: each may hold one line.
-        places = sorted(
-            dict.fromkeys(map(_place, holding)),
-            key=lambda place: (place not in whole, -len(of_statement[place])),
-        )
-        holding.sort(key=lambda each: places.index(_place(each)))
-        yield from holding[:MOST_TABLES]
+        missing = set(lines)
+        for each, held in _with_lines(results, kind, lines):
+            (needed if held & missing else spare).append(each)
+            missing -= held
+    return needed, spare
+
+
+def _with_lines(
+    results: Sequence[RankedChunk], kind: StatementKind, lines: Sequence[str]
+) -> list[tuple[RankedChunk, set[str]]]:
+    """Return the best tables of a statement, each with the lines that it has."""
+    held = {each.chunk.pk: _lines_in(each.chunk, kind, lines) for each in results}
+    # What stands below the same headings is one statement, on one page or two.
+    of_statement: defaultdict[tuple[object, ...], set[str]] = defaultdict(set)
+    for each in results:
+        of_statement[_place(each)] |= held[each.chunk.pk]
+    holding = [each for each in results if held[each.chunk.pk]]
+    whole = {_place(each) for each in holding if is_statement(kind, each.chunk.headings, each.chunk.text)}
+    # The parts of the best one come together: each may hold one line.
+    places = sorted(
+        dict.fromkeys(map(_place, holding)),
+        key=lambda place: (place not in whole, -len(of_statement[place])),
+    )
+    holding.sort(key=lambda each: places.index(_place(each)))
+    return [(each, held[each.chunk.pk]) for each in holding[:MOST_TABLES]]
 
 
 def _place(found: RankedChunk) -> tuple[object, ...]:

@@ -15,6 +15,7 @@ from accounts.principal import Principal
 from core.text.fiscal import calendar_of
 from kb.models import Chunk
 from search.contexts import ChunkContext
+from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.calculations import calculation_of
 from search.generation.extractive.measures import measure_of
 from search.generation.extractive.periods import PeriodReading, reading_of
@@ -30,7 +31,7 @@ def with_openings(
 ) -> list[ChunkContext]:
     """Return contexts with what the openings of their documents tell, if the question asks for figures."""
     is_fiscal = reading_of(question) is PeriodReading.FISCAL
-    if not (is_fiscal or measure_of(question) or calculation_of(question)):
+    if not (is_fiscal or measure_of(question) or formula_asked(question) or calculation_of(question)):
         return list(contexts)
     documents = {context.document_id for context in contexts}
     read = _first_texts(principal, documents, CHUNKS_OF_CALENDAR if is_fiscal else CHUNKS_OF_OPENING)

@@ -2,8 +2,8 @@
 
 “Who is the CEO of Volkswagen?” finds the CEO of whichever company there is. Its words and its meaning fit;
 only the name tells. It counts as seen if any document that was searched has it, or a word like it: it may be
-misspelt. Names are told by their capitals, so there are none in languages that have no capitals, or, as
-German, give them to every noun.
+misspelt. What is computed, such as “EBITDA”, need not be said. Names are told by their capitals, so there are
+none in languages that have no capitals, or, as German, give them to every noun.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from babel import Locale
 
 from core.text.analysis import terms
 from kb.index.words import QueryWord
+from search.generation.extractive.measures import words_of_measures
 from search.question_language import LANGUAGES, language_of
 from search.retrieval import RankedChunk
 
@@ -61,12 +62,15 @@ def unseen_names(question: str, words: Sequence[QueryWord], found: Sequence[Rank
     seen = _terms_seen(words)
     for each in found:
         seen |= _terms_of(each.chunk.document.name, languages)
+    measures = words_of_measures(question)
     searched = frozenset().union(*(word.expansions for word in words))
     return tuple(
         dict.fromkeys(
             name
             for name in _names(question, language)
-            if (own := _terms_of(name, languages) & searched) and own.isdisjoint(seen)
+            if name.casefold() not in measures
+            and (own := _terms_of(name, languages) & searched)
+            and own.isdisjoint(seen)
         )
     )
 

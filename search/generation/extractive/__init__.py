@@ -18,12 +18,14 @@ from core.llm.payment import Payment
 from search.citations.markers import MARKER
 from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
+from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
+from search.generation.extractive.instructions import instructions_of
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measures import wants_mere_line
-from search.generation.extractive.measuring import measured
+from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.shares import can_answer, wants_share
@@ -60,10 +62,10 @@ class ExtractiveGenerator(Generator):
 def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     """Return the pieces of the answer."""
     asked = replace(asked, contexts=in_language_of(asked.question, asked.contexts))
-    question = as_columns_say(asked.question)
+    question = instructions_of(as_columns_say(asked.question)).question
     found: list[str] = []
     if not asked.unseen_names:
-        found = course(asked.question, asked.contexts) or figured_out(question, asked.contexts)
+        found = course(asked.question, asked.contexts) or worked_out(asked.question, asked.contexts)
         found = found or outstanding(question, asked.contexts) or issuer(question, asked.contexts)
         found = found or _quoted(question, of_owner(question, asked.contexts), reading)
     said = found or [nothing_found(asked)]
@@ -71,6 +73,13 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
         return said
     cited = frozenset(MARKER.findall("".join(found)))
     return [reflection(asked.question, asked.contexts, len(cited)), *said]
+
+
+def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return what is worked out from figures: by the formula that the question gives, or by a known one."""
+    if (formula := formula_asked(question)) is not None:
+        return as_asked(formula, question, contexts)
+    return figured_out(instructions_of(as_columns_say(question)).question, contexts)
 
 
 def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:

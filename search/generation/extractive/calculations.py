@@ -58,7 +58,10 @@ _SHARE = (
     r"share|proportion|fraction|ratio|anteil|verhältnis|part|proportion|rapport|proporción|parte|relación"
 )
 _MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|media"
-_SUM = r"sum|combined|together|plus|summe|zusammen|somme|ensemble|suma|juntos"
+_SUM = (
+    r"sum|combined|(?:al)?together|in (?:total|all)|cumulative(?:ly)?|plus|summe|zusammen|insgesamt|somme"
+    r"|ensemble|au total|suma|juntos|en total"
+)
 _YEARLY = (
     r"year[- ]over[- ]year|yoy|(?:prior|previous|last|preceding|year)[- ](?:year|ago)|year before|vorjahr\w*"
     r"|jahr davor"
@@ -106,6 +109,11 @@ def calculation_of(question: str) -> Calculation | None:
 def asks_for_change(question: str) -> bool:
     """Tell whether a question, or a word of it, is about a change: of growth, a decline, an improvement."""
     return _CUES["change"].search(question) is not None
+
+
+def asks_for_mean(question: str) -> bool:
+    """Tell whether a question speaks of an average."""
+    return _CUES["mean"].search(question) is not None
 
 
 def _kind(found: set[str], years: tuple[str, ...]) -> CalculationKind | None:

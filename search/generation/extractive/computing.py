@@ -47,8 +47,8 @@ ABOUT_NOTHING = frozenset(
         "fiscal year years quarter first second third fourth three month annual"
         " fy six nine twelve half week end begin start finish close prior previous ago last same"
         " company report reported total value amount amounts balance expected"
-        " number according come came spent spend compared comparison compare calculate compute relative"
-        " respect period"
+        " number according come came go went spent spend devoted compared comparison compare calculate"
+        " compute relative respect period unit units round rounded decimal place places"
         " percentage points generate contribute account represent derive attributable business segment"
         " division",
         "en",

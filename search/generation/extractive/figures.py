@@ -32,6 +32,9 @@ _DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d{1,2}\b,?", re.IGNORECASE
 )
 
+_OF_STOCK = frozenset(("share", "eps", "aktie", "action", "acción"))
+_PER_SHARE = re.compile(r"\b(?:per (?:\w+ )?share|je aktie|par action|por acción)\b", re.IGNORECASE)
+
 Name = tuple[str, ...]
 """The terms of what a figure measures, in their order."""
 
@@ -96,9 +99,12 @@ def without_changes(facts: Iterable[TableFigure]) -> list[TableFigure]:
 def only_sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigure | None:
     """Return the fact whose column and section the question names best; None if it names several that differ.
 
-    Beside amounts stand shares of the total in columns of the same name; those are not meant.
+    Beside amounts stand shares of the total in columns of the same name, and below them, in rows of the same
+    name, what each share of stock has of them; those are not meant.
     """
     facts = [fact for fact in facts if not fact.figure.is_percent] or facts
+    if _OF_STOCK.isdisjoint(words):
+        facts = [fact for fact in facts if not _PER_SHARE.search(fact.row.section)] or facts
     shares = [len(words & fact.said) + _words_of_section(fact, words) for fact in facts]
     best = [fact for fact, share in zip(facts, shares, strict=True) if share == max(shares)]
     is_sure = bool(best) and all(one.figure.value == other.figure.value for one, other in pairwise(best))

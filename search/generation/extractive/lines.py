@@ -130,6 +130,17 @@ LINES = {
         r"net (?:income|earnings|profit)|nettogewinn|jahresüberschuss|reingewinn"
         r"|résultat net|bénéfice net|resultado neto|beneficio neto",
     ),
+    "attributable_income": StatementLine(
+        StatementKind.INCOME,
+        (
+            r"net (?:income|earnings|profit)(?: loss)? (?:attributable|available) to"
+            r" (?!non ?controlling).{1,60}",
+            r"net (?:income|earnings|profit)(?: loss)?",
+        ),
+        "net income attributable to shareholders",
+        r"net (?:income|earnings|profit)(?: loss)? attributable to (?:its |the )?(?:common )?"
+        r"(?:(?:share|stock)holders|company|parent|equity holders)",
+    ),
     "diluted_earnings_per_share": StatementLine(
         StatementKind.INCOME,
         (
@@ -168,11 +179,12 @@ LINES = {
     "depreciation": StatementLine(
         StatementKind.CASH_FLOWS,
         (
-            r"depreciation(?: depletion)?(?: and)? amortization(?: and accretion| and other)?(?: expense)?",
+            r"depreciation(?: depletion)?(?: and)? amortization(?: and (?:accretion|impairment|other))?"
+            r"(?: expense)?",
             r"depreciation amortization and accretion",
         ),
         "depreciation and amortization",
-        r"depreciation and amortization",
+        r"depreciation (?:and|&) amortization|d ?& ?a",
     ),
     "operating_cash": StatementLine(
         StatementKind.CASH_FLOWS,
@@ -197,7 +209,7 @@ LINES = {
             r"dividends?(?: to shareholders)?",
         ),
         "dividends paid",
-        r"(?:cash )?dividends paid|(?<=pay in )dividends|(?<=paid in )dividends",
+        r"(?:total )?(?:cash )?dividends paid|(?<=pay in )dividends|(?<=paid in )dividends",
     ),
     "repurchases": StatementLine(
         StatementKind.CASH_FLOWS,
@@ -239,11 +251,18 @@ LINES = {
         r"cash (?:and|&) cash equivalents|how much cash(?! flow)|cash (?:balance|position)|zahlungsmittel"
         r"|efectivo y equivalentes",
     ),
+    "short_investments": StatementLine(
+        StatementKind.BALANCE,
+        (r"(?:total )?short term investments", r"(?:current )?marketable securities(?: current)?"),
+        "short-term investments, marketable securities",
+        r"short[- ]term investments|marketable securities",
+    ),
     "equipment": StatementLine(
         StatementKind.BALANCE,
         (r"(?:total )?property(?: plant)?(?: and)? equipment(?: net| less .{0,60})?", r"sachanlagen"),
         "property, plant and equipment",
-        r"ppn?e|pp ?& ?e|property,? plant,? (?:and|&) equipment|property and equipment|sachanlagen",
+        r"(?:net )?(?:ppn?e|pp ?& ?e|property,? plant,? (?:and|&) equipment|property and equipment)"
+        r"|sachanlagen",
     ),
     "goodwill": StatementLine(StatementKind.BALANCE, (r"goodwill(?: net)?",), "goodwill", r"goodwill"),
     "current_assets": StatementLine(
@@ -328,7 +347,15 @@ _CUES = {
 }
 
 
-UNSIGNED = ("cost", "interest", "capital_expenditure", "administration", "research", "operating_expenses")
+UNSIGNED = (
+    "cost",
+    "interest",
+    "capital_expenditure",
+    "administration",
+    "research",
+    "operating_expenses",
+    "dividends",
+)
 """Lines that reports write with or without a sign, and that are computed with without."""
 
 

@@ -58,7 +58,10 @@ MEASURES = (
         ("{current_assets} − {current_liabilities}",),
         is_amount=True,
     ),
-    Measure(r"current ratio", ("{current_assets} ÷ {current_liabilities}",)),
+    Measure(r"current ratio|working capital ratio", ("{current_assets} ÷ {current_liabilities}",)),
+    Measure(
+        r"(?:operating )?cash ?flow ratio", ("{operating_cash} ÷ {current_liabilities}",), is_of_a_year=True
+    ),
     Measure(
         r"(?:quick|acid[- ]test) ratio",
         ("({current_assets} − {inventories}) ÷ {current_liabilities}",),
@@ -116,6 +119,25 @@ MEASURES = (
     ),
     Measure(r"interest coverage(?: ratio)?", ("{operating_income} ÷ {interest}",)),
     Measure(r"inventory turnover(?: ratio)?", ("{cost} ÷ {inventories}",), is_of_a_year=True),
+    Measure(
+        r"(?:dividend )?pay ?out ratio|ausschüttungsquote",
+        ("{dividends} ÷ {attributable_income}",),
+        is_percent=True,
+        is_of_a_year=True,
+    ),
+    Measure(
+        r"(?:earnings )?retention (?:ratio|rate)",
+        ("1 − {dividends} ÷ {attributable_income}",),
+        is_percent=True,
+        is_of_a_year=True,
+    ),
+    Measure(
+        r"cash conversion cycle|ccc",
+        ("{inventories} ÷ {cost} × 365 + {receivables} ÷ {revenue} × 365 − {payables} ÷ {cost} × 365",),
+        is_better_low=True,
+        is_of_a_year=True,
+    ),
+    Measure(r"fixed[- ]asset turnover(?: ratio)?", ("{revenue} ÷ {equipment}",), is_of_a_year=True),
     Measure(r"asset turnover(?: ratio)?", ("{revenue} ÷ {assets}",), is_of_a_year=True),
 )
 _OF_LINES = tuple(
@@ -135,16 +157,58 @@ _AMOUNT = re.compile(
     re.IGNORECASE,
 )
 """How a question begins that wants an amount and no reason."""
+_AND = re.compile(r",?\s?(?:and|und|et|y|as well as|,)\s(?:its |the |their )?", re.IGNORECASE)
 
 
-def measure_of(question: str) -> tuple[Measure, re.Match[str]] | None:
-    """Return the measure or line that a question names, and where; None if none. The longest counts."""
+Named = tuple[Measure, re.Match[str]]
+"""A measure or line, and where a question names it."""
+
+
+def measure_of(question: str) -> Named | None:
+    """Return the measure or line that a question names, and where; None if none.
+
+    Of nested names the longest counts. A measure is worth more than the lines that are named beside it.
+    """
+    return max(_named(question), key=lambda each: (not each[0].is_line, len(each[1][0])), default=None)
+
+
+def measures_of(question: str) -> list[Named]:
+    """Return what `measure_of` does, and what is named side by side with it: “gross and operating margin”."""
+    chief = measure_of(question)
+    if chief is None:
+        return []
+    beside = sorted(
+        (each for each in _named(question) if each[0].is_line == chief[0].is_line),
+        key=lambda each: each[1].start(),
+    )
+    at = next(number for number, each in enumerate(beside) if each[1].span() == chief[1].span())
+    first = last = at
+    while first and _AND.fullmatch(question, beside[first - 1][1].end(), beside[first][1].start()):
+        first -= 1
+    while last + 1 < len(beside) and _AND.fullmatch(
+        question, beside[last][1].end(), beside[last + 1][1].start()
+    ):
+        last += 1
+    return beside[first : last + 1]
+
+
+def _named(question: str) -> list[Named]:
     wants_amount = _AMOUNT.search(question) is not None or (
         wants_yes_or_no(question) and direction_of(question) is not None
     )
     found = [(cue.search(question), measure) for cue, measure in _CUES if wants_amount or not measure.is_line]
     named = [(measure, match) for match, measure in found if match]
-    return max(named, key=lambda each: len(each[1][0]), default=None)
+    return [each for each in named if not any(_is_within(each[1], other) for _, other in named)]
+
+
+def _is_within(match: re.Match[str], other: re.Match[str]) -> bool:
+    return other.start() <= match.start() and match.end() <= other.end() and len(other[0]) > len(match[0])
+
+
+def words_of_measures(question: str) -> frozenset[str]:
+    """Return the words, in small letters, by which a question names measures and lines."""
+    named = (match[0] for cue, _ in _CUES for match in cue.finditer(question))
+    return frozenset(word for name in named for word in re.findall(r"\w+", name.casefold()))
 
 
 def wants_line(question: str) -> bool:
@@ -159,5 +223,5 @@ def wants_mere_line(question: str) -> bool:
 
 
 def lines_of(way: str) -> list[str]:
-    """Return the keys of the lines of a formula, in its order, each once."""
-    return list(dict.fromkeys(re.findall(r"{(\w+)}", way)))
+    """Return the keys of the lines of a formula, in its order, each once; “{revenue@2022}” has “revenue”."""
+    return list(dict.fromkeys(re.findall(r"{(\w+)(?:@[^{}]*)?}", way)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from itertools import groupby, pairwise
@@ -19,7 +19,9 @@ from itertools import groupby, pairwise
 from core.text.figures import places_of, write_figure
 from search.citations.formulas import Expression, NotAFormula
 from search.contexts import Context
+from search.generation.extractive.asked_formulas import AskedFormula
 from search.generation.extractive.computing import operand_of
+from search.generation.extractive.expressions import of_period
 from search.generation.extractive.figures import (
     TableFigure,
     periods_to_try,
@@ -30,7 +32,7 @@ from search.generation.extractive.figures import (
 )
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
 from search.generation.extractive.lines import LINES, NAMES, UNSIGNED, is_of_a_part, is_statement, plain_name
-from search.generation.extractive.measures import Measure, lines_of, measure_of
+from search.generation.extractive.measures import Measure, Named, lines_of, measures_of
 from search.generation.extractive.parts_of_lines import part_of_line
 from search.generation.extractive.periods import (
     is_of,
@@ -46,30 +48,33 @@ _IMPROVES = re.compile(r"\b(?:improv|better|verbesser|besser|amélior|meilleur|m
 _ONES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 
 Operands = Mapping[str, TableFigure]
-"""A figure for each line of a formula, by the key of the line."""
+"""A figure for each line of a formula, by the key of the line and its period: “revenue@2022”."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkedOut:
-    """A formula over figures of one year."""
+    """A formula over figures."""
 
     way: str
-    year: str
     operands: Operands
 
 
 def measured(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return the formulas of a named measure and the rows behind them, as Markdown; nothing if not sure."""
-    named = measure_of(question)
-    if named is None:
-        return []
-    measure, cue = named
-    for _, beside in groupby(sorted(contexts, key=_document_key), _document_key):
-        of_one = sorted(beside, key=lambda context: context.rank)
-        facts = without_changes(table_figures(of_one, reading_of(question)))
+    named = measures_of(question)
+    found = [_measured(each, question, named, contexts) for each in named]
+    return [line for lines in found for line in lines] if all(found) else next(filter(None, found), [])
+
+
+def _measured(wanted: Named, question: str, named: Sequence[Named], contexts: Sequence[Context]) -> list[str]:
+    """Return what `measured` does of one of the measures that a question names side by side."""
+    measure, cue = wanted
+    asked = question
+    for _, each in named:
+        asked = asked.replace(each[0], " ")
+    for of_one, facts in _of_documents(question, contexts):
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
         is_other = is_narrowed(question, cue, of_one[0])
-        asked = question.replace(cue[0], " ")
         part = part_of_line(measure, cue, question, facts) if is_other else []
         if part and is_about(asked, of_one, part[0].name):
             return list(rows_behind(part))
@@ -78,6 +83,25 @@ def measured(question: str, contexts: Sequence[Context]) -> list[str]:
         if found := _worked_out(measure, question, _of_whole(question, facts)):
             return _formulas_and_rows(measure, found, question)
     return []
+
+
+def as_asked(asked: AskedFormula, question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the formula that a question gives, worked out, and the rows behind it; nothing if not sure."""
+    for of_one, facts in _of_documents(question, contexts):
+        if not is_about(asked.about, of_one):
+            continue
+        if found := _worked_out(asked.measure, question, _of_whole(question, facts)):
+            return _formulas_and_rows(asked.measure, found, question, asked.places)
+    return []
+
+
+def _of_documents(
+    question: str, contexts: Sequence[Context]
+) -> Iterator[tuple[list[Context], list[TableFigure]]]:
+    """Yield the contexts of each document, best first, and the figures of its tables."""
+    for _, beside in groupby(sorted(contexts, key=_document_key), _document_key):
+        of_one = sorted(beside, key=lambda context: context.rank)
+        yield of_one, without_changes(table_figures(of_one, reading_of(question)))
 
 
 def _of_whole(question: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
@@ -110,12 +134,20 @@ def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -
     # What other tables call so may be of a part of the company, or of another one.
     for lines in (of_statements, by_line):
         for way in measure.ways:
-            years = periods_to_try(question, [fact for key in lines_of(way) for fact in lines[key]])
-            for some in years:
-                found = [_of_year(measure, way, year, lines, words) for year in some]
+            for some in _of_periods(way, question, lines):
+                found = [_with_figures(measure, each, lines, words) for each in some]
                 if found and all(found):
                     return [each for each in found if each is not None]
     return []
+
+
+def _of_periods(way: str, question: str, lines: Mapping[str, Sequence[TableFigure]]) -> Iterator[list[str]]:
+    """Yield a formula for each of the periods to try, unless it names its own."""
+    if "@" in way:
+        yield [way]
+        return
+    for periods in periods_to_try(question, [fact for key in lines_of(way) for fact in lines[key]]):
+        yield [of_period(way, period) for period in periods]
 
 
 def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
@@ -161,31 +193,34 @@ def _in_ones(fact: TableFigure) -> Decimal:
     return abs(fact.figure.value) * next((ones for word, ones in _ONES.items() if word in unit), 1)
 
 
-def _of_year(
-    measure: Measure,
-    way: str,
-    year: str,
-    by_line: Mapping[str, Sequence[TableFigure]],
-    words: frozenset[str],
+def _with_figures(
+    measure: Measure, way: str, by_line: Mapping[str, Sequence[TableFigure]], words: frozenset[str]
 ) -> WorkedOut | None:
-    of_year = {key: [fact for fact in by_line[key] if is_of(year, fact.years)] for key in lines_of(way)}
-    of_any = {key: sure_figure(facts, words) for key, facts in of_year.items()}
-    operands = _of_one_statement(of_year, words) or _known(of_any)
+    """Return a formula over lines of certain periods with their figures; None if one of them is not sure."""
+    wanted = {f"{key}@{period}": (key, period) for key, period in re.findall(r"{(\w+)@([^{}]*)}", way)}
+    dated = {
+        each: [fact for fact in by_line[key] if is_of(period, fact.years)]
+        for each, (key, period) in wanted.items()
+    }
+    of_any = {each: sure_figure(facts, words) for each, facts in dated.items()}
+    operands = _of_one_statement(dated, words) or _known(of_any)
     if operands is None:
         return None
     units = {fact.row.unit for fact in operands.values() if fact.row.unit}
     is_partial = any(is_of_months(fact.cell.column, 3, 6, 9) for fact in operands.values())
-    return None if len(units) > 1 or (measure.is_of_a_year and is_partial) else WorkedOut(way, year, operands)
+    return None if len(units) > 1 or (measure.is_of_a_year and is_partial) else WorkedOut(way, operands)
 
 
-def _of_one_statement(of_year: Mapping[str, Sequence[TableFigure]], words: frozenset[str]) -> Operands | None:
+def _of_one_statement(dated: Mapping[str, Sequence[TableFigure]], words: frozenset[str]) -> Operands | None:
     """Return the figures of the first statement that has all lines: two may be of two companies.
 
     What stands below the same headings is one statement, on one page or two.
     """
-    first, *_ = of_year.values()
+    first, *_ = dated.values()
     for place in dict.fromkeys(fact.context.headings for fact in first):
-        beside = {key: [fact for fact in of_year[key] if fact.context.headings == place] for key in of_year}
+        beside = {
+            key: [fact for fact in facts if fact.context.headings == place] for key, facts in dated.items()
+        }
         found = _known({key: sure_figure(beside[key], words) for key in beside})
         if found is not None:
             return found
@@ -201,7 +236,9 @@ def _known(found: Mapping[str, TableFigure | None]) -> Operands | None:
 # --- Telling -----------------------------------------------------------------------------------------------
 
 
-def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut], question: str) -> list[str]:
+def _formulas_and_rows(
+    measure: Measure, found: Sequence[WorkedOut], question: str, places: int | None = None
+) -> list[str]:
     """Return each formula with its result, then the rows; nothing if one can't be computed.
 
     Before them stands a yes or a no if the question wants one and each year tells it of the one before.
@@ -210,7 +247,7 @@ def _formulas_and_rows(measure: Measure, found: Sequence[WorkedOut], question: s
     known = [value for value in (_value(measure, each) for each in found) if value is not None]
     if len(known) < len(found):
         return []
-    formulas = [_formula(measure, *each) for each in zip(found, known, strict=True)]
+    formulas = [_formula(measure, *each, places) for each in zip(found, known, strict=True)]
     rows = rows_behind([fact for each in found for fact in each.operands.values()])
     first, *others = [*([] if measure.is_line else formulas), *rows]
     is_known = not ((measure.is_line or measure.is_better_low) and _IMPROVES.search(question))
@@ -224,7 +261,7 @@ def _value(measure: Measure, found: WorkedOut) -> Decimal | None:
     """Return what a formula amounts to; None if it can't be computed."""
     ((key, first), *_) = found.operands.items()
     if measure.is_line:
-        return abs(first.figure.value) if key in UNSIGNED else first.figure.value
+        return abs(first.figure.value) if _is_unsigned(key) else first.figure.value
     try:
         return Expression(_written_out(found), first.context.language).value()
     except (NotAFormula, DecimalException):
@@ -232,27 +269,40 @@ def _value(measure: Measure, found: WorkedOut) -> Decimal | None:
 
 
 def _written_out(found: WorkedOut) -> str:
-    return found.way.format(**{key: _written(key, fact) for key, fact in found.operands.items()})
+    return _filled(found.way, {key: _written(key, fact) for key, fact in found.operands.items()})
 
 
-def _formula(measure: Measure, found: WorkedOut, exact: Decimal) -> str:
-    names = {key: fact.name for key, fact in found.operands.items()}
+def _filled(way: str, values: Mapping[str, str]) -> str:
+    """Return a formula with values in place of its lines."""
+    return re.sub(r"{([^{}]+)}", lambda match: values[match[1]], way)
+
+
+def _formula(measure: Measure, found: WorkedOut, exact: Decimal, places: int | None) -> str:
     text, facts = _written_out(found), list(found.operands.values())
-    periods = dict.fromkeys(fact.period for fact in facts)
-    label = escape_markdown(", ".join([found.way.format(**names), *periods]))
+    periods = list(dict.fromkeys(fact.period for fact in facts))
+    # Of one period it is said once, behind the names; of several, with each.
+    names = {
+        key: fact.name if len(periods) < 2 else f"{fact.name} {fact.period}"
+        for key, fact in found.operands.items()
+    }
+    label = escape_markdown(", ".join([_filled(found.way, names), *periods[: len(periods) < 2]]))
     markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in facts))
-    return f"- **{label}: {text} = {_result(measure, exact, facts)}** {markers}\n"
+    return f"- **{label}: {text} = {_result(measure, exact, facts, places)}** {markers}\n"
 
 
 def _written(key: str, fact: TableFigure) -> str:
-    return fact.figure.text if key in UNSIGNED else operand_of(fact).written
+    return fact.figure.text if _is_unsigned(key) else operand_of(fact).written
 
 
-def _result(measure: Measure, exact: Decimal, facts: Sequence[TableFigure]) -> str:
+def _is_unsigned(key: str) -> bool:
+    return key.partition("@")[0] in UNSIGNED
+
+
+def _result(measure: Measure, exact: Decimal, facts: Sequence[TableFigure], places: int | None) -> str:
     language = facts[0].context.language
     if measure.is_percent:
-        return f"{write_figure(exact * 100, PLACES_OF_SHARE, language)} %"
+        return f"{write_figure(exact * 100, PLACES_OF_SHARE if places is None else places, language)} %"
     if measure.is_amount:
         unit = next((f" ({fact.row.unit})" for fact in facts if fact.row.unit), "")
         return write_figure(exact, max(places_of(fact.figure.value) for fact in facts), language) + unit
-    return write_figure(exact, PLACES_OF_RATIO, language)
+    return write_figure(exact, PLACES_OF_RATIO if places is None else places, language)

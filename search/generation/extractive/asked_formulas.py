@@ -1,0 +1,157 @@
+"""Formulas that a question asks for in its own words, rather than by the name of a measure alone.
+
+“What is the 2020 - 2022 average of capex as a % of revenue?”
+“What was EBITDA less capex in 2022?”
+“What is the asset turnover? It is defined as revenue / (average total assets between 2021 and 2022).”
+“How much did working capital change between 2021 and 2022?”
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from search.generation.extractive.calculations import asks_for_change, asks_for_mean
+from search.generation.extractive.expressions import (
+    NotUnderstood,
+    Worded,
+    combined,
+    expression_in,
+    mean_of,
+    periods_through,
+)
+from search.generation.extractive.instructions import Instructions, instructions_of
+from search.generation.extractive.lines import lines_named
+from search.generation.extractive.measures import MEASURES, Measure, lines_of
+from search.generation.extractive.periods import YEAR, period_before, periods_in
+from search.generation.extractive.yes_no import wants_yes_or_no
+
+_AS_SHARE = re.compile(
+    r"\s(?:as|in) (?:an? |the )?(?:%|percent(?:age)?|share|fraction|proportion) of\s", re.IGNORECASE
+)
+_TO = re.compile(r"\s(?:to|relative to|as a multiple of)\s(?:its |the )?", re.IGNORECASE)
+_PERCENT = re.compile(r"%|\bper ?cent|\bmargins?\b|\bshare of\b", re.IGNORECASE)
+_SAID_BESIDES = re.compile(
+    r"\b(?:(?:on )?(?:average|mean)|unadjusted|(?:\d|two|three|four|five)[- ]years?|durchschnitt\w*)\b",
+    re.IGNORECASE,
+)
+_CUES = tuple(
+    (re.compile(rf"(?<!\w)(?:{measure.cue})(?!\w)", re.IGNORECASE), measure) for measure in MEASURES
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFormula:
+    """`measure` has one formula, over lines of certain periods: “{revenue@2022}”.
+
+    `about` is what the question says besides, which must be said of the document.
+    """
+
+    measure: Measure
+    about: str
+    places: int | None = None
+
+    @property
+    def keys(self) -> list[str]:
+        """The lines of statements that it takes."""
+        return lines_of(self.measure.ways[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Where a question names something to compute with; `defined` is the name by which it defines that."""
+
+    start: int
+    end: int
+    defined: str = ""
+    measure: Measure | None = None
+
+
+def formula_asked(question: str) -> AskedFormula | None:
+    """Return the formula that a question asks for; None if for none, or for none that is understood."""
+    said = instructions_of(question)
+    asking = _as_quotients(_AS_SHARE.sub(" ÷ ", said.question), said.definitions)
+    periods = list(periods_in(asking)) or list(periods_in(question))
+    named = _named_in(asking, said.definitions)
+    if not periods or not (named or said.definitions) or wants_yes_or_no(asking):
+        return None
+    start, end = (named[0].start, max(each.end for each in named)) if named else (0, 0)
+    try:
+        worded = _worded(asking[start:end], named, said, periods, asking)
+    except NotUnderstood:
+        return None
+    if worded is None or worded.dimension not in (0, 1):
+        return None
+    is_percent = worded.dimension == 0 and _PERCENT.search(said.question) is not None
+    measure = Measure(
+        "",
+        (worded.way,),
+        is_percent=is_percent,
+        is_amount=worded.dimension == 1,
+        is_of_a_year=all(map(YEAR.fullmatch, periods)),
+    )
+    about = f"{asking[:start]} {asking[end:]}"
+    return AskedFormula(measure, _SAID_BESIDES.sub(" ", about), said.places)
+
+
+def _as_quotients(asking: str, definitions: Mapping[str, str]) -> str:
+    """Return a question with “net debt to EBITDA” as “net debt ÷ EBITDA”."""
+    named = _named_in(asking, definitions)
+    for each, following in reversed(list(pairwise(named))):
+        if _TO.fullmatch(asking, each.end, following.start):
+            asking = f"{asking[: each.end]} ÷ {asking[following.start :]}"
+    return asking
+
+
+def _worded(
+    core: str, named: list[_Named], said: Instructions, periods: list[str], asking: str
+) -> Worded | None:
+    """Return the formula of the words from the first to the last thing named; None if they are a measure."""
+    definitions = dict(said.definitions)
+    if len(named) <= 1 and len(set(definitions.values())) == 1 and not (named and named[0].defined):
+        # The question may call otherwise what it defines.
+        core = next(iter(definitions))
+    elif len(named) == 1 and named[0].defined:
+        core = named[0].defined
+    is_defined = core.casefold() in definitions
+    if asks_for_mean(asking) and len(periods) > 1 and not is_defined:
+        is_line = len(named) == 1 and named[0].measure is None
+        return (
+            None
+            if is_line
+            else mean_of([expression_in(core, definitions, [period]) for period in periods_through(periods)])
+        )
+    if len(named) == 1 and (measure := named[0].measure) and measure.is_amount and asks_for_change(asking):
+        before, *_, after = [*([period_before(periods[0])] if len(periods) == 1 else []), *periods]
+        return combined(
+            expression_in(core, definitions, [after]), "−", expression_in(core, definitions, [before])
+        )
+    is_formula = is_defined or any(each.defined for each in named) or len(named) > 1
+    return expression_in(core, definitions, periods) if is_formula else None
+
+
+def _named_in(asking: str, definitions: Mapping[str, str]) -> list[_Named]:
+    """Return what a question names, in its order; the longest of nested names counts."""
+    found = sorted(
+        _all_named(asking, definitions), key=lambda each: (each.start - each.end, not each.defined)
+    )
+    named: list[_Named] = []
+    for each in found:
+        if all(each.end <= other.start or other.end <= each.start for other in named):
+            named.append(each)
+    return sorted(named, key=lambda each: each.start)
+
+
+def _all_named(asking: str, definitions: Mapping[str, str]) -> Iterator[_Named]:
+    for name in definitions:
+        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", asking, re.IGNORECASE):
+            yield _Named(*match.span(), name)
+    for cue, measure in _CUES:
+        # “DSO is defined as”, where the question says “days sales outstanding”.
+        defined = next((name for name in definitions if cue.fullmatch(name)), "")
+        for match in cue.finditer(asking):
+            yield _Named(*match.span(), defined, None if defined else measure)
+    for _, match in lines_named(asking):
+        yield _Named(*match.span())

@@ -1,0 +1,104 @@
+"""A question and what is said besides: how to answer it, and what its words are to mean.
+
+“You are an analyst. What is Adobe's FY2022 quick ratio? Quick ratio is defined as: (cash + receivables) /
+current liabilities. Round to two decimals.”
+
+─▶ question     “What is Adobe's FY2022 quick ratio?”
+   definitions  quick ratio: “(cash + receivables) / current liabilities”
+   places       2
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+MOST_DEFINITIONS = 8
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s++(?=[A-Z(“\"'])")
+_INTERROGATIVES = (
+    r"what|which|how|who|when|where|why|is|are|was|were|does|do|did|has|have|can|by|of|was|wie|welche\w?|quel\w*"
+    r"|cuál\w*"
+)
+_PREAMBLE = re.compile(
+    rf"\A(?:[^?]{{1,300}}:\s++|(?:by|using|assuming|relying|drawing)\b[^?,]{{1,200}},\s++)(?=(?:{_INTERROGATIVES})\b)",
+    re.IGNORECASE,
+)
+"""What stands in the sentence that asks before its question begins."""
+_IS = r"(?:(?:is|are|was|being|can be) )?(?:defined|calculated|computed)(?: here)? as:?|="
+_DEFINED = (
+    re.compile(rf"\A(?P<name>[^.:=?,]{{2,100}}?),? ?(?:{_IS})\s++(?P<formula>[^=]{{3,400}})", re.IGNORECASE),
+    re.compile(
+        r"\A(?:please )?(?:define|calculate|compute|take) (?P<name>[^.:=]{2,100}?) as:?"
+        r"\s++(?P<formula>.{3,400})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\A(?:please )?(?P<name>use|take|apply):?\s++(?P<formula>[^=]{3,200}\s[*/÷×+−-]\s.{3,200})",
+        re.IGNORECASE,
+    ),
+)
+_DEFINED_WITHIN = re.compile(
+    rf",? \(?(?:with|where|when|if)? ?(?P<name>[\w &-]{{2,40}}?)? ?(?:{_IS})"
+    r"\s++(?P<formula>[^=?]{3,400})\)?\??\Z",
+    re.IGNORECASE,
+)
+"""At the end of the sentence that asks: “…, defined as net income / equity?”."""
+_ARTICLE = re.compile(r"\A(?:the|a|an|here|where) ", re.IGNORECASE)
+_IN_PARENTHESES = re.compile(r"\(([^()]{1,40})\)")
+_ASIDE = re.compile(
+    r"\s\((?:[A-Za-z&]{2,8}|using [^()]{1,120}"
+    r"|(?![^()]*per ?cent)[^()]{0,60}\b(?:millions?|billions?|thousands?|decimals?)\b[^()]{0,60})\)"
+    r"|,? (?:using|based on|relying on)\b[^?()]{1,160}(?=\?\Z)|\s%(?=\smargin)|\bunadjusted\s",
+    re.IGNORECASE,
+)
+"""An abbreviation of what stands before it, how to answer, and what changes nothing."""
+_COUNTS = {"no": 0, "one": 1, "two": 2, "three": 3, "four": 4}
+_PLACES = re.compile(rf"\b({'|'.join(_COUNTS)}|[0-4]) decimals?\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """`definitions` are formulas in words by what they define, in small letters.
+
+    `places` is to how many decimal places the answer is to be rounded, if it is said.
+    """
+
+    question: str
+    definitions: Mapping[str, str]
+    places: int | None = None
+
+
+def instructions_of(text: str) -> Instructions:
+    """Take a question apart. Where no sentence ends with a question mark, all but the definitions asks."""
+    definitions: dict[str, str] = {}
+    others: list[str] = []
+    for sentence in _SENTENCE_END.split(" ".join(text.split())):
+        defined = next((found for each in _DEFINED if (found := each.match(sentence))), None)
+        if defined is None or "?" in sentence:
+            others.append(sentence)
+        elif len(definitions) < MOST_DEFINITIONS:
+            definitions |= _defined(defined)
+    asking = " ".join([sentence for sentence in others if sentence.endswith("?")] or others)
+    if within := _DEFINED_WITHIN.search(asking):
+        asking = asking[: within.start()] + "?"
+        definitions |= _defined(within)
+    places = _PLACES.search(text)
+    count = places[1].casefold() if places else ""
+    return Instructions(
+        _ASIDE.sub("", _PREAMBLE.sub("", asking)),
+        definitions,
+        _COUNTS.get(count, int(count) if count.isdigit() else None),
+    )
+
+
+def _defined(found: re.Match[str]) -> dict[str, str]:
+    """Return a formula by each name of what it defines; “it” is what the question asks for."""
+    return dict.fromkeys(_names(found["name"] or "it"), found["formula"].rstrip(" .;)?"))
+
+
+def _names(name: str) -> list[str]:
+    """Return what is defined: “days payable outstanding (DPO)” has two names."""
+    short = _IN_PARENTHESES.findall(name)
+    long = " ".join(_IN_PARENTHESES.sub(" ", name).split())
+    return [_ARTICLE.sub("", each).casefold().strip(" “”\"'") for each in (long, *short)]

@@ -43,6 +43,7 @@ LOOKED_AT = 20
 MOST_DOCUMENTS = 2
 MOST_TABLES = 3
 """Of each statement; its continuation on the next page is another table."""
+MOST_PARTS_OF_STATEMENT = 10
 MOST_SPELLINGS = 2
 MOST_PARTS_OF_LINES = 1
 MOST_WHOLE_TABLES = 3
@@ -217,10 +218,29 @@ def _tables(
         asked = replace(question, text=words, document_ids=tuple(documents))
         results = rank(principal, asked, limit=LOOKED_AT, settings=settings, payment=payment).results
         missing = set(lines)
-        for each, held in _with_lines(results, kind, lines):
+        for each, held in _with_lines(_with_other_parts(principal, results, kind), kind, lines):
             (needed if held & missing else spare).append(each)
             missing -= held
     return needed, spare
+
+
+def _with_other_parts(
+    principal: Principal, results: Sequence[RankedChunk], kind: StatementKind
+) -> list[RankedChunk]:
+    """Return chunks with the other parts of the best statement of the whole company among them.
+
+    A part that says nothing of the lines that were looked for by name may hold another one.
+    """
+    best = next((each for each in results if is_statement(kind, each.chunk.headings, each.chunk.text)), None)
+    if best is None:
+        return list(results)
+    known = {each.chunk.pk for each in results}
+    live = Chunk.objects.restricted_to(principal).filter(
+        document_id=best.chunk.document_id, headings=best.chunk.headings, replaced_by=None
+    )
+    tables = live.filter(modality=Modality.TABLE).select_related("document").order_by("ordinal")
+    others = [chunk for chunk in tables[:MOST_PARTS_OF_STATEMENT] if chunk.pk not in known]
+    return [*results, *(replace(best, chunk=shorten(chunk), scores=Scores()) for chunk in others)]
 
 
 def _with_lines(

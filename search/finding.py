@@ -22,6 +22,7 @@ from search.companions import with_companions
 from search.contexts import context_of_chunk
 from search.generation.extractive.courses import own_figure
 from search.generation.extractive.expected import asks_why
+from search.generation.extractive.instructions import instructions_of
 from search.generation.extractive.lines import LINES, lines_named
 from search.generation.extractive.measures import measure_of
 from search.named_documents import (
@@ -56,7 +57,8 @@ def find(
 ) -> Found:
     """Return at most `limit` chunks for a question; `payment` pays for the reranker, if that costs money."""
     settings = replace(settings, for_tables=_asks_for_figures(question.text))
-    ranking = rank(principal, question, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
+    searched = replace(question, text=instructions_of(question.text).subject)
+    ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     names = _names(principal, question, ranking.results)
     if asks_for_course(question.text):
         reports = reports_of_series(question.text, names)[-limit:]
@@ -68,7 +70,8 @@ def find(
     named = documents_named(question.text, names)
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
-        ranking = rank(principal, question, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
+        searched = replace(searched, document_ids=tuple(named))
+        ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     results, is_certain = with_companions(principal, question, ranking.results, limit, settings, payment)
     return Found(replace(ranking, results=results), is_certain)
 

@@ -25,6 +25,8 @@ from extract.pdf.word_tables import may_name_columns, read_word_table
 ROW_GAP = 2.5
 # At most so many lines without cells (names of sections, wrapped labels) may stand between rows.
 LABELS_BETWEEN = 5
+# Between parts of a table that keep to the same columns, so many lines may be long: labels that are wrapped.
+LINES_BETWEEN = 2
 GROUP_CHARS = 60
 # A label without figures may reach above this share of the columns.
 LABEL_REACH = 0.33
@@ -106,8 +108,9 @@ def _goes_on(last: _Found, found: _Found) -> bool:
         or len(found.columns) < 2
     ):
         return False
-    is_near = len(found.before) <= LABELS_BETWEEN and all(
-        sum(len(cell.text) for cell in row.cells) <= LABEL_CHARS for row in found.before
+    is_near = len(found.before) <= LABELS_BETWEEN and (
+        len(found.before) <= LINES_BETWEEN
+        or all(sum(len(cell.text) for cell in row.cells) <= LABEL_CHARS for row in found.before)
     )
     pairs = zip(last.columns, found.columns, strict=True)
     return is_near and all(left[0] < right[1] and right[0] < left[1] for left, right in pairs)

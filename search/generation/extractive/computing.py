@@ -31,7 +31,14 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import Operand, formula
-from search.generation.extractive.lines import NAMES, is_unsigned, lines_named, plain_name
+from search.generation.extractive.lines import (
+    LINES,
+    NAMES,
+    is_statement,
+    is_unsigned,
+    lines_named,
+    plain_name,
+)
 from search.generation.extractive.periods import (
     YEAR,
     is_of,
@@ -45,7 +52,7 @@ MOST_OPERANDS = 6
 ABOUT_NOTHING = frozenset(
     terms(
         "fiscal year years quarter first second third fourth three month annual"
-        " fy six nine twelve half week end begin start finish close prior previous ago last same"
+        " fy one two six nine twelve half week end begin start finish close prior previous ago last same"
         " company report reported total value amount amounts balance expected"
         " number according come came go went spent spend devoted compared comparison compare calculate"
         " compute relative respect period unit units round rounded decimal place places"
@@ -166,9 +173,17 @@ def _is_line(measure: Name, facts: Sequence[TableFigure]) -> bool:
 
 
 def line_of(key: str, facts: Sequence[TableFigure]) -> Name | None:
-    """Return what a line of a statement is called here: “Total revenue” is the revenue of a question."""
+    """Return what a line of a statement is called here: “Total revenue” is the revenue of a question.
+
+    What the statement of the whole company calls so counts more than what other tables do.
+    """
     called = [(name, fact) for name in NAMES[key] for fact in facts if name.fullmatch(plain_name(fact.name))]
-    return called[0][1].measure if called else None
+    of_whole = [
+        (name, fact)
+        for name, fact in called
+        if is_statement(LINES[key].kind, fact.context.headings, fact.context.text)
+    ]
+    return next((fact.measure for _, fact in of_whole or called), None)
 
 
 def _years(asked: Calculation, measure: Name, facts: Sequence[TableFigure]) -> list[str]:

@@ -44,6 +44,12 @@ _DEFINED_WITHIN = re.compile(
     re.IGNORECASE,
 )
 """At the end of the sentence that asks: “…, defined as net income / equity?”."""
+_ORDER = re.compile(
+    r"\A(?:please )?(?:you are|assume|imagine|suppose|act as|answer|give|respond|reply|round|express"
+    r"|state your|base|use only|show your|make sure)\b",
+    re.IGNORECASE,
+)
+"""What begins a sentence that says who is asked, or how to answer."""
 _ARTICLE = re.compile(r"\A(?:the|a|an|here|where) ", re.IGNORECASE)
 _IN_PARENTHESES = re.compile(r"\(([^()]{1,40})\)")
 _ASIDE = re.compile(
@@ -61,10 +67,12 @@ _PLACES = re.compile(rf"\b({'|'.join(_COUNTS)}|[0-4]) decimals?\b", re.IGNORECAS
 class Instructions:
     """`definitions` are formulas in words by what they define, in small letters.
 
+    `subject` is the question with all that is said besides, but for definitions and orders: what to look for.
     `places` is to how many decimal places the answer is to be rounded, if it is said.
     """
 
     question: str
+    subject: str
     definitions: Mapping[str, str]
     places: int | None = None
 
@@ -79,14 +87,18 @@ def instructions_of(text: str) -> Instructions:
             others.append(sentence)
         elif len(definitions) < MOST_DEFINITIONS:
             definitions |= _defined(defined)
+    if not others:
+        return Instructions(text, text, {})
     asking = " ".join([sentence for sentence in others if sentence.endswith("?")] or others)
     if within := _DEFINED_WITHIN.search(asking):
         asking = asking[: within.start()] + "?"
         definitions |= _defined(within)
+    subject = [sentence for sentence in others if sentence in asking or not _ORDER.match(sentence)]
     places = _PLACES.search(text)
     count = places[1].casefold() if places else ""
     return Instructions(
         _ASIDE.sub("", _PREAMBLE.sub("", asking)),
+        " ".join(_PREAMBLE.sub("", sentence) for sentence in subject),
         definitions,
         _COUNTS.get(count, int(count) if count.isdigit() else None),
     )

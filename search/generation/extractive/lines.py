@@ -28,6 +28,8 @@ class StatementLine:
     """What to look for, in the words of most reports."""
     cue: str = ""
     """What people call it, as a pattern; empty if nobody asks for it alone."""
+    not_below: str = ""
+    """What a section is called in which a row of these names is another line."""
 
 
 _STATEMENTS = {
@@ -329,17 +331,21 @@ LINES = {
         (
             r"short term (?:debt|borrowings).{0,90}",
             r"current (?:portion|maturities) of (?:long term )?debt|debt current|current debt",
+            r"debt",
         ),
         "short-term debt, current portion of long-term debt",
+        not_below=r"\b(?:long term|non ?current)\b|\A\Z",
     ),
     "long_debt": StatementLine(
         StatementKind.BALANCE,
         (r"long term debt(?: less current portion| net.{0,40}| excluding .{0,60})?|debt(?: noncurrent)?",),
         "long-term debt",
         r"long[- ]term debt",
+        not_below=r"\A(?:total )?current\b",
     ),
 }
 
+_NOT_BELOW = {key: re.compile(line.not_below) for key, line in LINES.items() if line.not_below}
 NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
 """The patterns of each line, which match all of a `plain_name`."""
 _CUES = {
@@ -363,6 +369,12 @@ def is_unsigned(name: str) -> bool:
     """Tell whether a row is called like a line that is taken without its sign."""
     plain = plain_name(name)
     return any(each.fullmatch(plain) for key in UNSIGNED for each in NAMES[key])
+
+
+def may_stand_below(key: str, section: str) -> bool:
+    """Tell whether a row of this section may be a line: “Debt” that is current is no long-term debt."""
+    not_below = _NOT_BELOW.get(key)
+    return not_below is None or not_below.search(plain_name(section)) is None
 
 
 def is_balance(name: str) -> bool:

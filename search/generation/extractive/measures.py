@@ -71,6 +71,7 @@ MEASURES = (
         ("{debt} ÷ {equity}", "({short_debt} + {long_debt}) ÷ {equity}", "{liabilities} ÷ {equity}"),
         is_better_low=True,
     ),
+    Measure(r"total debt", ("{debt}", "{short_debt} + {long_debt}"), is_amount=True, is_better_low=True),
     Measure(
         r"debt[- ](?:to[- ])?assets?(?: ratio)?|debt ratio",
         ("{liabilities} ÷ {assets}",),

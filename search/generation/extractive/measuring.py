@@ -31,7 +31,15 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
-from search.generation.extractive.lines import LINES, NAMES, UNSIGNED, is_of_a_part, is_statement, plain_name
+from search.generation.extractive.lines import (
+    LINES,
+    NAMES,
+    UNSIGNED,
+    is_of_a_part,
+    is_statement,
+    may_stand_below,
+    plain_name,
+)
 from search.generation.extractive.measures import Measure, Named, lines_of, measures_of
 from search.generation.extractive.parts_of_lines import part_of_line
 from search.generation.extractive.periods import (
@@ -181,6 +189,8 @@ def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
 def _name_of(key: str, fact: TableFigure) -> int | None:
     """Return which of the names of a line a figure has, from 0 for the best; None if it has none."""
     plain = plain_name(fact.name)
+    if not may_stand_below(key, fact.row.section):
+        return None
     return next((at for at, name in enumerate(NAMES[key]) if name.fullmatch(plain)), None)
 
 

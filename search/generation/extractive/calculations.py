@@ -50,10 +50,11 @@ _CHANGE = (
 _PERCENT = (
     r"percent\w*|per cent|%|rate|prozent\w*|wachstumsrate|pour ?cent\w*|taux|porcent\w*|por ciento|tasa"
 )
-_AMOUNT = (
-    r"how much|difference|net change|by what amount|um wie ?viel|differenz|unterschied|de combien|différence"
-    r"|cuánto|diferencia"
+_DIFFERENCE = (
+    r"difference|net change|by what amount|by how much|(?:more|less|higher|lower) than|um wie ?viel|differenz"
+    r"|unterschied|de combien|différence|diferencia"
 )
+_AMOUNT = rf"how much|cuánto|{_DIFFERENCE}"
 _SHARE = (
     r"share|proportion|fraction|ratio|anteil|verhältnis|part|proportion|rapport|proporción|parte|relación"
 )
@@ -80,6 +81,7 @@ _CUES = {
         "change": _CHANGE,
         "percent": _PERCENT,
         "amount": _AMOUNT,
+        "difference": _DIFFERENCE,
         "share": _SHARE,
         "mean": _MEAN,
         "sum": _SUM,
@@ -109,6 +111,11 @@ def calculation_of(question: str) -> Calculation | None:
 def asks_for_change(question: str) -> bool:
     """Tell whether a question, or a word of it, is about a change: of growth, a decline, an improvement."""
     return _CUES["change"].search(question) is not None
+
+
+def asks_for_difference(question: str) -> bool:
+    """Tell whether a question is about a change or a difference, and not about amounts alone."""
+    return asks_for_change(question) or _CUES["difference"].search(question) is not None
 
 
 def asks_for_mean(question: str) -> bool:

@@ -19,7 +19,7 @@ from search.contexts import Context
 from search.generation.extractive.calculations import (
     Calculation,
     CalculationKind,
-    asks_for_change,
+    asks_for_difference,
     calculation_of,
 )
 from search.generation.extractive.figures import (
@@ -95,9 +95,8 @@ def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     measures = rows_named(question, facts, asked.cues)
     if not measures or (asked.kind is CalculationKind.GROWTH and len(measures) > 1):
         return None
-    # “How much did it spend in 2021?” asks for no difference.
-    is_amount = asked.kind is CalculationKind.DIFFERENCE and len(measures) == len(asked.years) == 1
-    if is_amount and not asks_for_change(question):
+    # “How much did it spend in 2021 and 2020?” asks for no difference.
+    if asked.kind is CalculationKind.DIFFERENCE and len(measures) == 1 and not asks_for_difference(question):
         return None
     if asked.kind is not CalculationKind.RATIO and (
         len(measures) == 1 or len(asked.years) > 1 or asked.is_yearly
@@ -218,7 +217,7 @@ def _is(fact: TableFigure, measure: Name, year: str) -> bool:
 
 def _is_about(asked: Calculation, question: str, operands: Sequence[TableFigure]) -> bool:
     """Tell whether all the question says is said of the operands: of another company they say nothing."""
-    if len({fact.row.unit for fact in operands}) > 1:
+    if len({fact.row.scale for fact in operands}) > 1:
         return False
     return all(_says(fact, asked, operands) for fact in operands)
 

@@ -30,6 +30,8 @@ class StatementLine:
     """What people call it, as a pattern; empty if nobody asks for it alone."""
     not_below: str = ""
     """What a section is called in which a row of these names is another line."""
+    below: str = ""
+    """The line whose row counts as this one below a section of these names."""
 
 
 _STATEMENTS = {
@@ -152,6 +154,7 @@ LINES = {
         ),
         "diluted net income per share, diluted earnings per share",
         r"diluted (?:eps|(?:net )?(?:earnings|income) per (?:common )?share)",
+        below="attributable_income",
     ),
     "pretax": StatementLine(
         StatementKind.INCOME,
@@ -375,6 +378,19 @@ def may_stand_below(key: str, section: str) -> bool:
     """Tell whether a row of this section may be a line: “Debt” that is current is no long-term debt."""
     not_below = _NOT_BELOW.get(key)
     return not_below is None or not_below.search(plain_name(section)) is None
+
+
+def name_of(key: str, name: str, section: str) -> int | None:
+    """Return which of the names of a line a row has, from 0 for the best; None if it has none.
+
+    “Net income” below “Earnings per share, diluted” is called so by its section.
+    """
+    if not may_stand_below(key, section):
+        return None
+    plain, below = plain_name(name), LINES[key].below
+    if below and any(each.fullmatch(plain) for each in NAMES[below]):
+        plain = plain_name(section)
+    return next((at for at, each in enumerate(NAMES[key]) if each.fullmatch(plain)), None)
 
 
 def is_balance(name: str) -> bool:

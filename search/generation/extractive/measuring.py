@@ -33,11 +33,10 @@ from search.generation.extractive.figures import (
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
 from search.generation.extractive.lines import (
     LINES,
-    NAMES,
     UNSIGNED,
     is_of_a_part,
     is_statement,
-    may_stand_below,
+    name_of,
     plain_name,
 )
 from search.generation.extractive.measures import Measure, Named, lines_of, measures_of
@@ -165,7 +164,9 @@ def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
     largest figures, and comes first.
     """
     named = [
-        (name, fact) for name, fact in ((_name_of(key, fact), fact) for fact in facts) if name is not None
+        (name, fact)
+        for name, fact in ((name_of(key, fact.name, fact.row.section), fact) for fact in facts)
+        if name is not None
     ]
     best: dict[int, int] = {}
     largest: defaultdict[tuple[str, ...] | int, Decimal] = defaultdict(Decimal)
@@ -184,14 +185,6 @@ def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
         )
     )
     return [fact for _, fact in found]
-
-
-def _name_of(key: str, fact: TableFigure) -> int | None:
-    """Return which of the names of a line a figure has, from 0 for the best; None if it has none."""
-    plain = plain_name(fact.name)
-    if not may_stand_below(key, fact.row.section):
-        return None
-    return next((at for at, name in enumerate(NAMES[key]) if name.fullmatch(plain)), None)
 
 
 def _is_of_statement(key: str, fact: TableFigure) -> bool:
@@ -216,7 +209,7 @@ def _with_figures(
     operands = _of_one_statement(dated, words) or _known(of_any)
     if operands is None:
         return None
-    units = {fact.row.unit for fact in operands.values() if fact.row.unit}
+    units = {fact.row.scale for fact in operands.values() if fact.row.scale}
     is_partial = any(is_of_months(fact.cell.column, 3, 6, 9) for fact in operands.values())
     return None if len(units) > 1 or (measure.is_of_a_year and is_partial) else WorkedOut(way, operands)
 

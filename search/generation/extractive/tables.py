@@ -16,7 +16,8 @@ from core.text.tables import RULE, header_of, table_start
 from search.generation.extractive.wording import in_one_line
 
 _UNIT = re.compile(
-    r"\b(in (?:thousands|millions|billions))\b|\((thousands|millions|billions)\)", re.IGNORECASE
+    r"\b(in (?:thousands|millions|billions))\b|\((thousands|millions|billions)(?:,? except\b[^()]*+)?\)",
+    re.IGNORECASE,
 )
 _TOTAL = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
 """Begins the name of the row that ends a section."""
@@ -49,6 +50,11 @@ class FactRow:
     unit: str = ""
     sentence: str = ""
     section: str = ""
+
+    @property
+    def scale(self) -> str:
+        """What its unit comes to, however it is written: “millions”; empty without one."""
+        return self.unit.casefold().rpartition(" ")[2]
 
     def rendered(self, cells: Sequence[FactCell]) -> str:
         """Return the row's name with some of its cells, or its sentence."""

@@ -23,8 +23,9 @@ _FORMULA = re.compile(
     rf"(?<![{_LEFT}])([{_LEFT}]++)[=≈]\s*+([−–+-]?\s?[$€£¥]?\s?\d(?:[.,]?\d|\s\d{{3}}(?!\d))*+)(\s?%)?"
 )
 _TOKEN = re.compile(r"\s?(?:(\d(?:[.,]?\d|\s\d{3}(?!\d))*+)(\s?%)?|([()+*/×÷·−–-])|[$€£¥])")
-_SUMMANDS_OF_MEAN = re.compile(r"\A\s*+\(([^()]++)\)\s*+[÷/]\s*+(\d{1,2})\s*+\Z")
-_DAYS_OF_YEAR = re.compile(r"[×*·]\s?365\s?\Z")
+_DIVISOR = re.compile(r"\)\s*+[÷/]\s*+(\d{1,2})(?![\d.,]*\d)")
+_DAYS_OF_YEAR = re.compile(r"(?<![\d.,])365(?=\s?[×*·])|(?<=[×*·])\s?365(?![\d.,]*\d)")
+_WHOLE = re.compile(r"(?:\A|\()\s*+1\s?[−–-]")
 _SIGNS = {"−": "-", "–": "-", "×": "*", "·": "*", "÷": "/"}
 
 
@@ -33,7 +34,7 @@ class NotAFormula(ValueError):
 
 
 def proven(text: str, language: str | None) -> Terms:
-    """Return the terms of the numbers that formulas in a text prove: results, and the divisors of means.
+    """Return the terms of the numbers that formulas in a text prove: results, and constants.
 
     A result is right if the exact one, rounded to as many places, is the same.
     """
@@ -42,7 +43,7 @@ def proven(text: str, language: str | None) -> Terms:
         result = figure_of(f"{right}{percent}", language)
         if result is not None and _is_right(left, result, language):
             found.update(terms(result.text, language))
-            found.update(_divisor(left))
+            found.update(_constants(left))
     return frozenset(found)
 
 
@@ -56,13 +57,26 @@ def _is_right(left: str, result: Figure, language: str | None) -> bool:
         return False
 
 
-def _divisor(left: str) -> Iterator[str]:
-    """Yield what no source has: the number of summands that a mean is divided by, the days of a year."""
+def _constants(left: str) -> Iterator[str]:
+    """Yield what no source has: how many summands a mean has, the days of a year, the whole of a share."""
     if _DAYS_OF_YEAR.search(left):
         yield "365"
-    mean = _SUMMANDS_OF_MEAN.match(left)
-    if mean and mean[1].count("+") + 1 == int(mean[2]):
-        yield mean[2]
+    if _WHOLE.search(left):
+        yield "1"
+    for divisor in _DIVISOR.finditer(left):
+        if _summands_before(left, divisor.start()) == int(divisor[1]):
+            yield divisor[1]
+
+
+def _summands_before(left: str, end: int) -> int:
+    """Return how many summands stand in the parentheses that close at `end`."""
+    depth, summands = 0, 1
+    for sign in reversed(left[:end]):
+        if sign == "(" and not depth:
+            return summands
+        depth += {")": 1, "(": -1}.get(sign, 0)
+        summands += sign == "+" and not depth
+    return 0
 
 
 class Expression:

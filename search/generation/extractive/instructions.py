@@ -106,7 +106,10 @@ def instructions_of(text: str) -> Instructions:
 
 def _defined(found: re.Match[str]) -> dict[str, str]:
     """Return a formula by each name of what it defines; “it” is what the question asks for."""
-    return dict.fromkeys(_names(found["name"] or "it"), found["formula"].rstrip(" .;)?"))
+    formula = found["formula"].rstrip(" .;?")
+    if formula.count(")") > formula.count("("):
+        formula = formula.removesuffix(")")
+    return dict.fromkeys(_names(found["name"] or "it"), formula)
 
 
 def _names(name: str) -> list[str]:

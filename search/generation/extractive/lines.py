@@ -28,8 +28,6 @@ class StatementLine:
     """What to look for, in the words of most reports."""
     cue: str = ""
     """What people call it, as a pattern; empty if nobody asks for it alone."""
-    not_below: str = ""
-    """What a section is called in which a row of these names is another line."""
     below: str = ""
     """The line whose row counts as this one below a section of these names."""
 
@@ -334,21 +332,18 @@ LINES = {
         (
             r"short term (?:debt|borrowings).{0,90}",
             r"current (?:portion|maturities) of (?:long term )?debt|debt current|current debt",
-            r"debt",
         ),
         "short-term debt, current portion of long-term debt",
-        not_below=r"\b(?:long term|non ?current)\b|\A\Z",
+        r"short[- ]term (?:debt|borrowings)",
     ),
     "long_debt": StatementLine(
         StatementKind.BALANCE,
         (r"long term debt(?: less current portion| net.{0,40}| excluding .{0,60})?|debt(?: noncurrent)?",),
         "long-term debt",
         r"long[- ]term debt",
-        not_below=r"\A(?:total )?current\b",
     ),
 }
 
-_NOT_BELOW = {key: re.compile(line.not_below) for key, line in LINES.items() if line.not_below}
 NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
 """The patterns of each line, which match all of a `plain_name`."""
 _CUES = {
@@ -374,22 +369,17 @@ def is_unsigned(name: str) -> bool:
     return any(each.fullmatch(plain) for key in UNSIGNED for each in NAMES[key])
 
 
-def may_stand_below(key: str, section: str) -> bool:
-    """Tell whether a row of this section may be a line: “Debt” that is current is no long-term debt."""
-    not_below = _NOT_BELOW.get(key)
-    return not_below is None or not_below.search(plain_name(section)) is None
-
-
 def name_of(key: str, name: str, section: str) -> int | None:
     """Return which of the names of a line a row has, from 0 for the best; None if it has none.
 
-    “Net income” below “Earnings per share, diluted” is called so by its section.
+    Some rows are called so with their section alone: “Net income” below “Earnings per share, diluted”, “Debt”
+    below “Current liabilities”.
     """
-    if not may_stand_below(key, section):
-        return None
     plain, below = plain_name(name), LINES[key].below
     if below and any(each.fullmatch(plain) for each in NAMES[below]):
         plain = plain_name(section)
+    elif plain == "debt" and plain_name(section).startswith("current"):
+        plain = "debt current"
     return next((at for at, each in enumerate(NAMES[key]) if each.fullmatch(plain)), None)
 
 

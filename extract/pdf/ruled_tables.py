@@ -52,14 +52,14 @@ Areas = list[MergedCell[Lines]]
 def with_ruled_tables(blocks: Sequence[Lines], drawn: DrawnLines) -> Iterator[Lines | Table]:
     """Yield the blocks of a page in order, with tables in place of the lines in their cells."""
     tables = _tables(blocks, drawn)
-    told: set[int] = set()
+    seen: set[int] = set()
     for lines in blocks:
         for number, part in groupby(_parted(lines, tables), key=itemgetter(0)):
             if number is None:
                 yield [piece for _, piece in part]
-            elif number not in told:
-                told.add(number)
-                yield from tables[number].told()
+            elif number not in seen:
+                seen.add(number)
+                yield from tables[number].parts()
 
 
 def _tables(blocks: Sequence[Lines], drawn: DrawnLines) -> list[_RuledTable]:
@@ -292,7 +292,7 @@ class _RuledTable:
     grounds: Sequence[Ground]
     is_at_top: bool
 
-    def told(self) -> Iterator[Lines | Table]:
+    def parts(self) -> Iterator[Lines | Table]:
         """Yield the titles in the first rows, each a cell as wide as the table, and the table below them."""
         titles = titles_of(self.cells, self.grid.rows, self.grid.columns)
         yield from (title.content for title in titles if title.content)

@@ -146,8 +146,8 @@ def _named_in(asking: str, definitions: Mapping[str, str]) -> list[_Named]:
 
 def _all_named(asking: str, definitions: Mapping[str, str]) -> Iterator[_Named]:
     for name in definitions:
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", asking, re.IGNORECASE):
-            yield _Named(*match.span(), name)
+        if (at := _word_at(asking.lower(), name)) >= 0:
+            yield _Named(at, at + len(name), name)
     for cue, measure in _CUES:
         # “DSO is defined as”, where the question says “days sales outstanding”.
         defined = next((name for name in definitions if cue.fullmatch(name)), "")
@@ -155,3 +155,11 @@ def _all_named(asking: str, definitions: Mapping[str, str]) -> Iterator[_Named]:
             yield _Named(*match.span(), defined, None if defined else measure)
     for _, match in lines_named(asking):
         yield _Named(*match.span())
+
+
+def _word_at(text: str, name: str) -> int:
+    """Return where a name begins in a text as a word of its own, −1 if it does not."""
+    at = text.find(name)
+    while at >= 0 and (text[at - 1 : at].isalnum() or text[at + len(name) : at + len(name) + 1].isalnum()):
+        at = text.find(name, at + 1)
+    return at

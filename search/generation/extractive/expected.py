@@ -86,6 +86,13 @@ def asks_for_total(question: str) -> bool:
     return len(words) <= MOST_WORDS_FOR_TOTAL and not TOTALS.isdisjoint(words)
 
 
+def quantities_in(question: str) -> frozenset[str]:
+    """Return what records call the quantity that a question asks for: “How tall is she?” wants a height."""
+    return frozenset(
+        name for match in _HOW.finditer(question) for name in _QUANTITIES[match[1].casefold()].split()
+    )
+
+
 def abbreviation_of(question: str) -> str | None:
     """Return the abbreviation of which a question asks what it stands for, None if it asks nothing such."""
     short = _ABBREVIATION.search(question)
@@ -119,6 +126,31 @@ def _has_new(pattern: re.Pattern[str]) -> Test:
         return any(words - known for words in found)
 
     return test
+
+
+_QUANTITIES = {
+    "tall": "height",
+    "high": "height elevation",
+    "long": "length duration",
+    "wide": "width",
+    "deep": "depth",
+    "heavy": "weight mass",
+    "old": "age",
+    "big": "size area",
+    "large": "size area",
+    "fast": "speed",
+    "groß": "größe fläche",
+    "hoch": "höhe",
+    "lang": "länge dauer",
+    "lange": "dauer",
+    "breit": "breite",
+    "tief": "tiefe",
+    "schwer": "gewicht",
+    "alt": "alter",
+    "schnell": "geschwindigkeit",
+}
+"""What records call what questions name by an adjective."""
+_HOW = re.compile(rf"\b(?:how|wie) ({'|'.join(_QUANTITIES)})\b", re.IGNORECASE)
 
 
 def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:

@@ -37,6 +37,9 @@ _BETWEEN = re.compile(
     rf"\s(?:between|from|during|in|of|for|at|over)\s(?=.{{0,20}}?{_PERIOD}).*\Z", re.IGNORECASE
 )
 _PERIODS = re.compile(_PERIOD, re.IGNORECASE)
+_MEASURES = tuple(
+    (re.compile(rf"(?:unadjusted )?(?:{measure.cue})", re.IGNORECASE), measure) for measure in MEASURES
+)
 _SAID_BESIDES = words_of(
     "total net gross unadjusted the a an of for in at as and end year ended ending fiscal from to its all"
     " shown cash flow flows income balance sheet statement statements attributable common shareholders"
@@ -174,8 +177,8 @@ class _Reader:
         if (defined := self.definitions.get(plain)) is not None:
             others = {known: words for known, words in self.definitions.items() if words != defined}
             return expression_in(defined, others, [*self.periods, period], self.depth + 1)
-        for measure in MEASURES:
-            if re.fullmatch(rf"(?:unadjusted )?(?:{measure.cue})", plain):
+        for called, measure in _MEASURES:
+            if called.fullmatch(plain):
                 return expression_of_measure(measure.ways[0], period, is_amount=measure.is_amount)
         lines = lines_named(name)
         if len(lines) != 1:

@@ -38,12 +38,17 @@ _DEFINED = (
         re.IGNORECASE,
     ),
 )
-_DEFINED_WITHIN = re.compile(
-    rf",? \(?(?:with|where|when|if)? ?(?P<name>[\w &-]{{2,40}}?)? ?(?:{_IS})"
-    r"\s++(?P<formula>[^=?]{3,400})\)?\??\Z",
+_IS_WITHIN = re.compile(r"\b(?:defined|calculated|computed)(?: here)? as:?\s|\s=\s", re.IGNORECASE)
+_COMPUTES = re.compile(r"\s[*/÷×+−-]\s|\b(?:divided by|plus|minus|less|times)\b", re.IGNORECASE)
+_JOINING = re.compile(r"\A(?:with|where|when|if|and|that)\b|\b(?:is|are|being)\Z", re.IGNORECASE)
+CHARS_OF_NAME = 60
+_ASIDE = re.compile(
+    r"\s\((?:[A-Za-z&]{2,8}|using [^()]{1,120}"
+    r"|(?![^()]*per ?cent)[^()]{0,60}\b(?:millions?|billions?|thousands?|decimals?)\b[^()]{0,60})\)"
+    r"|,? (?:using|based on|relying on)\b[^?()]{1,160}(?=\?\Z)|\s%(?=\smargin)|\bunadjusted\s",
     re.IGNORECASE,
 )
-"""At the end of the sentence that asks: “…, defined as net income / equity?”."""
+"""An abbreviation of what stands before it, how to answer, and what changes nothing."""
 _ORDER = re.compile(
     r"\A(?:please )?(?:you are|assume|imagine|suppose|act as|answer|give|respond|reply|round|express"
     r"|state your|base|use only|show your|make sure)\b",
@@ -52,13 +57,6 @@ _ORDER = re.compile(
 """What begins a sentence that says who is asked, or how to answer."""
 _ARTICLE = re.compile(r"\A(?:the|a|an|here|where) ", re.IGNORECASE)
 _IN_PARENTHESES = re.compile(r"\(([^()]{1,40})\)")
-_ASIDE = re.compile(
-    r"\s\((?:[A-Za-z&]{2,8}|using [^()]{1,120}"
-    r"|(?![^()]*per ?cent)[^()]{0,60}\b(?:millions?|billions?|thousands?|decimals?)\b[^()]{0,60})\)"
-    r"|,? (?:using|based on|relying on)\b[^?()]{1,160}(?=\?\Z)|\s%(?=\smargin)|\bunadjusted\s",
-    re.IGNORECASE,
-)
-"""An abbreviation of what stands before it, how to answer, and what changes nothing."""
 _COUNTS = {"no": 0, "one": 1, "two": 2, "three": 3, "four": 4}
 _PLACES = re.compile(rf"\b({'|'.join(_COUNTS)}|[0-4]) decimals?\b", re.IGNORECASE)
 
@@ -86,13 +84,12 @@ def instructions_of(text: str) -> Instructions:
         if defined is None or "?" in sentence:
             others.append(sentence)
         elif len(definitions) < MOST_DEFINITIONS:
-            definitions |= _defined(defined)
+            definitions |= _defined(defined["name"], defined["formula"])
     if not others:
         return Instructions(text, text, {})
     asking = " ".join([sentence for sentence in others if sentence.endswith("?")] or others)
-    if within := _DEFINED_WITHIN.search(asking):
-        asking = asking[: within.start()] + "?"
-        definitions |= _defined(within)
+    asking, defined_within = _without_definition(asking)
+    definitions |= defined_within
     subject = [sentence for sentence in others if sentence in asking or not _ORDER.match(sentence)]
     places = _PLACES.search(text)
     count = places[1].casefold() if places else ""
@@ -104,12 +101,25 @@ def instructions_of(text: str) -> Instructions:
     )
 
 
-def _defined(found: re.Match[str]) -> dict[str, str]:
+def _without_definition(asking: str) -> tuple[str, dict[str, str]]:
+    """Return a question without the formula at its end, and that: “…, with ROE = net income / equity?”."""
+    within = _IS_WITHIN.search(asking)
+    if within is None or not _COMPUTES.search(asking, within.end()):
+        return asking, {}
+    before = asking[: within.start()].rstrip()
+    cut = max(before.rfind(","), before.rfind("("))
+    if cut < max(0, len(before) - CHARS_OF_NAME):
+        cut = len(before)
+    name = _JOINING.sub("", before[cut:].strip(" ,(")).strip()
+    return f"{before[:cut].rstrip(' ,(')}?", _defined(name, asking[within.end() :])
+
+
+def _defined(name: str, words: str) -> dict[str, str]:
     """Return a formula by each name of what it defines; “it” is what the question asks for."""
-    formula = found["formula"].rstrip(" .;?")
+    formula = words.rstrip(" .;?")
     if formula.count(")") > formula.count("("):
         formula = formula.removesuffix(")")
-    return dict.fromkeys(_names(found["name"] or "it"), formula)
+    return dict.fromkeys(_names(name or "it"), formula)
 
 
 def _names(name: str) -> list[str]:

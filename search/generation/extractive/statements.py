@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from core.text.tables import MOST_ROW_WORDS, is_table
 from search.contexts import Context
-from search.generation.extractive.expected import TOTALS
+from search.generation.extractive.expected import TOTALS, quantities_in
 from search.generation.extractive.measures import wants_line
 from search.generation.extractive.periods import (
     PeriodReading,
@@ -41,7 +41,8 @@ _CONTENTS = re.compile(rf"{LEADERS.pattern}(?:\d{{1,4}}+|[ivxlc]++)\s*+$", re.IG
 _NOTICE = re.compile(r"\A\W*(?:©|\(c\)\s|copyright\s+(?:©|\(c\)|\d{4}))", re.IGNORECASE)
 """Whose a text is stands on every page, and answers nothing."""
 _REFERENCE = re.compile(
-    r"\((?:https?:|www\.)|\b(?:Archived from|Retrieved \d|Abgerufen am|Consultado el|Consulté le)\b"
+    r"\((?:https?:|www\.)|\{\{|\A(?:Retrieved|Abgerufen) (?:from|via|von)\b"
+    r"|\b(?:Archived from|Retrieved \d|Abgerufen am|Consultado el|Consulté le)\b"
     r"|\A[^.()]{3,60}\(\d{1,2} \w{3,9} \d{4}\)\.\Z"
 )
 """Where a text has something from answers nothing."""
@@ -59,9 +60,10 @@ _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
 _LABELLED = re.compile(
-    r"([^\W\d][^\d:]{0,40}?)(?: ?: ?| )(?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}(?: ?[AP]M)?"
+    r"([^\W\d][^\d:]{0,40}?)(?: ?: ?| )(?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}"
+    r"(?: ?(?:[AP]M|%|°[CF]?|[a-zA-Zµ]{1,3}[²³]?))?(?: ?\([^()]{1,30}\))?"
 )
-"""A label and a figure, a date or a time, and nothing else."""
+"""A label and a figure, perhaps with a unit, a date or a time, and nothing else."""
 MOST_ITEMS = 12
 
 
@@ -96,7 +98,7 @@ class Statement:
 
 def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
     """Yield all that may be told, in reading order."""
-    asked, reading = words_of(question), reading_of(question)
+    asked, reading = words_of(question) | quantities_in(question), reading_of(question)
     years = frozenset(period[:4] for period in periods_in(question)) if wants_line(question) else frozenset()
     known = words_in(context.text for context in contexts)
     for context in contexts:

@@ -22,9 +22,9 @@ from search.companions import with_companions
 from search.contexts import context_of_chunk
 from search.generation.extractive.courses import own_figure
 from search.generation.extractive.expected import asks_why
-from search.generation.extractive.instructions import instructions_of
 from search.generation.extractive.lines import LINES, lines_named
 from search.generation.extractive.measures import measure_of
+from search.generation.extractive.question_parts import parts_of_question
 from search.named_documents import (
     asks_for_course,
     documents_named,
@@ -57,7 +57,7 @@ def find(
 ) -> Found:
     """Return at most `limit` chunks for a question; `payment` pays for the reranker, if that costs money."""
     settings = replace(settings, for_tables=_asks_for_figures(question.text))
-    searched = replace(question, text=instructions_of(question.text).subject)
+    searched = replace(question, text=parts_of_question(question.text).subject)
     ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     names = _names(principal, question, ranking.results)
     if asks_for_course(question.text):

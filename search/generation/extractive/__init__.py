@@ -22,11 +22,11 @@ from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
-from search.generation.extractive.instructions import instructions_of
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measures import wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
+from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.statements import without_mark
@@ -62,7 +62,7 @@ class ExtractiveGenerator(Generator):
 def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     """Return the pieces of the answer."""
     asked = replace(asked, contexts=in_language_of(asked.question, asked.contexts))
-    question = instructions_of(as_columns_say(asked.question)).question
+    question = parts_of_question(as_columns_say(asked.question)).question
     found: list[str] = []
     if not asked.unseen_names:
         found = course(asked.question, asked.contexts) or worked_out(asked.question, asked.contexts)
@@ -79,7 +79,7 @@ def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return what is worked out from figures: by the formula that the question gives, or by a known one."""
     if (formula := formula_asked(question)) is not None:
         return as_asked(formula, question, contexts)
-    return figured_out(instructions_of(as_columns_say(question)).question, contexts)
+    return figured_out(parts_of_question(as_columns_say(question)).question, contexts)
 
 
 def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:

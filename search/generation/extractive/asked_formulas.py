@@ -22,10 +22,10 @@ from search.generation.extractive.expressions import (
     mean_of,
     periods_through,
 )
-from search.generation.extractive.instructions import Instructions, instructions_of
 from search.generation.extractive.lines import lines_named
 from search.generation.extractive.measures import MEASURES, Measure, lines_of
 from search.generation.extractive.periods import YEAR, period_before, periods_in
+from search.generation.extractive.question_parts import QuestionParts, parts_of_question
 from search.generation.extractive.yes_no import wants_yes_or_no
 
 _AS_SHARE = re.compile(
@@ -71,7 +71,7 @@ class _Named:
 
 def formula_asked(question: str) -> AskedFormula | None:
     """Return the formula that a question asks for; None if for none, or for none that is understood."""
-    said = instructions_of(question)
+    said = parts_of_question(question)
     asking = _as_quotients(_AS_SHARE.sub(" ÷ ", said.question), said.definitions)
     periods = list(periods_in(asking)) or list(periods_in(question))
     named = _named_in(asking, said.definitions)
@@ -106,7 +106,7 @@ def _as_quotients(asking: str, definitions: Mapping[str, str]) -> str:
 
 
 def _worded(
-    core: str, named: list[_Named], said: Instructions, periods: list[str], asking: str
+    core: str, named: list[_Named], said: QuestionParts, periods: list[str], asking: str
 ) -> Worded | None:
     """Return the formula of the words from the first to the last thing named; None if they are a measure."""
     definitions = dict(said.definitions)

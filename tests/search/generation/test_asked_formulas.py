@@ -8,7 +8,7 @@ from search.citations.formulas import proven
 from search.generation.extractive import worked_out
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.expressions import MOST_CHARS, NotUnderstood, expression_in
-from search.generation.extractive.instructions import instructions_of
+from search.generation.extractive.question_parts import parts_of_question
 from tests.search.generation.test_measuring import STATEMENTS
 
 AVERAGE = "({inventories@2022} + {inventories@2023}) ÷ 2"
@@ -118,14 +118,14 @@ def test_a_defined_measure_is_never_worked_out_by_another_formula() -> None:
 
 def test_what_is_searched_for_keeps_what_the_question_is_about() -> None:
     text = "You are an advisor. I move to Berlin in May. Which documents do I need? Answer in two sentences."
-    said = instructions_of(text)
+    said = parts_of_question(text)
     assert said.subject == "I move to Berlin in May. Which documents do I need?"
     assert said.question == "Which documents do I need?"
 
 
 @pytest.mark.parametrize("text", ["gross margin", "How tall is the tower?", "x = y + z", "?", ""])
-def test_a_text_without_instructions_stays_as_it_is(text: str) -> None:
-    assert instructions_of(text).subject == text
+def test_a_text_without_orders_stays_as_it_is(text: str) -> None:
+    assert parts_of_question(text).subject == text
 
 
 def test_measures_named_side_by_side_are_all_worked_out() -> None:

@@ -62,7 +62,7 @@ _PLACES = re.compile(rf"\b({'|'.join(_COUNTS)}|[0-4]) decimals?\b", re.IGNORECAS
 
 
 @dataclass(frozen=True, slots=True)
-class Instructions:
+class QuestionParts:
     """`definitions` are formulas in words by what they define, in small letters.
 
     `subject` is the question with all that is said besides, but for definitions and orders: what to look for.
@@ -75,7 +75,7 @@ class Instructions:
     places: int | None = None
 
 
-def instructions_of(text: str) -> Instructions:
+def parts_of_question(text: str) -> QuestionParts:
     """Take a question apart. Where no sentence ends with a question mark, all but the definitions asks."""
     definitions: dict[str, str] = {}
     others: list[str] = []
@@ -86,14 +86,14 @@ def instructions_of(text: str) -> Instructions:
         elif len(definitions) < MOST_DEFINITIONS:
             definitions |= _defined(defined["name"], defined["formula"])
     if not others:
-        return Instructions(text, text, {})
+        return QuestionParts(text, text, {})
     asking = " ".join([sentence for sentence in others if sentence.endswith("?")] or others)
     asking, defined_within = _without_definition(asking)
     definitions |= defined_within
     subject = [sentence for sentence in others if sentence in asking or not _ORDER.match(sentence)]
     places = _PLACES.search(text)
     count = places[1].casefold() if places else ""
-    return Instructions(
+    return QuestionParts(
         _ASIDE.sub("", _PREAMBLE.sub("", asking)),
         " ".join(_PREAMBLE.sub("", sentence) for sentence in subject),
         definitions,

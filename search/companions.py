@@ -75,7 +75,7 @@ def with_companions(
     kept_before = KEPT_BEFORE
     if not beside and (keys := _lines_wanted(question.text)):
         needed, spare = _tables(principal, question, found, keys, settings, payment)
-        beside += [*needed, *spare]
+        beside += [*(replace(each, is_needed=True) for each in needed), *spare]
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
@@ -137,7 +137,7 @@ def _decisive_parts(
             ids = list(dict.fromkeys(parts[row.context.rank].chunk_id for row in rows))
             whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(ids)
             return [
-                replace(each, chunk=shorten(whole[id]), scores=Scores(), is_decisive=True)
+                replace(each, chunk=shorten(whole[id]), scores=Scores(), is_decisive=True, is_needed=True)
                 for id in ids
                 if id in whole
             ]

@@ -24,14 +24,18 @@ Place = tuple[UUID, int]
 def with_continuations(principal: Principal, found: Sequence[RankedChunk], limit: int) -> list[RankedChunk]:
     """Add to each chunk the neighbour that holds the rest of its first or last sentence.
 
-    At most `limit` chunks, each once; a neighbour gets the relevance of the chunk it completes.
+    At most `limit` chunks, each once, those that are needed before others; a neighbour gets the relevance of
+    the chunk it completes.
     """
     neighbours = _neighbours(principal, [each.chunk for each in found])
     given = {each.chunk.pk: each for each in found}
     kept: dict[UUID, RankedChunk] = {}
     for part in (part for each in found for part in _complete(each, neighbours)):
         kept.setdefault(part.chunk.pk, given.get(part.chunk.pk, part))
-    return list(kept.values())[:limit]
+    room = limit - sum(each.is_needed for each in kept.values())
+    others = [each for each in kept.values() if not each.is_needed][: max(0, room)]
+    left = {each.chunk.pk for each in others}
+    return [each for each in kept.values() if each.is_needed or each.chunk.pk in left][:limit]
 
 
 def runs_on(first: Chunk, second: Chunk) -> bool:

@@ -136,6 +136,8 @@ class RankedChunk:
     """The share of the question's weight that the chunk's words have, 0 to 1."""
     is_decisive: bool = False
     """Whether no other chunk of its table needs to be looked at (`companions.py`)."""
+    is_needed: bool = False
+    """Whether it has come along for what the answer is worked out from: nothing else may take its place."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from accounts.access.identity import principal_of_user
@@ -62,5 +64,8 @@ def test_the_other_half_comes_along(cast: Cast) -> None:
     assert texts(5, REST, CUT) == [CUT, REST]
     assert texts(2, OTHER, CUT, BEFORE) == [OTHER, CUT]
     assert texts(5) == []
+    cut, other = found(bob, CUT, OTHER)
+    needed = replace(other, is_needed=True)
+    assert [each.chunk.text for each in with_continuations(bob, [cut, needed], 2)] == [CUT, OTHER]
     own, joined = with_continuations(bob, found(bob, CUT), 5)
     assert (own.scores.words, joined.scores.words, joined.relevance) == (2.0, None, 0.9)

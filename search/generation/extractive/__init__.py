@@ -62,7 +62,7 @@ class ExtractiveGenerator(Generator):
 def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     """Return the pieces of the answer."""
     asked = replace(asked, contexts=in_language_of(asked.question, asked.contexts))
-    question = parts_of_question(as_columns_say(asked.question)).question
+    question = as_columns_say(parts_of_question(asked.question).subject)
     found: list[str] = []
     if not asked.unseen_names:
         found = course(asked.question, asked.contexts) or worked_out(asked.question, asked.contexts)
@@ -79,7 +79,7 @@ def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return what is worked out from figures: by the formula that the question gives, or by a known one."""
     if (formula := formula_asked(question)) is not None:
         return as_asked(formula, question, contexts)
-    return figured_out(parts_of_question(as_columns_say(question)).question, contexts)
+    return figured_out(as_columns_say(parts_of_question(question).question), contexts)
 
 
 def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:

@@ -15,16 +15,18 @@ from itertools import pairwise
 
 from search.generation.extractive.calculations import asks_for_change, asks_for_mean
 from search.generation.extractive.expressions import (
+    LATEST,
     NotUnderstood,
     Worded,
     combined,
+    earlier,
     expression_in,
     mean_of,
     periods_through,
 )
 from search.generation.extractive.lines import lines_named
 from search.generation.extractive.measures import MEASURES, Measure, lines_of
-from search.generation.extractive.periods import YEAR, period_before, periods_in
+from search.generation.extractive.periods import YEAR, periods_in
 from search.generation.extractive.question_parts import QuestionParts, parts_of_question
 from search.generation.extractive.yes_no import wants_yes_or_no
 
@@ -73,9 +75,9 @@ def formula_asked(question: str) -> AskedFormula | None:
     """Return the formula that a question asks for; None if for none, or for none that is understood."""
     said = parts_of_question(question)
     asking = _as_quotients(_AS_SHARE.sub(" ÷ ", said.question), said.definitions)
-    periods = list(periods_in(asking)) or list(periods_in(question))
+    periods = list(periods_in(asking)) or list(periods_in(question)) or [LATEST]
     named = _named_in(asking, said.definitions)
-    if not periods or not (named or said.definitions) or wants_yes_or_no(asking):
+    if not (named or said.definitions) or wants_yes_or_no(asking):
         return None
     start, end = (named[0].start, max(each.end for each in named)) if named else (0, 0)
     try:
@@ -90,7 +92,7 @@ def formula_asked(question: str) -> AskedFormula | None:
         (worded.way,),
         is_percent=is_percent,
         is_amount=worded.dimension == 1,
-        is_of_a_year=all(map(YEAR.fullmatch, periods)),
+        is_of_a_year=all(YEAR.fullmatch(period) or period == LATEST for period in periods),
     )
     about = f"{asking[:start]} {asking[end:]}"
     return AskedFormula(measure, _SAID_BESIDES.sub(" ", about), said.places)
@@ -124,7 +126,7 @@ def _worded(
             else mean_of([expression_in(core, definitions, [period]) for period in periods_through(periods)])
         )
     if len(named) == 1 and (measure := named[0].measure) and measure.is_amount and asks_for_change(asking):
-        before, *_, after = [*([period_before(periods[0])] if len(periods) == 1 else []), *periods]
+        before, *_, after = [*([earlier(periods[0])] if len(periods) == 1 else []), *periods]
         return combined(
             expression_in(core, definitions, [after]), "−", expression_in(core, definitions, [before])
         )

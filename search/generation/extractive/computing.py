@@ -55,7 +55,7 @@ ABOUT_NOTHING = frozenset(
         " fy one two six nine twelve half week end begin start finish close prior previous ago last same"
         " company report reported total value amount amounts balance expected"
         " number according come came go went spent spend devoted compared comparison compare calculate"
-        " compute relative respect period unit units round rounded decimal place places"
+        " compute relative respect period unit units round rounded decimal place places unadjusted"
         " percentage points generate contribute account represent derive attributable business segment"
         " division",
         "en",

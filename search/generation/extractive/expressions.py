@@ -16,6 +16,8 @@ from search.generation.extractive.periods import YEAR, period_before, periods_na
 
 MOST_CHARS, MOST_DEPTH = 400, 6
 MOST_PERIODS = 6
+LATEST = "latest"
+"""The period of a question that names none."""
 
 _PERIOD = r"(?:q[1-4] (?:of )?)?(?:fiscal (?:year )?|fy ?['’]?)?(?:\d{4}|(?<=fy)\d\d|(?<=['’])\d\d)"
 _RANGE = re.compile(rf"({_PERIOD})\s?[-–—]\s?({_PERIOD})", re.IGNORECASE)
@@ -86,6 +88,13 @@ def expression_in(
     for sign, plain in _SIGNS:
         text = sign.sub(plain, text)
     return _Reader(list(filter(str.strip, _PARTS.findall(text))), definitions, periods, depth).read()
+
+
+def earlier(period: str) -> str:
+    """Return the period before another one; raise `NotUnderstood` if that is not said."""
+    if period == LATEST:
+        raise NotUnderstood(period)
+    return period_before(period)
 
 
 def combined(left: Worded, sign: str, right: Worded) -> Worded:
@@ -161,12 +170,12 @@ class _Reader:
             periods = (
                 named
                 if len(named) > 1
-                else [period_before((named or self.periods)[-1]), *(named or self.periods)[-1:]]
+                else [earlier((named or self.periods)[-1]), *(named or self.periods)[-1:]]
             )
             return mean_of([self._of(_without_period(words[mean.end() :]), period) for period in periods])
         if change := _CHANGE.match(words):
             last = (named or self.periods)[-1]
-            first = named[0] if len(named) > 1 else period_before(last)
+            first = named[0] if len(named) > 1 else earlier(last)
             of = _without_period(words[change.end() :])
             return combined(self._of(of, last), "−", self._of(of, first))
         return self._of(_without_period(words), (named or self.periods)[-1])

@@ -21,7 +21,7 @@ from search.citations.formulas import Expression, NotAFormula
 from search.contexts import Context
 from search.generation.extractive.asked_formulas import AskedFormula
 from search.generation.extractive.computing import operand_of
-from search.generation.extractive.expressions import of_period
+from search.generation.extractive.expressions import LATEST, of_period
 from search.generation.extractive.figures import (
     TableFigure,
     periods_to_try,
@@ -150,11 +150,11 @@ def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -
 
 def _of_periods(way: str, question: str, lines: Mapping[str, Sequence[TableFigure]]) -> Iterator[list[str]]:
     """Yield a formula for each of the periods to try, unless it names its own."""
-    if "@" in way:
+    if "@" in way and f"@{LATEST}" not in way:
         yield [way]
         return
     for periods in periods_to_try(question, [fact for key in lines_of(way) for fact in lines[key]]):
-        yield [of_period(way, period) for period in periods]
+        yield [of_period(way.replace(f"@{LATEST}", ""), period) for period in periods]
 
 
 def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:

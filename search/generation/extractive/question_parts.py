@@ -14,17 +14,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from search.generation.extractive.measures import words_of_measures
+
 MOST_DEFINITIONS = 8
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s++(?=[A-Z(“\"'])")
-_INTERROGATIVES = (
-    r"what|which|how|who|when|where|why|is|are|was|were|does|do|did|has|have|can|by|of|was|wie|welche\w?|quel\w*"
-    r"|cuál\w*"
+_INTERROGATIVE = (
+    r"(?:what|which|how|who|when|where|why|is|are|was|were|does|do|did|has|have|can|was|wie|welche\w?)\b"
 )
 _PREAMBLE = re.compile(
-    rf"\A(?:[^?]{{1,300}}:\s++|(?:by|using|assuming|relying|drawing)\b[^?,]{{1,200}},\s++)(?=(?:{_INTERROGATIVES})\b)",
+    rf"\A(?=[^?]{{0,300}}\b(?:question|answer|respond|task)\b)[^?]{{1,300}}:\s++(?={_INTERROGATIVE})",
     re.IGNORECASE,
 )
-"""What stands in the sentence that asks before its question begins."""
+"""What stands in the sentence that asks before its question begins: “Answer the following question: ”."""
+_MEANS = re.compile(
+    rf"\A(?:by )?(?:using|assuming|relying|drawing)\b[^?,]{{1,200}},\s++(?={_INTERROGATIVE})", re.IGNORECASE
+)
 _IS = r"(?:(?:is|are|was|being|can be) )?(?:defined|calculated|computed)(?: here)? as:?|="
 _DEFINED = (
     re.compile(rf"\A(?P<name>[^.:=?,]{{2,100}}?),? ?(?:{_IS})\s++(?P<formula>[^=]{{3,400}})", re.IGNORECASE),
@@ -45,7 +49,7 @@ CHARS_OF_NAME = 60
 _ASIDE = re.compile(
     r"\s\((?:[A-Za-z&]{2,8}|using [^()]{1,120}"
     r"|(?![^()]*per ?cent)[^()]{0,60}\b(?:millions?|billions?|thousands?|decimals?)\b[^()]{0,60})\)"
-    r"|,? (?:using|based on|relying on)\b[^?()]{1,160}(?=\?\Z)|\s%(?=\smargin)|\bunadjusted\s",
+    r"|, (?:using|based on|relying on)\b[^?()]{1,160}(?=\?\Z)|\s%(?=\smargin)",
     re.IGNORECASE,
 )
 """An abbreviation of what stands before it, how to answer, and what changes nothing."""
@@ -63,10 +67,10 @@ _PLACES = re.compile(rf"\b({'|'.join(_COUNTS)}|[0-4]) decimals?\b", re.IGNORECAS
 
 @dataclass(frozen=True, slots=True)
 class QuestionParts:
-    """`definitions` are formulas in words by what they define, in small letters.
+    """`question` is what asks, `subject` all but definitions and orders, which is what to look for.
 
-    `subject` is the question with all that is said besides, but for definitions and orders: what to look for.
-    `places` is to how many decimal places the answer is to be rounded, if it is said.
+    `definitions` are formulas in words by what they define, in small letters. `places` is to how many decimal
+    places the answer is to be rounded, if it is said.
     """
 
     question: str
@@ -81,7 +85,7 @@ def parts_of_question(text: str) -> QuestionParts:
     others: list[str] = []
     for sentence in _SENTENCE_END.split(" ".join(text.split())):
         defined = next((found for each in _DEFINED if (found := each.match(sentence))), None)
-        if defined is None or "?" in sentence:
+        if defined is None or "?" in sentence or not words_of_measures(defined["formula"]):
             others.append(sentence)
         elif len(definitions) < MOST_DEFINITIONS:
             definitions |= _defined(defined["name"], defined["formula"])
@@ -94,7 +98,7 @@ def parts_of_question(text: str) -> QuestionParts:
     places = _PLACES.search(text)
     count = places[1].casefold() if places else ""
     return QuestionParts(
-        _ASIDE.sub("", _PREAMBLE.sub("", asking)),
+        _ASIDE.sub("", _MEANS.sub("", _PREAMBLE.sub("", asking))),
         " ".join(_PREAMBLE.sub("", sentence) for sentence in subject),
         definitions,
         _COUNTS.get(count, int(count) if count.isdigit() else None),
@@ -105,6 +109,8 @@ def _without_definition(asking: str) -> tuple[str, dict[str, str]]:
     """Return a question without the formula at its end, and that: “…, with ROE = net income / equity?”."""
     within = _IS_WITHIN.search(asking)
     if within is None or not _COMPUTES.search(asking, within.end()):
+        return asking, {}
+    if not words_of_measures(asking[within.end() :]):
         return asking, {}
     before = asking[: within.start()].rstrip()
     cut = max(before.rfind(","), before.rfind("("))
@@ -126,4 +132,5 @@ def _names(name: str) -> list[str]:
     """Return what is defined: “days payable outstanding (DPO)” has two names."""
     short = _IN_PARENTHESES.findall(name)
     long = " ".join(_IN_PARENTHESES.sub(" ", name).split())
-    return [_ARTICLE.sub("", each).casefold().strip(" “”\"'") for each in (long, *short)]
+    names = (_ARTICLE.sub("", each).casefold().strip(" “”\"'") for each in (long, *short))
+    return list(filter(None, names))

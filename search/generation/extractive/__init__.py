@@ -77,9 +77,14 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
 
 def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return what is worked out from figures: by the formula that the question gives, or by a known one."""
-    if (formula := formula_asked(question)) is not None:
-        return as_asked(formula, question, contexts)
-    return figured_out(as_columns_say(parts_of_question(question).question), contexts)
+    parts, formula = parts_of_question(question), formula_asked(question)
+    found = as_asked(formula, question, contexts) if formula else []
+    # What a question defines is worked out by no other definition.
+    return (
+        found
+        if found or (formula and parts.definitions)
+        else figured_out(as_columns_say(parts.question), contexts)
+    )
 
 
 def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:

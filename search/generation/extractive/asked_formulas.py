@@ -9,13 +9,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from search.generation.extractive.calculations import asks_for_change, asks_for_mean
+from search.generation.extractive.calculations import asks_for_change, asks_for_mean, asks_for_sum
 from search.generation.extractive.expressions import (
     LATEST,
+    SHARE_OF,
     NotUnderstood,
     Worded,
     combined,
@@ -27,16 +28,20 @@ from search.generation.extractive.expressions import (
 from search.generation.extractive.lines import lines_named
 from search.generation.extractive.measures import MEASURES, Measure, lines_of
 from search.generation.extractive.periods import YEAR, periods_in
-from search.generation.extractive.question_parts import QuestionParts, parts_of_question
+from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.yes_no import wants_yes_or_no
 
+MOST_WAYS = 3
 _AS_SHARE = re.compile(
     r"\s(?:as|in) (?:an? |the )?(?:%|percent(?:age)?|share|fraction|proportion) of\s", re.IGNORECASE
 )
 _TO = re.compile(r"\s(?:to|relative to|as a multiple of)\s(?:its |the )?", re.IGNORECASE)
-_PERCENT = re.compile(r"%|\bper ?cent|\bmargins?\b|\bshare of\b", re.IGNORECASE)
+_AND = re.compile(r"\sand\s(?:its |the )?", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bdifference between\b", re.IGNORECASE)
+_PERCENT = re.compile(r"%|\bper ?cent|\b(?:margins?|rates?)\b|\bshare of\b", re.IGNORECASE)
 _SAID_BESIDES = re.compile(
-    r"\b(?:(?:on )?(?:average|mean)|unadjusted|(?:\d|two|three|four|five)[- ]years?|durchschnitt\w*)\b",
+    r"\b(?:(?:on )?(?:average|mean)|unadjusted|difference between|combined|together"
+    r"|(?:\d|two|three|four|five)[- ]years?|durchschnitt\w*)\b",
     re.IGNORECASE,
 )
 _CUES = tuple(
@@ -74,64 +79,91 @@ class _Named:
 def formula_asked(question: str) -> AskedFormula | None:
     """Return the formula that a question asks for; None if for none, or for none that is understood."""
     said = parts_of_question(question)
-    asking = _as_quotients(_AS_SHARE.sub(" ÷ ", said.question), said.definitions)
+    asking = _with_signs(_AS_SHARE.sub(f" {SHARE_OF} ", said.question), said.definitions)
     periods = list(periods_in(asking)) or list(periods_in(question)) or [LATEST]
     named = _named_in(asking, said.definitions)
     if not (named or said.definitions) or wants_yes_or_no(asking):
         return None
     start, end = (named[0].start, max(each.end for each in named)) if named else (0, 0)
+    asked = _Asking(asking, asking[start:end], named, said.definitions, periods)
     try:
-        worded = _worded(asking[start:end], named, said, periods, asking)
+        ways = [asked.worded(choice) for choice in range(MOST_WAYS)]
     except NotUnderstood:
         return None
+    worded = ways[0]
     if worded is None or worded.dimension not in (0, 1):
         return None
     is_percent = worded.dimension == 0 and _PERCENT.search(said.question) is not None
     measure = Measure(
         "",
-        (worded.way,),
+        tuple(dict.fromkeys(each.way for each in ways if each)),
         is_percent=is_percent,
         is_amount=worded.dimension == 1,
         is_of_a_year=all(YEAR.fullmatch(period) or period == LATEST for period in periods),
     )
-    about = f"{asking[:start]} {asking[end:]}"
-    return AskedFormula(measure, _SAID_BESIDES.sub(" ", about), said.places)
+    about = _SAID_BESIDES.sub(" ", f"{asking[:start]} {asking[end:]}")
+    return AskedFormula(measure, _without_spelt_out(about, said.definitions), said.places)
 
 
-def _as_quotients(asking: str, definitions: Mapping[str, str]) -> str:
-    """Return a question with “net debt to EBITDA” as “net debt ÷ EBITDA”."""
+def _without_spelt_out(about: str, definitions: Mapping[str, str]) -> str:
+    """Return words without those that a defined abbreviation stands for: “return on equity” for “ROE”."""
+    words = about.split()
+    initials = "".join(word[0] for word in words).lower()
+    for name in definitions:
+        if len(name) > 2 and (at := initials.find(name)) >= 0:
+            return " ".join([*words[:at], *words[at + len(name) :]])
+    return about
+
+
+def _with_signs(asking: str, definitions: Mapping[str, str]) -> str:
+    """Return a question with “net debt to EBITDA” as a quotient, sums and differences likewise."""
+    joined = [(_TO, SHARE_OF)]
+    if _BETWEEN.search(asking):
+        joined.append((_AND, "−"))
+    elif asks_for_sum(asking):
+        joined.append((_AND, "+"))
     named = _named_in(asking, definitions)
     for each, following in reversed(list(pairwise(named))):
-        if _TO.fullmatch(asking, each.end, following.start):
-            asking = f"{asking[: each.end]} ÷ {asking[following.start :]}"
+        for words, sign in joined:
+            if words.fullmatch(asking, each.end, following.start):
+                asking = f"{asking[: each.end]} {sign} {asking[following.start :]}"
     return asking
 
 
-def _worded(
-    core: str, named: list[_Named], said: QuestionParts, periods: list[str], asking: str
-) -> Worded | None:
-    """Return the formula of the words from the first to the last thing named; None if they are a measure."""
-    definitions = dict(said.definitions)
-    if len(named) <= 1 and len(set(definitions.values())) == 1 and not (named and named[0].defined):
-        # The question may call otherwise what it defines.
-        core = next(iter(definitions))
-    elif len(named) == 1 and named[0].defined:
-        core = named[0].defined
-    is_defined = core.casefold() in definitions
-    if asks_for_mean(asking) and len(periods) > 1 and not is_defined:
-        is_line = len(named) == 1 and named[0].measure is None
-        return (
-            None
-            if is_line
-            else mean_of([expression_in(core, definitions, [period]) for period in periods_through(periods)])
-        )
-    if len(named) == 1 and (measure := named[0].measure) and measure.is_amount and asks_for_change(asking):
-        before, *_, after = [*([earlier(periods[0])] if len(periods) == 1 else []), *periods]
-        return combined(
-            expression_in(core, definitions, [after]), "−", expression_in(core, definitions, [before])
-        )
-    is_formula = is_defined or any(each.defined for each in named) or len(named) > 1
-    return expression_in(core, definitions, periods) if is_formula else None
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """What a question asks: `core` is from the first to the last thing that it names."""
+
+    question: str
+    core: str
+    named: Sequence[_Named]
+    definitions: Mapping[str, str]
+    periods: Sequence[str]
+
+    def worded(self, choice: int) -> Worded | None:
+        """Return its formula, by one of the ways to work out each measure; None if it is a mere measure."""
+        core, periods = self._core(), self.periods
+        is_defined = core.casefold() in self.definitions
+        if asks_for_mean(self.question) and len(periods) > 1 and not is_defined:
+            return mean_of([self._of(core, [each], choice) for each in periods_through(periods)])
+        is_formula = is_defined or any(each.defined for each in self.named) or len(self.named) > 1
+        measure = self.named[0].measure if len(self.named) == 1 else None
+        is_amount = measure is not None and measure.is_amount
+        if asks_for_change(self.question) and (is_amount or (is_formula and len(periods) > 1)):
+            before, *_, after = [*([earlier(periods[0])] if len(periods) == 1 else []), *periods]
+            return combined(self._of(core, [after], choice), "−", self._of(core, [before], choice))
+        return self._of(core, periods, choice) if is_formula else None
+
+    def _core(self) -> str:
+        if len(self.named) == 1 and self.named[0].defined:
+            return self.named[0].defined
+        if len(self.named) <= 1 and len(set(self.definitions.values())) == 1:
+            # The question may call otherwise what it defines.
+            return next(iter(self.definitions))
+        return self.core
+
+    def _of(self, words: str, periods: Sequence[str], choice: int) -> Worded:
+        return expression_in(words, self.definitions, periods, choice)
 
 
 def _named_in(asking: str, definitions: Mapping[str, str]) -> list[_Named]:

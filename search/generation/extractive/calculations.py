@@ -118,6 +118,11 @@ def asks_for_difference(question: str) -> bool:
     return asks_for_change(question) or _CUES["difference"].search(question) is not None
 
 
+def asks_for_sum(question: str) -> bool:
+    """Tell whether a question wants several amounts together."""
+    return _CUES["sum"].search(question) is not None
+
+
 def asks_for_mean(question: str) -> bool:
     """Tell whether a question speaks of an average."""
     return _CUES["mean"].search(question) is not None

@@ -30,8 +30,10 @@ _SIGNS = (
     (re.compile(r"(?<!\band)/(?!or\b)", re.IGNORECASE), " ÷ "),
     (re.compile(r"\s[-–—](?=[\s(])"), " − "),
 )
-_OPERATORS = {"+": 1, "−": 1, "×": 2, "÷": 2}
-_PARTS = re.compile(r"[+−×÷()]|[^+−×÷()]+")
+SHARE_OF = "∕"
+"""Divides all that stands before it by what stands behind: “gross profit minus costs as a % of revenue”."""
+_OPERATORS = {SHARE_OF: 0, "+": 1, "−": 1, "×": 2, "÷": 2}
+_PARTS = re.compile(r"[∕+−×÷()]|[^∕+−×÷()]+")
 _MEAN = re.compile(r"\A(?:the )?(?:average|mean)(?: of)?\s++", re.IGNORECASE)
 _CHANGE = re.compile(r"\A(?:the )?(?:change|increase|growth|difference) in\s++", re.IGNORECASE)
 _NUMBER = re.compile(r"(\d{1,4}(?:\.\d{1,3})?)(?: days)?")
@@ -45,7 +47,7 @@ _MEASURES = tuple(
 _SAID_BESIDES = words_of(
     "total net gross unadjusted the a an of for in at as and end year ended ending fiscal from to its all"
     " shown cash flow flows income balance sheet statement statements attributable common shareholders"
-    " stockholders company consolidated reported same period"
+    " stockholders company consolidated reported same period combined together"
 )
 
 
@@ -76,18 +78,19 @@ def of_period(way: str, period: str) -> str:
 
 
 def expression_in(
-    words: str, definitions: Mapping[str, str], periods: Sequence[str], depth: int = 0
+    words: str, definitions: Mapping[str, str], periods: Sequence[str], choice: int = 0, depth: int = 0
 ) -> Worded:
     """Return the formula that words give; `periods` are those of the question, ascending.
 
-    Raise `NotUnderstood` for anything else.
+    `choice` is which of the ways to work out a measure is taken, from 0, or its last one. Raise
+    `NotUnderstood` for anything else.
     """
     if len(words) > MOST_CHARS or depth > MOST_DEPTH or not periods:
         raise NotUnderstood(words)
     text = _RANGE.sub(r"\1 to \2", f" {words} ")
     for sign, plain in _SIGNS:
         text = sign.sub(plain, text)
-    return _Reader(list(filter(str.strip, _PARTS.findall(text))), definitions, periods, depth).read()
+    return _Reader(list(filter(str.strip, _PARTS.findall(text))), definitions, periods, choice, depth).read()
 
 
 def earlier(period: str) -> str:
@@ -98,8 +101,12 @@ def earlier(period: str) -> str:
 
 
 def combined(left: Worded, sign: str, right: Worded) -> Worded:
-    """Return two formulas joined by an operator: +, −, × or ÷."""
+    """Return two formulas joined by an operator: +, −, × or ÷; raise `NotUnderstood` for 3 m + 2."""
+    if sign == SHARE_OF:
+        sign = "÷"
     strength = _OPERATORS[sign]
+    if strength == 1 and left.dimension != right.dimension:
+        raise NotUnderstood(f"{left.way} {sign} {right.way}")
     dimension = {"×": left.dimension + right.dimension, "÷": left.dimension - right.dimension}.get(
         sign, left.dimension
     )
@@ -119,16 +126,22 @@ class _Reader:
     """Reads the parts of a formula: what stands between operators and parentheses."""
 
     def __init__(
-        self, parts: list[str], definitions: Mapping[str, str], periods: Sequence[str], depth: int
+        self,
+        parts: list[str],
+        definitions: Mapping[str, str],
+        periods: Sequence[str],
+        choice: int,
+        depth: int,
     ) -> None:
         self.parts = parts
         self.at = 0
         self.definitions = definitions
         self.periods = periods
+        self.choice = choice
         self.depth = depth
 
     def read(self) -> Worded:
-        found = self._joined(1)
+        found = self._joined(0)
         if self.at < len(self.parts):
             raise NotUnderstood(self.parts[self.at])
         return found
@@ -185,10 +198,11 @@ class _Reader:
         plain = re.sub(r"\Athe ", "", name.casefold()).strip()
         if (defined := self.definitions.get(plain)) is not None:
             others = {known: words for known, words in self.definitions.items() if words != defined}
-            return expression_in(defined, others, [*self.periods, period], self.depth + 1)
+            return expression_in(defined, others, [*self.periods, period], self.choice, self.depth + 1)
         for called, measure in _MEASURES:
             if called.fullmatch(plain):
-                return expression_of_measure(measure.ways[0], period, is_amount=measure.is_amount)
+                way = measure.ways[min(self.choice, len(measure.ways) - 1)]
+                return expression_of_measure(way, period, is_amount=measure.is_amount)
         lines = lines_named(name)
         if len(lines) != 1:
             raise NotUnderstood(name)

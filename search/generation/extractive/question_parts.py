@@ -43,7 +43,7 @@ _DEFINED = (
     ),
 )
 _IS_WITHIN = re.compile(r"\b(?:defined|calculated|computed)(?: here)? as:?\s|\s=\s", re.IGNORECASE)
-_COMPUTES = re.compile(r"\s[*/÷×+−-]\s|\b(?:divided by|plus|minus|less|times)\b", re.IGNORECASE)
+_COMPUTES = re.compile(r"\s[*/÷×+−-]\s|\b(?:divided by|over|plus|minus|less|times)\b", re.IGNORECASE)
 _JOINING = re.compile(r"\A(?:with|where|when|if|and|that)\b|\b(?:is|are|being)\Z", re.IGNORECASE)
 CHARS_OF_NAME = 60
 _ASIDE = re.compile(

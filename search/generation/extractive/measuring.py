@@ -307,5 +307,8 @@ def _result(measure: Measure, exact: Decimal, facts: Sequence[TableFigure], plac
         return f"{write_figure(exact * 100, PLACES_OF_SHARE if places is None else places, language)} %"
     if measure.is_amount:
         unit = next((f" ({fact.row.unit})" for fact in facts if fact.row.unit), "")
-        return write_figure(exact, max(places_of(fact.figure.value) for fact in facts), language) + unit
+        of_facts = max(places_of(fact.figure.value) for fact in facts)
+        # A mean is told to one place more, if it has one.
+        own = of_facts + (round(exact, of_facts) != exact) if places is None else places
+        return write_figure(exact, own, language) + unit
     return write_figure(exact, PLACES_OF_RATIO if places is None else places, language)

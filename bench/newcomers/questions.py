@@ -8,7 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
-"""Beside it, `report_questions.jsonl` asks for figures of reports, by fiscal year and quarter."""
+"""Beside it, `report_questions.jsonl` asks for figures of reports by fiscal year and quarter, and
+`formula_questions.jsonl` for formulas in words, and about papers and printed web pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,7 @@ def _grids(drawn: DrawnLines) -> Iterator[_Grid]:
         if not any(map(grid.overlaps, innermost)):
             innermost.append(grid)
     joined: list[_Grid] = []
-    for grid in sorted(innermost, key=lambda grid: (grid.xs[0], grid.ys[0])):
+    for grid in sorted(innermost, key=lambda grid: (round(grid.xs[0]), grid.ys[0])):
         if joined and (both := joined[-1].with_below(grid)) is not None:
             joined[-1] = both
         else:

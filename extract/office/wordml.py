@@ -204,7 +204,7 @@ def _cells(table: Any) -> tuple[list[MergedCell[Cell]], int]:
             span = value(properties, "gridSpan") if properties is not None else None
             merge = properties.find(f"{W}vMerge") if properties is not None else None
             is_covered = merge is not None and merge.get(f"{W}val") != "restart"
-            columns = min(int(span), MAX_COLUMNS) if span and span.isdigit() else 1
+            columns = min(max(int(span), 1), MAX_COLUMNS) if span and span.isdigit() else 1
             if is_covered and column in at:
                 here[column] = at[column]
                 above = cells[at[column]]
@@ -212,9 +212,7 @@ def _cells(table: Any) -> tuple[list[MergedCell[Cell]], int]:
             else:
                 here[column] = len(cells)
                 text = "" if is_covered else " ".join(_Paragraph(each).text for each in cell.iter(f"{W}p"))
-                cells.append(
-                    MergedCell(locate_text(fold_spaces(text)), number, column, columns=max(columns, 1))
-                )
+                cells.append(MergedCell(locate_text(fold_spaces(text)), number, column, columns=columns))
             column += columns
         at = here
     return cells, heads

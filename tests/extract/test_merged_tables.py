@@ -9,6 +9,7 @@ from pathlib import Path
 import docx
 import pptx
 import pytest
+from docx.oxml.ns import qn
 from pptx.util import Inches
 
 from extract.errors import FileTooLarge
@@ -131,3 +132,14 @@ def test_spans_of_very_many_places_are_refused(tmp_path: Path) -> None:
     row = "<tr>" + "<td rowspan=99999 colspan=99999>x" * 50 + "</tr>"
     with pytest.raises(FileTooLarge):
         read_bytes(tmp_path, f"<!doctype html><table>{row * 200}</table>".encode())
+
+
+def test_a_cell_of_word_that_spans_nothing_loses_no_text(tmp_path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(2, 2)
+    for at, text in enumerate(("Ship", "Cars", "Aurora", "40")):
+        cell = table.cell(at // 2, at % 2)
+        cell.text = text
+        cell._tc.get_or_add_tcPr().get_or_add_gridSpan().set(qn("w:val"), "0")
+    [(_, text)] = read_bytes(tmp_path, saved(document.save)).kinds()
+    assert text.splitlines()[::2] == ["| Ship | Cars |", "| Aurora | 40 |"]

@@ -8,8 +8,13 @@ from pathlib import Path
 import pymupdf
 import pytest
 
+from core.locations import Box
 from extract.base import Element, Kind, Limits, Request
+from extract.pdf.lines import PdfLine
 from extract.pdf.reader import extract
+from extract.pdf.ruled_tables import MOST_LINES, with_ruled_tables
+from extract.pdf.rules import DrawnLines, Rule, Upright
+from extract.pdf.tables import Table
 from tests.extract.truth import holds
 
 LIMITS = Limits(10)
@@ -213,9 +218,16 @@ def test_a_turned_page_is_read_as_it_is_seen(drawing: Drawing, tmp_path: Path) -
     assert tables(drawing.read(tmp_path)) == [["| Ship | Cars |", "| Aurora | 40 |", "| Borea | 25 |"]]
 
 
-def test_a_drawing_of_very_many_lines_is_left_alone(drawing: Drawing, tmp_path: Path) -> None:
-    for at in range(400):
-        drawing.page.draw_line((LEFT, 20 + 2 * at), (LEFT + 400, 20 + 2 * at))
-        drawing.page.draw_line((LEFT + at, 20), (LEFT + at, 800))
-    drawing.write(LEFT + 10, 100, "Contour lines")
-    assert tables(drawing.read(tmp_path)) == []
+@pytest.mark.parametrize(("more", "is_table"), [(0, True), (MOST_LINES, False)])
+def test_a_drawing_of_very_many_lines_is_left_alone(more: int, is_table: bool) -> None:
+    words = (("Ship", 60, 110), ("Cars", 160, 110), ("Aurora", 60, 130), ("Forty", 160, 130))
+    lines = [
+        PdfLine(9, False, False, [(text, Box(x, y, x + 30, y + 9))], Box(x, y, x + 30, y + 9))
+        for text, x, y in words
+    ]
+    rules = [Rule(y, 50, 250) for y in (105, 125, 145)]
+    uprights = [Upright(x, 105, 145) for x in (50, 150, 250)]
+    # Strokes of a drawing elsewhere on the page.
+    strokes = [Rule(400 + at / 10, 300, 310) for at in range(more)]
+    found = list(with_ruled_tables([lines], DrawnLines((*rules, *strokes), tuple(uprights))))
+    assert [isinstance(part, Table) for part in found] == [is_table]

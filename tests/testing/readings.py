@@ -21,8 +21,8 @@ class GivenReading:
     cosine: Callable[[str], float] = _nothing
     odds: Callable[[str], float] = _nothing
 
-    def similarity(self, texts: Sequence[str]) -> Vectors:
-        """Return what `cosine` says of each."""
+    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
+        """Return what `cosine` says of each, in whichever language."""
         return np.array([*map(self.cosine, texts)], np.float32)
 
     def answers(self, texts: Sequence[str]) -> Vectors:

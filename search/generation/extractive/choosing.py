@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from search.generation.extractive.weighing import MOST_ODDS, Terms, WeighedStatement
 
-FLOOR = 0.6
+FLOOR = 0.55
 """What fits less is no answer; found with `bench/answer_floor.py`."""
 FLOOR_OF_NAMED = 0.5
 """For a figure whose name is in the question word for word."""

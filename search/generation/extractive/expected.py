@@ -10,15 +10,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from babel import Locale
+
 MOST_WORDS_FOR_TOTAL = 8
 """A longer question asks for the total of something in particular."""
 Test = Callable[[str, frozenset[str]], bool]
 """Whether a statement holds what is asked for, given the words of the question."""
 
-_WHEN = r"when|(?:what|which) (?:year|date|day|month|century|decade)|wann|quand|cuándo|quando|wanneer"
+_WHEN = (
+    r"when|(?:what|which) (?:year|date|day|month|century|decade|time)s?|wann|quand|cu[áa]ndo|quando|wanneer"
+    r"|welche[mnrs]? (?:jahre?n?|monate?|tage?|datum|jahrhunderts?|jahrzehnte?n?|uhrzeit)"
+    r"|quell?e?s? (?:an|années?|dates?|jours?|mois|siècles?|décennies?|heures?)"
+    r"|qu[ée] (?:años?|fechas?|días?|mes|meses|siglos?|décadas?|horas?)"
+    r"|(?:che|quale|quali) (?:anno|anni|data|giorno|mese|secolo|ora)"
+    r"|welke? (?:jaar|jaren|datum|dag|maand|eeuw|tijd)|(?:que|qual) (?:anos?|data|dia|mês|século|hora)"
+)
 _HOW_MANY = (
     r"how (?:many|much|long|old|far|tall|high|big|large|fast|often)|what (?:percent\w*|share|number|amount)"
-    r"|wie ?viele?n?|wie (?:hoch|lange?|alt|groß|oft)|combien|cuánt[oa]s?|quant[oiae]s?|hoeveel"
+    r"|wie ?viele?n?|wie (?:hoch|lange?|alt|groß|oft|weit|schwer|schnell|tief|breit|stark|teuer)"
+    r"|welche[nr]? (?:anteil|anzahl|prozentsatz)"
+    r"|combien|quelle? (?:part|pourcentage|nombre|montant|hauteur|taille|âge)|cu[áa]nt[oa]s?"
+    r"|qu[ée] (?:porcentaje|número|cantidad|altura|edad)|quant[oiae]s?"
+    r"|hoeveel|hoe (?:lang|oud|hoog|groot|vaak|ver)"
 )
 _WHO = r"who|whom|whose|where|wer|wem|wen|wo|qui|où|quién(?:es)?|dónde|chi|dove|wie is|waar|quem|onde"
 _WHY = r"why|what (?:drove|caused|led)|warum|wieso|weshalb|pourquoi|por qué|perché|waarom|por que"
@@ -42,14 +55,29 @@ _SMALL_WORDS = frozenset(
 )
 """What has no letter in an abbreviation."""
 _ABBREVIATION = re.compile(r"(?<!\w)[A-Z][A-Za-z]{0,6}[A-Z](?!\w)")
+_MONTHS = "|".join(
+    dict.fromkeys(
+        re.escape(name.casefold())
+        for language in ("de", "fr", "es", "it", "nl", "pt")
+        for name in Locale(language).months["format"]["wide"].values()
+    )
+)
 _TIME = re.compile(
     r"(?<![\d.,])[12]?\d{3}s?(?![\d.,]\d)|\b\d+(?:st|nd|rd|th) century|\b\d{1,2}:\d\d\b"
-    r"|\b\d{1,2}\. [^\W\d_]{3,}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d",
+    r"|\b\d{1,2}\. [^\W\d_]{3,}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d"
+    rf"|\b\d{{1,2}}(?:er|e|º|°)? (?:de )?(?:{_MONTHS})\b|\b(?:{_MONTHS}) (?:de )?\d"
+    r"|\b(?:[ivx]{1,5}|\d{1,2})e (?:siècle|eeuw)|\b(?:siglos?|século|secolo) [ivx]{1,5}\b|[ivx]{1,5} secolo",
     re.IGNORECASE,
 )
+# No “due”, “sei” or “sept”: they are other words of other languages.
 _NUMBER = re.compile(
     r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
-    r"|hundred|thousand|million|billion|half|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b",
+    r"|hundred|thousand|million|billion|half|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig"
+    r"|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig|hundert|tausend|hälfte|drittel|viertel"
+    r"|deux|trois|quatre|cinq|huit|neuf|dix|onze|douze|vingt|trente|mille|moitié|tiers"
+    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|veinte|cien|mil|mitad|tercio"
+    r"|quattro|cinque|sette|dieci|cento|metà|dois|duas|três|quatro|oito|dez|metade"
+    r"|twee|drie|vijf|zes|zeven|negen|tien|helft)\b",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[\w,(“\"] )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+")

@@ -10,22 +10,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import numpy as np
+
 from kb.embedding import embedding_model
 from kb.embedding.base import Vectors
 from kb.embedding.calibration import calibration_of
 from search.named_documents import as_columns_say
 from search.rerank.ms_marco import ms_marco
 
-Call = tuple[Literal["similarity", "answers"], Sequence[str]]
+Call = tuple[Literal["similarity"], Sequence[str], Sequence[bool]] | tuple[Literal["answers"], Sequence[str]]
 
 
 class QuestionReading(Protocol):
     """What is asked of models about one question; each call takes one batch."""
 
-    def similarity(self, texts: Sequence[str]) -> Vectors:
+    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
         """Return the cosine of each text with the question, of shape (texts,).
 
-        Cosines are on the scale for which the weights and the floor are given.
+        Cosines are on the scale for which the weights and the floor are given. `across` tells which texts are
+        in another language than the question.
         """
 
     def answers(self, texts: Sequence[str]) -> Vectors:
@@ -38,12 +41,13 @@ class ModelReading:
 
     question: str
 
-    def similarity(self, texts: Sequence[str]) -> Vectors:
+    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
         """See `QuestionReading`."""
         model = embedding_model()
         asked = model.embed_query(as_columns_say(self.question))
         cosines: Vectors = model.embed_documents(texts) @ asked
-        return calibration_of(model.name).similarity(cosines)
+        scale = calibration_of(model.name)
+        return np.where(across, scale.similarity(cosines, across=True), scale.similarity(cosines))
 
     def answers(self, texts: Sequence[str]) -> Vectors:
         """See `QuestionReading`."""
@@ -51,8 +55,7 @@ class ModelReading:
 
     def serve(self, call: Call) -> Vectors:
         """Answer a call of a `DistantReading`."""
-        kind, texts = call
-        return self.similarity(texts) if kind == "similarity" else self.answers(texts)
+        return self.similarity(*call[1:]) if call[0] == "similarity" else self.answers(call[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,9 @@ class DistantReading:
 
     ask: Callable[[Call], Any]
 
-    def similarity(self, texts: Sequence[str]) -> Vectors:
+    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
         """See `QuestionReading`."""
-        cosines: Vectors = self.ask(("similarity", texts))
+        cosines: Vectors = self.ask(("similarity", texts, across))
         return cosines
 
     def answers(self, texts: Sequence[str]) -> Vectors:

@@ -1,6 +1,6 @@
 """How well does a statement answer a question? By meaning, words, where it stands and what it holds.
 
-    fit   = cosine + 0.3 coverage + 0.2 coverage of the passage − 0.1 rank penalty   is compared with a floor
+    fit   = cosine + 0.5 coverage + 0.2 coverage of the passage − 0.1 rank penalty   is compared with a floor
     score = fit + 0.1 if it holds what is asked for − 0.1 if it is unfinished    decides the order
 
 In English the best are read once more, each beside the question, by a model that was made for this:
@@ -29,9 +29,9 @@ from search.generation.extractive.expected import asks_for_total, expected_by, s
 from search.generation.extractive.periods import words_of
 from search.generation.extractive.reading import QuestionReading
 from search.generation.extractive.statements import Statement, statements
-from search.question_language import is_english
+from search.question_language import is_english, is_in_another_language
 
-WORD_WEIGHT = 0.3
+WORD_WEIGHT = 0.5
 PASSAGE_WEIGHT = 0.2
 CONTEXT_WEIGHT = 0.1
 EXPECTED_WEIGHT = 0.1
@@ -49,14 +49,16 @@ MOST_CHARS = 700
 CERTAIN_WEIGHT = 0.6
 """No other statement says what an abbreviation stands for, or what the total is."""
 
-Terms = frozenset[str]
-
 _PRONOUN = re.compile(
     r"(?:it|he|she|they|this|these|its|his|her|their|er|sie|es|dies\w{0,2}|sein\w{0,2}|ihr\w{0,2}|il|elle|ils"
     r"|elles|ce|cette|él|ella|ellos|este|esta|su)\b",
     re.IGNORECASE,
 )
 """What a sentence begins with that goes on about the one before it."""
+_ENDING = re.compile(r"\.\w{1,5}\Z")
+_WORD = re.compile(r"[^\W\d_]{3}")
+
+Terms = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
     found = list(statements(question, contexts))
     if not found:
         return []
-    similarity = _similarities(found, reading)
+    similarity = _similarities(question, found, reading)
     said = [_terms(each.meaning, each.context) for each in found]
     scale, holds, spells = _Scale(question, contexts, said), expected_by(question), spelt_out(question)
     wants_total = asks_for_total(question)
@@ -122,15 +124,26 @@ def _with_odds(each: WeighedStatement, odds: float) -> WeighedStatement:
 def _with_its_place(statement: Statement) -> str:
     """Return a statement behind the name of its document and its heading: “Adobe 2022. Cash Flows: …”."""
     context = statement.context
-    place = ". ".join([context.document_name, *context.headings[-1:]])
-    return f"{place}: {statement.meaning[:MOST_CHARS]}"
+    place = ". ".join(dict.fromkeys([*_name_in_words(context.document_name), *context.headings[-1:]]))
+    return f"{place}: {statement.meaning[:MOST_CHARS]}" if place else statement.meaning[:MOST_CHARS]
 
 
-def _similarities(found: Sequence[Statement], reading: QuestionReading) -> Sequence[float]:
+def _name_in_words(name: str) -> list[str]:
+    """Return the name of a document as somebody would say it; nothing for “119.html”, which says nothing.
+
+    What says nothing makes the model doubt the statement behind it.
+    """
+    said = _ENDING.sub("", name).replace("_", " ").strip()
+    return [said] if _WORD.search(said) else []
+
+
+def _similarities(question: str, found: Sequence[Statement], reading: QuestionReading) -> Sequence[float]:
     """Return how similar each statement is to the question; of a list, it or what announces it."""
     lists = [number for number, each in enumerate(found) if each.items]
     texts = [*(each.meaning for each in found), *(found[number].text for number in lists)]
-    of_all = reading.similarity(texts)
+    languages = [found[number].context.language for number in [*range(len(found)), *lists]]
+    others = {language for language in {*languages} if is_in_another_language(question, language)}
+    of_all = reading.similarity(texts, [language in others for language in languages])
     similar = of_all[: len(found)].tolist()
     for number, alone in zip(lists, of_all[len(found) :].tolist(), strict=True):
         similar[number] = max(similar[number], alone)

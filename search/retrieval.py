@@ -121,6 +121,8 @@ class Scores:
     vector: float | None = None
     fused: float | None = None
     rerank: float | None = None
+    answers: float | None = None
+    """The probability that it answers the question, where the reranker gives one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,9 +324,9 @@ def _ranked_chunk(
     known = cosine if has_vector else candidates.calibration.unrelated
     across = is_in_another_language(question, chunk.language)
     relevance = candidates.calibration.relevance(known, coverage, across=across)
-    if by is not None and by.gives_probabilities:
-        # What answers is about the question, in whichever words.
-        relevance = max(relevance, reranked.get(chunk.pk, 0.0))
+    answers = reranked.get(chunk.pk) if by is not None and by.gives_probabilities else None
+    # What answers is about the question, in whichever words.
+    relevance = max(relevance, answers or 0.0)
     return RankedChunk(
         chunk,
         final[chunk.pk],
@@ -334,6 +336,7 @@ def _ranked_chunk(
             vector=cosine if has_vector else None,
             fused=float(candidates.scores[place]),
             rerank=reranked.get(chunk.pk),
+            answers=answers,
         ),
         coverage,
     )

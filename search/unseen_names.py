@@ -2,14 +2,16 @@
 
 “Who is the CEO of Volkswagen?” finds the CEO of whichever company there is. Its words and its meaning fit;
 only the name tells. It counts as seen if any document that was searched has it, or a word like it: it may be
-misspelt. What is computed, such as “EBITDA”, need not be said. Names are told by their capitals, so there are
-none in languages that have no capitals, or, as German, give them to every noun.
+misspelt, or written as two words (“Super Bowl”). What is computed, such as “EBITDA”, need not be said. Names
+are told by their capitals, so there are none in languages that have no capitals, or, as German, give them to
+every noun.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from babel import Locale
 
@@ -60,15 +62,17 @@ def unseen_names(question: str, words: Sequence[QueryWord], found: Sequence[Rank
     if language in _NOT_OF_NAMES or language not in languages:
         return ()
     seen = _terms_seen(words)
+    written_apart = set()
     for each in found:
         seen |= _terms_of(each.chunk.document.name, languages)
+        written_apart |= {one + other for one, other in pairwise(_WORD.findall(each.chunk.text.casefold()))}
     measures = words_of_measures(question)
     searched = frozenset().union(*(word.expansions for word in words))
     return tuple(
         dict.fromkeys(
             name
             for name in _names(question, language)
-            if name.casefold() not in measures
+            if name.casefold() not in measures | written_apart
             and (own := _terms_of(name, languages) & searched)
             and own.isdisjoint(seen)
         )

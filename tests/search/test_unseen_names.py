@@ -57,6 +57,7 @@ def test_a_name_that_stands_nowhere_is_told(unseen: Any, question: str, names: t
     [
         "Who is the CEO of Harbour Lights?",
         "Who is the CEO of Harbor Lights, Ada Kerigan?",  # spelt nearly so
+        "Who is the CEO of Harbourlights?",  # written as one word
         "What is the revenue of Lindgren?",  # the document is called so
         "What was the EBIT in FY2022?",  # may be written out
         "What was the revenue in September?",

@@ -12,6 +12,9 @@ FLOOR_OF_NAMED = 0.5
 """For a figure whose name is in the question word for word."""
 FLOOR_OF_ODDS = 0.0
 """The same where a model has read whether it answers: it is as likely as not."""
+SURE, FLOOR_WHERE_SURE = 0.9, -3.0
+"""The floor for a statement of a passage that so probably answers: some statement in it does. “Its exterior
+is a police box” is doubted alone, without what stands before it."""
 NEAR_BEST, NEAR_UNSURE_BEST = 0.12, 0.3
 """How far below the best another may score and still be told: further where a model read the best, and is
 not sure that it answers."""
@@ -48,7 +51,8 @@ def _distance_to(best: WeighedStatement) -> float:
 
 def _passes(each: WeighedStatement) -> bool:
     if each.odds is not None:
-        return each.odds >= FLOOR_OF_ODDS
+        is_sure = (each.statement.context.answers or 0.0) >= SURE
+        return each.odds >= (FLOOR_WHERE_SURE if is_sure else FLOOR_OF_ODDS)
     return each.fit >= (FLOOR_OF_NAMED if each.statement.is_named else FLOOR)
 
 

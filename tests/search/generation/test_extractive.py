@@ -229,7 +229,17 @@ def odds_of(best: float) -> Callable[[str], float]:
     return lambda text: best if "woman" in text else best - 2
 
 
-def test_the_best_are_read_once_more_with_where_they_stand() -> None:
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("coast_guide.pdf", "coast guide. The lighthouse: "),
+        ("The lighthouse.html", "The lighthouse: "),
+        ("119.html", "The lighthouse: "),
+        ("Report v2.1", "Report v2.1. The lighthouse: "),
+    ],
+    ids=["words", "said by the heading", "a number", "a version"],
+)
+def test_the_best_are_read_once_more_with_where_they_stand(name: str, place: str) -> None:
     read: list[str] = []
 
     def odds(text: str) -> float:
@@ -237,12 +247,24 @@ def test_the_best_are_read_once_more_with_where_they_stand() -> None:
         return 1.0
 
     many = context(1, *(f"The lighthouse has {number} steps." for number in range(100, 140)))
-    placed = replace(many, headings=("The coast", "The lighthouse"))
+    placed = replace(many, document_name=name, headings=("The coast", "The lighthouse"))
     evidence = weigh("How many steps has the lighthouse?", [placed], GivenReading(odds=odds))
     assert len(read) == READ_ONCE_MORE < len(evidence)
-    assert all(text.startswith("a.pdf. The lighthouse: The lighthouse has") for text in read)
+    assert all(text.startswith(f"{place}The lighthouse has") for text in read)
     told_of = {each.statement.text for each in choose(evidence)}
     assert told_of <= {text.split(": ", 1)[1] for text in read}
+
+
+@pytest.mark.parametrize(
+    ("answers", "odds", "is_told"),
+    [(None, -1.0, False), (0.5, -1.0, False), (0.95, -1.0, True), (0.95, -4.0, False), (None, 1.0, True)],
+)
+def test_of_a_passage_that_surely_answers_a_doubtful_statement_is_told(
+    answers: float | None, odds: float, is_told: bool
+) -> None:
+    passage = replace(context(1, "Its exterior is a blue police box."), answers=answers)
+    evidence = weigh("What does the time machine look like?", [passage], GivenReading(odds=lambda _: odds))
+    assert bool(choose(evidence)) is is_told
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def _context(rank: int, found: RankedChunk) -> ChunkContext:
         found.chunk.document.name,
         found.score,
         found.scores.rerank,
-        answers=found.scores.answers,
+        answers=found.answers,
         is_decisive=found.is_decisive,
     )
 

@@ -121,8 +121,6 @@ class Scores:
     vector: float | None = None
     fused: float | None = None
     rerank: float | None = None
-    answers: float | None = None
-    """The probability that it answers the question, where the reranker gives one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +135,8 @@ class RankedChunk:
     scores: Scores
     coverage: float = 0.0
     """The share of the question's weight that the chunk's words have, 0 to 1."""
+    answers: float | None = None
+    """The probability that it answers the question, where the reranker gives one."""
     is_decisive: bool = False
     """Whether no other chunk of its table needs to be looked at (`companions.py`)."""
     is_needed: bool = False
@@ -336,7 +336,7 @@ def _ranked_chunk(
             vector=cosine if has_vector else None,
             fused=float(candidates.scores[place]),
             rerank=reranked.get(chunk.pk),
-            answers=answers,
         ),
         coverage,
+        answers,
     )

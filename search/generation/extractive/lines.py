@@ -76,11 +76,12 @@ LINES = {
             r"total (?:net )?(?:revenues?|sales)(?: and other income)?",
             r"net (?:operating )?revenues?|net sales",
             r"revenues?(?: net)?|sales(?: net)?|turnover",
-            r"umsatzerlöse|umsatz|chiffre d affaires|ventas(?: netas)?|ingresos(?: totales)?",
+            r"(?:netto|gesamt)?umsatz(?:erlöse)?|nettoerlöse|chiffre d affaires(?: net)?|ventes(?: nettes)?"
+            r"|ventas(?: netas)?|ingresos(?: totales)?",
         ),
         "total revenue, net sales",
-        r"(?:total |net )?(?:revenues?|sales)|turnover|(?:gesamt)?umsatz(?:erlöse)?"
-        r"|chiffre d.affaires|ventas|ingresos(?: totales)?",
+        r"(?:total |net )?(?:revenues?|sales)|turnover|(?:gesamt|netto)?umsatz(?:erlöse)?"
+        r"|nettoerlöse|chiffre d.affaires(?: net)?|ventes nettes|ventas(?: netas)?|ingresos(?: totales)?",
     ),
     "cost": StatementLine(
         StatementKind.INCOME,
@@ -90,13 +91,14 @@ LINES = {
             r"umsatzkosten|herstellungskosten|coût des ventes|costo de ventas",
         ),
         "cost of revenue, cost of sales",
-        r"costs? of (?:goods sold|revenues?|sales)|cogs|umsatzkosten|coût des ventes" r"|costo de ventas",
+        r"costs? of (?:goods sold|revenues?|sales)|cogs|umsatzkosten|herstellungskosten|coût des ventes"
+        r"|cost[oe] de (?:las )?ventas",
     ),
     "gross_profit": StatementLine(
         StatementKind.INCOME,
         (r"(?:total )?gross (?:profit|margin)", r"bruttoergebnis|marge brute|beneficio bruto"),
         "gross profit",
-        r"gross profits?|bruttoergebnis|bénéfice brut|beneficio bruto",
+        r"gross profits?|bruttoergebnis|bruttogewinn|rohertrag|bénéfice brut|beneficio bruto|utilidad bruta",
     ),
     "administration": StatementLine(
         StatementKind.INCOME,
@@ -114,11 +116,13 @@ LINES = {
             r"(?:total )?operating (?:income|profit|earnings)(?: loss)?"
             r"|(?:total )?(?:income|earnings) from operations(?: loss)?",
             r"operating loss|loss from operations|(?:income|profit) loss from operations",
-            r"betriebsergebnis|résultat opérationnel|resultado operativo",
+            r"betriebsergebnis|operatives ergebnis|résultat (?:opérationnel|d exploitation)"
+            r"|resultado (?:operativo|de explotación)",
         ),
         "operating income",
-        r"operating (?:income|profit)|income from operations|betriebsergebnis"
-        r"|résultat opérationnel|resultado operativo",
+        r"operating (?:income|profit)|income from operations|betriebsergebnis|betriebsgewinn"
+        r"|operative[srn]? (?:ergebnis|gewinn)|(?:résultat|bénéfice) (?:opérationnel|d.exploitation)"
+        r"|(?:resultado|beneficio) (?:operativo|de explotación)",
     ),
     "net_income": StatementLine(
         StatementKind.INCOME,
@@ -126,11 +130,12 @@ LINES = {
             r"net (?:income|earnings|profit)(?: loss)?",
             r"net (?:income|earnings|profit)(?: loss)? (?:attributable|available) to .{1,60}"
             r"|consolidated net income|profit for the (?:year|period)|net loss",
-            r"jahresüberschuss|résultat net|resultado neto",
+            r"jahresüberschuss|konzernergebnis|résultat net|bénéfice net|resultado neto|beneficio neto",
         ),
         "net income",
-        r"net (?:income|earnings|profit)|nettogewinn|jahresüberschuss|reingewinn"
-        r"|résultat net|bénéfice net|resultado neto|beneficio neto",
+        r"net (?:income|earnings|profit)|nettogewinn|nettoergebnis|jahresüberschuss"
+        r"|reingewinn|konzernergebnis|résultat net|bénéfice net|(?:resultado|beneficio) neto"
+        r"|(?:ganancia|utilidad) neta",
     ),
     "attributable_income": StatementLine(
         StatementKind.INCOME,
@@ -151,7 +156,9 @@ LINES = {
             r"diluted (?:net )?(?:earnings|income)(?: loss)? per (?:common )?share.{0,60}|diluted eps",
         ),
         "diluted net income per share, diluted earnings per share",
-        r"diluted (?:eps|(?:net )?(?:earnings|income) per (?:common )?share)",
+        r"diluted (?:eps|(?:net )?(?:earnings|income) per (?:common )?share)"
+        r"|verwässerte[srn]? (?:gewinn|ergebnis) (?:je|pro) aktie|(?:bénéfice|résultat) dilué par action"
+        r"|beneficio diluido por acción",
         below="attributable_income",
     ),
     "pretax": StatementLine(
@@ -171,7 +178,9 @@ LINES = {
             r"provision for income taxes|income tax provision",
         ),
         "income tax expense",
-        r"income tax expense|provision for income taxes",
+        r"income tax expense|provision for income taxes|ertrags?steuern|ertragsteueraufwand"
+        r"|impôts? sur (?:les )?(?:bénéfices|sociétés|le résultat)"
+        r"|impuestos? sobre (?:la renta|beneficios|sociedades)",
     ),
     "interest": StatementLine(
         StatementKind.INCOME,
@@ -197,7 +206,9 @@ LINES = {
             r"(?:total )?cash (?:flows? )?(?:provided by|from) (?:operating activities|operations)",
         ),
         "net cash provided by operating activities",
-        r"(?:net )?(?:cash (?:flow )?(?:provided by|from) operati(?:ng activities|ons)|operating cash ?flow)",
+        r"(?:net )?(?:cash (?:flow )?(?:provided by|from) operati(?:ng activities|ons)|operating cash ?flow)"
+        r"|operative[srn]? cash-?flow|cash-?flow aus (?:der )?(?:laufenden )?geschäftstätigkeit"
+        r"|flux de trésorerie (?:opérationnels?|d.exploitation)|flujo de (?:caja|efectivo) operativo",
     ),
     "stock_compensation": StatementLine(
         StatementKind.CASH_FLOWS,
@@ -232,7 +243,7 @@ LINES = {
             r"payments? for (?:the )?(?:purchase|acquisition) of property.{0,60}",
         ),
         "capital expenditures, purchases of property and equipment",
-        r"capital expenditures?|capex",
+        r"capital expenditures?|capex|investitionsausgaben|dépenses d.investissement|gastos de capital",
     ),
     "research": StatementLine(
         StatementKind.INCOME,
@@ -245,13 +256,15 @@ LINES = {
         StatementKind.INCOME,
         (r"total operating expenses", r"operating expenses"),
         "total operating expenses",
-        r"(?:total )?operating expenses",
+        r"(?:total )?operating expenses|betriebsaufwand|betriebsausgaben|charges d.exploitation"
+        r"|gastos operativos",
     ),
     "cash": StatementLine(
         StatementKind.BALANCE,
         (r"(?:total )?cash(?: and)? cash equivalents",),
         "cash and cash equivalents",
         r"cash (?:and|&) cash equivalents|how much cash(?! flow)|cash (?:balance|position)|zahlungsmittel"
+        r"|(?:liquide|flüssige)[nr]? mittel|trésorerie(?: et équivalents(?: de trésorerie)?)?"
         r"|efectivo y equivalentes",
     ),
     "short_investments": StatementLine(
@@ -272,43 +285,47 @@ LINES = {
         StatementKind.BALANCE,
         (r"total current assets",),
         "total current assets",
-        r"(?:total )?current assets|umlaufvermögen|activos? corrientes?",
+        r"(?:total )?current assets|umlaufvermögen|actifs? courants?|activos? corrientes?",
     ),
     "current_liabilities": StatementLine(
         StatementKind.BALANCE,
         (r"total current liabilities",),
         "total current liabilities",
-        r"(?:total )?current liabilities|pasivos? corrientes?",
+        r"(?:total )?current liabilities|kurzfristige[rn]? verbindlichkeiten|passifs? courants?"
+        r"|pasivos? corrientes?",
     ),
     "inventories": StatementLine(
         StatementKind.BALANCE,
         (r"(?:total |merchandise )?inventor(?:y|ies)" + _NET,),
         "inventories",
-        r"(?:merchandise )?inventor(?:y|ies)|vorräte|inventarios?|stocks",
+        r"(?:merchandise )?inventor(?:y|ies)|(?:waren)?vorräten?|warenbestände?|inventarios?"
+        r"|existencias|stocks",
     ),
     "receivables": StatementLine(
         StatementKind.BALANCE,
         (r"(?:trade |total )?(?:accounts )?receivables?(?: trade)?(?: net)?(?: (?:less|net of) .{0,90})?",),
         "accounts receivable",
-        r"(?:(?:accounts|trade) )?receivables?|forderungen",
+        r"(?:(?:accounts|trade) )?receivables?|forderungen|créances clients?|cuentas por cobrar",
     ),
     "payables": StatementLine(
         StatementKind.BALANCE,
         (r"(?:trade )?(?:accounts )?payables?(?: trade)?",),
         "accounts payable",
-        r"(?:accounts|trade) payables?|verbindlichkeiten aus lieferungen",
+        r"(?:accounts|trade) payables?|verbindlichkeiten aus lieferungen|dettes fournisseurs"
+        r"|cuentas por pagar",
     ),
     "assets": StatementLine(
         StatementKind.BALANCE,
         (r"total assets|bilanzsumme",),
         "total assets",
-        r"total assets|bilanzsumme|activos? totale?s?|total del? activos?",
+        r"total assets|bilanzsumme|gesamtvermögen|total (?:de l.|des )actifs?"
+        r"|activos? totale?s?|total del? activos?",
     ),
     "liabilities": StatementLine(
         StatementKind.BALANCE,
         (r"total liabilities",),
         "total liabilities",
-        r"total liabilities|pasivos? totale?s?",
+        r"total liabilities|gesamtverbindlichkeiten|total du passif|pasivos? totale?s?",
     ),
     "equity": StatementLine(
         StatementKind.BALANCE,
@@ -340,7 +357,8 @@ LINES = {
         StatementKind.BALANCE,
         (r"long term debt(?: less current portion| net.{0,40}| excluding .{0,60})?|debt(?: noncurrent)?",),
         "long-term debt",
-        r"long[- ]term debt",
+        r"long[- ]term debt|langfristige[rn]? (?:finanz)?schulden|dette à long terme"
+        r"|deuda a largo plazo",
     ),
 }
 

@@ -14,10 +14,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from core.text.sentences import sentence_bounds
 from search.generation.extractive.measures import words_of_measures
+from search.question_language import language_of
 
 MOST_DEFINITIONS = 8
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s++(?=[A-Z(“\"'])")
 _INTERROGATIVE = (
     r"(?:what|which|how|who|when|where|why|is|are|was|were|does|do|did|has|have|can|was|wie|welche\w?)\b"
 )
@@ -83,7 +84,8 @@ def parts_of_question(text: str) -> QuestionParts:
     """Take a question apart. Where no sentence ends with a question mark, all but the definitions asks."""
     definitions: dict[str, str] = {}
     others: list[str] = []
-    for sentence in _SENTENCE_END.split(" ".join(text.split())):
+    said = " ".join(text.split())
+    for sentence in (said[start:end] for start, end in sentence_bounds(said, language_of(said))):
         defined = next((found for each in _DEFINED if (found := each.match(sentence))), None)
         if defined is None or "?" in sentence or not words_of_measures(defined["formula"]):
             others.append(sentence)

@@ -60,6 +60,7 @@ _ENDING = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _WORD = re.compile(r"[^\W\d_]{3}")
 
 Terms = frozenset[str]
+Languages = frozenset[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,15 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
     found = list(statements(question, contexts))
     if not found:
         return []
-    similarity = _similarities(question, found, reading)
+    languages = {each.language for each in contexts}
+    foreign = frozenset(each for each in languages if is_in_another_language(question, each))
+    similarity = _similarities(found, foreign, reading)
     said = [_terms(each.meaning, each.context) for each in found]
-    scale, holds, spells = _Scale(question, contexts, said), expected_by(question), spelt_out(question)
+    scale, holds, spells = (
+        _Scale(question, contexts, foreign, said),
+        expected_by(question),
+        spelt_out(question),
+    )
     wants_total = asks_for_total(question)
     evidence = []
     for each, has, cosine in zip(found, _with_subjects(found, said), similarity, strict=True):
@@ -138,13 +145,14 @@ def _name_in_words(name: str) -> list[str]:
     return [said] if _WORD.search(said) else []
 
 
-def _similarities(question: str, found: Sequence[Statement], reading: QuestionReading) -> Sequence[float]:
+def _similarities(
+    found: Sequence[Statement], foreign: Languages, reading: QuestionReading
+) -> Sequence[float]:
     """Return how similar each statement is to the question; of a list, it or what announces it."""
     lists = [number for number, each in enumerate(found) if each.items]
     texts = [*(each.meaning for each in found), *(found[number].text for number in lists)]
     languages = [found[number].context.language for number in [*range(len(found)), *lists]]
-    others = {language for language in {*languages} if is_in_another_language(question, language)}
-    of_all = reading.similarity(texts, [language in others for language in languages])
+    of_all = reading.similarity(texts, [language in foreign for language in languages])
     similar = of_all[: len(found)].tolist()
     for number, alone in zip(lists, of_all[len(found) :].tolist(), strict=True):
         similar[number] = max(similar[number], alone)
@@ -163,7 +171,10 @@ def _with_subjects(found: Sequence[Statement], said: Sequence[Terms]) -> Iterato
 class _Scale:
     """What all statements of an answer are measured by: the worth of terms and of contexts."""
 
-    def __init__(self, question: str, contexts: Sequence[Context], said: Sequence[Terms]) -> None:
+    def __init__(
+        self, question: str, contexts: Sequence[Context], foreign: Languages, said: Sequence[Terms]
+    ) -> None:
+        self._foreign = foreign
         self._question = " ".join([question, *filter(str.isdigit, words_of(question))])
         self._count, self._statements_with = len(said), Counter(term for has in said for term in has)
         self._of_context = {
@@ -173,8 +184,13 @@ class _Scale:
         }
 
     def words(self, context: Context, has: Terms) -> float:
-        """Return what a statement's terms, and those of its passage, add to the cosine."""
-        return WORD_WEIGHT * self._coverage(context, has) + self._of_context[context.rank]
+        """Return what a statement's terms, and those of its passage, add to the cosine.
+
+        In another language than the question's it has no words of it but names, which tell what it is about,
+        and not whether it answers.
+        """
+        own = 0.0 if context.language in self._foreign else self._coverage(context, has)
+        return WORD_WEIGHT * own + self._of_context[context.rank]
 
     def _coverage(self, context: Context, has: Terms) -> float:
         weights = {term: self._weight(term) for term in _terms(self._question, context)}

@@ -43,8 +43,8 @@ class Calculation:
 
 _CHANGE = (
     r"gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell|fall(?:s|en)?|ris(?:e|es|en|ing)|rose"
-    r"|drop\w*|reduc(?:ed?|tion)|improv\w*|wachs\w*|wuchs|gewachsen|wachstum\w*|ge?stieg\w*|steiger\w*|anstieg"
-    r"|zunahme|abnahme|veränder\w*|gesunken|sank|rückgang|croissance|augment\w*|baiss\w*|diminu\w*|évolution"
+    r"|drop\w*|reduc(?:ed?|tion)|improv\w*|wachs\w*|wuchs|gewachsen|wachstum\w*|(?:ge|an)?stieg\w*|steiger\w*"
+    r"|zunahme|zugenommen|abnahme|abgenommen|veränder\w*|gesunken|sank(?:en)?|fiel(?:en)?|gefallen|rückgang|croissance|augment\w*|baiss\w*|diminu\w*|évolution"
     r"|hausse|creci\w*|aument\w*|disminu\w*|cambi(?:o|ó|ado)|variación|subid[ao]|subió|bajó"
 )
 _PERCENT = (

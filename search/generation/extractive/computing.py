@@ -10,8 +10,11 @@ the document's name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+
+from babel import Locale
 
 from core.text.analysis import terms
 from core.text.tables import header_of
@@ -47,19 +50,33 @@ from search.generation.extractive.periods import (
     words_of,
 )
 from search.generation.extractive.sentence_figures import sentence_figures
+from search.question_language import LANGUAGES, language_of
 
 MOST_OPERANDS = 6
+_SAID_ABOUT_NOTHING = {
+    "en": "fiscal year years quarter first second third fourth three month annual"
+    " fy one two six nine twelve half week end begin start finish close prior previous ago last same"
+    " company report reported total value amount amounts balance expected"
+    " number according come came go went spent spend devoted compared comparison compare calculate"
+    " compute relative respect period unit units round rounded decimal place places unadjusted"
+    " percentage points generate contribute account represent derive attributable business segment"
+    " division",
+    "de": "jahr geschäftsjahr quartal halbjahr monate ersten zweiten dritten vierten ende stand stichtag seit"
+    " hoch höhe groß stark betrag betrug betrugen belief lag lagen gab gibt hatte erzielte verzeichnete"
+    " zahlte entwickelte entwickelt prozent differenz unterschied vergleich unternehmen konzern firma",
+    "fr": "les combien quels quelle exercice année trimestre semestre mois premier deuxième troisième"
+    " quatrième fin depuis entre montant pourcentage différence était étaient valait valaient élevait élevaient"
+    " dépensé versé réalisé société entreprise groupe",
+    "es": "cuál cuáles cuánto cuánta cuántos cuántas fue fueron ejercicio año trimestre semestre meses primer"
+    " segundo tercer cuarto cierre desde entre importe porcentaje diferencia gastó pagó tuvo ascendió"
+    " ascendieron registró compañía empresa grupo",
+}
+_MONTHS = [name for each in LANGUAGES for name in Locale(each).months["format"]["wide"].values()]
 ABOUT_NOTHING = frozenset(
-    terms(
-        "fiscal year years quarter first second third fourth three month annual"
-        " fy one two six nine twelve half week end begin start finish close prior previous ago last same"
-        " company report reported total value amount amounts balance expected"
-        " number according come came go went spent spend devoted compared comparison compare calculate"
-        " compute relative respect period unit units round rounded decimal place places unadjusted"
-        " percentage points generate contribute account represent derive attributable business segment"
-        " division",
-        "en",
-    )
+    term
+    # A word is cut to its stem by the rules of the document's language, whichever its own is.
+    for language in _SAID_ABOUT_NOTHING
+    for term in terms(" ".join([*_SAID_ABOUT_NOTHING.values(), *_MONTHS]), language)
 )
 """Words of a question that no row has to have."""
 
@@ -219,10 +236,10 @@ def _is_about(asked: Calculation, question: str, operands: Sequence[TableFigure]
     """Tell whether all the question says is said of the operands: of another company they say nothing."""
     if len({fact.row.scale for fact in operands}) > 1:
         return False
-    return all(_says(fact, asked, operands) for fact in operands)
+    return all(_says(fact, asked, language_of(question), operands) for fact in operands)
 
 
-def _says(fact: TableFigure, asked: Calculation, operands: Sequence[TableFigure]) -> bool:
+def _says(fact: TableFigure, asked: Calculation, language: str, operands: Sequence[TableFigure]) -> bool:
     context = fact.context
     about = [
         context.document_name,
@@ -238,5 +255,6 @@ def _says(fact: TableFigure, asked: Calculation, operands: Sequence[TableFigure]
     for key, match in lines_named(asked.rest):
         if any(name.fullmatch(plain_name(other.name)) for name in NAMES[key] for other in operands):
             known.update(terms(match[0], context.language))
-    left = [term for term in terms(asked.rest, context.language) if term not in known]
+    said = (word for word in re.findall(r"\w+", asked.rest) if terms(word, language))
+    left = [term for word in said for term in terms(word, context.language) if term not in known]
     return all(any(map(str.isdigit, term)) for term in left)

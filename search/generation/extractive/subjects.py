@@ -6,15 +6,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from babel import Locale
-
 from core.text.analysis import terms
 from core.text.tables import header_of
 from search.contexts import Context
 from search.generation.extractive.calculations import asks_for_change, calculation_of
 from search.generation.extractive.computing import ABOUT_NOTHING
 from search.generation.extractive.measures import measure_of
-from search.question_language import LANGUAGES, language_of
+from search.question_language import language_of
 
 _FIRST_SENTENCE = re.compile(
     r".*?(?:\Z|\?|,? (?:and|und|et|y) (?:what|how|why|who|where|was|wie|warum|quel|qué)\b)"
@@ -25,21 +23,14 @@ _OWNER = re.compile(r"(?<!\A)(?<![\w'’])([A-ZÀ-ÖØ-Þ][\w&.-]{1,40}(?:\s[A-Z
 """The proper name before an apostrophe."""
 _NARROWING = frozenset(("comparable", "organic", "adjusted", "deferred", "unearned"))
 """What makes another figure of a line, whatever the table is called."""
-_SAID_ABOUT_NOTHING = " ".join(
-    [
+_TALK = frozenset(
+    terms(
         "improve improving improved profile trend company compare between end ended three month months time"
         " date calculate consolidated reveal state report record disclose detail show give present note"
         " mention spend allocate invest high low level ratio margin measure times days percent percentage"
-        " amount higher lower larger smaller greater begin start finish close"
-        " much many large big cuáles cuál fueron fue quels quelle était étaient"
-        " jahr geschäftsjahr hoch höhe betrag año ejercicio importe exercice année montant"
-        " quartal halbjahr monate ende stand stichtag unternehmen konzern firma betrug betrugen"
-        " trimestre semestre mois fin société entreprise groupe meses cierre compañía empresa grupo",
-        *(name for each in LANGUAGES for name in Locale(each).months["format"]["wide"].values()),
-    ]
-)
-_TALK = frozenset(
-    term for language in ("en", "de", "fr", "es") for term in terms(_SAID_ABOUT_NOTHING, language)
+        " amount higher lower larger smaller greater begin start finish close much many large big",
+        "en",
+    )
 )
 
 

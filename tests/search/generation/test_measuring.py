@@ -84,6 +84,14 @@ def no_model(texts: Sequence[str]) -> Vectors:
          "Trade receivables, net ÷ Net sales × 365, 2023: 160 ÷ 800 × 365 = 73.00"),
         ("Wie hoch war die Bruttomarge von Acme im Jahr 2023?",
          "(Net sales − Cost of sales) ÷ Net sales, 2023: (800 − 600) ÷ 800 = 25.0 %"),
+        ("Wie hoch war der Nettoumsatz von Acme im Geschäftsjahr 2023?",
+         "Net sales · Years ended June 30, 2023: $ 800"),
+        ("Wie hoch war das Umlaufvermögen am 30. Juni 2023?",
+         "Total current assets · June 30, 2023: 300"),
+        ("Quels étaient les actifs courants de l’entreprise Acme fin 2023 ?",
+         "Total current assets · June 30, 2023: 300"),
+        ("¿A cuánto ascendieron las ventas netas de Acme en 2023?",
+         "Net sales · Years ended June 30, 2023: $ 800"),
     ],
 )  # fmt: skip
 def test_a_measure_is_a_formula_over_cited_cells(question: str, expected: str) -> None:

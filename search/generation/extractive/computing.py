@@ -65,8 +65,8 @@ _SAID_ABOUT_NOTHING = {
     " hoch höhe groß stark betrag betrug betrugen belief lag lagen gab gibt hatte erzielte verzeichnete"
     " zahlte entwickelte entwickelt prozent differenz unterschied vergleich unternehmen konzern firma",
     "fr": "les combien quels quelle exercice année trimestre semestre mois premier deuxième troisième"
-    " quatrième fin depuis entre montant pourcentage différence était étaient valait valaient élevait élevaient"
-    " dépensé versé réalisé société entreprise groupe",
+    " quatrième fin depuis entre montant pourcentage différence était étaient valait valaient élevait"
+    " élevaient dépensé versé réalisé société entreprise groupe",
     "es": "cuál cuáles cuánto cuánta cuántos cuántas fue fueron ejercicio año trimestre semestre meses primer"
     " segundo tercer cuarto cierre desde entre importe porcentaje diferencia gastó pagó tuvo ascendió"
     " ascendieron registró compañía empresa grupo",

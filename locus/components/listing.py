@@ -11,14 +11,13 @@ import httpx2
 from babel import Locale
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
-from django.db.models import Count
 from django.utils import timezone
 
 from core.last_errors import last_errors
 from core.llm.registry import PROVIDERS as CHAT_PROVIDERS
 from kb.embedding import embedding_model
 from kb.embedding.calibration import CALIBRATIONS, calibration_of
-from kb.models import Document, EmbeddingSpace
+from kb.models import Chunk, EmbeddingSpace
 from locus.components import trials
 from locus.components.base import Component, ComponentGroup, ComponentSetting
 from search.generation.base import Choice
@@ -30,8 +29,10 @@ from search.web.providers.registry import PROVIDERS as ENGINES
 from search.web.providers.registry import configured_providers, kind_of
 from search.web.usage.health import Health, engine_healths
 
+LOOKED_AT = 10_000
+"""So many passages are looked at for their language: a large installation has many more of the same kind."""
 MANY_OTHERS = 0.05
-"""Of all documents so many in other languages are worth another model."""
+"""Of all passages so many in other languages are worth another model."""
 
 
 def component_groups(payer_id: UUID) -> list[ComponentGroup]:
@@ -78,20 +79,20 @@ def embedding() -> Component:
 
 
 def _note_of_languages(model: str) -> str:
-    """Return what to do if the model knows English alone and many documents are in other languages."""
+    """Return what to do if the model knows English alone and many passages are in other languages."""
     if model not in CALIBRATIONS or calibration_of(model).across:
         return ""
-    documents = Document.unscoped.filter(language__isnull=False).exclude(language="")
-    counts = Counter(dict(documents.order_by().values_list("language").annotate(Count("pk"))))
+    passages = Chunk.unscoped.filter(replaced_by=None).exclude(language="")
+    counts = Counter(passages.filter(language__isnull=False).values_list("language", flat=True)[:LOOKED_AT])
     others = counts.copy()
     del others["en"]
-    if others.total() < MANY_OTHERS * counts.total() or not others:
+    if not others or others.total() < MANY_OTHERS * counts.total():
         return ""
     names = Locale("en").languages
     most = ", ".join(names.get(language, language) for language, _ in others.most_common(3))
     return (
-        f"This model knows English alone, and of {counts.total()} documents {others.total()} are in other"
-        f" languages ({most}). EMBEDDING_MODEL=multilingual-e5-small knows 100, and finds documents by"
+        f"This model knows English alone, and {others.total() / counts.total():.0%} of the passages are in"
+        f" other languages ({most}). EMBEDDING_MODEL=multilingual-e5-small knows 100, and finds documents by"
         " questions in another language. It takes twice as long to embed."
     )
 

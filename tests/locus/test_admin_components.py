@@ -11,6 +11,7 @@ from django.test import Client
 
 from accounts.models import AuditEntry, User
 from accounts.models.ledger import Charge
+from core.locations import LocatedText
 from kb.models import EmbeddingSpace
 from search.generation.registry import resident
 from tests.conftest import Cast
@@ -138,10 +139,11 @@ def test_an_english_model_for_documents_in_other_languages_is_told(
 ) -> None:
     settings.EMBEDDING_BACKEND, settings.EMBEDDING_MODEL = "hashing", "hashing"
     for number, language in enumerate(languages):
-        stored_document(cast.team, f"{number}.txt", f"{number}".encode(), language=language)
+        text = LocatedText(f"Passage {number}")
+        stored_document(cast.team, f"{number}.txt", f"{number}".encode(), [text], language=language)
     settings.EMBEDDING_BACKEND = "hashing" if model == "hashing" else "auto"
     settings.EMBEDDING_MODEL = model
     EmbeddingSpace.objects.all().delete()
     page = " ".join(root.get("/admin/components/").content.decode().split())
     assert ("This model knows English alone" in page) is is_told
-    assert ("of 4 documents 3 are in other languages (German, Spanish)" in page) is is_told
+    assert ("75% of the passages are in other languages (German, Spanish)" in page) is is_told

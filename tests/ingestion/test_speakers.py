@@ -14,6 +14,7 @@ from pytest_django import Settings
 from core.locations import InTime, LocatedText
 from extract.base import Element, Kind, Voice
 from extract.media.languages import RATE, Samples
+from extract.media.sentences import SILENCE
 from extract.media.sound import recording
 from ingestion import pipeline
 from ingestion.speakers.turns import MOST_GROUPED, speakers_of, with_speakers
@@ -80,8 +81,8 @@ def lowered(samples: Samples) -> Samples:
     return deeper
 
 
-def wav_of(parts: Sequence[Samples]) -> bytes:
-    pause = np.zeros(RATE, np.float32)
+def wav_of(parts: Sequence[Samples], *, pause_secs: float = 1.0) -> bytes:
+    pause = np.zeros(int(pause_secs * RATE), np.float32)
     sound = np.concatenate([each for part in parts for each in (part, pause)])
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
@@ -120,7 +121,8 @@ def test_three_people_who_take_turns(upload: Upload, settings: Settings, shared_
     settings.SPEAKER_TURNS = True
     files = ["LJ001-0001.wav", "jfk.flac", "sonnet001.mp3", "LJ001-0003.wav", "jfk.flac"]
     turns = [samples_of(shared_data / "audio" / name)[: 20 * RATE] for name in files]
-    document = upload("talk.wav", wav_of(turns))
+    # A silence that ends a sentence: without one, some CPUs hear the last two as one sentence.
+    document = upload("talk.wav", wav_of(turns, pause_secs=SILENCE + 0.5))
     pipeline.ingest(document.pk)
     who = {"Printing": "LJ", "impressions": "LJ", "Americans": "jfk", "fairest": "sonnet"}
     said_by = [

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.text.analysis import terms
@@ -28,37 +29,16 @@ _QUESTION_WORDS = {
         *("warum", "wieso", "weshalb", "wieviel", "wieviele"),
     },
     "fr": {
-        *(
-            "quel",
-            "quelle",
-            "quels",
-            "quelles",
-            "lequel",
-            "laquelle",
-            "qui",
-            "quoi",
-            "combien",
-            "quand",
-            "où",
-        ),
-        *("pourquoi", "comment"),
+        *("quel", "quelle", "quels", "quelles", "lequel", "laquelle", "qui", "quoi"),
+        *("combien", "quand", "où", "pourquoi", "comment"),
     },
     "es": {
         *("qué", "cuál", "cuáles", "quién", "quiénes", "cuánto", "cuánta", "cuántos", "cuántas", "dónde"),
         *("cuándo", "cómo", "cual", "cuales", "quien", "quienes", "cuanto", "cuantos", "cuantas", "cuando"),
     },
     "it": {
-        "quale",
-        "quali",
-        "chi",
-        "cosa",
-        "quanto",
-        "quanta",
-        "quanti",
-        "quante",
-        "dove",
-        "quando",
-        "perché",
+        *("quale", "quali", "chi", "cosa", "quanto", "quanta", "quanti", "quante"),
+        *("dove", "quando", "perché"),
     },
     "nl": {"welke", "welk", "wat", "wie", "waar", "wanneer", "waarom", "hoeveel", "hoe"},
     "pt": {"qual", "quais", "quem", "quanto", "quanta", "quantos", "quantas", "onde", "quando"},
@@ -101,6 +81,7 @@ def language_of(question: str) -> str:
     return max(weights, key=lambda language: weights[language])
 
 
+@lru_cache(maxsize=512)
 def is_in_another_language(question: str, language: str | None) -> bool:
     """Tell whether a question is surely not in the language of a text (ISO 639-1, None if unknown)."""
     if not language:

@@ -96,11 +96,8 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
     foreign = frozenset(each for each in languages if is_in_another_language(question, each))
     similarity = _similarities(found, foreign, reading)
     said = [_terms(each.meaning, each.context) for each in found]
-    scale, holds, spells = (
-        _Scale(question, contexts, foreign, said),
-        expected_by(question),
-        spelt_out(question),
-    )
+    scale = _Scale(question, contexts, foreign, said)
+    holds, spells = expected_by(question), spelt_out(question)
     wants_total = asks_for_total(question)
     evidence = []
     for each, has, cosine in zip(found, _with_subjects(found, said), similarity, strict=True):

@@ -33,9 +33,9 @@ _BEFORE_FIGURES = re.compile(
 _BEFORE_CAPITALS = re.compile(r"dr|mme|mlle|mgr|fa|hd|hab|inkl|exkl")
 """A name, a title or a German noun; the library knows most."""
 _BEFORE_SMALL_LETTERS = re.compile(
-    rf"\w|\d+|.*\..*|św|tzn|tj|al|etc|{_BEFORE_FIGURES.pattern}|{_BEFORE_CAPITALS.pattern}"
+    rf"\w|\d{{1,9}}|św|tzn|tj|al|etc|{_BEFORE_FIGURES.pattern}|{_BEFORE_CAPITALS.pattern}"
 )
-"""A letter, an ordinal, “J.-C.”, and others."""
+"""A letter, an ordinal, and others."""
 
 _DETERMINERS = re.compile(
     r"(?:de[rsmn]|die|das|a[mn]|im|vom|zu[mr]|beim|ins|dies\w{0,2}|jede\w?|(?:k?ein|mein|dein|sein|ihr|unser)(?:e\w?)?)",
@@ -62,8 +62,8 @@ def ends_no_sentence(text: str, end: int, start: int, language: str | None) -> b
     word, follows = last["word"].casefold(), behind[0]
     if follows[0].isdigit():
         return _BEFORE_FIGURES.fullmatch(word) is not None
-    if follows.islower():
-        return _BEFORE_SMALL_LETTERS.fullmatch(word) is not None
+    if follows.islower():  # “J.-C.” has a full stop within.
+        return "." in word or _BEFORE_SMALL_LETTERS.fullmatch(word) is not None
     return _BEFORE_CAPITALS.fullmatch(word) is not None or (language == "de" and _is_ordinal(before, follows))
 
 

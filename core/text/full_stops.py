@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 
-from babel import Locale
-
 from core.text.analysis import terms
+from core.text.months import months, short_months
 
 LOOKED_BACK = 40
 """In characters; what stands before a full stop is told by one or two words."""
@@ -21,11 +20,7 @@ _ORDINAL = re.compile(r"(?:(?<!\w)(?P<before>[^\W\d_]{1,20})\s)?(?<![\w.,])(?:\d
 _TWO_ORDINALS = re.compile(r"(?<![\w.,])(?:\d{1,2}|[IVXLC]{1,6})\. (?:und|bis|oder|bzw\.) \w{1,6}\.\Z")
 """“Im 18. und 19.”"""
 
-_MONTHS = "|".join(
-    re.escape(name.strip(".").casefold())
-    for language in ("en", "de", "fr", "es", "it", "nl", "pt")
-    for name in Locale(language).months["format"]["abbreviated"].values()
-)
+_MONTHS = "|".join(map(re.escape, short_months(("en", "de", "fr", "es", "it", "nl", "pt"))))
 _BEFORE_FIGURES = re.compile(
     rf"nos?|nrs?|n[º°]|n[uú]m|p[aá]gs?|pp?|s|figs?|vol|[ck]ap|chap|ch|sect?|séc|tel|art|abs|approx|ca|{_MONTHS}"
 )
@@ -41,7 +36,7 @@ _DETERMINERS = re.compile(
     r"(?:de[rsmn]|die|das|a[mn]|im|vom|zu[mr]|beim|ins|dies\w{0,2}|jede\w?|(?:k?ein|mein|dein|sein|ihr|unser)(?:e\w?)?)",
     re.IGNORECASE,
 )
-_GERMAN_MONTHS = "|".join(name.casefold() for name in Locale("de").months["format"]["wide"].values())
+_GERMAN_MONTHS = "|".join(months(["de"]))
 _NUMBERED = re.compile(
     rf"jahr(?:hundert|tausend)(?:s|e[ns]?)?|weltkrieg(?:e?s)?|quartals?|halbjahr(?:e?s)?|lebensjahr(?:e?s)?|auflage"
     rf"|kapitels?|klasse|etage|stock(?:werk)?|platz|{_GERMAN_MONTHS}"

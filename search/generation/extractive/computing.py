@@ -14,9 +14,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from babel import Locale
-
 from core.text.analysis import terms
+from core.text.months import months
 from core.text.tables import header_of
 from search.contexts import Context
 from search.generation.extractive.calculations import (
@@ -71,12 +70,11 @@ _SAID_ABOUT_NOTHING = {
     " segundo tercer cuarto cierre desde entre importe porcentaje diferencia gastó pagó tuvo ascendió"
     " ascendieron registró compañía empresa grupo",
 }
-_MONTHS = [name for each in LANGUAGES for name in Locale(each).months["format"]["wide"].values()]
 ABOUT_NOTHING = frozenset(
     term
     # A word is cut to its stem by the rules of the document's language, whichever its own is.
     for language in _SAID_ABOUT_NOTHING
-    for term in terms(" ".join([*_SAID_ABOUT_NOTHING.values(), *_MONTHS]), language)
+    for term in terms(" ".join([*_SAID_ABOUT_NOTHING.values(), *months(LANGUAGES)]), language)
 )
 """Words of a question that no row has to have."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from babel import Locale
+from core.text.months import months
 
 MOST_WORDS_FOR_TOTAL = 8
 """A longer question asks for the total of something in particular."""
@@ -55,13 +55,7 @@ _SMALL_WORDS = frozenset(
 )
 """What has no letter in an abbreviation."""
 _ABBREVIATION = re.compile(r"(?<!\w)[A-Z][A-Za-z]{0,6}[A-Z](?!\w)")
-_MONTHS = "|".join(
-    dict.fromkeys(
-        re.escape(name.casefold())
-        for language in ("de", "fr", "es", "it", "nl", "pt")
-        for name in Locale(language).months["format"]["wide"].values()
-    )
-)
+_MONTHS = "|".join(map(re.escape, months(("de", "fr", "es", "it", "nl", "pt"))))
 _TIME = re.compile(
     r"(?<![\d.,])[12]?\d{3}s?(?![\d.,]\d)|\b\d+(?:st|nd|rd|th) century|\b\d{1,2}:\d\d\b"
     r"|\b\d{1,2}\. [^\W\d_]{3,}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d"

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import exp, log
 
 from core.text.analysis import terms
 from search.contexts import Context
@@ -115,15 +115,29 @@ def _read_once_more(evidence: Sequence[WeighedStatement], reading: QuestionReadi
     best = sorted(in_english, key=lambda each: -each.score)[:READ_ONCE_MORE]
     if not best:
         return list(evidence)
-    found = map(float, reading.answers([_with_its_place(each.statement) for each in best]))
-    read = {id(each): _with_odds(each, odds) for each, odds in zip(best, found, strict=True)}
+    found = list(map(float, reading.answers([_with_its_place(each.statement) for each in best])))
+    most: dict[int, float] = {}
+    for each, odds in zip(best, found, strict=True):
+        rank = each.statement.context.rank
+        most[rank] = max(odds, most.get(rank, odds))
+    read = {id(each): _with_odds(each, odds, most) for each, odds in zip(best, found, strict=True)}
     return [read.get(id(each), each) for each in evidence]
 
 
-def _with_odds(each: WeighedStatement, odds: float) -> WeighedStatement:
-    bonus = each.score - each.fit + ANSWERS_WEIGHT * (each.statement.context.answers or 0.0)
+def _with_odds(each: WeighedStatement, odds: float, most: Mapping[int, float]) -> WeighedStatement:
+    """Score a statement by its odds; a passage that no model has read answers as well as its best statement.
+
+    Web pages are not reranked, and must not stand behind documents for it.
+    """
+    context = each.statement.context
+    answers = _probability(most[context.rank]) if context.answers is None else context.answers
+    bonus = each.score - each.fit + ANSWERS_WEIGHT * answers
     score = ODDS_WEIGHT * min(odds, MOST_ODDS) + FIT_WEIGHT * each.fit + bonus
     return replace(each, odds=odds, score=score)
+
+
+def _probability(odds: float) -> float:
+    return 1 / (1 + exp(-odds))
 
 
 def _with_its_place(statement: Statement) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from importlib.metadata import version
 from uuid import UUID
 
 import httpx2
-from babel import Locale
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
@@ -16,10 +14,10 @@ from django.utils import timezone
 from core.last_errors import last_errors
 from core.llm.registry import PROVIDERS as CHAT_PROVIDERS
 from kb.embedding import embedding_model
-from kb.embedding.calibration import CALIBRATIONS, calibration_of
-from kb.models import Chunk, EmbeddingSpace
+from kb.models import EmbeddingSpace
 from locus.components import trials
 from locus.components.base import Component, ComponentGroup, ComponentSetting
+from locus.components.languages import note_of_languages
 from search.generation.base import Choice
 from search.generation.registry import choices
 from search.rerank.registry import reranker
@@ -28,11 +26,6 @@ from search.web.breaker import name_of as breaker_name
 from search.web.providers.registry import PROVIDERS as ENGINES
 from search.web.providers.registry import configured_providers, kind_of
 from search.web.usage.health import Health, engine_healths
-
-LOOKED_AT = 10_000
-"""So many passages are looked at for their language: a large installation has many more of the same kind."""
-MANY_OTHERS = 0.05
-"""Of all passages so many in other languages are worth another model."""
 
 
 def component_groups(payer_id: UUID) -> list[ComponentGroup]:
@@ -72,28 +65,9 @@ def embedding() -> Component:
         model.name,
         f"revision {model.revision}, {model.dimensions} dimensions, by {model.runs_on}",
         shown,
-        note=_note_of_languages(model.name) if is_active else note,
+        note=note_of_languages(model.name) if is_active else note,
         error_name="EMBEDDING",
         trial=trials.try_embedding,
-    )
-
-
-def _note_of_languages(model: str) -> str:
-    """Return what to do if the model knows English alone and many passages are in other languages."""
-    if model not in CALIBRATIONS or calibration_of(model).across:
-        return ""
-    passages = Chunk.unscoped.filter(replaced_by=None).exclude(language="")
-    counts = Counter(passages.filter(language__isnull=False).values_list("language", flat=True)[:LOOKED_AT])
-    others = counts.copy()
-    del others["en"]
-    if not others or others.total() < MANY_OTHERS * counts.total():
-        return ""
-    names = Locale("en").languages
-    most = ", ".join(names.get(language, language) for language, _ in others.most_common(3))
-    return (
-        f"This model knows English alone, and {others.total() / counts.total():.0%} of the passages are in"
-        f" other languages ({most}). EMBEDDING_MODEL=multilingual-e5-small knows 100, and finds documents by"
-        " questions in another language. It takes twice as long to embed."
     )
 
 

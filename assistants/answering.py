@@ -27,6 +27,7 @@ from runs.context import Run
 from runs.events import DocumentsRead, ToolPartialUpdate, ToolUpdate, Trace
 from search.answering import CitedAnswer, answer_from
 from search.events import AnswerOutcome
+from search.misspelt import respelt
 from search.preferences import RagSettings
 from search.rag import answer_steps, context_data, cost_of_answer, retrieval_steps, retrieval_timings
 from search.timing import StageTimer
@@ -97,7 +98,7 @@ async def answer_request(
     yield ToolUpdate(data=ChatPhase(phase="COMPILING_RESULTS", status="started"))
     writing = answer_from(
         found.worth_reading,
-        question.question,
+        respelt(question.question, found.spelling),
         principal=asked.principal,
         run=asked.run,
         wanted=asked.wanted,

@@ -5,7 +5,7 @@ If one of the two tools fails, the other still answers.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -94,6 +94,11 @@ class FoundSources:
     def unseen_names(self) -> tuple[str, ...]:
         """Names in the question that no document searched has; pages of the web may have them."""
         return self.documents.unseen_names if self.documents and not self.pages else ()
+
+    @property
+    def spelling(self) -> Mapping[str, str]:
+        """The misspelt words of the question, each with what is meant."""
+        return self.documents.spelling if self.documents else {}
 
 
 Event = ToolUpdate | DocumentsRead

@@ -122,14 +122,15 @@ def run_ranked_search(
 
 
 def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, list[RankedChunk]]:
-    ranking = find(
+    found = find(
         principal,
         inputs.question(),
         # Chunks that are left out are replaced by lower-ranked ones.
         limit=EVERY_CANDIDATE if inputs.explain or inputs.per_document else inputs.limit,
         settings=DEFAULT if inputs.rerank else WITHOUT_RERANKER,
         payment=LedgerPayment(lambda: Payer.of(_paying(principal), owner=principal.usage_owner)),
-    ).ranking
+    )
+    ranking = found.ranking
     chosen = _chosen(ranking.results, inputs)
     result = SearchResult(
         query=inputs.query,
@@ -139,7 +140,7 @@ def _search(principal: Principal, inputs: SearchInput) -> tuple[SearchResult, li
         timings=ranking.timings,
     )
     if inputs.explain:
-        result.explanation = explain(inputs.query, ranking, inputs.limit)
+        result.explanation = explain(inputs.query, ranking, inputs.limit, found.spelling)
     return result, chosen
 
 

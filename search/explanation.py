@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
 from typing import Literal, get_args
 from uuid import UUID
@@ -15,6 +15,7 @@ from core.text.analysis import terms
 from kb.index.phrases import phrases_in
 from kb.index.words import QueryWord
 from kb.models import Chunk, with_headings
+from search.misspelt import respelt
 from search.retrieval import RankedChunk, Ranking
 
 StageName = Literal["words", "vector", "fused", "rerank"]
@@ -56,12 +57,15 @@ class Explanation(BaseModel):
     chunks: dict[UUID, ChunkExplanation] = Field(description="One for each result, by its chunk.")
 
 
-def explain(question: str, ranking: Ranking, count: int) -> Explanation:
-    """Explain the first `count` results of a ranking that holds all candidates."""
+def explain(question: str, ranking: Ranking, count: int, spelling: Mapping[str, str]) -> Explanation:
+    """Explain the first `count` results of a ranking that holds all candidates.
+
+    `spelling` has the misspelt words of the question, each with what is meant.
+    """
     ranks = _ranks(ranking.results)
     looked_for = {term for word in ranking.words for term in word.idf}
     return Explanation(
-        words=_words(question, ranking),
+        words=_words(question, ranking, spelling),
         phrases=phrases_in(question),
         chunks={
             found.chunk.pk: ChunkExplanation(
@@ -77,14 +81,17 @@ def explain(question: str, ranking: Ranking, count: int) -> Explanation:
 # --- The question ----------------------------------------------------------------------------------------
 
 
-def _words(question: str, ranking: Ranking) -> list[QuestionWord]:
+def _words(question: str, ranking: Ranking, spelling: Mapping[str, str]) -> list[QuestionWord]:
     chunks = [found.chunk for found in ranking.results]
     languages = {chunk.language or None for chunk in chunks}
     held = [set(terms(with_headings(chunk.headings, chunk.text), chunk.language or None)) for chunk in chunks]
     words = []
     for piece in PIECE.findall(question):
-        own = {term for language in languages for term in terms(piece, language)}
+        meant = respelt(piece, spelling)
+        own = {term for language in languages for term in terms(meant, language)}
         found = [_term(word, held) for word in ranking.words if own & word.expansions]
+        if meant != piece:
+            found = [each.model_copy(update={"read_as": min(each.looked_for)}) for each in found]
         words.append(QuestionWord(word=piece, terms=found))
     return words
 

@@ -1,11 +1,12 @@
 """What a question finds, with what its words alone do not: the report that it names, and what belongs to it.
 
-rank ─▶ only in the documents named (`named_documents.py`), if any ─▶ + companions (`companions.py`)
+rank ─▶ once more if words are misspelt (`misspelt.py`) ─▶ only in the documents named (`named_documents.py`),
+if any ─▶ + companions (`companions.py`)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
@@ -25,6 +26,7 @@ from search.generation.extractive.expected import asks_why
 from search.generation.extractive.lines import LINES, lines_named
 from search.generation.extractive.measures import measure_of
 from search.generation.extractive.question_parts import parts_of_question
+from search.misspelt import respelt, spelling
 from search.named_documents import (
     asks_for_course,
     documents_named,
@@ -45,6 +47,8 @@ class Found:
 
     ranking: Ranking
     is_certain: bool
+    spelling: Mapping[str, str]
+    """The misspelt words of the question, each with what is meant."""
 
 
 def find(
@@ -59,6 +63,11 @@ def find(
     settings = replace(settings, for_tables=_asks_for_figures(question.text))
     searched = replace(question, text=parts_of_question(question.text).subject)
     ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
+    meant = spelling(question.text, ranking.words, ranking.results)
+    if meant:
+        question = replace(question, text=respelt(question.text, meant))
+        searched = replace(searched, text=respelt(searched.text, meant))
+        ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     names = _names(principal, question, ranking.results)
     if asks_for_course(question.text):
         reports = reports_of_series(question.text, names)[-limit:]
@@ -66,14 +75,14 @@ def find(
         if len(through) > 1:
             known = {each.chunk.pk for each in through}
             others = [each for each in ranking.results if each.chunk.pk not in known]
-            return Found(replace(ranking, results=[*through, *others][:limit]), is_certain=True)
+            return Found(replace(ranking, results=[*through, *others][:limit]), True, meant)
     named = documents_named(question.text, names)
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
         searched = replace(searched, document_ids=tuple(named))
         ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     results, is_certain = with_companions(principal, question, ranking.results, limit, settings, payment)
-    return Found(replace(ranking, results=results), is_certain)
+    return Found(replace(ranking, results=results), is_certain, meant)
 
 
 def _asks_for_figures(question: str) -> bool:

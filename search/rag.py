@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from uuid import UUID
 
 from channels.db import database_sync_to_async
@@ -33,6 +33,7 @@ from search.document_openings import with_openings
 from search.events import AnswerOutcome, BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
 from search.finding import find
 from search.inputs import QuestionInput
+from search.misspelt import respelt
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking
@@ -66,6 +67,8 @@ class RetrievedContexts:
     because something was found by its name."""
     unseen_names: tuple[str, ...] = ()
     """Names in the question that no document searched has."""
+    spelling: Mapping[str, str] = field(default_factory=dict)
+    """The misspelt words of the question, each with what is meant."""
 
     @property
     def worth_reading(self) -> list[ChunkContext]:
@@ -93,7 +96,7 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
     async with aclosing(
         answer_from(
             worth,
-            inputs.query,
+            respelt(inputs.query, found.spelling),
             principal=principal,
             run=run,
             wanted=wanted,
@@ -138,11 +141,14 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     found = find(principal, question, limit=wanted.contexts, settings=steps, payment=payment)
     whole = with_continuations(principal, found.ranking.results, wanted.contexts)
     contexts = [_context(rank, each) for rank, each in enumerate(whole, start=1)]
-    contexts = with_openings(principal, question.text, contexts)
+    asked = respelt(question.text, found.spelling)
+    contexts = with_openings(principal, asked, contexts)
     is_all = question.document_ids is not None and found.ranking.total_candidates <= len(contexts)
-    unseen = unseen_names(question.text, found.ranking.words, found.ranking.results)
+    unseen = unseen_names(asked, found.ranking.words, found.ranking.results)
     # Who opens a receipt may call its shop by a name that is only in its picture.
-    return RetrievedContexts(found.ranking, contexts, is_all or found.is_certain, () if is_all else unseen)
+    return RetrievedContexts(
+        found.ranking, contexts, is_all or found.is_certain, () if is_all else unseen, found.spelling
+    )
 
 
 _retrieve = database_sync_to_async(_retrieved, thread_sensitive=False)

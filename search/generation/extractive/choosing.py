@@ -60,27 +60,23 @@ def completed(
     chosen: Sequence[WeighedStatement], evidence: Sequence[WeighedStatement]
 ) -> list[WeighedStatement]:
     """Add the statement between two that are told: without it the second follows nothing."""
-    of_place = {_place(each): each for each in evidence}
-    known = {_place(each) for each in chosen}
+    of_place = {each.place: each for each in evidence}
+    known = {each.place for each in chosen}
     between = {(rank, at + 1) for rank, at in known if (rank, at + 2) in known} - known
     return [*chosen, *(of_place[place] for place in sorted(between) if place in of_place)]
 
 
-def _place(each: WeighedStatement) -> tuple[int, int]:
-    return each.statement.context.rank, each.statement.at
-
-
 def paragraphs(chosen: Sequence[WeighedStatement]) -> list[list[WeighedStatement]]:
     """Join what follows each other in a context, in its order; the paragraph with the best comes first."""
-    order = {_place(each): number for number, each in enumerate(chosen)}
+    order = {each.place: number for number, each in enumerate(chosen)}
     joined: list[list[WeighedStatement]] = []
-    for each in sorted(chosen, key=_place):
-        rank, at = _place(each)
-        if joined and _place(joined[-1][-1]) == (rank, at - 1):
+    for each in sorted(chosen, key=lambda each: each.place):
+        rank, at = each.place
+        if joined and joined[-1][-1].place == (rank, at - 1):
             joined[-1].append(each)
         else:
             joined.append([each])
-    return sorted(joined, key=lambda part: min(order[_place(each)] for each in part))
+    return sorted(joined, key=lambda part: min(order[each.place] for each in part))
 
 
 def _is_said_by(other: WeighedStatement, each: WeighedStatement) -> bool:

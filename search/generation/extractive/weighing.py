@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from math import exp, log
 
 from core.text.analysis import terms
+from core.text.tables import is_table
 from search.contexts import Context
 from search.generation.extractive.expected import asks_for_total, expected_by, spelt_out
 from search.generation.extractive.periods import words_of
@@ -39,6 +40,10 @@ UNFINISHED_WEIGHT = 0.1
 
 READ_ONCE_MORE = 12
 """So many statements; more change nothing."""
+READ_BEHIND = 8
+"""So many of them are read behind the statement before them, too: “It was held at the SAP Center”."""
+BEHIND_PENALTY = 2.0
+"""Of their log odds then: the statement before may be what answers."""
 ODDS_WEIGHT = 0.1
 MOST_ODDS = 7.0
 """Of what surely answers, the fit tells which answers best."""
@@ -60,6 +65,8 @@ _ENDING = re.compile(r"\.(?!\d+\Z)\w{1,5}\Z")
 _WORD = re.compile(r"[^\W\d_]{3}")
 
 Terms = frozenset[str]
+Place = tuple[int, int]
+"""The rank of a context, and the number of a statement in it."""
 Languages = frozenset[str | None]
 
 
@@ -77,6 +84,11 @@ class WeighedStatement:
     is_certain: bool = False
     odds: float | None = None
     """The logarithm of the odds that it answers the question, None where no model has read it for that."""
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return self.statement.context.rank, self.statement.at
 
     @property
     def may_be_english(self) -> bool:
@@ -115,13 +127,30 @@ def _read_once_more(evidence: Sequence[WeighedStatement], reading: QuestionReadi
     best = sorted(in_english, key=lambda each: -each.score)[:READ_ONCE_MORE]
     if not best:
         return list(evidence)
-    found = list(map(float, reading.answers([_with_its_place(each.statement) for each in best])))
+    odds = _odds(best, {each.place: each.statement for each in evidence}, reading)
     most: dict[int, float] = {}
-    for each, odds in zip(best, found, strict=True):
+    for each, found in zip(best, odds, strict=True):
         rank = each.statement.context.rank
-        most[rank] = max(odds, most.get(rank, odds))
-    read = {id(each): _with_odds(each, odds, most) for each, odds in zip(best, found, strict=True)}
+        most[rank] = max(found, most.get(rank, found))
+    read = {id(each): _with_odds(each, found, most) for each, found in zip(best, odds, strict=True)}
     return [read.get(id(each), each) for each in evidence]
+
+
+def _odds(
+    best: Sequence[WeighedStatement], known: Mapping[Place, Statement], reading: QuestionReading
+) -> list[float]:
+    """Return the log odds that each of the best statements answers, alone or behind the one before it."""
+    alone = [_with_its_place(each.statement) for each in best]
+    behind = {}
+    for number, each in enumerate(best[:READ_BEHIND]):
+        rank, at = each.place
+        if (rank, at - 1) in known and not is_table(each.statement.context.text):
+            behind[number] = _with_its_place(each.statement, known[rank, at - 1])
+    found = list(map(float, reading.answers([*alone, *behind.values()])))
+    odds = found[: len(alone)]
+    for number, together in zip(behind, found[len(alone) :], strict=True):
+        odds[number] = max(odds[number], together - BEHIND_PENALTY)
+    return odds
 
 
 def _with_odds(each: WeighedStatement, odds: float, most: Mapping[int, float]) -> WeighedStatement:
@@ -140,11 +169,15 @@ def _probability(odds: float) -> float:
     return 1 / (1 + exp(-odds))
 
 
-def _with_its_place(statement: Statement) -> str:
-    """Return a statement behind the name of its document and its heading: “Adobe 2022. Cash Flows: …”."""
+def _with_its_place(statement: Statement, before: Statement | None = None) -> str:
+    """Return a statement behind the name of its document and its heading: “Adobe 2022. Cash Flows: …”.
+
+    What stands `before` it comes before it.
+    """
     context = statement.context
     place = ". ".join(dict.fromkeys([*_name_in_words(context.document_name), *context.headings[-1:]]))
-    return f"{place}: {statement.meaning[:MOST_CHARS]}" if place else statement.meaning[:MOST_CHARS]
+    said = " ".join(each.meaning[:MOST_CHARS] for each in (before, statement) if each)
+    return f"{place}: {said}" if place else said
 
 
 def _name_in_words(name: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from search.generation.extractive.weighing import MOST_ODDS, Terms, WeighedStatement
+from search.generation.extractive.weighing import Terms, WeighedStatement
 
 FLOOR = 0.55
 """What fits less is no answer; found with `bench/answer_floor.py`."""
@@ -18,6 +18,7 @@ is a police box” is doubted alone, without what stands before it."""
 NEAR_BEST, NEAR_UNSURE_BEST = 0.12, 0.3
 """How far below the best another may score and still be told: further where a model read the best, and is
 not sure that it answers."""
+SURE_ODDS = 7.0
 MAX_STATEMENTS = 4
 MAX_PER_CONTEXT = 2
 SAME = 0.8
@@ -45,7 +46,7 @@ def _worth_telling(evidence: Sequence[WeighedStatement]) -> list[WeighedStatemen
 
 
 def _distance_to(best: WeighedStatement) -> float:
-    is_unsure = best.odds is not None and best.odds < MOST_ODDS
+    is_unsure = best.odds is not None and best.odds < SURE_ODDS
     return NEAR_UNSURE_BEST if is_unsure else NEAR_BEST
 
 

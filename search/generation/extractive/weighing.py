@@ -45,7 +45,7 @@ READ_BEHIND = 8
 BEHIND_PENALTY = 2.0
 """Of their log odds then: the statement before may be what answers."""
 ODDS_WEIGHT = 0.1
-MOST_ODDS = 7.0
+MOST_ODDS = 9.0
 """Of what surely answers, the fit tells which answers best."""
 FIT_WEIGHT = 0.2
 ANSWERS_WEIGHT = 0.2

@@ -31,7 +31,8 @@ from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.subjects import of_owner
-from search.generation.extractive.weighing import WeighedStatement, weigh
+from search.generation.extractive.weighed import WeighedStatement
+from search.generation.extractive.weighing import weigh
 from search.generation.extractive.wording import (
     escape_markdown,
     fold,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from search.generation.extractive.weighing import Terms, WeighedStatement
+from search.generation.extractive.weighed import Terms, WeighedStatement
 
 FLOOR = 0.55
 """What fits less is no answer; found with `bench/answer_floor.py`."""

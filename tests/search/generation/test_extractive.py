@@ -17,19 +17,21 @@ from search.citations.resolve import resolve
 from search.contexts import Context
 from search.generation.base import Choice, Corpus, GenerationRequest
 from search.generation.extractive import ExtractiveGenerator, escape_markdown, extract, nothing_found
-from search.generation.extractive.choosing import choose, paragraphs
+from search.generation.extractive.choosing import SURE_ODDS, choose, paragraphs
 from search.generation.extractive.expected import expected_by
 from search.generation.extractive.reading import ModelReading
+from search.generation.extractive.rereading import READ_BEHIND, READ_ONCE_MORE
 from search.generation.extractive.shares import can_answer
 from search.generation.extractive.statements import Statement, statements
-from search.generation.extractive.weighing import MOST_ODDS, READ_ONCE_MORE, WeighedStatement, weigh
+from search.generation.extractive.weighed import WeighedStatement
+from search.generation.extractive.weighing import weigh
 from search.generation.extractive.wording import (
     NOTHING_FOUND_IN,
     NOTHING_FOUND_ON_THE_WEB,
     in_one_line,
 )
 from search.question_language import language_of
-from tests.search.contexts import context
+from tests.search.contexts import context, table_context
 from tests.testing.payments import UNRECORDED
 from tests.testing.readings import GivenReading
 
@@ -220,9 +222,41 @@ def test_what_answers_is_told_before_what_is_similar() -> None:
 def test_beside_what_surely_answers_less_is_told() -> None:
     told = {
         best: len(choose(weigh("Who designed the lighthouse?", [TOWER], GivenReading(odds=odds_of(best)))))
-        for best in (MOST_ODDS - 1, MOST_ODDS)
+        for best in (SURE_ODDS - 1, SURE_ODDS)
     }
-    assert told == {MOST_ODDS - 1: 2, MOST_ODDS: 1}
+    assert told == {SURE_ODDS - 1: 2, SURE_ODDS: 1}
+
+
+VENUE = ("The game's media day is called Opening Night.", "The event was held at the SAP Center in San Jose.")
+
+
+def test_a_statement_is_read_behind_the_one_before_it_too() -> None:
+    """Alone it does not say of which event it is; the one before it does not say where that was."""
+    reading = GivenReading(odds=lambda text: 4.0 * ("Opening Night" in text) + 5.0 * ("SAP" in text) - 5.0)
+    best = choose(weigh("Where was the Opening Night held?", [context(1, *VENUE)], reading))[0]
+    assert (best.statement.text, best.odds) == (VENUE[1], 2.0)
+
+
+def test_in_another_language_its_meaning_is_that_behind_the_one_before_it() -> None:
+    said = ("Der Medientag heißt jetzt Eröffnungsabend.", "Er fand im Januar in der großen Halle statt.")
+    reading = GivenReading(cosine=lambda text: 0.3 * ("abend" in text) + 0.3 * ("Halle" in text))
+    german = replace(context(1, *said), language="de")
+    first, second = weigh("In welcher Halle fand der Eröffnungsabend statt?", [german], reading)
+    assert second.fit - second.cosine > first.fit - first.cosine
+    assert choose([first, second])[0].statement.text == said[1]
+
+
+def test_rows_of_a_table_are_read_alone() -> None:
+    ages = table_context("| Name | Age |\n|---|---|\n| Ada Byron | 36 |\n| Charles Babbage | 79 |")
+    read: list[str] = []
+
+    def odds(text: str) -> float:
+        read.append(text)
+        return 1.0
+
+    weigh("How old was Charles Babbage?", [ages], GivenReading(odds=odds))
+    assert any("Charles" in text for text in read)
+    assert not any("Ada" in text and "Charles" in text for text in read)
 
 
 def odds_of(best: float) -> Callable[[str], float]:
@@ -249,7 +283,8 @@ def test_the_best_are_read_once_more_with_where_they_stand(name: str, place: str
     many = context(1, *(f"The lighthouse has {number} steps." for number in range(100, 140)))
     placed = replace(many, document_name=name, headings=("The coast", "The lighthouse"))
     evidence = weigh("How many steps has the lighthouse?", [placed], GivenReading(odds=odds))
-    assert len(read) == READ_ONCE_MORE < len(evidence)
+    # Before the first stands none.
+    assert len(read) == READ_ONCE_MORE + READ_BEHIND - 1 < len(evidence)
     assert all(text.startswith(f"{place}The lighthouse has") for text in read)
     told_of = {each.statement.text for each in choose(evidence)}
     assert told_of <= {text.split(": ", 1)[1] for text in read}
@@ -291,7 +326,7 @@ def test_what_is_not_in_english_is_told_if_nothing_in_english_answers() -> None:
 
 def evidence(of: Context, at: int, fit: float) -> WeighedStatement:
     text = of.sentences[at].text
-    return WeighedStatement(Statement(of, at, text), frozenset(text.split()), fit, fit)
+    return WeighedStatement(Statement(of, at, text), frozenset(text.split()), fit, fit, fit)
 
 
 def test_nothing_below_the_floor_is_told() -> None:

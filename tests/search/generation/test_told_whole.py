@@ -10,7 +10,8 @@ from search.generation.extractive import extract
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.expected import abbreviation_of, asks_for_total, spelt_out
 from search.generation.extractive.statements import Statement, statements
-from search.generation.extractive.weighing import WeighedStatement, weigh
+from search.generation.extractive.weighed import WeighedStatement
+from search.generation.extractive.weighing import weigh
 from tests.search.contexts import context, table_context
 from tests.testing.readings import GivenReading
 
@@ -126,7 +127,7 @@ def test_where_a_text_has_something_from_is_no_answer(text: str) -> None:
 
 def test_the_sentence_between_two_that_are_told_is_told() -> None:
     found = context(1, "The first says something.", "The second says something.", "The third says something.")
-    evidence = [WeighedStatement(each, frozenset(), 1.0, 1.0) for each in told("Who?", found)]
+    evidence = [WeighedStatement(each, frozenset(), 1.0, 1.0, 1.0) for each in told("Who?", found)]
     [whole] = paragraphs(completed([evidence[2], evidence[0]], evidence))
     assert [each.statement.at for each in whole] == [0, 1, 2]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from uuid import UUID
 
 from accounts.principal import Principal
@@ -21,6 +22,7 @@ from kb.models import Chunk, Modality
 from search.contexts import ChunkContext, context_of_chunk
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.calculations import CalculationKind, calculation_of
+from search.generation.extractive.cash_flows import ACTIVITIES, compares_activities
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.lines import (
     LINES,
@@ -34,6 +36,7 @@ from search.generation.extractive.lines import (
 from search.generation.extractive.measures import lines_of, measures_of
 from search.generation.extractive.outstanding import best_rows
 from search.generation.extractive.parts_of_lines import holds_part_of_line
+from search.generation.extractive.segments import holds_figures_of, segment_of
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
@@ -45,6 +48,7 @@ MOST_TABLES = 3
 """Of each statement; its continuation on the next page is another table."""
 MOST_PARTS_OF_STATEMENT = 10
 MOST_SPELLINGS = 2
+MOST_TABLES_OF_SEGMENT = 2
 MOST_PARTS_OF_LINES = 1
 MOST_WHOLE_TABLES = 3
 MOST_PARTS = 300
@@ -61,8 +65,8 @@ def with_companions(
     settings: RankingSettings,
     payment: Payment,
 ) -> tuple[list[RankedChunk], bool]:
-    """Return what was found and the tables of a measure, where an abbreviation is spelt out, or the row that
-    has the most of something.
+    """Return what was found and the tables of a measure or a segment, where an abbreviation is spelt out, or
+    the row that has the most of something.
 
     Of what was found too far behind, a table comes along with the part of a line: “data center revenue”.
     At most `limit` chunks: what is added stands behind the first ones, and takes the places of the last. Also
@@ -73,7 +77,10 @@ def with_companions(
     far, found = found[limit:], found[:limit]
     beside = [each for each in far if holds_part_of_line(question.text, _table(each))][:MOST_PARTS_OF_LINES]
     kept_before = KEPT_BEFORE
-    if not beside and (keys := _lines_wanted(question.text)):
+    segment, rest = segment_of(question.text)
+    if segment is not None:
+        beside = _of_segment(principal, replace(question, text=rest), found, segment, settings, payment)
+    elif not beside and (keys := _lines_wanted(question.text)):
         needed, spare = _tables(principal, question, found, keys, settings, payment)
         beside += [*(replace(each, is_needed=True) for each in needed), *spare]
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
@@ -93,6 +100,25 @@ def with_companions(
     return _marked(kept[:limit], {each.chunk.pk for each in beside if each.is_decisive}), bool(beside)
 
 
+def _of_segment(
+    principal: Principal,
+    question: Question,
+    found: Sequence[RankedChunk],
+    segment: str,
+    settings: RankingSettings,
+    payment: Payment,
+) -> list[RankedChunk]:
+    """Return the tables that have the lines of a segment which are asked for; any of it if none is known."""
+    keys = _lines_wanted(question.text) or [key for key, _ in lines_named(question.text)]
+    words = ", ".join([f"{segment} segment", *(LINES[key].label for key in keys)])
+    asked = replace(question, text=words, document_ids=tuple(_documents(found)))
+    # The reader itself tells which of them has the figures.
+    steps = replace(settings, rerank=0.0)
+    results = rank(principal, asked, limit=LOOKED_AT, settings=steps, payment=payment).results
+    of_segment = (each for each in results if holds_figures_of(segment, keys, _table(each)))
+    return [replace(each, is_needed=True) for each in islice(of_segment, MOST_TABLES_OF_SEGMENT)]
+
+
 def _marked(kept: Sequence[RankedChunk], decisive: set[UUID]) -> list[RankedChunk]:
     """Mark the chunks that decide, if none is missing: the second best row would be taken for the best."""
     if not decisive <= {each.chunk.pk for each in kept}:
@@ -104,6 +130,8 @@ def _lines_wanted(question: str) -> list[str]:
     """Return the keys of the lines that a formula, a measure or a calculation of a question takes."""
     if (formula := formula_asked(question)) is not None:
         return formula.keys
+    if compares_activities(question):
+        return list(ACTIVITIES)
     if named := measures_of(question):
         return list(
             dict.fromkeys(key for measure, _ in named for way in measure.ways for key in lines_of(way))
@@ -273,5 +301,7 @@ def _lines_in(chunk: Chunk, kind: StatementKind, keys: Sequence[str]) -> set[str
         return set()
     if kind is StatementKind.BALANCE and not holds_balances(chunk.headings, header_of(chunk.text)):
         return set()
-    names = {plain_name(cells[0]) for row in chunk.text.splitlines() if (cells := cells_of(row))}
+    rows = filter(None, map(cells_of, chunk.text.splitlines()))
+    # Without figures it is a heading: “Cash flows from operating activities:”.
+    names = {plain_name(name) for name, *values in rows if any(map(str.isdigit, "".join(values)))}
     return {key for key in keys if any(name.fullmatch(each) for name in NAMES[key] for each in names)}

@@ -19,6 +19,7 @@ from search.citations.markers import MARKER
 from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.asked_formulas import formula_asked
+from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
@@ -28,6 +29,7 @@ from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
+from search.generation.extractive.segments import segment_of
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.subjects import of_owner
@@ -66,7 +68,8 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     question = as_columns_say(parts_of_question(asked.question).subject)
     found: list[str] = []
     if not asked.unseen_names:
-        found = course(asked.question, asked.contexts) or worked_out(asked.question, asked.contexts)
+        found = course(asked.question, asked.contexts) or most_cash(question, asked.contexts)
+        found = found or worked_out(asked.question, asked.contexts)
         found = found or outstanding(question, asked.contexts) or issuer(question, asked.contexts)
         found = found or _quoted(question, of_owner(question, asked.contexts), reading)
     said = found or [nothing_found(asked)]
@@ -90,9 +93,11 @@ def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:
 
 def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return what is worked out from figures: of two lines, or of the change of one, first a formula."""
-    if wants_mere_line(question):
-        return computed(question, contexts) or ([] if wants_share(question) else measured(question, contexts))
-    return measured(question, contexts) or computed(question, contexts)
+    segment, asked = segment_of(question)
+    if wants_mere_line(asked):
+        found = computed(asked, contexts, segment)
+        return found or ([] if wants_share(asked) else measured(asked, contexts, segment))
+    return measured(asked, contexts, segment) or computed(asked, contexts, segment)
 
 
 def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading) -> list[str]:

@@ -58,7 +58,7 @@ _AMOUNT = rf"how much|cuánto|{_DIFFERENCE}"
 _SHARE = (
     r"share|proportion|fraction|ratio|anteil|verhältnis|part|proportion|rapport|proporción|parte|relación"
 )
-_MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|media"
+_MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|(?:la|de|en|una) media"
 _SUM = (
     r"sum|combined|(?:al)?together|in (?:total|all)|cumulative(?:ly)?|plus|summe|zusammen|insgesamt|somme"
     r"|ensemble|au total|suma|juntos|en total"

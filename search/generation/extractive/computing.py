@@ -48,6 +48,7 @@ from search.generation.extractive.periods import (
     reading_of,
     words_of,
 )
+from search.generation.extractive.segments import segment_figures
 from search.generation.extractive.sentence_figures import sentence_figures
 from search.question_language import LANGUAGES, language_of
 
@@ -56,8 +57,9 @@ _SAID_ABOUT_NOTHING = {
     "en": "fiscal year years quarter first second third fourth three month annual"
     " fy one two six nine twelve half week end begin start finish close prior previous ago last same"
     " company report reported total value amount amounts balance expected"
-    " number according come came go went spent spend devoted compared comparison compare calculate"
-    " compute relative respect period unit units round rounded decimal place places unadjusted"
+    " number according make made earn earned bring brought come came go went spent spend devoted compared"
+    " comparison compare calculate compute relative respect period unit units round rounded decimal place"
+    " places unadjusted"
     " percentage points generate contribute account represent derive attributable business segment"
     " division",
     "de": "jahr geschäftsjahr quartal halbjahr monate ersten zweiten dritten vierten ende stand stichtag seit"
@@ -79,13 +81,23 @@ ABOUT_NOTHING = frozenset(
 """Words of a question that no row has to have."""
 
 
-def computed(question: str, contexts: Sequence[Context]) -> list[str]:
-    """Return the formula and the rows that it is computed from, as Markdown; nothing if none is sure."""
+def computed(question: str, contexts: Sequence[Context], segment: str | None = None) -> list[str]:
+    """Return the formula and the rows that it is computed from, as Markdown; nothing if none is sure.
+
+    Of a segment only its own figures count; the question is without its name (`segments.py`).
+    """
     asked = calculation_of(question)
     if asked is None:
         return []
     reading = reading_of(question)
-    facts = [*without_changes(table_figures(contexts, reading)), *sentence_figures(contexts, reading)]
+    if segment is None:
+        facts = [*without_changes(table_figures(contexts, reading)), *sentence_figures(contexts, reading)]
+        return _computed(asked, question, facts)
+    found = (_computed(asked, question, facts) for facts in segment_figures(segment, contexts, reading))
+    return next(filter(None, found), [])
+
+
+def _computed(asked: Calculation, question: str, facts: Sequence[TableFigure]) -> list[str]:
     operands = _operands(asked, question, facts)
     if operands is None or not _is_about(asked, question, operands):
         return []

@@ -33,7 +33,7 @@ class Measure:
 
 MEASURES = (
     Measure(
-        r"gross (?:profit )?margins?|bruttomarge|marge brute|margen bruto",
+        r"gross (?:profit )?(?:margin|rate)s?|bruttomarge|marge brute|margen bruto",
         ("{gross_profit} ÷ {revenue}", "({revenue} − {cost}) ÷ {revenue}"),
         is_percent=True,
     ),

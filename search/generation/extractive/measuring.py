@@ -47,6 +47,7 @@ from search.generation.extractive.periods import (
     reading_of,
     words_of,
 )
+from search.generation.extractive.segments import segment_figures
 from search.generation.extractive.subjects import is_about, is_narrowed
 from search.generation.extractive.wording import escape_markdown
 from search.generation.extractive.yes_no import answer_by_change, compares_earlier, with_answer
@@ -66,20 +67,25 @@ class WorkedOut:
     operands: Operands
 
 
-def measured(question: str, contexts: Sequence[Context]) -> list[str]:
-    """Return the formulas of a named measure and the rows behind them, as Markdown; nothing if not sure."""
+def measured(question: str, contexts: Sequence[Context], segment: str | None = None) -> list[str]:
+    """Return the formulas of a named measure and the rows behind them, as Markdown; nothing if not sure.
+
+    Of a segment only its own figures count; the question is without its name (`segments.py`).
+    """
     named = measures_of(question)
-    found = [_measured(each, question, named, contexts) for each in named]
+    found = [_measured(each, question, named, contexts, segment) for each in named]
     return [line for lines in found for line in lines] if all(found) else next(filter(None, found), [])
 
 
-def _measured(wanted: Named, question: str, named: Sequence[Named], contexts: Sequence[Context]) -> list[str]:
+def _measured(
+    wanted: Named, question: str, named: Sequence[Named], contexts: Sequence[Context], segment: str | None
+) -> list[str]:
     """Return what `measured` does of one of the measures that a question names side by side."""
     measure, cue = wanted
     asked = question
     for _, each in named:
         asked = asked.replace(each[0], " ")
-    for of_one, facts in _of_documents(question, contexts):
+    for of_one, facts in of_documents(question, contexts, segment):
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
         is_other = is_narrowed(question, cue, of_one[0])
         part = part_of_line(measure, cue, question, facts) if is_other else []
@@ -87,31 +93,38 @@ def _measured(wanted: Named, question: str, named: Sequence[Named], contexts: Se
             return list(rows_behind(part))
         if is_stated or is_other or not is_about(asked, of_one):
             continue
-        if found := _worked_out(measure, question, _of_whole(question, facts)):
+        if found := worked_out(measure, question, facts if segment else of_whole(question, facts)):
             return _formulas_and_rows(measure, found, question)
     return []
 
 
 def as_asked(asked: AskedFormula, question: str, contexts: Sequence[Context]) -> list[str]:
     """Return the formula that a question gives, worked out, and the rows behind it; nothing if not sure."""
-    for of_one, facts in _of_documents(question, contexts):
+    for of_one, facts in of_documents(question, contexts):
         if not is_about(asked.about, of_one):
             continue
-        if found := _worked_out(asked.measure, question, _of_whole(question, facts)):
+        if found := worked_out(asked.measure, question, of_whole(question, facts)):
             return _formulas_and_rows(asked.measure, found, question, asked.places)
     return []
 
 
-def _of_documents(
-    question: str, contexts: Sequence[Context]
+def of_documents(
+    question: str, contexts: Sequence[Context], segment: str | None = None
 ) -> Iterator[tuple[list[Context], list[TableFigure]]]:
-    """Yield the contexts of each document, best first, and the figures of its tables."""
+    """Yield the contexts of each document, best first, and the figures of its tables.
+
+    Those of a segment once for each kind of place where they stand.
+    """
     for _, beside in groupby(sorted(contexts, key=_document_key), _document_key):
         of_one = sorted(beside, key=lambda context: context.rank)
-        yield of_one, without_changes(table_figures(of_one, reading_of(question)))
+        if segment is None:
+            yield of_one, without_changes(table_figures(of_one, reading_of(question)))
+            continue
+        for facts in segment_figures(segment, of_one, reading_of(question)):
+            yield of_one, facts
 
 
-def _of_whole(question: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
+def of_whole(question: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
     """Return the figures of the whole company, unless a question speaks of a part itself."""
     if is_of_a_part([question]):
         return list(facts)
@@ -131,7 +144,7 @@ def _is_stated(name: str, facts: Iterable[TableFigure]) -> bool:
 # --- Operands ----------------------------------------------------------------------------------------------
 
 
-def _worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -> list[WorkedOut]:
+def worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) -> list[WorkedOut]:
     """Return the measure for each year that is asked for, ascending; nothing if one of them is not sure."""
     words = words_of(question)
     by_line = {key: _of_line(key, facts) for way in measure.ways for key in lines_of(way)}

@@ -20,6 +20,7 @@ from core.text.tables import cells_of, header_of, is_table
 from kb.chunk_size import shorten
 from kb.models import Chunk, Modality
 from search.contexts import ChunkContext, context_of_chunk
+from search.document_openings import with_openings
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.cash_flows import ACTIVITIES, compares_activities
@@ -34,9 +35,9 @@ from search.generation.extractive.lines import (
     plain_name,
 )
 from search.generation.extractive.measures import lines_of, measures_of
-from search.generation.extractive.outstanding import best_rows
+from search.generation.extractive.outstanding import RankedRow, best_rows
 from search.generation.extractive.parts_of_lines import holds_part_of_line
-from search.generation.extractive.segments import holds_figures_of, segment_of
+from search.generation.extractive.segments import asks_for_segment, holds_figures_of, segment_of
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
@@ -50,7 +51,7 @@ MOST_PARTS_OF_STATEMENT = 10
 MOST_SPELLINGS = 2
 MOST_TABLES_OF_SEGMENT = 2
 MOST_PARTS_OF_LINES = 1
-MOST_WHOLE_TABLES = 3
+MOST_WHOLE_TABLES = 6
 MOST_PARTS = 300
 """Of a table: chunks that are read for the row that has the most of something."""
 KEPT_BEFORE = 2
@@ -87,7 +88,7 @@ def with_companions(
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     if (wanted := superlative_of(question.text)) is not None:
-        beside += _decisive_parts(principal, found, wanted)
+        beside += _decisive_parts(principal, [*found, *far], wanted)
     first = found[:kept_before]
     added = list({each.chunk.pk: each for each in beside}.values())[: limit - 1]
     # What was found far behind, too, comes to the front: else what is added would push it out.
@@ -159,9 +160,10 @@ def _decisive_parts(
     for each in [each for each in found if is_table(each.chunk.text)][:MOST_WHOLE_TABLES]:
         if each.chunk.pk in seen:
             continue
-        parts = _parts_of_table(principal, each)
+        parts = with_openings(principal, wanted.question, _parts_of_table(principal, each))
         seen.update(part.chunk_id for part in parts)
-        if rows := best_rows(wanted, in_language_of(wanted.question, parts)):
+        rows = best_rows(wanted, in_language_of(wanted.question, parts))
+        if rows and _are_segments_if_asked(principal, wanted.question, each.chunk, rows):
             ids = list(dict.fromkeys(parts[row.context.rank].chunk_id for row in rows))
             whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(ids)
             return [
@@ -170,6 +172,19 @@ def _decisive_parts(
                 if id in whole
             ]
     return []
+
+
+def _are_segments_if_asked(
+    principal: Principal, question: str, chunk: Chunk, rows: Sequence[RankedRow]
+) -> bool:
+    """Tell whether a document calls each of the best rows a segment, if that is what is asked for.
+
+    Below “Segment information” stand tables of countries and products, too.
+    """
+    if asks_for_segment(question):
+        live = Chunk.objects.restricted_to(principal).filter(document_id=chunk.document_id, replaced_by=None)
+        return all(live.filter(text__icontains=f"{row.name} segment").exists() for row in rows)
+    return True
 
 
 def _parts_of_table(principal: Principal, found: RankedChunk) -> list[ChunkContext]:

@@ -7,8 +7,8 @@
 All rows count, not only those that were found: `search/companions.py` reads the whole table, and marks the
 chunks that decide. Two kinds of tables are understood. In one each row is a thing, and a column is what the
 question names. In the other each column is a year, and the rows are parts of a total: that they add up to it
-proves that none is missing, and that nothing else stands among them. “In which year” compares the years of
-one row.
+proves that none is missing, and that nothing else stands among them. So do parts that are columns beside
+their total. “In which year” compares the years of one row.
 
 Refuses rather than guesses: what else the question says must be a heading, a column, the document's name, or
 words of the row.
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import groupby
 
@@ -28,8 +28,8 @@ from core.text.tables import header_of, table_start
 from search.contexts import Context
 from search.generation.extractive.computing import rows_named
 from search.generation.extractive.figures import TableFigure, only_sure, table_figures
-from search.generation.extractive.lines import lines_named, plain_name
-from search.generation.extractive.periods import YEAR, periods_in, reading_of, words_of
+from search.generation.extractive.lines import NAMES, lines_named, plain_name
+from search.generation.extractive.periods import YEAR, periods_in, periods_of, reading_of, words_of
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import escape_markdown
@@ -51,6 +51,13 @@ class RankedRow:
     row: FactRow
     cells: Sequence[FactCell]
     value: Decimal
+    is_in_column: bool = False
+    """Whether the column is the thing, and not the row."""
+
+    @property
+    def name(self) -> str:
+        """What the thing is called."""
+        return self.cells[-1].column if self.is_in_column else self.row.name
 
 
 _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
@@ -58,11 +65,17 @@ _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\
 _NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
 _TALK = (
     "what which who name value number amount count figure total overall list table file data among year"
-    " was welche welcher welches wer wert anzahl zahl menge insgesamt liste tabelle datei daten unter"
-    " hoch jahr quel quelle quels quelles qui a plus moins nombre valeur tableau fichier données parmi année"
+    " was reporting reportable fiscal"
+    " welche welcher welches wer wert anzahl zahl menge insgesamt liste tabelle datei daten unter hoch jahr"
+    " quel quelle quels quelles qui a plus moins nombre valeur tableau fichier données parmi année"
     " cuál qué quién tiene más menos número valor lista tabla archivo datos entre año"
 )
 """What such a question may say besides."""
+_PERIOD = re.compile(
+    r"\bfy ?['’]?\d{2,4}\b|\bq[1-4]\b|\b(?:first|second|third|fourth) (?:quarter|half)\b"
+    r"|\b(?:three|six|nine|twelve) months?\b",
+    re.IGNORECASE,
+)
 _ASKS_FOR_YEAR = re.compile(r"\b(?:year|jahr|geschäftsjahr|année|exercice|año|ejercicio)\b", re.IGNORECASE)
 _TOTAL = re.compile(
     r"\A\W*+(?:sub|grand |net )?+(?:total|sum|all|overall|average|mean|insgesamt|gesamt\w*+|summe|zusammen"
@@ -71,6 +84,15 @@ _TOTAL = re.compile(
 )
 _OF_TOTALS = "total net sum insgesamt gesamt summe netto ensemble suma neto"
 """Words of a total's name that do not tell of what."""
+_ALIKE = [
+    frozenset(terms(words, "en"))
+    for words in (
+        "geographic geography geographical region area country territory",
+        "segment division unit",
+        "product category line offering",
+    )
+]
+"""Words for the same kind of parts: tables of “geographical information” are of regions."""
 _OF_SHARES = "share percentage percent anteil prozent pourcentage proporción porcentaje"
 _CURRENCIES = frozenset("$€£¥")
 _OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
@@ -99,7 +121,10 @@ def best_rows(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
     if not table:
         return []
     ranked = sorted(
-        _records(asked, table) or _years_of_row(asked, table) or _parts_of_total(asked, table),
+        _records(asked, table)
+        or _years_of_row(asked, table)
+        or _parts_of_total(asked, table)
+        or _parts_in_columns(asked, table),
         key=lambda each: each.value,
         reverse=asked.is_most,
     )
@@ -216,7 +241,9 @@ def _parts_of_total(asked: Superlative, table: Sequence[Context]) -> list[Ranked
     for at, total in enumerate(facts):
         if not _is_total_of(asked, total):
             continue
-        parts = _adding_up(facts[:at], total)
+        # Beside amounts stands what share of the total they are.
+        alike = [fact for fact in facts[:at] if fact.figure.is_percent == total.figure.is_percent]
+        parts = _adding_up(alike, total)
         if parts and not any(_TOTAL.match(part.name) for part in parts):
             return _rows(parts)
     return _rows(facts) if _are_all_shares(asked, facts) else []
@@ -236,12 +263,49 @@ def _are_all_shares(asked: Superlative, facts: Sequence[TableFigure]) -> bool:
     return said <= _known(context) | _terms(facts[0].cell.column, context)
 
 
+def _parts_in_columns(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
+    """Return the cells of the row that is named which add up to the one in the column of the total."""
+    years = set(periods_in(asked.question))
+    for context in table:
+        for row in rows_of(context.text):
+            figures = [(cell, figure_of(cell.value, context.language)) for cell in row.cells]
+            parts = [(cell, each.value) for cell, each in figures if each and not each.is_percent]
+            *parts, (last, total) = parts or [(FactCell("", ""), Decimal())]
+            is_of_years = not years or years == periods_of(
+                row.section, reading_of(asked.question), context.calendar
+            )
+            if (
+                len(parts) >= FEWEST_PARTS
+                and is_of_years
+                and _TOTAL.match(last.column)
+                and sum(value for _, value in parts) == total
+                and _is_named(asked, row.name, context)
+            ):
+                whole = replace(row, name=" · ".join(filter(None, (row.section, row.name))))
+                return [RankedRow(context, whole, [cell], value, is_in_column=True) for cell, value in parts]
+    return []
+
+
 def _is_total_of(asked: Superlative, total: TableFigure) -> bool:
     """Tell whether a row is the total of what the question names: not of the current assets, if of assets."""
-    said, name = _said(asked, total.context), _terms(total.name, total.context)
-    measure = name - _terms(_OF_TOTALS, total.context)
-    is_named = measure <= said if measure else _TOTAL.match(total.name) is not None
-    return is_named and said <= _known(total.context) | measure | _terms(total.cell.column, total.context)
+    return _is_named(asked, total.name, total.context, total.cell.column)
+
+
+def _is_named(asked: Superlative, name: str, context: Context, column: str = "") -> bool:
+    """Tell whether a question names a row, and all else that it says is said around the table.
+
+    A line of a statement may have another name there.
+    """
+    said, measure = _said(asked, context), _terms(name, context) - _terms(_OF_TOTALS, context)
+    for key, match in lines_named(asked.rest):
+        if any(each.fullmatch(plain_name(name)) for each in NAMES[key]):
+            said = said - _terms(match[0], context) | measure
+    is_named = measure <= said if measure else _TOTAL.match(name) is not None
+    return is_named and said <= _with_alike(_known(context)) | measure | _terms(column, context)
+
+
+def _with_alike(words: Words) -> Words:
+    return words.union(*(alike for alike in _ALIKE if words & alike))
 
 
 def _of_one_year(asked: Superlative, table: Sequence[Context]) -> Iterator[TableFigure]:
@@ -272,8 +336,8 @@ def _adding_up(before: Sequence[TableFigure], total: TableFigure) -> Sequence[Ta
 
 
 def _said(asked: Superlative, context: Context) -> Words:
-    """Return what the question says besides, but for its years."""
-    said = _terms(asked.rest, context) - _terms(_TALK, context)
+    """Return what the question says besides, but for its periods."""
+    said = _terms(_PERIOD.sub(" ", asked.rest), context) - _terms(_TALK, context)
     return frozenset(term for term in said if term not in asked.years)
 
 

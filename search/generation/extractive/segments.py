@@ -57,6 +57,11 @@ def segment_of(question: str) -> tuple[str | None, str]:
     return name, before[: before.rindex(words[start])] + question[called.end() :].lstrip()
 
 
+def asks_for_segment(question: str) -> bool:
+    """Tell whether a question asks which of the segments it is."""
+    return segment_of(question)[0] is None and _SEGMENT.search(question) is not None
+
+
 def _belongs_to_name(words: Sequence[str], at: int) -> bool:
     """Tell whether a word before “segment” is of its name: not “of the”, nor the company that has it."""
     word = words[at]

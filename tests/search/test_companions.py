@@ -79,6 +79,63 @@ def test_the_statement_of_the_whole_company_comes_first_and_whole(cast: Cast, se
     assert told[3] == OF_PART
 
 
+FLOWS_BEGIN = (
+    "| | 2023 |\n| --- | --- |\n| Net cash flows from operating activities: | |\n| Net income | 40 |"
+)
+FLOWS_END = "| | 2023 |\n| --- | --- |\n| Net cash provided by operating activities | 90 |"
+
+
+@pytest.mark.django_db
+def test_a_heading_within_a_statement_is_no_line_of_it(cast: Cast, settings: Any) -> None:
+    """The first part of a statement has “Cash flows from operating activities:”, and no figure of it."""
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    texts = (TALK, FLOWS_BEGIN, FLOWS_END)
+    document = stored_document(cast.team, "acme.pdf", b"acme", map(LocatedText, texts))
+    headings = ["Consolidated Statements of Cash Flows"]
+    Chunk.unscoped.filter(document=document).exclude(text=TALK).update(headings=headings)
+    question = "What was cash from operations in 2023?"
+    assert texts_beside(principal_of_user(cast.bob), question, limit=2) == ([TALK, FLOWS_END], True)
+
+
+OF_SEGMENT = "| | 2023 |\n| --- | --- |\n| Net sales | 300 |\n| Operating income | 30 |"
+OF_COUNTRIES = "| | 2023 |\n| --- | --- |\n| Norway | 700 |\n| Spain | 100 |\n| Total net sales | 800 |"
+OF_SEGMENTS = "| Segment | 2023 |\n| --- | --- |\n| Lamps | 300 |\n| Desks | 500 |\n| Total net sales | 800 |"
+CALLED = "The Desks segment makes desks, the Lamps segment makes lamps."
+
+
+@pytest.fixture
+def with_segments(cast: Cast, settings: Any) -> Principal:
+    """A report with an income statement, and with tables of a segment, of all segments and of countries."""
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    texts = (TALK, STATEMENT, OF_SEGMENT, OF_COUNTRIES, OF_SEGMENTS, CALLED)
+    document = stored_document(cast.team, "acme.pdf", b"acme", map(LocatedText, texts))
+    chunks = Chunk.unscoped.filter(document=document)
+    chunks.filter(text=STATEMENT).update(headings=["Consolidated Statements of Income"])
+    chunks.filter(text=OF_SEGMENT).update(headings=["Lamps Segment"])
+    chunks.filter(text__in=(OF_COUNTRIES, OF_SEGMENTS)).update(headings=["Segment information"])
+    chunks.exclude(text__in=(TALK, CALLED)).update(modality=Modality.TABLE)
+    return principal_of_user(cast.bob)
+
+
+@pytest.mark.django_db
+def test_a_segment_brings_its_own_tables_and_not_the_statement(with_segments: Principal) -> None:
+    told, is_named = texts_beside(with_segments, "What were net sales of the Lamps segment in 2023?", limit=4)
+    assert is_named and told[0] == TALK
+    assert set(told[1:]) == {OF_SEGMENT, OF_SEGMENTS}
+    assert texts_beside(with_segments, "What were net sales of the Chairs segment?") == ([TALK], False)
+
+
+@pytest.mark.django_db
+def test_of_segments_only_what_is_called_so_counts(with_segments: Principal) -> None:
+    live = Chunk.objects.restricted_to(with_segments).select_related("document")
+    # Countries were found first, and both far behind.
+    order = (TALK, CALLED, OF_COUNTRIES, OF_SEGMENTS)
+    found = [RankedChunk(live.get(text=text), 1.0, 0.9, Scores()) for text in order]
+    question = Question("Which segment had the highest net sales in 2023?")
+    kept, _ = with_companions(with_segments, question, found, 3, DEFAULT, UNRECORDED)
+    assert [each.chunk.text for each in kept if each.is_decisive] == [OF_SEGMENTS]
+
+
 @pytest.mark.django_db
 def test_an_abbreviation_brings_where_it_is_spelt_out(report: Principal) -> None:
     assert texts_beside(report, "What does TAM stand for?") == ([TALK, SPELT], True)

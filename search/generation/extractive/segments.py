@@ -30,6 +30,7 @@ _OF_ANY = frozenset(
 """What is said of segments without naming one."""
 _JOINS = frozenset(("and", "&"))
 _BY = re.compile(r"\s(?:by|from|of)\s.*", re.IGNORECASE | re.DOTALL)
+_TOTAL = re.compile(r"total (.{1,60})", re.IGNORECASE)
 _PERIOD = re.compile(
     r"(?:fiscal )?(?:years?|(?:three|six|nine|twelve|\d{1,2}) (?:months|weeks)) ended.*|(?:19|20)\d\d.*",
     re.IGNORECASE | re.DOTALL,
@@ -110,11 +111,17 @@ def _in_columns(segment: str, facts: Sequence[TableFigure], reading: PeriodReadi
 
 
 def _in_rows(segment: str, facts: Sequence[TableFigure]) -> Iterator[TableFigure]:
-    """Yield the figures in rows of the segment, called as their section, column or heading calls them."""
-    for fact in facts:
+    """Yield the figures in rows of the segment, called as their section, total, column or heading is."""
+    for at, fact in enumerate(facts):
         if not _names(segment, fact, fact.row.name):
             continue
-        for called in (fact.row.section, _PERIOD.sub("", fact.cell.column), _heading_of(fact)):
+        below = (
+            each
+            for each in facts[at:]
+            if each.context is fact.context and each.row.section == fact.row.section
+        )
+        total = next((match[1] for each in below if (match := _TOTAL.fullmatch(each.row.name))), "")
+        for called in (fact.row.section, total, _PERIOD.sub("", fact.cell.column), _heading_of(fact)):
             if name := _BY.sub("", called).strip(" :"):
                 measure = tuple(terms(name, fact.context.language))
                 yield replace(fact, name=name, measure=measure)

@@ -50,6 +50,24 @@ SHARES = """\
 | Gaming | 5 % |
 | Automotive | 25 % |
 | Others | 50 % |"""
+WITH_SHARES = """\
+| (in millions) | 2023 | % change |
+| --- | --- | --- |
+| Compute | $ 3,816 | 12 % |
+| Percentage of total revenue | 55 % |  |
+| Gaming | 2,856 | (3) % |
+| Percentage of total revenue | 41 % |  |
+| Automotive | 261 | 4 % |
+| Percentage of total revenue | 4 % |  |
+| Total revenue | $ 6,933 | 5 % |"""
+COLUMNS = """\
+| (in millions) | Compute | Gaming | Total |
+| --- | --- | --- | --- |
+| Fiscal 2023 |  |  |  |
+| Revenue | $ 3,816 | $ 2,856 | $ 6,672 |
+| Gross profit | 1,200 | 1,800 | 3,000 |
+| Fiscal 2022 |  |  |  |
+| Revenue | $ 1,100 | $ 1,574 | $ 2,674 |"""
 BALANCE = """\
 | | 2023 |
 | --- | --- |
@@ -94,6 +112,14 @@ def decisive(text: str, **other: object) -> Context:
          "Compute · 2022: $ 14,514 (in millions)"),
         ("Which segment had the lowest revenue?", SEGMENTS, "Automotive · 2023: 261 (in millions)"),
         ("Which segment had the largest share in 2023?", SHARES, "Others · 2023: 50 %"),
+        ("Which reportable segment had the highest revenue in FY2023?", WITH_SHARES,
+         "Compute · 2023: $ 3,816 (in millions)"),
+        ("Which of the segments had the lowest sales in fiscal 2023?", WITH_SHARES,
+         "Automotive · 2023: 261 (in millions)"),
+        ("Which segment had the highest gross profit in FY2023?", COLUMNS,
+         "Fiscal 2023 · Gross profit · Gaming: 1,800 (in millions)"),
+        ("Which segment had the highest revenue in fiscal 2022?", COLUMNS,
+         "Fiscal 2022 · Revenue · Gaming: $ 1,574 (in millions)"),
         ("In which year was revenue lowest?", YEARS, "Net revenue · 2022: 250 (in millions)"),
         ("In which year were sales the highest?", YEARS, "Net revenue · 2023: 320 (in millions)"),
     ],
@@ -146,6 +172,9 @@ def test_four_languages_ask_for_the_most(question: str, is_most: bool | None) ->
         ("Which region had the highest revenue in 2022?", SEGMENTS),
         ("Which segment had the highest revenue in 2022?", SEGMENTS.replace("1,574", "1,274")),
         ("In which year was net income lowest?", YEARS),
+        ("Which segment had the highest revenue in FY2023?", COLUMNS.replace("6,672", "7,672")),
+        ("Which segment had the highest operating income in FY2023?", COLUMNS),
+        ("Which segment had the highest revenue in FY2021?", COLUMNS),
         (
             "Which segment had the largest share in 2023?",
             SHARES.replace("50", "40"),

@@ -22,6 +22,11 @@ from kb.models import Chunk, Modality
 from search.contexts import ChunkContext, context_of_chunk
 from search.document_openings import with_openings
 from search.generation.extractive.asked_formulas import formula_asked
+from search.generation.extractive.business_segments import (
+    asks_for_segment,
+    business_segment_of,
+    holds_figures_of,
+)
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.cash_flows import ACTIVITIES, compares_activities
 from search.generation.extractive.expected import abbreviation_of
@@ -37,7 +42,6 @@ from search.generation.extractive.lines import (
 from search.generation.extractive.measures import lines_of, measures_of
 from search.generation.extractive.outstanding import RankedRow, best_rows
 from search.generation.extractive.parts_of_lines import holds_part_of_line
-from search.generation.extractive.segments import asks_for_segment, holds_figures_of, segment_of
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
@@ -66,8 +70,8 @@ def with_companions(
     settings: RankingSettings,
     payment: Payment,
 ) -> tuple[list[RankedChunk], bool]:
-    """Return what was found and the tables of a measure or a segment, where an abbreviation is spelt out, or
-    the row that has the most of something.
+    """Return what was found and the tables of a measure or of a business segment, where an abbreviation is
+    spelt out, or the row that has the most of something.
 
     Of what was found too far behind, a table comes along with the part of a line: “data center revenue”.
     At most `limit` chunks: what is added stands behind the first ones, and takes the places of the last. Also
@@ -78,7 +82,7 @@ def with_companions(
     far, found = found[limit:], found[:limit]
     beside = [each for each in far if holds_part_of_line(question.text, _table(each))][:MOST_PARTS_OF_LINES]
     kept_before = KEPT_BEFORE
-    segment, rest = segment_of(question.text)
+    segment, rest = business_segment_of(question.text)
     if segment is not None:
         beside = _of_segment(principal, replace(question, text=rest), found, segment, settings, payment)
     elif not beside and (keys := _lines_wanted(question.text)):
@@ -109,7 +113,7 @@ def _of_segment(
     settings: RankingSettings,
     payment: Payment,
 ) -> list[RankedChunk]:
-    """Return the tables that have the lines of a segment which are asked for; any of it if none is known."""
+    """Return the tables with the lines of a business segment that are asked for, or with any if none is."""
     keys = _lines_wanted(question.text) or [key for key, _ in lines_named(question.text)]
     words = ", ".join([f"{segment} segment", *(LINES[key].label for key in keys)])
     asked = replace(question, text=words, document_ids=tuple(_documents(found)))

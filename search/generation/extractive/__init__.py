@@ -19,6 +19,7 @@ from search.citations.markers import MARKER
 from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.asked_formulas import formula_asked
+from search.generation.extractive.business_segments import business_segment_of
 from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
@@ -29,7 +30,6 @@ from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
-from search.generation.extractive.segments import segment_of
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.subjects import of_owner
@@ -93,7 +93,7 @@ def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:
 
 def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return what is worked out from figures: of two lines, or of the change of one, first a formula."""
-    segment, asked = segment_of(question)
+    segment, asked = business_segment_of(question)
     if wants_mere_line(asked):
         found = computed(asked, contexts, segment)
         return found or ([] if wants_share(asked) else measured(asked, contexts, segment))

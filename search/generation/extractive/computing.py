@@ -18,6 +18,7 @@ from core.text.analysis import terms
 from core.text.months import months
 from core.text.tables import header_of
 from search.contexts import Context
+from search.generation.extractive.business_segments import figures_of_segment
 from search.generation.extractive.calculations import (
     Calculation,
     CalculationKind,
@@ -48,7 +49,6 @@ from search.generation.extractive.periods import (
     reading_of,
     words_of,
 )
-from search.generation.extractive.segments import segment_figures
 from search.generation.extractive.sentence_figures import sentence_figures
 from search.question_language import LANGUAGES, language_of
 
@@ -84,7 +84,8 @@ ABOUT_NOTHING = frozenset(
 def computed(question: str, contexts: Sequence[Context], segment: str | None = None) -> list[str]:
     """Return the formula and the rows that it is computed from, as Markdown; nothing if none is sure.
 
-    Of a segment only its own figures count; the question is without its name (`segments.py`).
+    Of a business segment only its own figures count, and the question is without its name
+    (`business_segments.py`).
     """
     asked = calculation_of(question)
     if asked is None:
@@ -93,7 +94,7 @@ def computed(question: str, contexts: Sequence[Context], segment: str | None = N
     if segment is None:
         facts = [*without_changes(table_figures(contexts, reading)), *sentence_figures(contexts, reading)]
         return _computed(asked, question, facts)
-    found = (_computed(asked, question, facts) for facts in segment_figures(segment, contexts, reading))
+    found = (_computed(asked, question, facts) for facts in figures_of_segment(segment, contexts, reading))
     return next(filter(None, found), [])
 
 

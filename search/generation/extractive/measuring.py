@@ -20,6 +20,7 @@ from core.text.figures import places_of, write_figure
 from search.citations.formulas import Expression, NotAFormula
 from search.contexts import Context
 from search.generation.extractive.asked_formulas import AskedFormula
+from search.generation.extractive.business_segments import figures_of_segment
 from search.generation.extractive.computing import operand_of
 from search.generation.extractive.expressions import LATEST, of_period
 from search.generation.extractive.figures import (
@@ -47,7 +48,6 @@ from search.generation.extractive.periods import (
     reading_of,
     words_of,
 )
-from search.generation.extractive.segments import segment_figures
 from search.generation.extractive.subjects import is_about, is_narrowed
 from search.generation.extractive.wording import escape_markdown
 from search.generation.extractive.yes_no import answer_by_change, compares_earlier, with_answer
@@ -70,7 +70,8 @@ class WorkedOut:
 def measured(question: str, contexts: Sequence[Context], segment: str | None = None) -> list[str]:
     """Return the formulas of a named measure and the rows behind them, as Markdown; nothing if not sure.
 
-    Of a segment only its own figures count; the question is without its name (`segments.py`).
+    Of a business segment only its own figures count, and the question is without its name
+    (`business_segments.py`).
     """
     named = measures_of(question)
     found = [_measured(each, question, named, contexts, segment) for each in named]
@@ -113,14 +114,14 @@ def of_documents(
 ) -> Iterator[tuple[list[Context], list[TableFigure]]]:
     """Yield the contexts of each document, best first, and the figures of its tables.
 
-    Those of a segment once for each kind of place where they stand.
+    Those of a business segment once for each kind of place where they stand.
     """
     for _, beside in groupby(sorted(contexts, key=_document_key), _document_key):
         of_one = sorted(beside, key=lambda context: context.rank)
         if segment is None:
             yield of_one, without_changes(table_figures(of_one, reading_of(question)))
             continue
-        for facts in segment_figures(segment, of_one, reading_of(question)):
+        for facts in figures_of_segment(segment, of_one, reading_of(question)):
             yield of_one, facts
 
 

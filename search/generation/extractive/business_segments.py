@@ -1,4 +1,4 @@
-"""The figures of a part of a company that a question calls a segment: “revenue of the international segment”.
+"""The figures of a business segment: “revenue of the international segment” is not that of the company.
 
 They stand in a table below a heading with its name, in a column of its name, or in a row of it:
 
@@ -37,7 +37,7 @@ _PERIOD = re.compile(
 )
 
 
-def segment_of(question: str) -> tuple[str | None, str]:
+def business_segment_of(question: str) -> tuple[str | None, str]:
     """Return the name of the segment that a question names, and the question without it.
 
     None if it names none, or speaks of segments in general: “each reportable segment”.
@@ -46,7 +46,8 @@ def segment_of(question: str) -> tuple[str | None, str]:
     if called is None:
         return None, question
     before = question[: called.start()]
-    words = before.split()
+    places = list(re.finditer(r"\S+", before))
+    words = [place[0] for place in places]
     start = len(words)
     while start and _belongs_to_name(words, start - 1):
         start -= 1
@@ -55,12 +56,12 @@ def segment_of(question: str) -> tuple[str | None, str]:
     name = " ".join(words[start:])
     if not name or _OF_ANY.issuperset(terms(name, "en")):
         return None, question
-    return name, before[: before.rindex(words[start])] + question[called.end() :].lstrip()
+    return name, before[: places[start].start()] + question[called.end() :].lstrip()
 
 
 def asks_for_segment(question: str) -> bool:
     """Tell whether a question asks which of the segments it is."""
-    return segment_of(question)[0] is None and _SEGMENT.search(question) is not None
+    return business_segment_of(question)[0] is None and _SEGMENT.search(question) is not None
 
 
 def _belongs_to_name(words: Sequence[str], at: int) -> bool:
@@ -72,7 +73,7 @@ def _belongs_to_name(words: Sequence[str], at: int) -> bool:
     return not _ENDS.search(word) and bool(terms(word, "en")) and not _OF_ANY.issuperset(terms(word, "en"))
 
 
-def segment_figures(
+def figures_of_segment(
     segment: str, contexts: Sequence[Context], reading: PeriodReading
 ) -> list[list[TableFigure]]:
     """Return the figures of the segment of this name: below a heading, in columns, and in rows of it."""
@@ -86,7 +87,7 @@ def segment_figures(
 
 def holds_figures_of(segment: str, keys: Sequence[str], table: Context) -> bool:
     """Tell whether a table has the figures of these lines of a segment; of any line if there are no keys."""
-    of_places = segment_figures(segment, [table], PeriodReading.YEARS)
+    of_places = figures_of_segment(segment, [table], PeriodReading.YEARS)
     return any(
         not keys or any(name_of(key, fact.name, fact.row.section) is not None for key in keys)
         for facts in of_places

@@ -8,7 +8,11 @@ import pytest
 
 from search.contexts import Context
 from search.generation.extractive import figured_out
-from search.generation.extractive.segments import asks_for_segment, holds_figures_of, segment_of
+from search.generation.extractive.business_segments import (
+    asks_for_segment,
+    business_segment_of,
+    holds_figures_of,
+)
 from tests.search.contexts import table_context
 
 INCOME = """\
@@ -117,7 +121,7 @@ def test_nothing_is_told_of_what_has_no_figure(question: str, contexts: list[Con
 def test_the_name_of_a_segment_is_what_stands_before_the_word(
     question: str, name: str | None, rest: str | None
 ) -> None:
-    assert segment_of(question) == (name, rest or question)
+    assert business_segment_of(question) == (name, rest or question)
 
 
 def test_which_segment_is_no_question_about_one() -> None:

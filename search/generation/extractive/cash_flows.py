@@ -18,7 +18,7 @@ from search.generation.extractive.superlatives import superlative_of
 ACTIVITIES = ("operating_cash", "investing_cash", "financing_cash")
 """The keys of their lines."""
 _NAMED = re.compile(r"\boperati\w+\W.{0,40}?\binvest\w+\W.{0,40}?\bfinanc\w+(?:\sactivities)?", re.IGNORECASE)
-_FIRST = re.compile(r"(\w+)(?: in| up)? the (?:most|least)\b", re.IGNORECASE)
+_FIRST = re.compile(r"\b(\w++)(?: in| up)? the (?:most|least)\b", re.IGNORECASE)
 _LOSING = re.compile(r"los(?:e|es|t)|use[sd]?|consumed?|cost|spent", re.IGNORECASE)
 _TALK = re.compile(r"\b(?:among|lose|lost|use[ds]?|consumed?|provided?)\b", re.IGNORECASE)
 _CASH = re.compile(r"\bcash(?: ?flows?)?\b|\((?:or )?lost the least\)", re.IGNORECASE)

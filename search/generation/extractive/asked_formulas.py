@@ -2,6 +2,7 @@
 
 “What is the 2020 - 2022 average of capex as a % of revenue?”
 “What was EBITDA less capex in 2022?”
+“How did operating expenses compare to revenue in 2022?”
 “What is the asset turnover? It is defined as revenue / (average total assets between 2021 and 2022).”
 “How much did working capital change between 2021 and 2022?”
 """
@@ -35,10 +36,14 @@ MOST_WAYS = 3
 _AS_SHARE = re.compile(
     r"\s(?:as|in) (?:an? |the )?(?:%|percent(?:age)?|share|fraction|proportion) of\s", re.IGNORECASE
 )
-_TO = re.compile(r"\s(?:to|relative to|as a multiple of)\s(?:its |the )?", re.IGNORECASE)
+_TO = re.compile(
+    r"\s(?:to|compare[sd]? (?:to|with)|relative to|as a multiple of)\s(?:its |their |the )?", re.IGNORECASE
+)
 _AND = re.compile(r"\sand\s(?:its |the )?", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bdifference between\b", re.IGNORECASE)
-_PERCENT = re.compile(r"%|\bper ?cent|\b(?:margins?|rates?)\b|\bshare of\b", re.IGNORECASE)
+_PERCENT = re.compile(
+    r"%|\bper ?cent|\b(?:margins?|rates?)\b|\bshare of\b|\bcompare[sd]? (?:to|with)\b", re.IGNORECASE
+)
 _SAID_BESIDES = re.compile(
     r"\b(?:(?:on )?(?:average|mean)|unadjusted|difference between|combined|together"
     r"|(?:\d|two|three|four|five)[- ]years?|durchschnitt\w*)\b",

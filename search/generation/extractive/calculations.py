@@ -60,7 +60,8 @@ _SHARE = (
 )
 _MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|(?:la|de|en|una) media"
 _SUM = (
-    r"sum|combined|(?:al)?together|in (?:total|all)|cumulative(?:ly)?|plus|summe|zusammen|insgesamt|somme"
+    r"sum|combined|(?:al)?together|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
+    r"(?<!decline )in (?:total|all)|cumulative(?:ly)?|plus|summe|zusammen|insgesamt|somme"
     r"|ensemble|au total|suma|juntos|en total"
 )
 _YEARLY = (

@@ -265,6 +265,12 @@ LINES = {
         "capital expenditures, purchases of property and equipment",
         r"capital expenditures?|capex|investitionsausgaben|dépenses d.investissement|gastos de capital",
     ),
+    "marketing": StatementLine(
+        StatementKind.INCOME,
+        (r"(?:(?:selling|sales)(?: and)? marketing|marketing(?: and)? (?:selling|sales))(?: expenses?)?",),
+        "sales and marketing",
+        r"(?:selling|sales) (?:and|&) marketing(?: expenses?| costs?)?|marketing (?:and|&) (?:selling|sales)",
+    ),
     "research": StatementLine(
         StatementKind.INCOME,
         (r"research(?: and)? development(?: expenses?)?",),
@@ -394,6 +400,7 @@ UNSIGNED = (
     "interest",
     "capital_expenditure",
     "administration",
+    "marketing",
     "research",
     "operating_expenses",
     "dividends",

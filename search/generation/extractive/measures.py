@@ -152,7 +152,7 @@ _CUES = tuple(
 )
 _AMOUNT = re.compile(
     r"\A\W*(?:what(?:['’]s| is| are| was| were| did .{0,60}?\b(?:spend|pay|earn|invest|generate|report)\b)"
-    r"|how (?:much|high|large|big)|wie (?:hoch|viel|groß)"
+    r"|how (?:much|high|large|big|(?:does|do|did|has|have) .{0,80}?\bcompared?\b)|wie (?:hoch|viel|groß)"
     r"|was (?:ist|war)"
     r"|cuál(?:es)?|cuánt[oa]s?|a cuánto|quel(?:le)?s?|combien|à combien)\b",
     re.IGNORECASE,

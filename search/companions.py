@@ -80,9 +80,11 @@ def with_companions(
     if not found:
         return [], False
     far, found = found[limit:], found[:limit]
-    beside = [each for each in far if holds_part_of_line(question.text, _table(each))][:MOST_PARTS_OF_LINES]
+    of_parts = (each for each in [*found, *far] if holds_part_of_line(question.text, _table(each)))
+    beside = list(islice(of_parts, MOST_PARTS_OF_LINES))
     kept_before = KEPT_BEFORE
-    segment, rest = business_segment_of(question.text)
+    headings = (each.chunk.headings[-1] for each in [*found, *far] if each.chunk.headings)
+    segment, rest = business_segment_of(question.text, headings)
     if segment is not None:
         beside = _of_segment(principal, replace(question, text=rest), found, segment, settings, payment)
     elif not beside and (keys := _lines_wanted(question.text)):

@@ -93,7 +93,8 @@ def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:
 
 def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return what is worked out from figures: of two lines, or of the change of one, first a formula."""
-    segment, asked = business_segment_of(question)
+    headings = (context.headings[-1] for context in contexts if context.headings)
+    segment, asked = business_segment_of(question, headings)
     if wants_mere_line(asked):
         found = computed(asked, contexts, segment)
         return found or ([] if wants_share(asked) else measured(asked, contexts, segment))

@@ -12,17 +12,18 @@ Each becomes a figure of that line in that period, as if the segment had stateme
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from core.text.analysis import terms
 from search.contexts import Context
-from search.generation.extractive.figures import TableFigure, table_figures
+from search.generation.extractive.figures import TableFigure, measured_by, table_figures
 from search.generation.extractive.lines import name_of
 from search.generation.extractive.periods import YEAR, PeriodReading, periods_of, words_of_column
 
 _CALLED = re.compile(r"\b(?:segment|division)(?:['’]s)?(?!\w)", re.IGNORECASE)
 _SEGMENT = re.compile(r"\b(?:segments?|divisions?)\b", re.IGNORECASE)
+_HEADING = re.compile(r"([A-Z].{2,40}?) (?:segment|division)", re.IGNORECASE)
 _ENDS = re.compile(r"['’]s?\Z|,\Z")
 _OF_ANY = frozenset(
     terms("reportable reporting operating business main largest biggest smallest each every", "en")
@@ -30,21 +31,22 @@ _OF_ANY = frozenset(
 """What is said of segments without naming one."""
 _JOINS = frozenset(("and", "&"))
 _BY = re.compile(r"\s(?:by|from|of)\s.*", re.IGNORECASE | re.DOTALL)
-_TOTAL = re.compile(r"total (.{1,60})", re.IGNORECASE)
+_TOTAL = re.compile(r"\Atotal\s+", re.IGNORECASE)
 _PERIOD = re.compile(
     r"(?:fiscal )?(?:years?|(?:three|six|nine|twelve|\d{1,2}) (?:months|weeks)) ended.*|(?:19|20)\d\d.*",
     re.IGNORECASE | re.DOTALL,
 )
 
 
-def business_segment_of(question: str) -> tuple[str | None, str]:
+def business_segment_of(question: str, headings: Iterable[str] = ()) -> tuple[str | None, str]:
     """Return the name of the segment that a question names, and the question without it.
 
-    None if it names none, or speaks of segments in general: “each reportable segment”.
+    Who does not say “segment” may mean one that a heading calls so: “net sales of Flexibles”. None if it
+    names none, or speaks of segments in general: “each reportable segment”.
     """
     called = _CALLED.search(question)
     if called is None:
-        return None, question
+        return _called_so(question, headings)
     before = question[: called.start()]
     places = list(re.finditer(r"\S+", before))
     words = [place[0] for place in places]
@@ -57,6 +59,17 @@ def business_segment_of(question: str) -> tuple[str | None, str]:
     if not name or _OF_ANY.issuperset(terms(name, "en")):
         return None, question
     return name, before[: places[start].start()] + question[called.end() :].lstrip()
+
+
+def _called_so(question: str, headings: Iterable[str]) -> tuple[str | None, str]:
+    for heading in dict.fromkeys(headings):
+        name = _HEADING.fullmatch(heading)
+        at = -1 if name is None or _OF_ANY.issuperset(terms(name[1], "en")) else question.find(name[1])
+        if name is not None and at >= 0 and not _SEGMENT.search(question):
+            before, behind = question[:at], question[at + len(name[1]) :]
+            if not (before[-1:].isalnum() or behind[:1].isalnum()):
+                return name[1], before + behind.lstrip()
+    return None, question
 
 
 def asks_for_segment(question: str) -> bool:
@@ -112,20 +125,12 @@ def _in_columns(segment: str, facts: Sequence[TableFigure], reading: PeriodReadi
 
 
 def _in_rows(segment: str, facts: Sequence[TableFigure]) -> Iterator[TableFigure]:
-    """Yield the figures in rows of the segment, called as their section, total, column or heading is."""
-    for at, fact in enumerate(facts):
-        if not _names(segment, fact, fact.row.name):
-            continue
-        below = (
-            each
-            for each in facts[at:]
-            if each.context is fact.context and each.row.section == fact.row.section
-        )
-        total = next((match[1] for each in below if (match := _TOTAL.fullmatch(each.row.name))), "")
-        for called in (fact.row.section, total, _PERIOD.sub("", fact.cell.column), _heading_of(fact)):
-            if name := _BY.sub("", called).strip(" :"):
-                measure = tuple(terms(name, fact.context.language))
-                yield replace(fact, name=name, measure=measure)
+    """Yield the figures in rows of the segment, called as what says of what they are parts."""
+    for fact in facts:
+        if _names(segment, fact, fact.row.name):
+            for called in (_PERIOD.sub("", fact.cell.column), *measured_by(fact, facts)):
+                if name := _BY.sub("", _TOTAL.sub("", called)).strip(" :"):
+                    yield replace(fact, name=name, measure=tuple(terms(name, fact.context.language)))
 
 
 def _heading_of(fact: TableFigure) -> str:

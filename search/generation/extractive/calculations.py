@@ -51,7 +51,9 @@ _PERCENT = (
     r"percent\w*|per cent|%|rate|prozent\w*|wachstumsrate|pour ?cent\w*|taux|porcent\w*|por ciento|tasa"
 )
 _DIFFERENCE = (
-    r"difference|net change|by what amount|by how much|(?:more|less|higher|lower) than|um wie ?viel|differenz"
+    r"difference|net change|by what amount|by how much|exceed(?:s|ed)?"
+    r"|how much (?:more|less|higher|lower|larger|smaller|greater)|(?:more|less|higher|lower) than"
+    r"|um wie ?viel|differenz"
     r"|unterschied|de combien|différence|diferencia"
 )
 _AMOUNT = rf"how much|cuánto|{_DIFFERENCE}"
@@ -140,4 +142,4 @@ def _kind(found: set[str], years: tuple[str, ...]) -> CalculationKind | None:
         return CalculationKind.RATIO
     if "sum" in found:
         return CalculationKind.SUM
-    return CalculationKind.DIFFERENCE if "amount" in found else None
+    return CalculationKind.DIFFERENCE if "difference" in found else None

@@ -32,6 +32,7 @@ _DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d{1,2}\b,?", re.IGNORECASE
 )
 
+_TOTAL = re.compile(r"total\s", re.IGNORECASE)
 _OF_STOCK = frozenset(("share", "eps", "aktie", "action", "acción"))
 _PER_SHARE = re.compile(r"\b(?:per (?:\w+ )?share|je aktie|par action|por acción)\b", re.IGNORECASE)
 
@@ -132,6 +133,23 @@ def periods_to_try(question: str, facts: Sequence[TableFigure]) -> Iterator[list
         if asks_for_change(question):
             yield [period_before(year), year]
         yield [year]
+
+
+def measured_by(part: TableFigure, facts: Iterable[TableFigure]) -> Iterator[str]:
+    """Yield what may say of what a row is a part: its section, the total below it, its table's heading."""
+    yield part.row.section
+    yield next(
+        (
+            fact.row.name
+            for fact in facts
+            if fact.context is part.context
+            and fact.row.start > part.row.start
+            and fact.row.section == part.row.section
+            and _TOTAL.match(fact.row.name)
+        ),
+        "",
+    )
+    yield part.context.headings[-1] if part.context.headings else ""
 
 
 def _words_of_section(fact: TableFigure, words: frozenset[str]) -> int:

@@ -89,7 +89,7 @@ def _measured(
     for of_one, facts in of_documents(question, contexts, segment):
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
         is_other = is_narrowed(question, cue, of_one[0])
-        part = part_of_line(measure, cue, question, facts) if is_other else []
+        part = part_of_line(measure, cue, question, facts) if segment is None else []
         if part and is_about(asked, of_one, part[0].name):
             return list(rows_behind(part))
         if is_stated or is_other or not is_about(asked, of_one):

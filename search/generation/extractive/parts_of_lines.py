@@ -1,4 +1,4 @@
-"""A part of a line of a statement: “data center revenue” is the row “Data Center” below “Revenue”."""
+"""A part of a line of a statement: “data center revenue”, or “revenue of data center”, is a row."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from collections.abc import Sequence
 
 from core.text.analysis import terms
 from search.contexts import Context
-from search.generation.extractive.figures import TableFigure, periods_to_try, sure_figure, table_figures
-from search.generation.extractive.lines import NAMES, plain_name
+from search.generation.extractive.figures import (
+    TableFigure,
+    measured_by,
+    periods_to_try,
+    sure_figure,
+    table_figures,
+)
+from search.generation.extractive.lines import NAMES, lines_named, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.periods import is_of, words_of
+
+_OF = re.compile(r"\s(?:of|from|for|did|does)\s(?:the\s)?", re.IGNORECASE)
 
 
 def holds_part_of_line(question: str, table: Context) -> bool:
@@ -34,25 +42,34 @@ def part_of_line(
 def _parts_of_line(
     measure: Measure, cue: re.Match[str], question: str, facts: Sequence[TableFigure]
 ) -> list[TableFigure]:
-    """Return the figures of the row that the words before a line name, in a table or section of that line.
+    """Return the figures of the row that the words beside a line name, in a table or section of that line.
 
-    “Data center revenue” is the row “Data center” below “Revenue”.
+    “Data center revenue” is the row “Data center” below “Revenue”, and so is “revenue of data center”.
     """
     if not measure.is_line:
         return []
     (key,) = lines_of(measure.ways[0])
-    before, languages = question[: cue.start()], {fact.context.language for fact in facts}
-    said = {language: tuple(terms(before, language)) for language in languages}
+    languages = {fact.context.language for fact in facts}
+    before = {language: tuple(terms(question[: cue.start()], language)) for language in languages}
+    follows = _OF.match(question, cue.end())
+    rest = question[follows.end() :] if follows else ""
+    after = {language: tuple(terms(rest, language)) for language in languages}
     named = [
         fact
         for fact in facts
         if fact.measure
-        and said[fact.context.language][-len(fact.measure) :] == fact.measure
-        and any(_is_called(key, name) for name in (fact.row.section, *fact.context.headings[-1:]))
+        and fact.measure
+        in (
+            before[fact.context.language][-len(fact.measure) :],
+            after[fact.context.language][: len(fact.measure)],
+        )
+        and any(_is_called(key, name) for name in measured_by(fact, facts))
     ]
     longest = max((len(fact.measure) for fact in named), default=0)
     return [fact for fact in named if len(fact.measure) == longest]
 
 
 def _is_called(key: str, name: str) -> bool:
-    return any(each.fullmatch(plain_name(name)) for each in NAMES[key])
+    """Tell whether a heading or a section names a line: “Revenue”, “Revenue by market”."""
+    is_line = any(each.fullmatch(plain_name(name)) for each in NAMES[key])
+    return is_line or any(named == key for named, _ in lines_named(name))

@@ -87,6 +87,8 @@ def test_definitions_may_name_each_other_but_not_themselves() -> None:
          "(100 + 160) ÷ 1,000 = 26.0 %"),
         ("What's the difference between Acme's gross margin and operating margin in 2023?",
          "(800 − 600) ÷ 800 − (80 ÷ 800) = 15.0 %"),
+        ("How did Acme's cost of sales compare to its revenue in 2023?", "600 ÷ 800 = 75.0 %"),
+        ("How does Acme's net income compare with operating cash flow in 2023?", "40 ÷ 90 = 44.4 %"),
         ("What was the change in Acme's receivables plus inventories between FY2022 and FY2023?",
          "160 + 100 − (150 + 90) = 20"),
         ("What was Acme's return on invested capital in 2023? Define ROIC as operating income / "
@@ -119,6 +121,7 @@ def test_all_numbers_of_a_formula_are_proven_or_cited() -> None:
         "How much did Acme's average inventory increase from 2022 to 2023?",
         "How did Acme's operating income to revenue develop from 2022 to 2023?",
         "Did the quick ratio improve in 2023?",
+        "How did Acme's revenue in 2023 compare to 2022?",
         "What is the mean temperature divided by the height of the tower in 2023?",
         "How is net income defined as of 2023?",
         "Who is the chief executive?",

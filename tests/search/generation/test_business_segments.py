@@ -124,6 +124,23 @@ def test_the_name_of_a_segment_is_what_stands_before_the_word(
     assert business_segment_of(question) == (name, rest or question)
 
 
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What were net sales of Harbour Lights in fiscal 2023?", "Harbour Lights"),
+        ("Did Harbour Lights net sales fall?", "Harbour Lights"),
+        ("What were net sales of Harbour Lightsome in fiscal 2023?", None),
+        ("What were net sales in fiscal 2023?", None),
+        ("Which segment had the highest net sales?", None),
+    ],
+)
+def test_a_segment_is_known_by_its_heading(question: str, name: str | None) -> None:
+    headings = ["Consolidated Statements of Income", "Harbour Lights Segment", "Reportable segments"]
+    assert business_segment_of(question, headings)[0] == name
+    told = "".join(figured_out(question, report(BY_HEADING, "Harbour Lights Segment")))
+    assert ("$ 300" in told) is (name is not None)
+
+
 def test_which_segment_is_no_question_about_one() -> None:
     assert asks_for_segment("Which reportable segment grew most?")
     assert asks_for_segment("Which of the segments has the highest revenue?")

@@ -127,6 +127,12 @@ def test_the_column_that_is_meant_answers(question: str, contexts: list[Context]
     ("question", "expected"),
     [
         ("What was Gaming revenue in Q2 of FY2024?", "Gaming · Three Months Ended July 29, 2023: $ 1,500"),
+        ("What was the revenue of Gaming in Q2 of FY2024?",
+         "Gaming · Three Months Ended July 29, 2023: $ 1,500"),
+        ("What was revenue from the data center in Q2 of FY2024?",
+         "Data Center · Three Months Ended July 29, 2023: 900"),
+        ("How much revenue did Gaming make in Q2 of FY2024?",
+         "Gaming · Three Months Ended July 29, 2023: $ 1,500"),
         ("By what percentage did Gaming revenue grow in Q2 of FY2024?",
          "(1,500 − 1,000) ÷ 1,000 = 50.0 %"),
         ("What was data center revenue in the second quarter?",

@@ -82,6 +82,8 @@ def no_model(texts: Sequence[str]) -> Vectors:
          "Net cash provided by operating activities − Capital expenditures, 2022: 85 − 25 = 60"),
         ("What are the days sales outstanding of 2023?",
          "Trade receivables, net ÷ Net sales × 365, 2023: 160 ÷ 800 × 365 = 73.00"),
+        ("How did Acme's net sales in 2023 compare to 2022?",
+         "Net sales · Years ended June 30, 2022: $ 640 · Years ended June 30, 2023: $ 800"),
         ("Wie hoch war die Bruttomarge von Acme im Jahr 2023?",
          "(Net sales − Cost of sales) ÷ Net sales, 2023: (800 − 600) ÷ 800 = 25.0 %"),
         ("Wie hoch war der Nettoumsatz von Acme im Geschäftsjahr 2023?",

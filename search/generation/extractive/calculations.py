@@ -39,6 +39,8 @@ class Calculation:
     """What stands before “percentage of”: “what percentage of B is A?” names the whole first."""
     is_ratio: bool = False
     """Whether it asks for a quotient rather than for a percentage."""
+    is_mere_difference: bool = False
+    """Whether it asks for a difference, and not by how much something is more or has grown."""
 
 
 _CHANGE = (
@@ -92,6 +94,7 @@ _CUES = {
     }.items()
 }
 _WHOLE = _cue(rf"(?:{_PERCENT}|{_SHARE})\s++(?:{_OF})")
+_MERE_DIFFERENCE = _cue(r"differences?|differenz|unterschied|différence|diferencia")
 _RATIO = _cue(r"ratio|verhältnis|rapport|relación")
 
 
@@ -108,7 +111,12 @@ def calculation_of(question: str) -> Calculation | None:
     is_ratio = kind is CalculationKind.RATIO and _RATIO.search(question) is not None
     whole = None if is_ratio else _WHOLE.search(question)
     before_whole = question[: whole.start()] if whole else None
-    return Calculation(kind, years, rest, cues, "yearly" in found, before_whole, is_ratio)
+    is_mere = (
+        kind is CalculationKind.DIFFERENCE
+        and "change" not in found
+        and _MERE_DIFFERENCE.search(question) is not None
+    )
+    return Calculation(kind, years, rest, cues, "yearly" in found, before_whole, is_ratio, is_mere)
 
 
 def asks_for_change(question: str) -> bool:

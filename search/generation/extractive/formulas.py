@@ -32,7 +32,12 @@ class Operand:
 
 
 def formula(asked: Calculation, operands: Sequence[Operand]) -> str | None:
-    """Return “NAME, YEARS: FORMULA = RESULT” in Markdown; None if it can't be computed."""
+    """Return “NAME, YEARS: FORMULA = RESULT” in Markdown; None if it can't be computed.
+
+    A mere difference is that of the larger to the smaller: 101, not −101.
+    """
+    if asked.is_mere_difference:
+        operands = sorted(operands, key=lambda operand: operand.figure.value, reverse=True)
     text = _WRITERS[asked.kind](asked, operands)
     return f"{escape_markdown(_label(asked, operands))}: {text}" if text else None
 
@@ -43,7 +48,8 @@ def _label(asked: Calculation, operands: Sequence[Operand]) -> str:
     sign = {CalculationKind.SUM: " + ", CalculationKind.RATIO: " ÷ ", CalculationKind.DIFFERENCE: " − "}.get(
         asked.kind, ", "
     )
-    between = " → " if asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE) else ", "
+    is_course = asked.kind in (CalculationKind.GROWTH, CalculationKind.DIFFERENCE)
+    between = sign if asked.is_mere_difference else " → " if is_course else ", "
     mean = "⌀ " if asked.kind is CalculationKind.MEAN else ""
     return ", ".join(filter(None, [mean + sign.join(names), between.join(years)]))
 
@@ -60,7 +66,8 @@ def _growth(asked: Calculation, operands: Sequence[Operand]) -> str | None:
 
 def _difference(asked: Calculation, operands: Sequence[Operand]) -> str | None:
     # Of years the later less the earlier; of rows as the question names them.
-    one, other = operands[::-1] if operands[0].year != operands[1].year else operands
+    is_course = operands[0].year != operands[1].year and not asked.is_mere_difference
+    one, other = operands[::-1] if is_course else operands
     return f"{one.written} − {other.written} = {_result(one.figure.value - other.figure.value, operands)}"
 
 

@@ -36,7 +36,7 @@ BALANCES = """\
 TOTALS = """\
 | | 2023 | 2022 |
 | --- | --- | --- |
-| Cash at banks | 300 | 250 |
+| Cash at banks | 250 | 300 |
 | Total cash | 500 | 400 |"""
 QUARTERS = """\
 | | Three months 2023 | Nine months 2023 | Three months 2022 | Nine months 2022 |
@@ -88,7 +88,9 @@ def table(text: str, rank: int = 1, language: str = "en", **other: object) -> Co
         ("By how much did net revenue in 2023 exceed that of 2022?", INCOME,
          "Net revenue, 2022 → 2023: 3,200 − 2,900 = 300 (in millions)"),
         ("What is the difference in total cash between 2022 and 2023?", TOTALS,
-         "Total cash, 2022 → 2023: 500 − 400 = 100"),
+         "Total cash, 2023 − 2022: 500 − 400 = 100"),
+        ("What is the difference in cash at banks between 2022 and 2023?", TOTALS,
+         "Cash at banks, 2022 − 2023: 300 − 250 = 50"),
         ("What was cost of sales as a percentage of net revenue in 2022?", INCOME,
          "Cost of sales ÷ Net revenue, 2022: 1,750 ÷ 2,900 = 60.3 %"),
         ("What percentage of net revenue was cost of sales in 2022?", INCOME,

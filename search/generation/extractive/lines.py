@@ -289,7 +289,8 @@ LINES = {
         StatementKind.BALANCE,
         (r"(?:total )?cash(?: and)? cash equivalents",),
         "cash and cash equivalents",
-        r"cash (?:and|&) cash equivalents|how much cash(?! flow)|cash (?:balance|position)|zahlungsmittel"
+        r"cash (?:and|&) cash equivalents|how much cash(?! flow)|(?<=ratio of )cash|\Acash\Z"
+        r"|cash (?:balance|position)|zahlungsmittel"
         r"|(?:liquide|flüssige)[nr]? mittel|trésorerie(?: et équivalents(?: de trésorerie)?)?"
         r"|efectivo y equivalentes",
     ),

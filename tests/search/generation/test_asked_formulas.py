@@ -88,6 +88,7 @@ def test_definitions_may_name_each_other_but_not_themselves() -> None:
         ("What's the difference between Acme's gross margin and operating margin in 2023?",
          "(800 − 600) ÷ 800 − (80 ÷ 800) = 15.0 %"),
         ("How did Acme's cost of sales compare to its revenue in 2023?", "600 ÷ 800 = 75.0 %"),
+        ("What was Acme's ratio of inventories to total debt in 2023?", "100 ÷ (50 + 150) = 0.50"),
         ("How does Acme's net income compare with operating cash flow in 2023?", "40 ÷ 90 = 44.4 %"),
         ("What was the change in Acme's receivables plus inventories between FY2022 and FY2023?",
          "160 + 100 − (150 + 90) = 20"),

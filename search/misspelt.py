@@ -23,8 +23,8 @@ from search.retrieval import RankedChunk
 SHORTEST = 5
 LETTERS_PER_MISTAKE, MOST_MISTAKES = 4, 2
 """A word of 5 letters may have one that is wrong, one of 8 or more two."""
-MOST_WORDS = 2
-"""Of a question in which more stands nowhere, the words are not misspelt: it is about something else."""
+MOST_WORDS, MOST_OF_WORDS = 2, 1 / 3
+"""So many words, or this share of a long question, may be misspelt: with more it is about something else."""
 
 _WORD = re.compile(r"\b[^\W\d_]{5,40}\b")
 _IN_DICTIONARIES = frozenset(SpellChecker.languages())
@@ -47,7 +47,7 @@ def spelling(question: str, words: Sequence[QueryWord], found: Sequence[RankedCh
         and seen.isdisjoint(own)
         and word.casefold() not in _dictionary(language)
     ]
-    if len(unknown) > MOST_WORDS:
+    if len(unknown) > max(MOST_WORDS, MOST_OF_WORDS * len(terms(question, language))):
         return {}
     texts = [
         f"{each.chunk.text} {each.chunk.document.name}"

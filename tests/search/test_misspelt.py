@@ -25,6 +25,11 @@ ECONOMY = (
 )
 GERMAN = "Die Betriebsrente wird im Januar gezahlt. Der Nettoumsatz stieg um 20 Prozent auf 18 Milliarden."
 
+LONG = (
+    "How much of the GDP of Kenya does manufactoriing account for, and what was the lobor rate at the end of"
+    " Octobre 2009?"
+)
+
 
 @pytest.fixture
 def spelling(cast: Cast, settings: Any) -> Any:
@@ -47,6 +52,7 @@ def spelling(cast: Cast, settings: Any) -> Any:
         ("What was the lobor rate in October 2009?", {"lobor": "libor"}),
         ("Who charecterized the proces?", {"charecterized": "characterized", "proces": "process"}),
         ("What did Ada Kerigan do?", {"Kerigan": "Kerrigan"}),
+        (LONG, {"manufactoriing": "manufacturing", "lobor": "libor", "Octobre": "October"}),
         ("Wann wird die Betreibsrente gezahlt?", {"Betreibsrente": "Betriebsrente"}),
         ("How much did Australia export?", {}),
     ],

@@ -73,21 +73,22 @@ def with_companions(
     """Return what was found and the tables of a measure or of a business segment, where an abbreviation is
     spelt out, or the row that has the most of something.
 
-    Of what was found too far behind, a table comes along with the part of a line: “data center revenue”.
+    A table that has the part of a line comes to the front: “data center revenue”.
     At most `limit` chunks: what is added stands behind the first ones, and takes the places of the last. Also
     return whether there is anything of the kind: then the question is about these documents.
     """
     if not found:
         return [], False
     far, found = found[limit:], found[:limit]
-    of_parts = (each for each in [*found, *far] if holds_part_of_line(question.text, _table(each)))
-    beside = list(islice(of_parts, MOST_PARTS_OF_LINES))
     kept_before = KEPT_BEFORE
     headings = (each.chunk.headings[-1] for each in [*found, *far] if each.chunk.headings)
     segment, rest = business_segment_of(question.text, headings)
     if segment is not None:
         beside = _of_segment(principal, replace(question, text=rest), found, segment, settings, payment)
-    elif not beside and (keys := _lines_wanted(question.text)):
+    else:
+        of_parts = (each for each in [*found, *far] if holds_part_of_line(question.text, _table(each)))
+        beside = list(islice(of_parts, MOST_PARTS_OF_LINES))
+    if segment is None and not beside and (keys := _lines_wanted(question.text)):
         needed, spare = _tables(principal, question, found, keys, settings, payment)
         beside += [*(replace(each, is_needed=True) for each in needed), *spare]
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))

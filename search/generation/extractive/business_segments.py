@@ -17,9 +17,14 @@ from dataclasses import replace
 
 from core.text.analysis import terms
 from search.contexts import Context
-from search.generation.extractive.figures import TableFigure, measured_by, table_figures
+from search.generation.extractive.figures import (
+    TableFigure,
+    measured_by,
+    table_figures,
+    with_period_above,
+)
 from search.generation.extractive.lines import name_of
-from search.generation.extractive.periods import YEAR, PeriodReading, periods_of, words_of_column
+from search.generation.extractive.periods import YEAR, PeriodReading
 
 _CALLED = re.compile(r"\b(?:segment|division)(?:['’]s)?(?!\w)", re.IGNORECASE)
 _SEGMENT = re.compile(r"\b(?:segments?|divisions?)\b", re.IGNORECASE)
@@ -62,13 +67,13 @@ def business_segment_of(question: str, headings: Iterable[str] = ()) -> tuple[st
 
 
 def _called_so(question: str, headings: Iterable[str]) -> tuple[str | None, str]:
-    for heading in dict.fromkeys(headings):
-        name = _HEADING.fullmatch(heading)
-        at = -1 if name is None or _OF_ANY.issuperset(terms(name[1], "en")) else question.find(name[1])
-        if name is not None and at >= 0 and not _SEGMENT.search(question):
-            before, behind = question[:at], question[at + len(name[1]) :]
-            if not (before[-1:].isalnum() or behind[:1].isalnum()):
-                return name[1], before + behind.lstrip()
+    """Return what a heading calls a segment if a question names it, and the question without it."""
+    called = (_HEADING.fullmatch(heading) for heading in dict.fromkeys(headings))
+    names = [match[1] for match in called if match and not _OF_ANY.issuperset(terms(match[1], "en"))]
+    for name in [] if _SEGMENT.search(question) else names:
+        before, found, behind = question.partition(name)
+        if found and not (before[-1:].isalnum() or behind[:1].isalnum()):
+            return name, before + behind.lstrip()
     return None, question
 
 
@@ -111,17 +116,8 @@ def holds_figures_of(segment: str, keys: Sequence[str], table: Context) -> bool:
 def _in_columns(segment: str, facts: Sequence[TableFigure], reading: PeriodReading) -> Iterator[TableFigure]:
     """Yield the figures in columns of the segment, of the period that stands above them as a row."""
     for fact in facts:
-        column = YEAR.sub("", fact.cell.column)
-        if _names(segment, fact, column):
-            section, calendar = fact.row.section, fact.context.calendar
-            years = fact.years or periods_of(section, reading, calendar)
-            row = (
-                replace(fact.row, name=f"{section} · {fact.row.name}")
-                if section and not fact.years
-                else fact.row
-            )
-            said = fact.said | words_of_column(section, reading, calendar)
-            yield replace(fact, row=row, years=years, said=said)
+        if _names(segment, fact, YEAR.sub("", fact.cell.column)):
+            yield with_period_above(fact, reading)
 
 
 def _in_rows(segment: str, facts: Sequence[TableFigure]) -> Iterator[TableFigure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from core.text.analysis import terms
@@ -86,6 +86,16 @@ def _fact(
         name = name if terms(name, context.language) else cell.column
     said = words_of_column(cell.column, reading, context.calendar)
     return TableFigure(context, row, cell, name, tuple(terms(name, context.language)), years, figure, said)
+
+
+def with_period_above(fact: TableFigure, reading: PeriodReading) -> TableFigure:
+    """Return a figure whose column has no period with that of the row above it: “Fiscal 2022”."""
+    section, calendar = fact.row.section, fact.context.calendar
+    if fact.years or not section:
+        return fact
+    row = replace(fact.row, name=f"{section} · {fact.row.name}")
+    said = fact.said | words_of_column(section, reading, calendar)
+    return replace(fact, row=row, years=periods_of(section, reading, calendar), said=said)
 
 
 def without_changes(facts: Iterable[TableFigure]) -> list[TableFigure]:

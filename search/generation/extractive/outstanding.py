@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 
@@ -27,9 +27,9 @@ from core.text.figures import figure_of, places_of
 from core.text.tables import header_of, table_start
 from search.contexts import Context
 from search.generation.extractive.computing import rows_named
-from search.generation.extractive.figures import TableFigure, only_sure, table_figures
+from search.generation.extractive.figures import TableFigure, only_sure, table_figures, with_period_above
 from search.generation.extractive.lines import NAMES, lines_named, plain_name
-from search.generation.extractive.periods import YEAR, periods_in, periods_of, reading_of, words_of
+from search.generation.extractive.periods import YEAR, periods_in, reading_of, words_of
 from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import escape_markdown
@@ -264,26 +264,27 @@ def _are_all_shares(asked: Superlative, facts: Sequence[TableFigure]) -> bool:
 
 
 def _parts_in_columns(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
-    """Return the cells of the row that is named which add up to the one in the column of the total."""
-    years = set(periods_in(asked.question))
-    for context in table:
-        for row in rows_of(context.text):
-            figures = [(cell, figure_of(cell.value, context.language)) for cell in row.cells]
-            parts = [(cell, each.value) for cell, each in figures if each and not each.is_percent]
-            *parts, (last, total) = parts or [(FactCell("", ""), Decimal())]
-            is_of_years = not years or years == periods_of(
-                row.section, reading_of(asked.question), context.calendar
-            )
-            if (
-                len(parts) >= FEWEST_PARTS
-                and is_of_years
-                and _TOTAL.match(last.column)
-                and sum(value for _, value in parts) == total
-                and _is_named(asked, row.name, context)
-            ):
-                whole = replace(row, name=" · ".join(filter(None, (row.section, row.name))))
-                return [RankedRow(context, whole, [cell], value, is_in_column=True) for cell, value in parts]
-    return []
+    """Return the cells of the row that is named, beside their total, of the year named or else the last."""
+    reading, wanted = reading_of(asked.question), set(periods_in(asked.question))
+    found: list[Sequence[TableFigure]] = []
+    for _, of_row in groupby(
+        table_figures(table, reading), key=lambda fact: (fact.context.rank, fact.row.start)
+    ):
+        *parts, total = [with_period_above(fact, reading) for fact in of_row]
+        parts = [fact for fact in parts if fact.figure.is_percent == total.figure.is_percent]
+        if (
+            _TOTAL.match(total.cell.column)
+            and _is_named(asked, total.name, total.context)
+            and (not wanted or total.years == wanted)
+            and parts
+            and len(_adding_up(parts, total)) == len(parts)
+        ):
+            found.append(parts)
+    latest = max(found, key=lambda parts: max(parts[0].years, default=""), default=())
+    return [
+        RankedRow(part.context, part.row, [part.cell], part.figure.value, is_in_column=True)
+        for part in latest
+    ]
 
 
 def _is_total_of(asked: Superlative, total: TableFigure) -> bool:

@@ -68,6 +68,13 @@ COLUMNS = """\
 | Gross profit | 1,200 | 1,800 | 3,000 |
 | Fiscal 2022 |  |  |  |
 | Revenue | $ 1,100 | $ 1,574 | $ 2,674 |"""
+OLDEST_FIRST = """\
+| | Compute | Gaming | Total |
+| --- | --- | --- | --- |
+| Fiscal 2022 |  |  |  |
+| Revenue | $ 1,100 | $ 1,574 | $ 2,674 |
+| Fiscal 2023 |  |  |  |
+| Revenue | $ 3,816 | $ 2,856 | $ 6,672 |"""
 BALANCE = """\
 | | 2023 |
 | --- | --- |
@@ -118,6 +125,7 @@ def decisive(text: str, **other: object) -> Context:
          "Automotive · 2023: 261 (in millions)"),
         ("Which segment had the highest gross profit in FY2023?", COLUMNS,
          "Fiscal 2023 · Gross profit · Gaming: 1,800 (in millions)"),
+        ("Which segment had the highest revenue?", OLDEST_FIRST, "Fiscal 2023 · Revenue · Compute: $ 3,816"),
         ("Which segment had the highest revenue in fiscal 2022?", COLUMNS,
          "Fiscal 2022 · Revenue · Gaming: $ 1,574 (in millions)"),
         ("In which year was revenue lowest?", YEARS, "Net revenue · 2022: 250 (in millions)"),

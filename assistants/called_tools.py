@@ -97,8 +97,10 @@ class FoundSources:
 
     @property
     def spelling(self) -> Mapping[str, str]:
-        """The misspelt words of the question, each with what is meant."""
-        return self.documents.spelling if self.documents else {}
+        """The misspelt words of the question, each with what is meant; what a page of the web has is none."""
+        pages = " ".join(each.text for each in self.pages.kept.contexts).casefold() if self.pages else ""
+        spelling = self.documents.spelling if self.documents else {}
+        return {word: meant for word, meant in spelling.items() if word.casefold() not in pages}
 
 
 Event = ToolUpdate | DocumentsRead

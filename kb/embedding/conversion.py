@@ -18,7 +18,7 @@ from kb.embedding.weights import configuration_digest, weights_revision
 
 CONVERTER = Path(__file__).with_name("convert.py")
 # Part of the folders' names; change it when convert.py writes something else.
-FORMAT = 2
+FORMAT = 3
 INT8 = "int8"
 
 

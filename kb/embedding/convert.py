@@ -62,7 +62,9 @@ def main() -> None:
     """Convert, or exit with a message."""
     source, target = map(Path, sys.argv[1:3])
     int8 = sys.argv[3:] == ["int8"]
-    model = SentenceTransformer(str(source), device="cpu").eval()
+    # The graph of a model in half precision has other vectors than the model.
+    single = {"dtype": "float32"}
+    model = SentenceTransformer(str(source), device="cpu", model_kwargs=single).eval()
     tokenizer = getattr(model.tokenizer, "backend_tokenizer", None)
     if tokenizer is None:
         sys.exit("its tokenizer is not one of the tokenizers library")

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
-from kb.embedding.base import EmbeddingModel, TokenVectors, Vectors, no_vectors, token_vectors
+from kb.embedding.base import (
+    EmbeddingModel,
+    TokenVectors,
+    Vectors,
+    no_vectors,
+    normalise,
+    token_vectors,
+)
 from kb.embedding.weights import model_location, weights_revision
 
 BATCH_SIZE = 32
@@ -28,8 +35,10 @@ class SentenceTransformersModel(EmbeddingModel):
         from transformers.utils import logging as transformers_logging
 
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        # Half precision, in which many models are stored, is slow on a CPU, and less exact than need be.
+        stored_or_single = {"dtype": "auto" if gpu_is_present() else "float32"}
         try:
-            self._model = SentenceTransformer(str(folder))
+            self._model = SentenceTransformer(str(folder), model_kwargs=stored_or_single)
         except (OSError, ValueError) as error:
             raise ImproperlyConfigured(f"EMBEDDING_MODEL “{model}” can't be loaded: {error}") from error
         self._lock = threading.Lock()
@@ -99,11 +108,11 @@ class SentenceTransformersModel(EmbeddingModel):
             vectors = encode(
                 texts,
                 batch_size=BATCH_SIZE,
-                normalize_embeddings=True,
                 convert_to_numpy=True,
                 show_progress_bar=False,
             )
-        return np.asarray(vectors, dtype=np.float32)
+        # Of a model in half precision they would be unit vectors to three digits only.
+        return normalise(np.asarray(vectors, dtype=np.float32))
 
 
 def gpu_is_present() -> bool:

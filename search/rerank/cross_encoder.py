@@ -35,9 +35,12 @@ class CrossEncoderReranker(Reranker):
 
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            # Without the activation scores would crowd at 0 and 1.
             self._model = CrossEncoder(
-                str(path) if path.is_dir() else model, activation_fn=torch.nn.Identity()
+                str(path) if path.is_dir() else model,
+                # Without the activation scores would crowd at 0 and 1.
+                activation_fn=torch.nn.Identity(),
+                # Half precision, in which many models are stored, is slow on a CPU.
+                model_kwargs={"dtype": "auto" if torch.cuda.is_available() else "float32"},
             )
         except (OSError, ValueError) as error:
             raise ImproperlyConfigured(f"RERANKER_MODEL “{model}” can't be loaded: {error}") from error

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from django.core.exceptions import ImproperlyConfigured
 from django.test.utils import override_settings
+from pytest_django import Settings
+from safetensors.torch import load_file, save_file
 
 from kb.embedding import BACKENDS, EmbeddingModel, load
 from kb.embedding.weights import model_location
@@ -149,6 +153,31 @@ def test_openvino_serves_the_space_of_sentence_transformers(name: str) -> None:
     for one, other in zip(fast.embed_tokens(texts), reference.embed_tokens(texts), strict=True):
         np.testing.assert_array_equal(one.spans, other.spans)
         assert np.sum(one.vectors * other.vectors, axis=1).mean() >= 0.995
+
+
+@pytest.mark.parametrize("stored_as", ["float16", "bfloat16"])
+@pytest.mark.parametrize("backend", ["sentence-transformers", "openvino"])
+def test_a_model_stored_in_half_precision_is_computed_in_single(
+    backend: str, stored_as: str, settings: Settings, tmp_path: Path
+) -> None:
+    settings.DATA_DIR, settings.EMBEDDING_PRECISION = tmp_path / "data", "f32"
+    folder = stored_in(stored_as, model_location(PACKAGED), tmp_path / "model")
+    vectors = load(backend, str(folder)).embed_documents(REAL_SENTENCES)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
+    original = load("sentence-transformers", PACKAGED).embed_documents(REAL_SENTENCES)
+    assert np.sum(vectors * original, axis=1).min() > 0.999
+
+
+def stored_in(precision: str, model: Path, folder: Path) -> Path:
+    """Copy a model's folder with its weights rounded to another precision."""
+    shutil.copytree(model, folder)
+    weights = load_file(model / "model.safetensors")
+    rounded = {
+        name: values.to(getattr(torch, precision)) if values.is_floating_point() else values
+        for name, values in weights.items()
+    }
+    save_file(rounded, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
 
 
 def test_an_unknown_backend_is_a_clear_error() -> None:

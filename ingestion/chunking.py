@@ -17,9 +17,10 @@ from core.text.sentences import sentence_bounds
 from extract.base import Element, Kind, Pictured
 from ingestion.packing import MOST_BLANK, draft_of, pack_paragraphs, split_piece
 from ingestion.row_groups import Piece
-from ingestion.sections import HeadedSection, join_short_sections, sections
+from ingestion.sections import join_short_sections, sections
 from ingestion.short_chunks import join_short_chunks
 from ingestion.table_chunks import table_chunks
+from ingestion.table_introductions import parted_before_table
 from ingestion.token_counts import LARGEST, SPECIAL_TOKENS, Tokenizer, count_tokens, least_tokens
 from kb.chunks import ChunkDraft
 from kb.pictures import Picture
@@ -42,14 +43,15 @@ def _chunks_of_sections(
         headings, taken = _fit_headings(section.headings, tokenizer, int(window * HEADINGS_SHARE))
         room = window - taken
         above: list[Element] = []
-        for (is_table, picture, spoken), run in groupby(section.elements, key=_separation):
-            together = list(run)
+        runs = [(key, list(run)) for key, run in groupby(section.elements, key=_separation)]
+        for ((is_table, picture, spoken), together), following in zip(runs, [*runs[1:], None], strict=True):
             if is_table:
                 yield from table_chunks(together, above, tokenizer, headings, room)
                 above = []
                 continue
-            if _lead_to_table(together, section) and not picture:
-                above = together
+            if following and following[0][0] and not picture:
+                together, above = parted_before_table(together)
+            if not together:
                 continue
             owners = {id(element.located): element for element in together}
             measured = _measure_sentences(together, tokenizer, spoken or language, room)
@@ -62,12 +64,6 @@ def _separation(element: Element) -> tuple[bool, Pictured | None, str | None]:
     """Return a key that separates elements into chunks: tables are alone, as are the elements of each picture
     and the sentences in each spoken language."""
     return element.kind is Kind.TABLE, element.picture, element.language
-
-
-def _lead_to_table(together: Sequence[Element], section: HeadedSection) -> bool:
-    """Whether the elements are headings, and a table follows in their section."""
-    last = section.elements[-1]
-    return all(element.kind is Kind.HEADING for element in together) and last is not together[-1]
 
 
 def _fit_headings(path: tuple[str, ...], tokenizer: Tokenizer, room: int) -> tuple[tuple[str, ...], int]:

@@ -1,4 +1,7 @@
-"""Chunks of tables: each begins with the table's caption and header, the last one ends with its footnotes."""
+"""Chunks of tables: each begins with the table's caption and header, the last one ends with its footnotes.
+
+The first one begins with the headings above it, and with the sentence that announces it.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,8 @@ def table_chunks(
     headings: tuple[str, ...],
     room: int,
 ) -> Iterator[ChunkDraft]:
-    """Yield the chunks of tables; the first begins with the headings above, since they say nothing alone."""
-    lead = _heading_draft(above, headings) if above else None
+    """Yield the chunks of tables; the first begins with what stands above: it says nothing alone."""
+    lead = _lead_draft(above, headings) if above else None
     taken = sum(count_tokens([element.text for element in above], tokenizer)) + len(above)
     if lead and taken > room * HEADER_SHARE:
         yield lead
@@ -42,9 +45,9 @@ def table_chunks(
         taken = 0
 
 
-def _heading_draft(headings: Sequence[Element], path: tuple[str, ...]) -> ChunkDraft:
-    pieces = [Piece(element.located, 0, len(element.text), 0) for element in headings]
-    return draft_of(pieces, path, {id(element.located): element for element in headings})
+def _lead_draft(above: Sequence[Element], path: tuple[str, ...]) -> ChunkDraft:
+    pieces = [Piece(element.located, 0, len(element.text), 0) for element in above]
+    return draft_of(pieces, path, {id(element.located): element for element in above})
 
 
 def _drafts_of(

@@ -68,6 +68,10 @@ class Context(ABC):
     """Whether it holds the rows that count of a table of which no other part needs to be looked at."""
     opening: str = ""
     """How its document begins, where the question asks for figures: who has issued it stands there."""
+    ordinal: int = 0
+    """Its place in the document's reading order."""
+    introduction: str = ""
+    """Of a table the text before it, where the question may be answered by its figures."""
     calendar: FiscalCalendar | None = None
     """When the fiscal years of its document end, where the question names one and that is known."""
 
@@ -161,6 +165,7 @@ def context_of_chunk(
         start_time=chunk.start_time,
         end_time=chunk.end_time,
         is_decisive=is_decisive,
+        ordinal=chunk.ordinal,
         chunk_id=chunk.pk,
         document_id=chunk.document_id,
         workspace_id=chunk.workspace_id,

@@ -37,6 +37,7 @@ from search.misspelt import respelt
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking
+from search.table_introductions import with_introductions
 from search.timing import StageTimer
 from search.unseen_names import unseen_names
 
@@ -142,7 +143,7 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     whole = with_continuations(principal, found.ranking.results, wanted.contexts)
     contexts = [_context(rank, each) for rank, each in enumerate(whole, start=1)]
     asked = respelt(question.text, found.spelling)
-    contexts = with_openings(principal, asked, contexts)
+    contexts = with_introductions(principal, with_openings(principal, asked, contexts))
     is_all = question.document_ids is not None and found.ranking.total_candidates <= len(contexts)
     unseen = unseen_names(asked, found.ranking.words, found.ranking.results)
     # Who opens a receipt may call its shop by a name that is only in its picture.

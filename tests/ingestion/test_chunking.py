@@ -87,6 +87,39 @@ def test_a_heading_alone_above_a_table_goes_with_the_table() -> None:
     assert all(first.located.text[start:end].strip() for start, end in first.sentences)
 
 
+def test_the_sentence_that_announces_a_table_goes_with_it() -> None:
+    said = paragraph(12)
+    announced = Element(Kind.PARAGRAPH, LocatedText("Lamps by kind are as follows:"))
+    unit = Element(Kind.PARAGRAPH, LocatedText("(in thousands)"))
+    *texts, first = chunks(said, announced, unit, table(4))
+    assert texts and not any("as follows" in chunk.located.text for chunk in texts)
+    assert first.is_table and is_table(first.located.text)
+    assert first.located.text.startswith("Lamps by kind are as follows:\n\n(in thousands)\n\n| Lamp")
+    assert first.located.text[slice(*first.sentences[0])] == "Lamps by kind are as follows:"
+
+
+@pytest.mark.parametrize(
+    ("text", "goes_with_it"),
+    [
+        ("The following table shows what lamps cost.", True),
+        ("Die folgende Tabelle zeigt die Preise.", True),
+        ("Lamps are dear.", False),
+        ("Lamps are these, " + "and many more of them, " * 30 + "as listed:", False),
+    ],
+)
+def test_only_an_announcement_goes_with_a_table(text: str, goes_with_it: bool) -> None:
+    *texts, last = chunks(paragraph(12), Element(Kind.PARAGRAPH, LocatedText(text)), table(4))
+    assert last.is_table
+    assert last.located.text.startswith(text) is goes_with_it
+    assert texts[-1].located.text.rstrip().endswith(text) is not goes_with_it
+
+
+def test_what_stands_before_a_picture_announces_no_table() -> None:
+    announced = Element(Kind.PARAGRAPH, LocatedText("Lamps look as follows:"))
+    [only] = chunks(announced)
+    assert only.located.text == "Lamps look as follows:" and not only.is_table
+
+
 def test_a_caption_stands_above_each_part_of_a_table() -> None:
     caption = "Table 3: Lamps"
     first, *others = chunks(replace(table(200), caption=LocatedText(caption)))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from core.text.tables import table_start
 from search.generation.extractive.periods import has_length
 
 
@@ -50,8 +51,13 @@ def is_of_a_part(headings: Sequence[str]) -> bool:
 
 
 def is_statement(kind: StatementKind, headings: Sequence[str], text: str) -> bool:
-    """Tell whether headings or the first words of a table name the statement, that of the whole company."""
-    above = " ".join([*headings, text[:CHARS_ABOVE]]).casefold()
+    """Tell whether headings or the first words of a table name the statement, that of the whole company.
+
+    A sentence that announces the table names it by chance: “Our statements of income include compensation:”.
+    """
+    start = table_start(text)
+    titles = [words for words in text[:start].split("\n\n") if not words.rstrip().endswith((".", ":"))]
+    above = " ".join([*headings, "\n\n".join([*titles, text[start:]])[:CHARS_ABOVE]]).casefold()
     return _STATEMENTS[kind].search(above) is not None and not is_of_a_part(headings)
 
 

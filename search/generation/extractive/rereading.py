@@ -20,7 +20,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp
 
-from core.text.tables import is_table
 from search.generation.extractive.reading import QuestionReading
 from search.generation.extractive.statements import Statement
 from search.generation.extractive.weighed import Place, WeighedStatement
@@ -69,7 +68,7 @@ def _best(evidence: Sequence[WeighedStatement], count: int) -> list[WeighedState
 def _before(each: WeighedStatement, known: Known) -> Statement | None:
     """Return what stands before a statement; a row of a table does not go on about the one before it."""
     rank, at = each.place
-    return None if is_table(each.statement.context.text) else known.get((rank, at - 1))
+    return None if each.statement.is_row else known.get((rank, at - 1))
 
 
 # --- By meaning --------------------------------------------------------------------------------------------

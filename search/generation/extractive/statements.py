@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 
-from core.text.tables import MOST_ROW_WORDS, is_table
+from core.text.tables import MOST_ROW_WORDS, is_table, table_end, table_start
 from search.contexts import Context
 from search.generation.extractive.expected import TOTALS, quantities_in
 from search.generation.extractive.measures import wants_line
@@ -78,6 +78,8 @@ class Statement:
     """Whether it is the figure of a row or line whose name the question has word for word."""
     items: tuple[str, ...] = ()
     """The items of the list that it announces."""
+    is_row: bool = False
+    """Whether it is a row of a table."""
 
     @property
     def is_total(self) -> bool:
@@ -93,7 +95,7 @@ class Statement:
     @property
     def is_whole(self) -> bool:
         """Whether it ends as sentences do, is a row of a table, a labelled figure, or has a list below it."""
-        return is_table(self.context.text) or self.is_named or bool(self.items) or _ends(self.text)
+        return self.is_row or self.is_named or bool(self.items) or _ends(self.text)
 
 
 def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement]:
@@ -102,20 +104,19 @@ def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement
     years = frozenset(period[:4] for period in periods_in(question)) if wants_line(question) else frozenset()
     known = words_in(context.text for context in contexts)
     for context in contexts:
-        if is_table(context.text):
-            found = _rows(context, asked, reading, years)
-        else:
-            found = (each for each in _sentences(context, known, asked) if _is_of_years(each, years))
+        of_years = (each for each in _sentences(context, known, asked) if _is_of_years(each, years))
+        found = chain(_rows(context, asked, reading, years), of_years) if is_table(context.text) else of_years
         yield from (each for each in found if len(each.meaning) in CHARS or each.is_named)
 
 
 def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -> Iterator[Statement]:
+    table = _table_in(context)
     texts = [fold(sentence.text) for sentence in context.sentences]
     headings = {fold(heading) for heading in context.headings}
     # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
     may_begin_low = sum(map(_begins_low, texts)) > max(1, len(texts) / 2)
     for at, text in enumerate(texts):
-        if text in headings:
+        if text in headings or context.sentences[at].start in table:
             continue
         line = in_one_line(text, known)
         if _has_asked_label(text, asked | TOTALS):
@@ -124,6 +125,12 @@ def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -
             yield Statement(context, at, line, items=tuple(in_one_line(item, known) for item in items))
         elif (may_begin_low or not _begins_low(text)) and _says_something(text):
             yield Statement(context, at, line)
+
+
+def _table_in(context: Context) -> range:
+    """Return where a context's table stands in its text, between what introduces it and its footnotes."""
+    text = context.text
+    return range(table_start(text), table_end(text)) if is_table(text) else range(0)
 
 
 def _is_of_years(statement: Statement, years: frozenset[str]) -> bool:
@@ -209,7 +216,8 @@ def _rows(
         columns = [words_of_column(cell.column, reading, context.calendar) for cell in row.cells]
         cells = _asked_cells(row, columns, asked)
         if len(row.rendered(cells).split()) <= MOST_ROW_WORDS:
-            yield Statement(context, at[row.start], row.rendered(cells), _is_asked(row, cells, asked))
+            is_named = _is_asked(row, cells, asked)
+            yield Statement(context, at[row.start], row.rendered(cells), is_named, is_row=True)
 
 
 def _is_asked(row: FactRow, cells: Sequence[FactCell], asked: frozenset[str]) -> bool:

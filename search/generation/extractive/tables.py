@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.text.tables import RULE, header_of, table_start
+from core.text.tables import RULE, header_of, table_end, table_start
 from search.generation.extractive.wording import in_one_line
 
 _UNIT = re.compile(
@@ -22,6 +22,8 @@ _UNIT = re.compile(
 _TOTAL = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
 """Begins the name of the row that ends a section."""
 _LINE = re.compile(r"[^\n]+")
+_INTRODUCED = re.compile(r"\A[^:]{30,}+:\s++(?=\S)")
+"""A sentence that the layout has put above a column: “Inventories at year end were as follows: 2009”."""
 _EMPTY = re.compile(r"[\s$€£|%–—-]*")
 
 
@@ -67,12 +69,13 @@ class FactRow:
 
 def rows_of(table: str) -> Iterator[FactRow]:
     """Yield the rows that say something, of a table in Markdown as `core.text.tables` knows it."""
-    header, unit = _header(table)
+    first = header_of(table)
+    header, unit = _header(first)
     section = ""
-    for line in _LINE.finditer(table, table_start(table)):
-        cells = _cells(line[0])
-        if RULE.fullmatch(line[0]) or cells == header:
+    for line in _LINE.finditer(table, table_start(table), table_end(table)):
+        if RULE.fullmatch(line[0]) or line[0] == first:
             continue
+        cells = _cells(line[0])
         name, *values = cells if len(cells) > 1 else ["", *cells]
         columns = header[1:] if len(header) == len(cells) else [""] * len(values)
         filled = tuple(
@@ -86,11 +89,11 @@ def rows_of(table: str) -> Iterator[FactRow]:
             section = "" if filled else name.rstrip(":")
 
 
-def _header(table: str) -> tuple[list[str], str]:
+def _header(header: str) -> tuple[list[str], str]:
     """Return the names of the columns and the unit; nothing where the first row is one like the others."""
-    header = header_of(table)
     unit = _UNIT.search(header)
-    return _cells(header) if header else [], (unit[1] or unit[2]) if unit else ""
+    names = [_INTRODUCED.sub("", cell) for cell in _cells(header)] if header else []
+    return names, (unit[1] or unit[2]) if unit else ""
 
 
 def _cells(row: str) -> list[str]:

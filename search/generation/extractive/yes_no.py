@@ -13,7 +13,6 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from core.text.analysis import terms
-from core.text.tables import is_table
 from search.citations.polarity import NEGATORS, UNSURE
 from search.generation.extractive.periods import periods_named
 from search.question_language import language_of
@@ -131,7 +130,7 @@ def compares_earlier(question: str) -> bool:
 def answer_by_statement(question: str, statement: Statement) -> bool | None:
     """Return the answer that a sentence gives; None if it gives none for sure."""
     asked, text = _first_sentence(question), statement.meaning
-    is_row = is_table(statement.context.text)
+    is_row = statement.is_row
     if not wants_yes_or_no(question) or not statement.is_whole or is_row or _DENIES.search(asked):
         return None
     wanted, found = direction_of(asked), direction_of(text, statement.context.language)

@@ -93,6 +93,19 @@ def test_rows_without_content_are_not_told() -> None:
     assert told("assets", table(1, text)) == []
 
 
+def test_sentences_around_a_table_are_told_and_those_that_announce_it_are_not() -> None:
+    said = "We sold more lamps than in any other year."
+    announced = "Our results are as follows:"
+    note = "(1) Includes the lamps of the lighthouse."
+    text = f"{said} {announced}\n\n{REVENUE}\n\n{note}"
+    starts = [text.index(each) for each in (said, announced, "| Cost", "| Net", note)]
+    ends = [len(said), starts[1] + len(announced), starts[3] - 1, text.index("\n\n(1)"), len(text)]
+    around = replace(table(1, REVENUE), text=text, sentence_bounds=tuple(zip(starts, ends, strict=True)))
+    found = list(statements("Which lamps?", [around]))
+    assert [each.text for each in found if not each.is_row] == [said, note]
+    assert sum(each.is_row for each in found) == 2
+
+
 # --- Sentences ---------------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,7 @@ from search.generation.extractive.business_segments import (
 from search.generation.extractive.calculations import CalculationKind, calculation_of
 from search.generation.extractive.cash_flows import ACTIVITIES, compares_activities
 from search.generation.extractive.expected import abbreviation_of
+from search.generation.extractive.figures import holds_shares
 from search.generation.extractive.lines import (
     LINES,
     NAMES,
@@ -92,6 +93,8 @@ def with_companions(
         needed, spare = _tables(principal, question, found, keys, settings, payment)
         beside += [*(replace(each, is_needed=True) for each in needed), *spare]
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
+    if segment is None and not beside and calculation_of(question.text) is not None:
+        beside += _other_parts(principal, found)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     if (wanted := superlative_of(question.text)) is not None:
@@ -179,6 +182,18 @@ def _decisive_parts(
                 if id in whole
             ]
     return []
+
+
+def _other_parts(principal: Principal, found: Sequence[RankedChunk]) -> list[RankedChunk]:
+    """Return the parts right before and behind the best table found: its total, or another year's balance."""
+    best = next((each for each in found[:KEPT_BEFORE] if is_table(each.chunk.text)), None)
+    if best is None:
+        return []
+    parts = [part.chunk_id for part in _parts_of_table(principal, best)]
+    at = parts.index(best.chunk.pk) if best.chunk.pk in parts else 0
+    near = [id for id in parts[max(0, at - 1) : at + 2] if id != best.chunk.pk]
+    whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(near)
+    return [replace(best, chunk=shorten(whole[id]), scores=Scores()) for id in near if id in whole]
 
 
 def _are_segments_if_asked(
@@ -319,7 +334,7 @@ def _place(found: RankedChunk) -> tuple[object, ...]:
 
 def _lines_in(chunk: Chunk, kind: StatementKind, keys: Sequence[str]) -> set[str]:
     """Return which of some lines of a statement a table has."""
-    if not is_table(chunk.text):
+    if not is_table(chunk.text) or holds_shares(chunk.text):
         return set()
     if kind is StatementKind.BALANCE and not holds_balances(chunk.headings, header_of(chunk.text)):
         return set()

@@ -21,6 +21,7 @@ from search.generation.base import GenerationRequest, GenerationUsage, Generator
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.business_segments import business_segment_of
 from search.generation.extractive.cash_flows import most_cash
+from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed
 from search.generation.extractive.courses import course
@@ -69,8 +70,10 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     found: list[str] = []
     if not asked.unseen_names:
         found = course(asked.question, asked.contexts) or most_cash(question, asked.contexts)
+        found = found or answer_by_cell_of_line(question, of_owner(question, asked.contexts))
         found = found or worked_out(asked.question, asked.contexts)
         found = found or outstanding(question, asked.contexts) or issuer(question, asked.contexts)
+        found = found or answer_by_cells(question, of_owner(question, asked.contexts))
         found = found or _quoted(question, of_owner(question, asked.contexts), reading)
     said = found or [nothing_found(asked)]
     if not asked.reflection:

@@ -28,7 +28,7 @@ from search.generation.extractive.expressions import (
 )
 from search.generation.extractive.lines import lines_named
 from search.generation.extractive.measures import MEASURES, Measure, lines_of
-from search.generation.extractive.periods import YEAR, periods_in
+from search.generation.extractive.periods import YEAR, part_of, periods_in
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.yes_no import wants_yes_or_no
 
@@ -104,7 +104,8 @@ def formula_asked(question: str) -> AskedFormula | None:
         tuple(dict.fromkeys(each.way for each in ways if each)),
         is_percent=is_percent,
         is_amount=worded.dimension == 1,
-        is_of_a_year=all(YEAR.fullmatch(period) or period == LATEST for period in periods),
+        is_of_a_year=not part_of(question)
+        and all(YEAR.fullmatch(period) or period == LATEST for period in periods),
     )
     about = _SAID_BESIDES.sub(" ", f"{asking[:start]} {asking[end:]}")
     return AskedFormula(measure, _without_spelt_out(about, said.definitions), said.places)

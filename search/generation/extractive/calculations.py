@@ -59,12 +59,11 @@ _DIFFERENCE = (
     r"|unterschied|de combien|différence|diferencia"
 )
 _AMOUNT = rf"how much|cuánto|{_DIFFERENCE}"
-_SHARE = (
-    r"share|proportion|fraction|ratio|anteil|verhältnis|part|proportion|rapport|proporción|parte|relación"
-)
+_SHARE = r"share|proportion|portion|fraction|ratio|anteil|verhältnis|part|rapport|proporción|parte|relación"
 _MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|(?:la|de|en|una) media"
 _SUM = (
-    r"sum|combined|(?:al)?together|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
+    r"sum|total (?:amount )?of(?=.{0,80}?\b(?:19|20)\d\d,? and (?:19|20)\d\d\b)"
+    r"|combined|(?:al)?together|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
     r"(?<!decline )in (?:total|all)|cumulative(?:ly)?|plus|summe|zusammen|insgesamt|somme"
     r"|ensemble|au total|suma|juntos|en total"
 )

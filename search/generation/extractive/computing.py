@@ -28,15 +28,18 @@ from search.generation.extractive.calculations import (
 from search.generation.extractive.figures import (
     Name,
     TableFigure,
+    TableName,
     only_sure,
     rows_behind,
     table_figures,
+    table_of,
     without_changes,
 )
 from search.generation.extractive.formulas import Operand, formula
 from search.generation.extractive.lines import (
     LINES,
     NAMES,
+    StatementKind,
     is_statement,
     is_unsigned,
     lines_named,
@@ -139,13 +142,22 @@ def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     ):
         return None
     words = words_of(question)
-    of_one = [[fact for fact in facts if fact.context is context] for context in _contexts(facts)]
-    for some in [*of_one, facts]:
+    tables: dict[TableName, list[TableFigure]] = {}
+    for fact in facts:
+        tables.setdefault(table_of(fact.context), []).append(fact)
+    kinds = {LINES[key].kind for key, _ in lines_named(question)}
+    # Notes call the parts of an amount like lines of statements: what of it is for research, for sales.
+    statements_first = sorted(tables.values(), key=lambda some: not _is_of_statement(some[0].context, kinds))
+    for some in [*statements_first, facts]:
         found = [only_sure([fact for fact in some if _is(fact, *each)], words) for each in wanted]
         operands = [fact for fact in found if fact is not None]
         if len(operands) == len(wanted):
             return operands
     return None
+
+
+def _is_of_statement(context: Context, kinds: Iterable[StatementKind]) -> bool:
+    return any(is_statement(kind, context.headings, context.text) for kind in kinds)
 
 
 def rows_named(question: str, facts: Sequence[TableFigure], cues: str = "") -> list[Name]:
@@ -229,11 +241,6 @@ def _years(asked: Calculation, measure: Name, facts: Sequence[TableFigure]) -> l
         between = [str(year) for year in range(int(years[0]), int(years[1]) + 1)]
         return between if set(between) <= set(known) else years
     return years
-
-
-def _contexts(facts: Sequence[TableFigure]) -> list[Context]:
-    """Return the contexts of the facts, each once, best first."""
-    return list({fact.context.rank: fact.context for fact in facts}.values())
 
 
 def _is(fact: TableFigure, measure: Name, year: str) -> bool:

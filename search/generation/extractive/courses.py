@@ -15,17 +15,20 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from core.text.analysis import terms
+from core.text.tables import header_of, table_start
 from search.contexts import Context
 from search.generation.extractive.computing import line_of, rows_named
 from search.generation.extractive.figures import (
     Name,
     TableFigure,
+    holds_shares,
     only_sure,
     rows_behind,
     table_figures,
 )
 from search.generation.extractive.lines import LINES, StatementKind, lines_named
 from search.generation.extractive.periods import words_of
+from search.generation.extractive.shares import wants_share
 from search.generation.extractive.subjects import is_about
 from search.named_documents import IN_TABLES, asks_for_course, period_of, without_course
 from search.question_language import language_of
@@ -33,6 +36,7 @@ from search.question_language import language_of
 FEWEST = 2
 _TALK = "consistent identify identified develop developed development change changed course total"
 """What a question about a course may say besides."""
+_BARE_TOTAL = ("total",)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAY = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\.? (\d{{1,2}})\b", re.IGNORECASE)
 _DURATION = re.compile(r"\b(?:months|weeks|ended)\b", re.IGNORECASE)
@@ -57,8 +61,10 @@ def _best_figure(question: str, contexts: Iterable[Context]) -> TableFigure | No
 def own_figure(question: str, context: Context) -> TableFigure | None:
     """Return the latest figure of the row that a question names, in a table of a report.
 
-    None if there is none, or if it is not sure which one is meant.
+    None if there is none, or if it is not sure which one is meant. What share it has of another one is none.
     """
+    if holds_shares(context.text, context.introduction) and not wants_share(question):
+        return None
     facts = [fact for fact in table_figures([context]) if not _CHANGE.search(fact.cell.column)]
     asked = without_course(question)
     row = _row_named(asked, facts)
@@ -66,7 +72,7 @@ def own_figure(question: str, context: Context) -> TableFigure | None:
     if any(LINES[key].kind is StatementKind.BALANCE for key, _ in lines_named(asked)):
         # Statements of cash flows call the change of a balance like the balance.
         of_row = _latest_day([fact for fact in of_row if not _DURATION.search(fact.cell.column)])
-    if not of_row:
+    if not of_row or not _says_of_what(asked, of_row[0]):
         return None
     for _, match in reversed(lines_named(asked)):
         asked = asked[: match.start()] + asked[match.end() :]
@@ -76,6 +82,16 @@ def own_figure(question: str, context: Context) -> TableFigure | None:
     period = period_of(context.document_name)
     words = words_of(f"{asked} {IN_TABLES}" if period and period.quarter else asked)
     return only_sure([fact for fact in of_row if year in fact.years], words)
+
+
+def _says_of_what(question: str, fact: TableFigure) -> bool:
+    """Tell whether a row called “Total” stands in a table of the line that a question names, if any."""
+    context = fact.context
+    if fact.measure != _BARE_TOTAL or not (named := lines_named(question)):
+        return True
+    above = context.text[: table_start(context.text)]
+    around = " · ".join([*context.headings, above, header_of(context.text), context.introduction])
+    return not {key for key, _ in named}.isdisjoint(key for key, _ in lines_named(around))
 
 
 def _latest_day(balances: Sequence[TableFigure]) -> list[TableFigure]:

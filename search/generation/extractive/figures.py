@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import groupby, pairwise
 
 from core.text.analysis import terms
-from core.text.figures import Figure, figure_of
-from core.text.tables import is_table
+from core.text.figures import Figure, figure_of, places_of
+from core.text.tables import header_of, is_table, table_start
 from search.contexts import Context
 from search.generation.extractive.calculations import asks_for_change
 from search.generation.extractive.lines import holds_balances, is_balance
@@ -28,16 +29,22 @@ from search.generation.extractive.wording import escape_markdown
 MOST_FACTS = 2000
 """So many figures are looked at."""
 MOST_PERIODS = 3
+FEWEST_PARTS = 2
 _DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d{1,2}\b,?", re.IGNORECASE
 )
 
 _TOTAL = re.compile(r"total\s", re.IGNORECASE)
+_OF_SHARES = re.compile(
+    r"\b(?:percentages? of|per ?cent of|in prozent|pourcentages?|porcentajes?)\b", re.IGNORECASE
+)
+_WHOLE = re.compile(r"\| *100(?:[.,]0+)? *%? *\|")
 _OF_STOCK = frozenset(("share", "eps", "aktie", "action", "acción"))
 _PER_SHARE = re.compile(r"\b(?:per (?:\w+ )?share|je aktie|par action|por acción)\b", re.IGNORECASE)
 
 Name = tuple[str, ...]
 """The terms of what a figure measures, in their order."""
+TableName = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +75,26 @@ def table_figures(
     """Yield the figures of all tables, in reading order, with their periods as the question names them."""
     left = MOST_FACTS
     for context in (context for context in contexts if is_table(context.text)):
+        are_shares = holds_shares(context.text, context.introduction)
         for row in rows_of(context.text):
             for cell in row.cells:
                 figure = figure_of(cell.value, context.language)
                 if figure is not None and left > 0:
                     left -= 1
+                    figure = replace(figure, is_percent=True) if are_shares else figure
                     yield _fact(context, row, cell, figure, reading)
+
+
+def holds_shares(text: str, introduction: str = "") -> bool:
+    """Tell whether a table says that its figures are shares of one of them: many mark that one alone."""
+    above = text[: table_start(text)] or introduction
+    return _OF_SHARES.search(above) is not None and _WHOLE.search(text) is not None
+
+
+def table_of(context: Context) -> TableName:
+    """Return what the parts of a table have in common: document, headings, and header if it has one."""
+    document = getattr(context, "document_id", context.document_name)
+    return document, context.headings, header_of(context.text) or context.rank
 
 
 def _fact(
@@ -99,11 +120,20 @@ def with_period_above(fact: TableFigure, reading: PeriodReading) -> TableFigure:
 
 
 def without_changes(facts: Iterable[TableFigure]) -> list[TableFigure]:
-    """Return the facts but what balances have changed by, which is called like the balances."""
-    return [
+    """Return the facts but what balances have changed by, which is called like the balances.
+
+    Shares are left out, too, where the amounts of the same name are there.
+    """
+    known = [
         fact
         for fact in facts
         if holds_balances(fact.context.headings, fact.cell.column) or not is_balance(fact.name)
+    ]
+    amounts = {(fact.context.document_name, fact.measure) for fact in known if not fact.figure.is_percent}
+    return [
+        fact
+        for fact in known
+        if not fact.figure.is_percent or (fact.context.document_name, fact.measure) not in amounts
     ]
 
 
@@ -160,6 +190,17 @@ def measured_by(part: TableFigure, facts: Iterable[TableFigure]) -> Iterator[str
         "",
     )
     yield part.context.headings[-1] if part.context.headings else ""
+
+
+def adding_up(before: Sequence[TableFigure], total: TableFigure) -> Sequence[TableFigure]:
+    """Return the rows right above a row that add up to it, but for what rounding takes."""
+    unit = Decimal(1).scaleb(-places_of(total.figure.value))
+    left = total.figure.value
+    for count, part in enumerate(reversed(before), start=1):
+        left -= part.figure.value
+        if count >= FEWEST_PARTS and abs(left) <= unit * count / 2:
+            return before[-count:]
+    return ()
 
 
 def _words_of_section(fact: TableFigure, words: frozenset[str]) -> int:

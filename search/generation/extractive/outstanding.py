@@ -23,11 +23,18 @@ from decimal import Decimal
 from itertools import groupby
 
 from core.text.analysis import terms
-from core.text.figures import figure_of, places_of
+from core.text.figures import figure_of
 from core.text.tables import header_of, table_start
 from search.contexts import Context
 from search.generation.extractive.computing import rows_named
-from search.generation.extractive.figures import TableFigure, only_sure, table_figures, with_period_above
+from search.generation.extractive.figures import (
+    FEWEST_PARTS,
+    TableFigure,
+    adding_up,
+    only_sure,
+    table_figures,
+    with_period_above,
+)
 from search.generation.extractive.lines import NAMES, lines_named, plain_name
 from search.generation.extractive.periods import YEAR, periods_in, reading_of, words_of
 from search.generation.extractive.superlatives import Superlative, superlative_of
@@ -36,7 +43,6 @@ from search.generation.extractive.wording import escape_markdown
 from search.question_language import language_of
 
 MOST_ROWS = 5000
-FEWEST_PARTS = 2
 MOST_ALIKE = 3
 """Rows that have equally much are all told, if they are so few."""
 
@@ -243,7 +249,7 @@ def _parts_of_total(asked: Superlative, table: Sequence[Context]) -> list[Ranked
             continue
         # Beside amounts stands what share of the total they are.
         alike = [fact for fact in facts[:at] if fact.figure.is_percent == total.figure.is_percent]
-        parts = _adding_up(alike, total)
+        parts = adding_up(alike, total)
         if parts and not any(_TOTAL.match(part.name) for part in parts):
             return _rows(parts)
     return _rows(facts) if _are_all_shares(asked, facts) else []
@@ -277,7 +283,7 @@ def _parts_in_columns(asked: Superlative, table: Sequence[Context]) -> list[Rank
             and _is_named(asked, total.name, total.context)
             and (not wanted or total.years == wanted)
             and parts
-            and len(_adding_up(parts, total)) == len(parts)
+            and len(adding_up(parts, total)) == len(parts)
         ):
             found.append(parts)
     latest = max(found, key=lambda parts: max(parts[0].years, default=""), default=())
@@ -320,17 +326,6 @@ def _of_one_year(asked: Superlative, table: Sequence[Context]) -> Iterator[Table
         found = only_sure([fact for fact in of_row if fact.years == year], words)
         if found is not None:
             yield found
-
-
-def _adding_up(before: Sequence[TableFigure], total: TableFigure) -> Sequence[TableFigure]:
-    """Return the rows right above a row that add up to it, but for what rounding takes."""
-    unit = Decimal(1).scaleb(-places_of(total.figure.value))
-    left = total.figure.value
-    for count, part in enumerate(reversed(before), start=1):
-        left -= part.figure.value
-        if count >= FEWEST_PARTS and abs(left) <= unit * count / 2:
-            return before[-count:]
-    return ()
 
 
 # --- Words -------------------------------------------------------------------------------------------------

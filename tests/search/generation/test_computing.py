@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 
@@ -203,3 +204,41 @@ def test_of_nested_names_of_lines_the_longest_counts() -> None:
     assert named == ["cost", "net_income", "revenue"]
     named = [key for key, _ in lines_named("What did R&D and sales and marketing cost?")]
     assert "marketing" in named and "revenue" not in named
+
+
+SHARES = """\
+The following table shows our results as a percentage of revenue:
+
+| | 2023 | 2022 |
+| --- | --- | --- |
+| Net revenue | 100.0 % | 100.0 % |
+| Cost of sales | 59.4 | 60.3 |"""
+COMPENSATION = """\
+Our statements of income include stock-based compensation as follows:
+
+| (in millions) | 2023 | 2022 |
+| --- | --- | --- |
+| Cost of sales | $ 38 | $ 32 |"""
+
+
+def test_shares_of_revenue_are_no_amounts_of_it() -> None:
+    question = "By how much did cost of sales increase from 2022 to 2023?"
+    answer = computed(question, [table(SHARES), table(INCOME, 2)])
+    assert answer[0].startswith("- **Cost of sales, 2022 → 2023: 1,900 − 1,750 = 150 (in millions)**")
+    assert "59.4 % − 60.3 % = −0.9 %" in computed(question, [table(SHARES)])[0]
+
+
+def test_statements_come_before_notes_that_call_their_rows_alike() -> None:
+    question = "By how much did cost of sales increase from 2022 to 2023?"
+    statement = table(INCOME, 2, headings=("Consolidated Statements of Income",))
+    assert "1,900 − 1,750" in computed(question, [table(COMPENSATION), statement])[0]
+
+
+def test_the_parts_of_a_table_count_before_other_tables() -> None:
+    lines = INCOME.split("\n")
+    first, rest = "\n".join(lines[:3]), "\n".join([*lines[:2], lines[3]])
+    same = {"headings": ("Income",), "document_id": UUID(int=1)}
+    other = table(INCOME.replace("1,750", "9,999").replace("2,900", "8,888"), 2, headings=("Other",))
+    question = "What was cost of sales as a percentage of net revenue in 2022?"
+    parts = [table(first, 1, **same), table(rest, 3, **same)]
+    assert "1,750 ÷ 2,900 = 60.3 %" in computed(question, [parts[0], other, parts[1]])[0]

@@ -35,13 +35,14 @@ _WANTS_FIGURE = re.compile(
     r"|cuál(?:es)?)\b",
     re.IGNORECASE,
 )
-_BALANCE = re.compile(r"\W*(?:\w+ )?balances?\b", re.IGNORECASE)
+_BALANCE = re.compile(r"\A(?:(?:beginning|ending|opening|closing)\s)?balances?\b", re.IGNORECASE)
 _OF_BALANCE = re.compile(
     r"\b(?:balances?|outstanding|accru\w+|reserves?|allowances?|liabilit\w+|as of|end(?:ed|ing)?|begin\w*)\b",
     re.IGNORECASE,
 )
 _MARK = re.compile(r"\(\w\)")
-_END_OF_NAME = re.compile(r"(?:\s(?:at|as of|on|of))?[\s,.:–-]*\Z")
+_LAST_WORD = re.compile(r"\s(?:at|as of|on|of)\Z")
+_BETWEEN_WORDS = " ,.:–-"
 _RATE = re.compile(r"\b(?:rates?|satz|taux|tasa)\b", re.IGNORECASE)
 
 
@@ -136,6 +137,10 @@ def _formula_and_rows(asked: Calculation, operands: Sequence[TableFigure]) -> li
 
 def _operand(asked: Calculation, fact: TableFigure) -> Operand:
     """Return a figure called like its row; in the course of years without the day: “Balance”."""
-    is_of_years = asked.kind is not CalculationKind.RATIO
-    name = _END_OF_NAME.sub("", _MARK.sub("", fact.name)) if is_of_years else fact.row.name
-    return replace(operand_of(fact), name=name)
+    operand = operand_of(fact)
+    if asked.kind is CalculationKind.RATIO:
+        # A row that is a year, “2025”, is said once.
+        is_year = bool(operand.year) and operand.year in fact.row.name
+        return replace(operand, name=fact.row.name, year="" if is_year else operand.year)
+    name = _MARK.sub("", fact.name).rstrip(_BETWEEN_WORDS)
+    return replace(operand, name=_LAST_WORD.sub("", name).rstrip(_BETWEEN_WORDS))

@@ -39,7 +39,12 @@ def with_introductions(principal: Principal, contexts: Sequence[ChunkContext]) -
 
 
 def _introduction(table: ChunkContext, before: Mapping[Place, Part]) -> str:
-    """Return what stands above the first part of a table, in its chunk or in the one before it."""
+    """Return what stands above the first part of a table, in its chunk or in the one before it.
+
+    What stands above it in its own chunk needs no second place.
+    """
+    if table_start(table.text):
+        return ""
     for back in range(1, CHUNKS_BEFORE + 1):
         headings, text = before.get((table.document_id, table.ordinal - back), ([], ""))
         if tuple(headings) != table.headings:

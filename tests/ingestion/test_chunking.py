@@ -10,7 +10,7 @@ import pytest
 from core.locations import InFile, LocatedText, Span
 from core.text.sentences import sentence_bounds
 from core.text.tables import header_of, is_table, without_marks
-from extract.base import Element, Kind
+from extract.base import Element, Kind, Pictured
 from ingestion.chunking import chunk_elements
 from ingestion.token_counts import Tokenizer
 from kb.chunk_size import MOST_CHARS
@@ -114,10 +114,13 @@ def test_only_an_announcement_goes_with_a_table(text: str, goes_with_it: bool) -
     assert texts[-1].located.text.rstrip().endswith(text) is not goes_with_it
 
 
-def test_what_stands_before_a_picture_announces_no_table() -> None:
+def test_what_announces_a_picture_stays_a_text() -> None:
     announced = Element(Kind.PARAGRAPH, LocatedText("Lamps look as follows:"))
-    [only] = chunks(announced)
-    assert only.located.text == "Lamps look as follows:" and not only.is_table
+    words = Element(Kind.PARAGRAPH, LocatedText(SENTENCE), picture=Pictured(None, "lamp"))
+    text, picture, last = chunks(paragraph(12), announced, words, table(4))[-3:]
+    assert text.located.text.endswith("Lamps look as follows:") and not text.is_table
+    assert picture.picture and picture.located.text == SENTENCE
+    assert last.is_table and last.located.text.startswith("| Lamp")
 
 
 def test_a_caption_stands_above_each_part_of_a_table() -> None:

@@ -43,6 +43,14 @@ def test_it_may_stand_in_the_chunk_of_the_first_part(cast: Cast) -> None:
 
 
 @pytest.mark.django_db
+def test_a_table_that_has_it_in_its_own_chunk_has_no_other(cast: Cast) -> None:
+    texts = map(LocatedText, (STORY, f"{ANNOUNCED}\n\n{TABLE}"))
+    document = stored_document(cast.team, "lamps.pdf", b"lamps", texts)
+    *_, first = with_introductions(principal_of_user(cast.bob), contexts_of(document))
+    assert first.introduction == ""
+
+
+@pytest.mark.django_db
 def test_without_tables_nothing_is_read(
     cast: Cast, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

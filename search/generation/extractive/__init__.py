@@ -69,12 +69,13 @@ def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     question = as_columns_say(parts_of_question(asked.question).subject)
     found: list[str] = []
     if not asked.unseen_names:
+        ours = of_owner(question, asked.contexts)
         found = course(asked.question, asked.contexts) or most_cash(question, asked.contexts)
-        found = found or answer_by_cell_of_line(question, of_owner(question, asked.contexts))
+        found = found or answer_by_cell_of_line(question, ours)
         found = found or worked_out(asked.question, asked.contexts)
         found = found or outstanding(question, asked.contexts) or issuer(question, asked.contexts)
-        found = found or answer_by_cells(question, of_owner(question, asked.contexts))
-        found = found or _quoted(question, of_owner(question, asked.contexts), reading)
+        found = found or answer_by_cells(question, ours)
+        found = found or _quoted(question, ours, reading)
     said = found or [nothing_found(asked)]
     if not asked.reflection:
         return said

@@ -20,6 +20,7 @@ from search.generation.extractive.figures import TableFigure, rows_behind
 from search.generation.extractive.formulas import Operand, formula
 from search.generation.extractive.measures import measure_of
 from search.generation.extractive.named_cells import (
+    FOOTNOTE_MARK,
     FiguresNamed,
     NamedCell,
     NoteTable,
@@ -40,7 +41,6 @@ _OF_BALANCE = re.compile(
     r"\b(?:balances?|outstanding|accru\w+|reserves?|allowances?|liabilit\w+|as of|end(?:ed|ing)?|begin\w*)\b",
     re.IGNORECASE,
 )
-_MARK = re.compile(r"\(\w\)")
 _LAST_WORD = re.compile(r"\s(?:at|as of|on|of)\Z")
 _BETWEEN_WORDS = " ,.:–-"
 _RATE = re.compile(r"\b(?:rates?|satz|taux|tasa)\b", re.IGNORECASE)
@@ -50,10 +50,9 @@ def answer_by_cells(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return the formula and the rows that it is computed from, or the one row, as Markdown; or nothing."""
     if wants_yes_or_no(question) or not _WANTS_FIGURE.search(question):
         return []
-    asked, reading = calculation_of(question), reading_of(question)
-    tables = note_tables(contexts, reading)
+    asked, tables = calculation_of(question), note_tables(contexts, reading_of(question))
     if (asked is None or asked.kind is CalculationKind.RATIO) and formula_asked(question) is None:
-        cell = _alone(FiguresNamed(question, asked.cues if asked else "", reading), tables)
+        cell = _alone(FiguresNamed(question, asked.cues if asked else ""), tables)
         if cell is not None and (asked is None or _is_rate(cell.fact)):
             return _row(cell)
     if asked is None:
@@ -73,8 +72,7 @@ def answer_by_cell_of_line(question: str, contexts: Sequence[Context]) -> list[s
     measure, asked = measure_of(question), calculation_of(question)
     if measure is None or asked is not None or wants_yes_or_no(question):
         return []
-    reading = reading_of(question)
-    cell = _alone(FiguresNamed(question, "", reading), note_tables(contexts, reading))
+    cell = _alone(FiguresNamed(question), note_tables(contexts, reading_of(question)))
     if cell is None:
         return []
     of_line = telling_words(measure[1][0], cell.fact.context.language)
@@ -109,9 +107,9 @@ def _is_rate(fact: TableFigure) -> bool:
 
 def _operands(asked: Calculation, question: str, table: NoteTable) -> list[TableFigure]:
     """Return the figures to compute with, in their order; nothing if one of them is not sure."""
-    periods, reading = list(periods_in(question)), reading_of(question)
+    periods = list(periods_in(question))
     if asked.kind is CalculationKind.RATIO:
-        named = FiguresNamed(question, asked.cues, reading)
+        named = FiguresNamed(question, asked.cues)
         cell = table.only(named, periods[0] if periods else "", is_part=True) if len(periods) < 2 else None
         if cell is None or cell.fact.figure.is_percent:
             return []
@@ -121,7 +119,7 @@ def _operands(asked: Calculation, question: str, table: NoteTable) -> list[Table
         periods = [period_before(periods[0]), *periods]
     if not 2 <= len(periods) <= MOST_OPERANDS:
         return []
-    named = FiguresNamed(asked.rest, asked.cues, reading)
+    named = FiguresNamed(asked.rest, asked.cues)
     found = [table.only(named, period) for period in periods]
     facts = [cell.fact for cell in found if cell is not None]
     return facts if len(facts) == len(periods) else []
@@ -142,5 +140,5 @@ def _operand(asked: Calculation, fact: TableFigure) -> Operand:
         # A row that is a year, “2025”, is said once.
         is_year = bool(operand.year) and operand.year in fact.row.name
         return replace(operand, name=fact.row.name, year="" if is_year else operand.year)
-    name = _MARK.sub("", fact.name).rstrip(_BETWEEN_WORDS)
+    name = FOOTNOTE_MARK.sub("", fact.name).rstrip(_BETWEEN_WORDS)
     return replace(operand, name=_LAST_WORD.sub("", name).rstrip(_BETWEEN_WORDS))

@@ -28,11 +28,10 @@ from search.generation.extractive.calculations import (
 from search.generation.extractive.figures import (
     Name,
     TableFigure,
-    TableName,
+    by_table,
     only_sure,
     rows_behind,
     table_figures,
-    table_of,
     without_changes,
 )
 from search.generation.extractive.formulas import Operand, formula
@@ -142,12 +141,9 @@ def _operands(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     ):
         return None
     words = words_of(question)
-    tables: dict[TableName, list[TableFigure]] = {}
-    for fact in facts:
-        tables.setdefault(table_of(fact.context), []).append(fact)
     kinds = {LINES[key].kind for key, _ in lines_named(question)}
     # Notes call the parts of an amount like lines of statements: what of it is for research, for sales.
-    statements_first = sorted(tables.values(), key=lambda some: not _is_of_statement(some[0].context, kinds))
+    statements_first = sorted(by_table(facts), key=lambda some: not _is_of_statement(some[0].context, kinds))
     for some in [*statements_first, facts]:
         found = [only_sure([fact for fact in some if _is(fact, *each)], words) for each in wanted]
         operands = [fact for fact in found if fact is not None]

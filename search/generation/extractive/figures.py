@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -44,7 +45,6 @@ _PER_SHARE = re.compile(r"\b(?:per (?:\w+ )?share|je aktie|par action|por acció
 
 Name = tuple[str, ...]
 """The terms of what a figure measures, in their order."""
-TableName = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,17 @@ def holds_shares(text: str, introduction: str = "") -> bool:
     return _OF_SHARES.search(above) is not None and _WHOLE.search(text) is not None
 
 
-def table_of(context: Context) -> TableName:
-    """Return what the parts of a table have in common: document, headings, and header if it has one."""
-    document = getattr(context, "document_id", context.document_name)
-    return document, context.headings, header_of(context.text) or context.rank
+def by_table(facts: Iterable[TableFigure]) -> list[list[TableFigure]]:
+    """Return figures by the table that they stand in, all parts of it together, in the order of the first.
+
+    What stands in one document below the same headings with the same header is one table.
+    """
+    tables: defaultdict[tuple[object, ...], list[TableFigure]] = defaultdict(list)
+    for fact in facts:
+        context = fact.context
+        document = getattr(context, "document_id", context.document_name)
+        tables[document, context.headings, header_of(context.text) or context.rank].append(fact)
+    return list(tables.values())
 
 
 def _fact(

@@ -27,10 +27,9 @@ from search.contexts import Context
 from search.generation.extractive.computing import ABOUT_NOTHING
 from search.generation.extractive.figures import (
     TableFigure,
-    TableName,
     adding_up,
+    by_table,
     table_figures,
-    table_of,
 )
 from search.generation.extractive.periods import YEAR, PeriodReading, is_of
 
@@ -50,7 +49,8 @@ _TALK = frozenset(
 """What a question may say that is said nowhere; where it is said, it counts."""
 _NOTHING = ABOUT_NOTHING - frozenset(terms("gross", "en"))
 """“Groß” tells nothing of a German figure, “gross” much of an English one."""
-_NUMBERS = {"a": "1", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "ten": "10"}
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = {word: str(number) for number, word in enumerate(_NUMBER_WORDS, start=1)}
 _NUMBER = rf"\d{{1,2}}|{'|'.join(_NUMBERS)}"
 _BELOW = frozenset(("less than", "under", "within"))
 _SPAN = re.compile(
@@ -58,10 +58,9 @@ _SPAN = re.compile(
     rf"(?:\s?(?:[-–]|to|and|through)\s?(?P<last>{_NUMBER}))?\syears?\b",
     re.IGNORECASE,
 )
-_TOTAL = re.compile(r"\A\W*(?:sub)?total\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\A\W*(?:(?:sub)?total|(?:zwischen)?summe|gesamt\w*+|insgesamt|suma)\b", re.IGNORECASE)
 _BEGINS = re.compile(r"\b(?:begin\w*|start|opening|january 1(?!\d))\b", re.IGNORECASE)
-_MARK = re.compile(r"\((?:\w|\d\d|\*+)\)|\*+")
-"""Points to a footnote."""
+FOOTNOTE_MARK = re.compile(r"\((?:\w|\d\d|\*+)\)|\*+")
 
 Words = frozenset[str]
 
@@ -71,8 +70,7 @@ class FiguresNamed:
     """What a question says of the figures that it asks for; `besides` is what need not be said of them."""
 
     words: str
-    besides: str
-    reading: PeriodReading
+    besides: str = ""
 
     def said(self, language: str | None) -> Words:
         """Return the terms that tell which figure is meant, without periods."""
@@ -238,12 +236,9 @@ class NoteTable:
 
 def note_tables(contexts: Sequence[Context], reading: PeriodReading) -> list[NoteTable]:
     """Return the first tables, the parts of each together."""
-    tables: defaultdict[TableName, list[TableFigure]] = defaultdict(list)
-    for fact in table_figures(contexts, reading):
-        tables[table_of(fact.context)].append(fact)
     return [
         NoteTable(sorted(figures, key=lambda fact: (fact.context.ordinal, fact.row.start)))
-        for figures in tables.values()
+        for figures in by_table(table_figures(contexts, reading))
         if len(figures) <= MOST_FIGURES
     ][:MOST_TABLES]
 
@@ -265,7 +260,7 @@ def telling_words(text: str, language: str | None) -> Words:
 
     Spans count: “less than one year” is the column “Less than 1 Year”.
     """
-    plain = _MARK.sub(" ", _SPAN.sub(" ", YEAR.sub(" ", DATE.sub(" ", text))))
+    plain = FOOTNOTE_MARK.sub(" ", _SPAN.sub(" ", YEAR.sub(" ", DATE.sub(" ", text))))
     found = (term for term in terms(plain, language) if not term.isdigit())
     return frozenset(found) - _NOTHING | frozenset(map(_span, _SPAN.finditer(text)))
 

@@ -204,6 +204,13 @@ def test_it_refuses_rather_than_guesses(question: str, context: Context) -> None
     assert told(question, context) == ""
 
 
+def test_totals_are_known_in_german() -> None:
+    rows = "| Deutschland | 1.200,0 |\n| Ausland | 2.000,5 |\n| Summe Umsatz | 4.000,0 |"
+    context = note(f"| | 2023 |\n| --- | --- |\n{rows}", "Umsatz nach Regionen", language="de")
+    answer = told("Welcher Anteil am Umsatz war 2023 Deutschland?", context)
+    assert "1.200,0 ÷ 4.000,0 = 30,0 %" in answer
+
+
 def test_tables_that_differ_tell_nothing() -> None:
     question = "What was spent on research and development in 2022?"
     spent = COMPENSATION.replace("726", "2,987")

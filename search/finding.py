@@ -22,10 +22,10 @@ from kb.scheduled_deletion import NOT_MARKED
 from search.companions import with_companions
 from search.contexts import context_of_chunk
 from search.generation.extractive.courses import own_figure
-from search.generation.extractive.expected import asks_why
 from search.generation.extractive.lines import LINES, lines_named
 from search.generation.extractive.measures import measure_of
 from search.generation.extractive.question_parts import parts_of_question
+from search.generation.extractive.reasons import asks_why
 from search.misspelt import respelt, spelling
 from search.named_documents import (
     asks_for_course,

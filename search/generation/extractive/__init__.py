@@ -11,7 +11,7 @@ it says that there is no answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.llm.payment import Payment
@@ -31,6 +31,7 @@ from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
+from search.generation.extractive.reasons import asks_why
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.subjects import of_owner
@@ -66,21 +67,33 @@ class ExtractiveGenerator(Generator):
 def extract(asked: GenerationRequest, reading: QuestionReading) -> list[str]:
     """Return the pieces of the answer."""
     asked = replace(asked, contexts=in_language_of(asked.question, asked.contexts))
-    question = as_columns_say(parts_of_question(asked.question).subject)
-    found: list[str] = []
-    if not asked.unseen_names:
-        ours = of_owner(question, asked.contexts)
-        found = course(asked.question, asked.contexts) or most_cash(question, asked.contexts)
-        found = found or answer_by_cell_of_line(question, ours)
-        found = found or worked_out(asked.question, asked.contexts)
-        found = found or outstanding(question, asked.contexts) or issuer(question, asked.contexts)
-        found = found or answer_by_cells(question, ours)
-        found = found or _quoted(question, ours, reading)
+    found = [] if asked.unseen_names else next(filter(None, _answers(asked, reading)), [])
     said = found or [nothing_found(asked)]
     if not asked.reflection:
         return said
     cited = frozenset(MARKER.findall("".join(found)))
     return [reflection(asked.question, asked.contexts, len(cited)), *said]
+
+
+def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[list[str]]:
+    """Yield what each way to answer finds; the first that finds something counts.
+
+    Figures are no reason for anything: who asks why is told a sentence, if there is one.
+    """
+    question = as_columns_say(parts_of_question(asked.question).subject)
+    ours = of_owner(question, asked.contexts)
+    wants_reason = asks_why(asked.question)
+    if wants_reason:
+        yield _quoted(question, ours, reading)
+    yield course(asked.question, asked.contexts)
+    yield most_cash(question, asked.contexts)
+    yield answer_by_cell_of_line(question, ours)
+    yield worked_out(asked.question, asked.contexts)
+    yield outstanding(question, asked.contexts)
+    yield issuer(question, asked.contexts)
+    yield answer_by_cells(question, ours)
+    if not wants_reason:
+        yield _quoted(question, ours, reading)
 
 
 def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:

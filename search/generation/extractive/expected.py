@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from core.text.months import months
+from search.generation.extractive.reasons import ASKS_WHY, tells_why
 
 MOST_WORDS_FOR_TOTAL = 8
 """A longer question asks for the total of something in particular."""
@@ -34,7 +35,6 @@ _HOW_MANY = (
     r"|hoeveel|hoe (?:lang|oud|hoog|groot|vaak|ver)"
 )
 _WHO = r"who|whom|whose|where|wer|wem|wen|wo|qui|où|quién(?:es)?|dónde|chi|dove|wie is|waar|quem|onde"
-_WHY = r"why|what (?:drove|caused|led)|warum|wieso|weshalb|pourquoi|por qué|perché|waarom|por que"
 _WHAT_IS = (
     r"what(?:['’]s| is| are| was| were)|was (?:ist|sind)|qu['’]est-ce|qué (?:es|son)"
     r"|(?:che )?cos['’]è|wat (?:is|zijn)|o que (?:é|são)|define"
@@ -75,12 +75,6 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[\w,(“\"] )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+")
-_CAUSE = re.compile(
-    r"\b(?:because|due to|since|as a result|result(?:ed|ing)? (?:of|from|in)|caused?|led to|in order to"
-    r"|so that|driven by|weil|wegen|aufgrund|dadurch|parce que|car|grâce|porque|debido|perché|poiché|omdat"
-    r"|doordat|devido)\b",
-    re.IGNORECASE,
-)
 _IS = re.compile(
     r"\A(?:\W*+\w++){1,8}?\W++(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
     r"|é|são)\b",
@@ -95,11 +89,6 @@ def expected_by(question: str) -> Callable[[str], bool]:
         if cue.search(question):
             return lambda text: test(text, known)
     return lambda _: False
-
-
-def asks_why(question: str) -> bool:
-    """Tell whether a question asks for a cause: “What drove the growth of revenue?”."""
-    return _CUE_WHY.search(question) is not None
 
 
 def asks_for_total(question: str) -> bool:
@@ -180,11 +169,10 @@ def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
 
 
 _CUE_STANDS_FOR = _cue(_STANDS_FOR)
-_CUE_WHY = _cue(_WHY)
 _KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHEN), _has_new(_TIME)),
     (_cue(_HOW_MANY), _has_new(_NUMBER)),
-    (_CUE_WHY, lambda text, _: bool(_CAUSE.search(text))),
+    (ASKS_WHY, lambda text, _: tells_why(text)),
     (_cue(_WHO), _has_new(_NAME)),
     (_cue(_WHAT_IS, at_start=True), lambda text, _: bool(_IS.match(text))),
 )

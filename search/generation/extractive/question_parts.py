@@ -56,7 +56,8 @@ _ASIDE = re.compile(
 """An abbreviation of what stands before it, how to answer, and what changes nothing."""
 _ORDER = re.compile(
     r"\A(?:please )?(?:you are|assume|imagine|suppose|act as|answer|give|respond|reply|round|express"
-    r"|state your|base|use only|show your|make sure)\b",
+    r"|state your|base|use only|show your|make sure)\b"
+    r"|\Aif\b.{1,200}?\b(?:please|then|(?:state|explain|say|answer|reply|respond|mention)) ",
     re.IGNORECASE,
 )
 """What begins a sentence that says who is asked, or how to answer."""

@@ -9,7 +9,7 @@ all of its rows are looked at.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from uuid import UUID
@@ -42,8 +42,8 @@ from search.generation.extractive.lines import (
 )
 from search.generation.extractive.measures import lines_of, measures_of
 from search.generation.extractive.outstanding import RankedRow, best_rows
+from search.generation.extractive.outstanding.superlatives import Superlative, superlatives_of
 from search.generation.extractive.parts_of_lines import holds_part_of_line
-from search.generation.extractive.superlatives import Superlative, superlative_of
 from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
 
@@ -97,8 +97,8 @@ def with_companions(
         beside += _other_parts(principal, found)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
-    if (wanted := superlative_of(question.text)) is not None:
-        beside += _decisive_parts(principal, [*found, *far], wanted)
+    if wanted := superlatives_of(question.text):
+        beside += _decisive_parts(principal, [*found, *far], question.text, wanted)
     first = found[:kept_before]
     added = list({each.chunk.pk: each for each in beside}.values())[: limit - 1]
     # What was found far behind, too, comes to the front: else what is added would push it out.
@@ -163,25 +163,36 @@ def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -
 
 
 def _decisive_parts(
-    principal: Principal, found: Sequence[RankedChunk], wanted: Superlative
+    principal: Principal, found: Sequence[RankedChunk], question: str, wanted: Sequence[Superlative]
 ) -> list[RankedChunk]:
     """Return the chunks with the rows that have the most, of the first table that tells for sure."""
-    seen: set[UUID] = set()
-    for each in [each for each in found if is_table(each.chunk.text)][:MOST_WHOLE_TABLES]:
-        if each.chunk.pk in seen:
-            continue
-        parts = with_openings(principal, wanted.question, _parts_of_table(principal, each))
-        seen.update(part.chunk_id for part in parts)
-        rows = best_rows(wanted, in_language_of(wanted.question, parts))
-        if rows and _are_segments_if_asked(principal, wanted.question, each.chunk, rows):
-            ids = list(dict.fromkeys(parts[row.context.rank].chunk_id for row in rows))
-            whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(ids)
+    tables = list(_whole_tables(principal, found, question))
+    for asked in wanted:
+        for each, parts in tables:
+            rows = best_rows(asked, parts)
+            if not rows or not _are_segments_if_asked(principal, question, each.chunk, rows):
+                continue
+            ranks = dict.fromkeys(rank for row in rows for rank in (row.context.rank, *sorted(row.proof)))
+            ids = {part.rank: part.chunk_id for part in parts}
+            whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(ids.values())
             return [
-                replace(each, chunk=shorten(whole[id]), scores=Scores(), is_decisive=True, is_needed=True)
-                for id in ids
-                if id in whole
+                replace(each, chunk=shorten(chunk), scores=Scores(), is_decisive=True, is_needed=True)
+                for chunk in (whole.get(ids[rank]) for rank in ranks)
+                if chunk is not None
             ]
     return []
+
+
+def _whole_tables(
+    principal: Principal, found: Sequence[RankedChunk], question: str
+) -> Iterator[tuple[RankedChunk, list[ChunkContext]]]:
+    """Yield the best tables found, each with the contexts of all its parts."""
+    seen: set[UUID] = set()
+    for each in [each for each in found if is_table(each.chunk.text)][:MOST_WHOLE_TABLES]:
+        if each.chunk.pk not in seen:
+            parts = with_openings(principal, question, _parts_of_table(principal, each))
+            seen.update(part.chunk_id for part in parts)
+            yield each, in_language_of(question, parts)
 
 
 def _other_parts(principal: Principal, found: Sequence[RankedChunk]) -> list[RankedChunk]:

@@ -18,6 +18,7 @@ from search.contexts import ChunkContext
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.calculations import calculation_of
 from search.generation.extractive.measures import measure_of
+from search.generation.extractive.outstanding.superlatives import superlatives_of
 from search.generation.extractive.periods import PeriodReading, reading_of
 
 CHUNKS_OF_CALENDAR = 60
@@ -31,7 +32,8 @@ def with_openings(
 ) -> list[ChunkContext]:
     """Return contexts with what the openings of their documents tell, if the question asks for figures."""
     is_fiscal = reading_of(question) is PeriodReading.FISCAL
-    if not (is_fiscal or measure_of(question) or formula_asked(question) or calculation_of(question)):
+    asks = (measure_of, formula_asked, calculation_of, superlatives_of)
+    if not is_fiscal and not any(each(question) for each in asks):
         return list(contexts)
     documents = {context.document_id for context in contexts}
     read = _first_texts(principal, documents, CHUNKS_OF_CALENDAR if is_fiscal else CHUNKS_OF_OPENING)

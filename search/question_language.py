@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from core.text.analysis import terms
 from core.text.tables import is_table
 
 if TYPE_CHECKING:
     from search.contexts import Context
+
+AnyContext = TypeVar("AnyContext", bound="Context")
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pt")
 """Those in which answers are written; ISO 639-1."""
@@ -115,7 +117,7 @@ def _words_without_names(question: str) -> set[str]:
     }
 
 
-def in_language_of(question: str, contexts: Sequence[Context]) -> list[Context]:
+def in_language_of(question: str, contexts: Sequence[AnyContext]) -> list[AnyContext]:
     """Return contexts with the question's language for tables of no language: of names and figures alone."""
     asked = language_of(question)
     return [

@@ -12,8 +12,8 @@ from search.contexts import Context
 from search.generation.extractive.figures import rows_behind
 from search.generation.extractive.measures import Measure
 from search.generation.extractive.measuring import of_documents, of_whole, worked_out
+from search.generation.extractive.outstanding.superlatives import superlatives_of
 from search.generation.extractive.subjects import is_about
-from search.generation.extractive.superlatives import superlative_of
 
 ACTIVITIES = ("operating_cash", "investing_cash", "financing_cash")
 """The keys of their lines."""
@@ -26,14 +26,14 @@ _CASH = re.compile(r"\bcash(?: ?flows?)?\b|\((?:or )?lost the least\)", re.IGNOR
 
 def compares_activities(question: str) -> bool:
     """Tell whether a question asks which of the activities has the most, or the least."""
-    return bool(_NAMED.search(question) and _CASH.search(question)) and superlative_of(question) is not None
+    return bool(_NAMED.search(question) and _CASH.search(question)) and bool(superlatives_of(question))
 
 
 def most_cash(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return the line that is asked for and the other two, as Markdown; nothing if one is not sure."""
-    asked = superlative_of(question)
-    if asked is None or not compares_activities(question):
+    if not compares_activities(question):
         return []
+    asked = superlatives_of(question)[-1]
     about = _TALK.sub(" ", _CASH.sub(" ", _NAMED.sub(" ", asked.rest)))
     for of_one, facts in of_documents(question, contexts):
         if not is_about(about, of_one):

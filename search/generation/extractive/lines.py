@@ -90,7 +90,7 @@ LINES = {
             r"|ventas(?: netas)?|ingresos(?: totales)?",
         ),
         "total revenue, net sales",
-        r"(?:total |net )?(?:revenues?|sales)|turnover|(?:gesamt|netto)?umsatz(?:erlöse)?"
+        r"(?:total |net )?(?:revenues?|sales)|turnover|top[- ]line|(?:gesamt|netto)?umsatz(?:erlöse)?"
         r"|nettoerlöse|chiffre d.affaires(?: net)?|ventes nettes|ventas(?: netas)?|ingresos(?: totales)?",
     ),
     "cost": StatementLine(

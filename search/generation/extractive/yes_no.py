@@ -135,7 +135,7 @@ def answer_by_statement(question: str, statement: Statement) -> bool | None:
         return None
     wanted, found = direction_of(asked), direction_of(text, statement.context.language)
     is_negated = _NEGATED.search(text) is not None
-    about = _without_change(asked) if wanted else asked
+    about = without_change(asked) if wanted else asked
     if not _says(about, statement, ENOUGH_TERMS if wanted else 1.0):
         return None
     if wanted is None:
@@ -145,7 +145,8 @@ def answer_by_statement(question: str, statement: Statement) -> bool | None:
     return wanted is Direction.EITHER or wanted is found
 
 
-def _without_change(asked: str) -> str:
+def without_change(asked: str) -> str:
+    """Return a question without the words that say in which direction something goes."""
     for words in (*_directions_in(asked, None), _CHANGE):
         asked = words.sub(" ", asked)
     return asked

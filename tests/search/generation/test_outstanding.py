@@ -8,7 +8,7 @@ import pytest
 
 from search.contexts import Context
 from search.generation.extractive.outstanding import best_rows, outstanding
-from search.generation.extractive.superlatives import superlative_of
+from search.generation.extractive.outstanding.superlatives import superlatives_of
 from search.question_language import in_language_of
 from tests.search.generation.test_computing import table
 
@@ -164,8 +164,8 @@ def test_german_tables_are_read_as_such(question: str, expected: str) -> None:
     ],
 )
 def test_four_languages_ask_for_the_most(question: str, is_most: bool | None) -> None:
-    asked = superlative_of(question)
-    assert (asked and asked.is_most) == is_most
+    asked = superlatives_of(question)
+    assert [each.is_most for each in asked] == ([] if is_most is None else [is_most])
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,6 @@ def test_what_has_equally_much_is_told_together() -> None:
     alike = CATALOGUE.replace("19.90", "199.00")
     told = outstanding("Which is the most expensive product?", [decisive(alike)])
     assert [each.count("**") for each in told] == [2, 2]
-    asked = superlative_of("Which is the most expensive product?")
-    assert asked is not None
+    (asked,) = superlatives_of("Which is the most expensive product?")
     many = "\n".join([*alike.split("\n")[:2], *(f"| Lamp {number} | 5.00 |" for number in range(9))])
     assert best_rows(asked, [decisive(many)]) == []

@@ -1,6 +1,7 @@
 """What a question wants the most or the least of: “Which city has the most inhabitants?”.
 
-Cues of four languages tell it. Which row of a table has it is found in `outstanding.py`.
+Cues of four languages tell it. Which row of a table has it is found in `outstanding.py`, and which has grown
+or fallen most in `outstanding_changes.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from search.generation.extractive.periods import YEAR, words_of
+from search.generation.extractive.yes_no import Direction, direction_of, without_change
 
 _TIME = "time"
 _CUES = (
@@ -30,12 +32,17 @@ _CUES = (
     ("newest|latest|most recent(?:ly)?|neueste[nrsm]?|jüngste[nrsm]?|l[ea]s? plus récente?s?|más recientes?",
      "oldest|earliest|älteste[nrsm]?|früheste[nrsm]?|l[ea]s? plus ancien(?:ne)?s?|más antigu[oa]s?",
      _TIME),
-    ("(?<!at )most|highest|largest|biggest|greatest|maximum"
-     "|meisten?|höchste[nrsm]?|größte[nrsm]?|maximale[nrsm]?"
+    ("fastest|schnellste[nrsm]?|l[ea]s? plus rapides?|más rápid[oa]s?(?! que)",
+     "slowest|langsamste[nrsm]?|l[ea]s? plus lente?s?|más lent[oa]s?(?! que)",
+     "speed velocity geschwindigkeit tempo vitesse velocidad"),
+    ("(?<!at )most|highest|largest|biggest|greatest|maximum|strongest|steepest|sharpest"
+     "|perform(?:s|ed|ing)? (?:the )?best|best[- ]performing"
+     "|meisten?|höchste[nrsm]?|größte[nrsm]?|stärkste[nrsm]?|maximale[nrsm]?"
      "|l[ea]s? plus(?: (?:grande?s?|élevée?s?|haute?s?|importante?s?)|(?= d[e'’]))"
      "|tienen? más|mayor(?:es)?(?! que)|más (?:alt|grand|elevad)[oae]s?(?! que)",
-     "(?<!at )least|fewest|lowest|smallest|minimum"
-     "|wenigsten?|niedrigste[nrsm]?|kleinste[nrsm]?|geringste[nrsm]?|minimale[nrsm]?"
+     "(?<!at )least|fewest|lowest|smallest|minimum|weakest"
+     "|perform(?:s|ed|ing)? (?:the )?worst|worst[- ]performing"
+     "|wenigsten?|niedrigste[nrsm]?|kleinste[nrsm]?|geringste[nrsm]?|schwächste[nrsm]?|minimale[nrsm]?"
      "|l[ea]s? moins(?= d[e'’])|l[ea]s? plus (?:petite?s?|faibles?|basse?s?)"
      "|tienen? menos|menor(?:es)?(?! que)|más (?:baj|pequeñ)[oa]s?(?! que)",
      ""),
@@ -51,11 +58,15 @@ _PATTERNS = [
 ]
 
 
+_PERFORMS = re.compile(r"perform", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Superlative:
     """`rest` is what a question says besides; `columns` has what an adjective such as “tallest” measures.
 
-    `is_of_time` is what asks for the earliest or the latest.
+    `is_of_time` is what asks for the earliest or the latest. `change` is the direction, up or down, of what
+    has changed most.
     """
 
     question: str
@@ -63,18 +74,33 @@ class Superlative:
     rest: str
     columns: str = ""
     is_of_time: bool = False
+    change: Direction | None = None
 
     @property
     def years(self) -> frozenset[str]:
         """The years that the question names."""
         return frozenset(filter(YEAR.fullmatch, words_of(self.question)))
 
+    @property
+    def is_of_the_highest(self) -> bool:
+        """Whether the highest value has it: the largest decline is the lowest change."""
+        return self.is_most is not (self.change is Direction.DOWN)
 
-def superlative_of(question: str) -> Superlative | None:
-    """Return what a question wants the most or the least of; None if it asks for nothing such."""
+
+def superlatives_of(question: str) -> list[Superlative]:
+    """Return what a question may want the most or the least of, in the order in which to look for it.
+
+    “The highest growth” is that of the amounts, or that of a column which is called so.
+    """
     for cue, is_most, columns in _PATTERNS:
-        if cue.search(question):
+        if match := cue.search(question):
             rest = cue.sub(" ", question)
-            is_of_time = columns == _TIME
-            return Superlative(question, is_most, rest, "" if is_of_time else columns, is_of_time)
-    return None
+            if columns == _TIME:
+                return [Superlative(question, is_most, rest, is_of_time=True)]
+            # What performs best has grown most.
+            change = Direction.UP if _PERFORMS.search(match[0]) else direction_of(rest)
+            of_amount = Superlative(question, is_most, rest, columns)
+            if change in (None, Direction.EITHER):
+                return [of_amount]
+            return [Superlative(question, is_most, without_change(rest), change=change), of_amount]
+    return []

@@ -1,0 +1,94 @@
+"""Tables in which each row is a thing, and a column is what the question names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from core.text.figures import figure_of
+from search.contexts import Context
+from search.generation.extractive.lines import plain_name
+from search.generation.extractive.outstanding.ranked import RankedRow
+from search.generation.extractive.outstanding.superlatives import Superlative
+from search.generation.extractive.outstanding.words import TOTAL, Words, known_around, said_by, terms_of
+from search.generation.extractive.periods import YEAR
+from search.generation.extractive.tables import FactCell, FactRow, rows_of
+
+MOST_ROWS = 5000
+_DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+"""A year, or a day as ISO 8601 writes it and as sheets hold it."""
+_NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
+_CURRENCIES = frozenset("$€£¥")
+_OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
+
+
+def records(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
+    """Return the rows that the question is about, with the cell of the column that it names."""
+    rows = [
+        (context, row) for context in table for row in rows_of(context.text) if not TOTAL.match(row.name)
+    ][: MOST_ROWS + 1]
+    columns = list(dict.fromkeys(cell.column for _, row in rows for cell in row.cells))
+    if len(rows) > MOST_ROWS:
+        return []
+    column = _column_of(asked, table[0], columns, rows)
+    if column is None:
+        return []
+    left = said_by(asked, table[0]) - known_around(table[0]) - terms_of(column, table[0])
+    return [
+        RankedRow(context, row, [*_saying(left, row, context), cell], value)
+        for context, row in rows
+        if not left or left <= terms_of(" ".join([row.name, *(each.value for each in row.cells)]), context)
+        for cell in row.cells
+        if cell.column == column and (value := _value(asked, cell.value, context)) is not None
+    ]
+
+
+def _saying(words: Words, row: FactRow, context: Context) -> list[FactCell]:
+    """Return the cells of a row that say some of these words."""
+    return [cell for cell in row.cells if words & terms_of(cell.value, context)] if words else []
+
+
+def _column_of(
+    asked: Superlative,
+    context: Context,
+    columns: Sequence[str],
+    rows: Sequence[tuple[Context, FactRow]],
+) -> str | None:
+    """Return the column that the question names, or the only one that it may mean; None if it is not sure."""
+    said, of_adjective = said_by(asked, context) | asked.years, terms_of(asked.columns, context)
+    names = {column: terms_of(plain_name(column), context) for column in columns}
+    if of_adjective:
+        named = [column for column, name in names.items() if name & of_adjective]
+    else:
+        named = [column for column, name in names.items() if name - asked.years and name <= said]
+    # Years are no amounts, unless the question names their column.
+    others = [column for column in columns if not (of_adjective or named or YEAR.search(column))]
+    fitting = [
+        column
+        for column in named or others
+        if (values := [cell.value for _, row in rows for cell in row.cells if cell.column == column])
+        and _can_be_compared(asked, values, context)
+        and (named or asked.is_of_time or not all(map(_DAY.fullmatch, values)))
+    ]
+    longest = max((len(names[column]) for column in fitting), default=0)
+    best = [column for column in fitting if len(names[column]) == longest]
+    return best[0] if len(best) == 1 else None
+
+
+def _can_be_compared(asked: Superlative, values: Sequence[str], context: Context) -> bool:
+    """Tell whether all cells of a column have a value, in one unit: 3 kg are not more than 500 g."""
+    given = [value for value in values if not _NOT_KNOWN.fullmatch(value)]
+    units = set() if asked.is_of_time else {_OF_FIGURE.sub("", value).casefold() for value in given}
+    # Many tables have the sign of the currency in the first row only.
+    is_one_unit = len(units - {""} if units & _CURRENCIES else units) <= 1
+    return is_one_unit and all(_value(asked, value, context) is not None for value in given)
+
+
+def _value(asked: Superlative, text: str, context: Context) -> Decimal | None:
+    """Return the amount in a cell; if the question is about time, its day as YYYYMMDD."""
+    if asked.is_of_time:
+        day = _DAY.fullmatch(text.strip())
+        return Decimal("".join(part or "00" for part in day.groups())) if day else None
+    figure = figure_of(text, context.language)
+    return figure.value if figure else None

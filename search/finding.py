@@ -34,6 +34,7 @@ from search.named_documents import (
     reports_of_series,
     series_of,
 )
+from search.own_reports import put_to_own_report
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, RankingSettings, rank
 
 LOOKED_AT = 20
@@ -61,11 +62,13 @@ def find(
 ) -> Found:
     """Return at most `limit` chunks for a question; `payment` pays for the reranker, if that costs money."""
     settings = replace(settings, for_tables=_asks_for_figures(question.text))
-    searched = replace(question, text=parts_of_question(question.text).subject)
+    subject = parts_of_question(question.text).subject
+    searched = replace(question, text=put_to_own_report(principal, subject, question.document_ids))
     ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     meant = spelling(question.text, ranking.words, ranking.results)
     if meant:
         question = replace(question, text=respelt(question.text, meant))
+        subject = respelt(subject, meant)
         searched = replace(searched, text=respelt(searched.text, meant))
         ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     names = _names(principal, question, ranking.results)
@@ -79,10 +82,13 @@ def find(
     named = documents_named(question.text, names)
     if named and len(named) < len(names):
         question = replace(question, document_ids=tuple(named))
-        searched = replace(searched, document_ids=tuple(named))
+        of_reports = put_to_own_report(principal, searched.text, named)
+        searched = replace(searched, text=of_reports, document_ids=tuple(named))
         ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     results, is_certain = with_companions(principal, question, ranking.results, limit, settings, payment)
-    return Found(replace(ranking, results=results), is_certain, meant)
+    # Who names the company whose own reports are searched asks about them.
+    is_put_to_report = searched.text != subject
+    return Found(replace(ranking, results=results), is_certain or is_put_to_report, meant)
 
 
 def _asks_for_figures(question: str) -> bool:

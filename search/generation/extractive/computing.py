@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from core.text.analysis import terms
+from core.text.figures import figure_of
 from core.text.months import months
 from core.text.tables import header_of
 from search.contexts import Context
@@ -40,6 +41,7 @@ from search.generation.extractive.lines import (
     NAMES,
     StatementKind,
     is_statement,
+    is_tax_expense,
     is_unsigned,
     lines_named,
     plain_name,
@@ -113,8 +115,15 @@ def _computed(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
 
 def operand_of(fact: TableFigure) -> Operand:
     """Return a figure as formulas take it: a cost in parentheses is no negative cost."""
-    figure = replace(fact.figure, value=abs(fact.figure.value)) if is_unsigned(fact.name) else fact.figure
+    is_cost = is_unsigned(fact.name) or (is_tax_expense(fact.name) and _is_written_negative(fact))
+    figure = replace(fact.figure, value=abs(fact.figure.value)) if is_cost else fact.figure
     return Operand(fact.name, fact.period, figure, fact.row.unit, fact.context.language)
+
+
+def _is_written_negative(fact: TableFigure) -> bool:
+    """Tell whether all figures of a row are below zero: a tax that is a benefit in each year is unlikely."""
+    figures = [figure_of(cell.value, fact.context.language) for cell in fact.row.cells]
+    return len(figures) > 1 and all(figure is None or figure.value < 0 for figure in figures)
 
 
 # --- Operands ----------------------------------------------------------------------------------------------

@@ -400,8 +400,9 @@ NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
 _CUES = {
     key: re.compile(rf"(?<!\w)(?:{line.cue})(?!\w)", re.IGNORECASE) for key, line in LINES.items() if line.cue
 }
-
-
+_TAX_EXPENSE = re.compile(
+    r"(?:income )?tax(?:es)? expenses?|provision for (?:income )?tax(?:es)?", re.IGNORECASE
+)
 UNSIGNED = (
     "cost",
     "interest",
@@ -419,6 +420,11 @@ def is_unsigned(name: str) -> bool:
     """Tell whether a row is called like a line that is taken without its sign."""
     plain = plain_name(name)
     return any(each.fullmatch(plain) for key in UNSIGNED for each in NAMES[key])
+
+
+def is_tax_expense(name: str) -> bool:
+    """Tell whether a row is called an expense for taxes, and not also a benefit."""
+    return _TAX_EXPENSE.fullmatch(name.strip()) is not None
 
 
 def name_of(key: str, name: str, section: str) -> int | None:

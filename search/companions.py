@@ -36,6 +36,7 @@ from search.generation.extractive.lines import (
     NAMES,
     StatementKind,
     holds_balances,
+    is_part_of,
     is_statement,
     lines_named,
     plain_name,
@@ -352,4 +353,9 @@ def _lines_in(chunk: Chunk, kind: StatementKind, keys: Sequence[str]) -> set[str
     rows = filter(None, map(cells_of, chunk.text.splitlines()))
     # Without figures it is a heading: “Cash flows from operating activities:”.
     names = {plain_name(name) for name, *values in rows if any(map(str.isdigit, "".join(values)))}
-    return {key for key in keys if any(name.fullmatch(each) for name in NAMES[key] for each in names)}
+    return {
+        key
+        for key in keys
+        if any(name.fullmatch(each) for name in NAMES[key] for each in names)
+        or sum(is_part_of(key, each) for each in names) > 1
+    }

@@ -79,6 +79,20 @@ def test_the_statement_of_the_whole_company_comes_first_and_whole(cast: Cast, se
     assert told[3] == OF_PART
 
 
+PARTS = "| | 2023 |\n| --- | --- |\n| Inventories, net | |\n| Raw materials | 30 |\n| Finished goods | 70 |"
+REST = "| | 2023 |\n| --- | --- |\n| Total current assets | 300 |\n| Total current liabilities | 250 |"
+
+
+@pytest.mark.django_db
+def test_a_line_is_found_by_its_parts(cast: Cast, settings: Any) -> None:
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    document = stored_document(cast.team, "acme.pdf", b"acme", map(LocatedText, (TALK, PARTS, REST)))
+    headings = ["Consolidated Balance Sheets"]
+    Chunk.unscoped.filter(document=document).exclude(text=TALK).update(headings=headings)
+    told, _ = texts_beside(principal_of_user(cast.bob), "What was the quick ratio in 2023?")
+    assert (told[0], set(told[1:])) == (TALK, {PARTS, REST})
+
+
 FLOWS_BEGIN = (
     "| | 2023 |\n| --- | --- |\n| Net cash flows from operating activities: | |\n| Net income | 40 |"
 )

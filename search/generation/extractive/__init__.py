@@ -23,8 +23,9 @@ from search.generation.extractive.business_segments import business_segment_of
 from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
 from search.generation.extractive.choosing import choose, completed, paragraphs
-from search.generation.extractive.computing import computed
+from search.generation.extractive.computing import computed, names_no_measure
 from search.generation.extractive.courses import course
+from search.generation.extractive.expected import lacks_count
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measures import wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
@@ -120,15 +121,21 @@ def figured_out(question: str, contexts: Sequence[Context]) -> list[str]:
 
 def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading) -> list[str]:
     """Return the best statements, those that follow each other as one paragraph."""
+    if names_no_measure(question):
+        return []
     evidence = weigh(question, contexts, reading)
     best = choose(evidence)
-    if best and not can_answer(question)(best[0].statement.meaning):
+    if best and not _can_answer(question, best[0].statement.meaning):
         return []
     rendered = [*map(_render_paragraph, paragraphs(completed(best, evidence)))]
     if best:
         answer = answer_by_statement(question, best[0].statement)
         rendered[0] = with_answer(question, answer, rendered[0])
     return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
+
+
+def _can_answer(question: str, text: str) -> bool:
+    return can_answer(question)(text) and not lacks_count(question, text)
 
 
 def _extracted(asked: GenerationRequest) -> list[str]:

@@ -113,6 +113,17 @@ def _computed(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     return [f"- **{written}** {markers}\n", *rows_behind(operands)]
 
 
+def names_no_measure(question: str) -> bool:
+    """Tell whether a question compares years and says not of what: “By how much did the balance rise?”."""
+    asked = calculation_of(question)
+    if asked is None or len(asked.years) < 2:
+        return False
+    return all(
+        term in ABOUT_NOTHING or any(map(str.isdigit, term))
+        for term in terms(asked.rest, language_of(question))
+    )
+
+
 def operand_of(fact: TableFigure) -> Operand:
     """Return a figure as formulas take it: a cost in parentheses is no negative cost."""
     is_cost = is_unsigned(fact.name) or (is_tax_expense(fact.name) and _is_written_negative(fact))

@@ -91,6 +91,17 @@ def expected_by(question: str) -> Callable[[str], bool]:
     return lambda _: False
 
 
+def lacks_count(question: str, text: str) -> bool:
+    """Tell whether a question asks how many there are, and a statement has no number but those it asks with.
+
+    Numbers in brackets are of references.
+    """
+    known = frozenset(re.findall(r"\w+", question.casefold()))
+    said = _REFERENCE.sub("", text)
+    has_count = _has_new(_NUMBER)(said, known) or _VAGUE_COUNT.search(said) is not None
+    return _CUE_COUNT.search(question) is not None and not has_count
+
+
 def asks_for_total(question: str) -> bool:
     """Tell whether a question asks for the total of what is open: “Wie hoch ist der Gesamtbetrag?”."""
     words = re.findall(r"\w+", question.casefold())
@@ -168,6 +179,11 @@ def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
     return re.compile(rf"{'^' if at_start else ''}\b(?:{words})\b", re.IGNORECASE)
 
 
+_CUE_COUNT = _cue(r"how (?:many|much)|wie ?viele?n?|combien|cu[áa]nt[oa]s|quant[ie]|hoeveel")
+_REFERENCE = re.compile(r"\[\d{1,3}\]")
+_VAGUE_COUNT = _cue(
+    r"few|several|none|dozens?|wenige|mehrere|keine|dutzend|quelques|plusieurs|aucun|pocos|varios|ninguno"
+)
 _CUE_STANDS_FOR = _cue(_STANDS_FOR)
 _KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHEN), _has_new(_TIME)),

@@ -31,6 +31,8 @@ class StatementLine:
     """What people call it, as a pattern; empty if nobody asks for it alone."""
     below: str = ""
     """The line whose row counts as this one below a section of these names."""
+    parts: str = ""
+    """What its parts are called, as a pattern: some reports have them, below its name, and no sum."""
 
 
 _STATEMENTS = {
@@ -333,6 +335,7 @@ LINES = {
         "inventories",
         r"(?:merchandise )?inventor(?:y|ies)|(?:waren)?vorräten?|warenbestände?|inventarios?"
         r"|existencias|stocks",
+        parts=r"raw materials.{0,60}|work in (?:process|progress).{0,60}|finished (?:goods|products).{0,60}",
     ),
     "receivables": StatementLine(
         StatementKind.BALANCE,
@@ -439,6 +442,12 @@ def name_of(key: str, name: str, section: str) -> int | None:
     elif plain == "debt" and plain_name(section).startswith("current"):
         plain = "debt current"
     return next((at for at, each in enumerate(NAMES[key]) if each.fullmatch(plain)), None)
+
+
+def is_part_of(key: str, name: str) -> bool:
+    """Tell whether a row is called like a part of a line, of which reports may have no sum."""
+    parts = LINES[key].parts
+    return bool(parts) and re.fullmatch(parts, plain_name(name)) is not None
 
 
 def is_balance(name: str) -> bool:

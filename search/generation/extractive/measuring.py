@@ -24,6 +24,7 @@ from search.generation.extractive.business_segments import figures_of_segment
 from search.generation.extractive.computing import operand_of
 from search.generation.extractive.expressions import LATEST, of_period
 from search.generation.extractive.figures import (
+    Name,
     TableFigure,
     periods_to_try,
     rows_behind,
@@ -36,6 +37,7 @@ from search.generation.extractive.lines import (
     LINES,
     UNSIGNED,
     is_of_a_part,
+    is_part_of,
     is_statement,
     name_of,
     plain_name,
@@ -149,6 +151,8 @@ def worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) ->
     """Return the measure for each year that is asked for, ascending; nothing if one of them is not sure."""
     words = words_of(question)
     by_line = {key: _of_line(key, facts) for way in measure.ways for key in lines_of(way)}
+    parts = {key: _parts_of(key, facts) for key, found in by_line.items() if not found}
+    by_line |= {each: found for of_one in parts.values() for each, found in of_one.items()}
     of_statements = {
         key: [fact for fact in figures if _is_of_statement(key, fact)] for key, figures in by_line.items()
     }
@@ -156,7 +160,7 @@ def worked_out(measure: Measure, question: str, facts: Sequence[TableFigure]) ->
     for lines in (of_statements, by_line):
         for way in measure.ways:
             for some in _of_periods(way, question, lines):
-                found = [_with_figures(measure, each, lines, words) for each in some]
+                found = [_with_figures(measure, _with_sums(each, parts), lines, words) for each in some]
                 if found and all(found):
                     return [each for each in found if each is not None]
     return []
@@ -201,8 +205,29 @@ def _of_line(key: str, facts: Sequence[TableFigure]) -> list[TableFigure]:
     return [fact for _, fact in found]
 
 
+def _parts_of(key: str, facts: Sequence[TableFigure]) -> dict[str, list[TableFigure]]:
+    """Return the figures of each part of a line, if it has several below its name: of “inventories.1”."""
+    parts: defaultdict[Name, list[TableFigure]] = defaultdict(list)
+    for fact in facts:
+        if is_part_of(key, fact.name) and name_of(key, fact.row.section, "") is not None:
+            parts[fact.measure].append(fact)
+    numbered = {f"{key}.{at}": figures for at, figures in enumerate(parts.values(), start=1)}
+    return numbered if len(numbered) > 1 else {}
+
+
+def _with_sums(way: str, parts: Mapping[str, Iterable[str]]) -> str:
+    """Return a formula with sums of parts for lines: “({inventories.1@2022} + {inventories.2@2022})”."""
+
+    def added(line: re.Match[str]) -> str:
+        of_one = [f"{{{part}@{line[2]}}}" for part in parts.get(line[1], ())]
+        return f"({' + '.join(of_one)})" if of_one else line[0]
+
+    return re.sub(r"{(\w+)@([^{}]*)}", added, way)
+
+
 def _is_of_statement(key: str, fact: TableFigure) -> bool:
-    return is_statement(LINES[key].kind, fact.context.headings, fact.context.text)
+    kind = LINES[key.partition(".")[0]].kind
+    return is_statement(kind, fact.context.headings, fact.context.text)
 
 
 def _in_ones(fact: TableFigure) -> Decimal:
@@ -214,7 +239,7 @@ def _with_figures(
     measure: Measure, way: str, by_line: Mapping[str, Sequence[TableFigure]], words: frozenset[str]
 ) -> WorkedOut | None:
     """Return a formula over lines of certain periods with their figures; None if one of them is not sure."""
-    wanted = {f"{key}@{period}": (key, period) for key, period in re.findall(r"{(\w+)@([^{}]*)}", way)}
+    wanted = {f"{key}@{period}": (key, period) for key, period in re.findall(r"{([\w.]+)@([^{}]*)}", way)}
     dated = {
         each: [fact for fact in by_line[key] if is_of(period, fact.years)]
         for each, (key, period) in wanted.items()
@@ -312,7 +337,7 @@ def _written(key: str, fact: TableFigure) -> str:
 
 
 def _is_unsigned(key: str) -> bool:
-    return key.partition("@")[0] in UNSIGNED
+    return re.split(r"[.@]", key)[0] in UNSIGNED
 
 
 def _result(measure: Measure, exact: Decimal, facts: Sequence[TableFigure], places: int | None) -> str:

@@ -18,7 +18,7 @@ from search.contexts import Context
 from search.generation.base import Choice, Corpus, GenerationRequest
 from search.generation.extractive import ExtractiveGenerator, escape_markdown, extract, nothing_found
 from search.generation.extractive.choosing import SURE_ODDS, choose, paragraphs
-from search.generation.extractive.expected import expected_by
+from search.generation.extractive.expected import expected_by, lacks_count
 from search.generation.extractive.reading import ModelReading
 from search.generation.extractive.rereading import READ_BEHIND, READ_ONCE_MORE
 from search.generation.extractive.shares import can_answer
@@ -204,6 +204,33 @@ def test_who_asks_for_a_share_gets_no_other_statement() -> None:
     assert can_answer("What percentage of the ships were saved?")("Up to 30% of the ships were saved.")
     assert can_answer("By what percentage did rescues grow?")("Rescues were up 12% from a year ago.")
     asked = GenerationRequest("What percentage of ships were saved by the lighthouse?", [context(1, saved)])
+    assert extract(asked, GivenReading(odds=lambda _: 5.0)) == [nothing_found(asked)]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("How many ships were saved?", "Ships were saved by the lighthouse.", True),
+        ("How many ships were saved?", "Ships were saved by the lighthouse [9].", True),
+        ("How many of the 9 ships were saved?", "Of the 9 ships some were saved.", True),
+        ("How many ships were saved?", "Twelve ships were saved.", False),
+        ("How many ships were saved?", "Only a few ships were saved.", False),
+        ("Wie viele Schiffe wurden gerettet?", "Der Turm rettete Schiffe.", True),
+        ("Which ships were saved?", "Ships were saved by the lighthouse.", False),
+    ],
+)
+def test_who_asks_how_many_gets_no_statement_without_a_number(question: str, text: str, lacks: bool) -> None:
+    assert lacks_count(question, text) is lacks
+    asked = GenerationRequest(question, [context(1, text)])
+    nothing = extract(asked, GivenReading(odds=lambda _: 5.0)) == [nothing_found(asked)]
+    assert nothing is lacks
+
+
+def test_a_change_of_nothing_in_particular_is_not_told() -> None:
+    text = "The balance increased from 2007 to 2009, as the balance of the harbour did."
+    asked = GenerationRequest(
+        "What percentage did the balance increase from 2007 to 2009?", [context(1, text)]
+    )
     assert extract(asked, GivenReading(odds=lambda _: 5.0)) == [nothing_found(asked)]
 
 

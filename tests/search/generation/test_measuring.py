@@ -11,6 +11,7 @@ from kb.embedding.base import Vectors
 from kb.embedding.calibration import MINILM
 from search.citations.formulas import proven
 from search.citations.resolve import resolve
+from search.contexts import Context
 from search.generation.extractive.computing import computed
 from search.generation.extractive.lines import NAMES, plain_name
 from search.generation.extractive.measures import MEASURES, measure_of
@@ -120,6 +121,53 @@ def test_of_several_statements_that_of_the_whole_company_counts() -> None:
     [formula, *rows] = measured("What was the quick ratio of 2023?", found)
     assert "(300 − 100) ÷ 250 = 0.80" in formula.replace("\\", "")
     assert all("<source_1>" not in row for row in rows)
+
+
+def of_acme(*texts: tuple[str, str]) -> list[Context]:
+    return [
+        table_context(text, rank, document_name="ACME_2023_10K.pdf", document_id=REPORT, headings=(heading,))
+        for rank, (text, heading) in enumerate(texts, start=1)
+    ]
+
+
+def test_a_line_of_which_only_the_parts_are_told_is_their_sum() -> None:
+    parts = """\
+| Inventories, net | | |
+| Raw materials and supplies | 30 | 25 |
+| Work in process and finished goods | 70 | 65 |
+| Prepaid expenses | 20 | 20 |"""
+    text = BALANCE.replace("| Inventories, net | 100 | 90 |", parts)
+    [formula, *rows] = measured(
+        "What was the quick ratio of 2023?", of_acme((text, "Consolidated Balance Sheets"))
+    )
+    assert "(300 − (30 + 70)) ÷ 250 = 0.80" in formula.replace("\\", "")
+    assert len(rows) == 4
+    # Of one part alone it is not known whether there is another.
+    fewer = text.replace("| Work in process and finished goods | 70 | 65 |\n", "")
+    assert (
+        measured("What was the quick ratio of 2023?", of_acme((fewer, "Consolidated Balance Sheets"))) == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("| Income tax expense | (15) | (12) |", "15 ÷ 60 = 25.0 %"),
+        ("| Income tax expense | (15) | 12 |", "(−15) ÷ 60 = −25.0 %"),
+        ("| Income tax (expense) benefit | (15) | (12) |", "(−15) ÷ 60 = −25.0 %"),
+    ],
+)
+def test_a_tax_that_is_below_zero_in_each_year_is_a_cost(row: str, expected: str) -> None:
+    text = INCOME.replace("| Net income", f"| Income before income taxes | 60 | 70 |\n{row}\n| Net income")
+    found = of_acme((text, "Consolidated Statements of Income"))
+    assert expected in measured("What was the effective tax rate in 2023?", found)[0].replace("\\", "")
+
+
+def test_who_pays_asks_for_what_was_paid() -> None:
+    cash = CASH + "\n| Dividends paid | (12) | (11) |"
+    found = of_acme((cash, "Consolidated Statements of Cash Flows"))
+    [row] = measured("How much did ACME pay in dividends in 2023?", found)
+    assert "Dividends paid · 2023: (12)" in row
 
 
 def test_a_change_is_shown_with_the_year_before() -> None:

@@ -1,7 +1,7 @@
 """What a question finds, with what its words alone do not: the report that it names, and what belongs to it.
 
-rank ─▶ once more if words are misspelt (`misspelt.py`) ─▶ only in the documents named (`named_documents.py`),
-if any ─▶ + companions (`companions.py`)
+rank ─▶ once more if words are misspelt (`misspelt.py`) ─▶ only in the documents named (`named_documents.py`)
+or in a company's own reports, without its name (`own_reports.py`), if any ─▶ + companions (`companions.py`)
 """
 
 from __future__ import annotations
@@ -80,10 +80,13 @@ def find(
             others = [each for each in ranking.results if each.chunk.pk not in known]
             return Found(replace(ranking, results=[*through, *others][:limit]), True, meant)
     named = documents_named(question.text, names)
-    if named and len(named) < len(names):
-        question = replace(question, document_ids=tuple(named))
-        of_reports = put_to_own_report(principal, searched.text, named)
-        searched = replace(searched, text=of_reports, document_ids=tuple(named))
+    is_named = bool(named) and len(named) < len(names)
+    # What is found first may be in the reports of who is named alone; then all else is put aside.
+    narrowed = named if is_named else {each.chunk.document_id for each in ranking.results[:limit]}
+    put = put_to_own_report(principal, searched.text, narrowed)
+    if is_named or put != searched.text:
+        question = replace(question, document_ids=tuple(narrowed))
+        searched = replace(searched, text=put, document_ids=tuple(narrowed))
         ranking = rank(principal, searched, limit=max(limit, LOOKED_AT), settings=settings, payment=payment)
     results, is_certain = with_companions(principal, question, ranking.results, limit, settings, payment)
     # Who names the company whose own reports are searched asks about them.

@@ -85,3 +85,18 @@ def test_what_is_asked_is_found_and_not_where_the_company_is_named(cast: Cast, s
     found = find(principal_of_user(cast.bob), question, limit=2, payment=UNRECORDED)
     assert found.ranking.results[0].chunk.text.endswith("Contoso, Fabrikam.")
     assert found.is_certain
+
+
+@pytest.mark.django_db
+def test_what_is_found_in_own_reports_alone_is_asked_once_more(cast: Cast, settings: Any) -> None:
+    settings.EMBEDDING_BACKEND = settings.EMBEDDING_MODEL = "hashing"
+    named = [f"Northwind Traders is what Northwind Traders is, says page {number}." for number in range(3)]
+    report_of(cast, COVER, *named, "The company has the following competitors: Contoso, Fabrikam.")
+    report_of(cast, "The sea is blue.", name="sea.pdf")
+    bob, question = principal_of_user(cast.bob), Question("Who are the competitors of Northwind Traders?")
+    [best, _] = find(bob, question, limit=2, payment=UNRECORDED).ranking.results
+    assert best.chunk.text.endswith("Contoso, Fabrikam.")
+    # Of another document that is found, too, the name tells which one is meant.
+    report_of(cast, "Northwind Traders has competitors, Northwind Traders, says Contoso.", name="b.pdf")
+    texts = [each.chunk.text for each in find(bob, question, limit=2, payment=UNRECORDED).ranking.results]
+    assert any("says Contoso" in text for text in texts)

@@ -45,6 +45,7 @@ from search.generation.extractive.measures import lines_of, measures_of
 from search.generation.extractive.outstanding import RankedRow, best_rows
 from search.generation.extractive.outstanding.superlatives import Superlative, superlatives_of
 from search.generation.extractive.parts_of_lines import holds_part_of_line
+from search.generation.extractive.side_by_side import one_by_one
 from search.question_language import in_language_of
 from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
 
@@ -83,18 +84,26 @@ def with_companions(
         return [], False
     far, found = found[limit:], found[:limit]
     kept_before = KEPT_BEFORE
-    headings = (each.chunk.headings[-1] for each in [*found, *far] if each.chunk.headings)
-    segment, rest = business_segment_of(question.text, headings)
-    if segment is not None:
-        beside = _of_segment(principal, replace(question, text=rest), found, segment, settings, payment)
+    headings = [each.chunk.headings[-1] for each in [*found, *far] if each.chunk.headings]
+    questions = one_by_one(question.text) or [question.text]
+    of_segments = [
+        (segment, replace(question, text=rest))
+        for segment, rest in (business_segment_of(each, headings) for each in questions)
+        if segment is not None
+    ]
+    if of_segments:
+        beside = [
+            each
+            for segment, asked in of_segments
+            for each in _of_segment(principal, asked, found, segment, settings, payment)
+        ]
     else:
-        of_parts = (each for each in [*found, *far] if holds_part_of_line(question.text, _table(each)))
-        beside = list(islice(of_parts, MOST_PARTS_OF_LINES))
-    if segment is None and not beside and (keys := _lines_wanted(question.text)):
+        beside = list(islice(_with_parts_of_lines(questions, [*found, *far]), MOST_PARTS_OF_LINES))
+    if not of_segments and not beside and (keys := _lines_wanted(question.text)):
         needed, spare = _tables(principal, question, found, keys, settings, payment)
         beside += [*(replace(each, is_needed=True) for each in needed), *spare]
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
-    if segment is None and not beside and calculation_of(question.text) is not None:
+    if not of_segments and not beside and calculation_of(question.text) is not None:
         beside += _other_parts(principal, found)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
@@ -110,6 +119,14 @@ def with_companions(
         *(each for each in found[kept_before:] if each.chunk.pk not in moved),
     ]
     return _marked(kept[:limit], {each.chunk.pk for each in beside if each.is_decisive}), bool(beside)
+
+
+def _with_parts_of_lines(questions: Sequence[str], found: Sequence[RankedChunk]) -> Iterator[RankedChunk]:
+    """Yield the chunks with a table that has the part of a line: “data center revenue”."""
+    for each in found:
+        table = _table(each)
+        if any(holds_part_of_line(question, table) for question in questions):
+            yield each
 
 
 def _of_segment(

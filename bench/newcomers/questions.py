@@ -10,8 +10,8 @@ from pathlib import Path
 QUESTIONS = Path(__file__).with_name("questions.jsonl")
 """Beside it, `report_questions.jsonl` asks for figures of reports by fiscal year and quarter, and
 `formula_questions.jsonl` for formulas in words, and about papers and printed web pages, and
-`note_questions.jsonl` for figures of notes to statements. `text_questions.jsonl` asks for names, dates, reasons
-and changes, mostly told in sentences."""
+`note_questions.jsonl` for figures of notes to statements. `text_questions.jsonl` asks for names, dates,
+reasons and changes, mostly told in sentences."""
 
 
 @dataclass(frozen=True, slots=True)

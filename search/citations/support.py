@@ -52,8 +52,14 @@ class CitableSource:
     def windows(self) -> list[Terms]:
         """The words of each sentence and the one after it, under their headings."""
         of_each = [found for _, found in self.sentences]
-        headings = AnalysedText(" \n".join(self.context.headings), self.context.language).terms
-        return [one | other | headings for one, other in zip(of_each, [*of_each[1:], Terms()], strict=True)]
+        return [
+            one | other | self.headings for one, other in zip(of_each, [*of_each[1:], Terms()], strict=True)
+        ]
+
+    @cached_property
+    def headings(self) -> Terms:
+        """The words of its headings."""
+        return AnalysedText(" \n".join(self.context.headings), self.context.language).terms
 
     @cached_property
     def clauses(self) -> list[Clause]:
@@ -112,10 +118,11 @@ class Verifier:
         """Return the sentence of a source that says most of what is stated."""
         claim, source = self.claim(statement, rank), self.sources[rank]
         shares = [
-            (len(found & claim.terms) / max(1, len(found | claim.terms)), -at)
+            # A heading that the text repeats says what it is about, and nothing of it.
+            (not found <= source.headings, len(found & claim.terms) / max(1, len(found | claim.terms)), -at)
             for at, (_, found) in enumerate(source.sentences)
         ]
-        best = -max(shares)[1]
+        best = -max(shares)[-1]
         share = _overlap(claim.terms, source.sentences[best][1])
         if share < ENOUGH_WORDS and rank in self._vectors:
             similarity = self._similarity(statement, rank)

@@ -34,6 +34,7 @@ from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
 from search.generation.extractive.shares import can_answer, wants_share
+from search.generation.extractive.side_by_side import one_by_one
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.subjects import of_owner
 from search.generation.extractive.weighed import WeighedStatement
@@ -88,13 +89,26 @@ def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[lis
         yield _quoted(question, ours, reading)
     yield course(asked.question, asked.contexts)
     yield most_cash(question, asked.contexts)
-    yield answer_by_cell_of_line(question, ours)
-    yield worked_out(asked.question, asked.contexts)
+    yield _of_each(asked.question, asked.contexts)
+    yield _of_line(asked.question, asked.contexts)
     yield outstanding(question, asked.contexts)
     yield issuer(question, asked.contexts)
     yield answer_by_cells(question, ours)
     if not wants_reason:
         yield _quoted(question, ours, reading)
+
+
+def _of_line(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the figure of a line, or what is worked out from lines."""
+    subject = as_columns_say(parts_of_question(question).subject)
+    return answer_by_cell_of_line(subject, of_owner(subject, contexts)) or worked_out(question, contexts)
+
+
+def _of_each(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the figures of each of the names that stand side by side, if they are others for each."""
+    found = [_of_line(each, contexts) for each in one_by_one(question)]
+    is_of_each = all(found) and len({tuple(lines) for lines in found}) == len(found)
+    return [f"- {line.removeprefix('- ')}" for lines in found for line in lines] if is_of_each else []
 
 
 def worked_out(question: str, contexts: Sequence[Context]) -> list[str]:

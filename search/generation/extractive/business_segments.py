@@ -97,7 +97,7 @@ def figures_of_segment(
     """Return the figures of the segment of this name: below a heading, in columns, and in rows of it."""
     facts = list(table_figures(contexts, reading))
     return [
-        [fact for fact in facts if _names(segment, fact, _heading_of(fact))],
+        [_below_heading(fact) for fact in facts if _names(segment, fact, _heading_of(fact))],
         [*_in_columns(segment, facts, reading)],
         [*_in_rows(segment, facts)],
     ]
@@ -127,6 +127,11 @@ def _in_rows(segment: str, facts: Sequence[TableFigure]) -> Iterator[TableFigure
             for called in (_PERIOD.sub("", fact.cell.column), *measured_by(fact, facts)):
                 if name := _BY.sub("", _TOTAL.sub("", called)).strip(" :"):
                     yield replace(fact, name=name, measure=tuple(terms(name, fact.context.language)))
+
+
+def _below_heading(fact: TableFigure) -> TableFigure:
+    """Return a figure whose row says whose it is: “Flexibles Segment · Net sales”."""
+    return replace(fact, row=replace(fact.row, name=f"{_heading_of(fact)} · {fact.row.name}"))
 
 
 def _heading_of(fact: TableFigure) -> str:

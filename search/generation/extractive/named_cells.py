@@ -59,6 +59,8 @@ _SPAN = re.compile(
     re.IGNORECASE,
 )
 _TOTAL = re.compile(r"\A\W*(?:(?:sub)?total|(?:zwischen)?summe|gesamt\w*+|insgesamt|suma)\b", re.IGNORECASE)
+_PERIOD = re.compile(r"q[1-4]|[1-4]q|h[12]|fy(?:\d\d){0,2}")
+"""“Q2” and “FY23” name periods, which columns name otherwise."""
 _BEGINS = re.compile(r"\b(?:begin\w*|start|opening|january 1(?!\d))\b", re.IGNORECASE)
 FOOTNOTE_MARK = re.compile(r"\((?:\w|\d\d|\*+)\)|\*+")
 
@@ -261,7 +263,7 @@ def telling_words(text: str, language: str | None) -> Words:
     Spans count: “less than one year” is the column “Less than 1 Year”.
     """
     plain = FOOTNOTE_MARK.sub(" ", _SPAN.sub(" ", YEAR.sub(" ", DATE.sub(" ", text))))
-    found = (term for term in terms(plain, language) if not term.isdigit())
+    found = (term for term in terms(plain, language) if not (term.isdigit() or _PERIOD.fullmatch(term)))
     return frozenset(found) - _NOTHING | frozenset(map(_span, _SPAN.finditer(text)))
 
 

@@ -18,6 +18,8 @@ from search.generation.extractive.lines import NAMES, lines_named, plain_name
 from search.generation.extractive.measures import Measure, lines_of, measure_of
 from search.generation.extractive.periods import is_of, words_of
 
+_OF_WHOLE = frozenset(("total", "net", "our", "worldwide", "consolidated", "gesamt"))
+"""What may stand before a line without making another of it."""
 _OF = re.compile(r"\s(?:of|from|for|did|does)\s(?:the\s)?", re.IGNORECASE)
 
 
@@ -70,6 +72,14 @@ def _parts_of_line(
 
 
 def _is_called(key: str, name: str) -> bool:
-    """Tell whether a heading or a section names a line: “Revenue”, “Revenue by market”."""
-    is_line = any(each.fullmatch(plain_name(name)) for each in NAMES[key])
-    return is_line or any(named == key for named, _ in lines_named(name))
+    """Tell whether a heading or a section names a line: “Revenue”, “Revenue by market”.
+
+    “Total subscription revenue” is another one.
+    """
+    plain = plain_name(name)
+    if any(each.fullmatch(plain) for each in NAMES[key]):
+        return True
+    return any(
+        named == key and _OF_WHOLE.issuperset(plain[: match.start()].split())
+        for named, match in lines_named(plain)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -54,6 +55,18 @@ def test_markers_become_citations_with_the_sentence_behind_them() -> None:
     assert [(b.page_number, b.bbox[1]) for b in quote.bbox] == [(3, 20.0)]
     assert result.response[quote.response_start : quote.response_end] == "Tea roses smell of tea"
     assert (result.sources_used, result.removed) == ([1], 0)
+
+
+def test_a_heading_that_the_text_repeats_is_not_what_is_quoted() -> None:
+    segment = context(1, "Harbour Lights Segment.", "Sales were 300 in 2023, 340 in 2022 and 310 in 2021.")
+    segment = replace(segment, headings=("Report", "Harbour Lights Segment"))
+    result = resolved("Harbour Lights Segment · Sales · 2023: 300 <source_1>", segment)
+    assert [quote.text for quote in result.quotes[1]] == [
+        "Sales were 300 in 2023, 340 in 2022 and 310 in 2021."
+    ]
+    # Where it is all there is, it is quoted.
+    alone = replace(context(1, "Harbour Lights Segment."), headings=segment.headings)
+    assert resolved("It is the Harbour Lights Segment <source_1>.", alone).quotes[1]
 
 
 def test_invented_sources_are_removed_and_counted() -> None:

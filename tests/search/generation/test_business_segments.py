@@ -54,6 +54,20 @@ def report(text: str, heading: str) -> list[Context]:
     ]
 
 
+def test_a_row_below_the_heading_of_a_segment_says_whose_it_is() -> None:
+    contexts = report(BY_HEADING, "Harbour Lights Segment")
+    [row] = figured_out("What was the revenue of the Harbour Lights segment in fiscal 2023?", contexts)
+    assert row == "- Harbour Lights Segment · Net sales · 2023: $ 300 (in millions) <source_2>\n"
+
+
+def test_a_total_that_is_narrower_makes_no_revenue_of_its_parts() -> None:
+    narrow = BY_ROW.replace("| Revenue by segment |  |  |\n", "")
+    asked = "What was Harbour Lights revenue in 2023?"
+    assert "300" in "".join(figured_out(asked, report(narrow, "Sold")))
+    subscriptions = narrow.replace("Total revenue", "Total subscription revenue")
+    assert "300" not in "".join(figured_out(asked, report(subscriptions, "Sold")))
+
+
 PLACES = [
     pytest.param(report(BY_HEADING, "Harbour Lights Segment"), id="below a heading"),
     pytest.param(report(BY_COLUMN, "Segment information"), id="in a column"),

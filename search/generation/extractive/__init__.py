@@ -141,7 +141,7 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
     best = choose(evidence)
     if best and not _can_answer(question, best[0].statement.meaning):
         return []
-    rendered = [*map(_render_paragraph, paragraphs(completed(best, evidence)))]
+    rendered = [*map(_render_paragraph, paragraphs(completed(question, best, evidence)))]
     if best:
         answer = answer_by_statement(question, best[0].statement)
         rendered[0] = with_answer(question, answer, rendered[0])

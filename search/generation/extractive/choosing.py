@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from search.generation.extractive.antecedents import points_back
 from search.generation.extractive.weighed import Terms, WeighedStatement
 
 FLOOR = 0.55
@@ -35,7 +36,7 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     chosen: list[WeighedStatement] = []
     for each in ranked:
         beside = sum(other.statement.context.rank == each.statement.context.rank for other in chosen)
-        is_near = each.score >= ranked[0].score - _distance_to(ranked[0])
+        is_near = each.score >= ranked[0].score - _distance_to(ranked[0]) or _goes_on(ranked[0], each)
         if is_near and beside < MAX_PER_CONTEXT and not any(_is_said_by(other, each) for other in chosen):
             chosen.append(each)
     return chosen[:MAX_STATEMENTS]
@@ -43,6 +44,12 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
 
 def _worth_telling(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     return [each for each in evidence if each.is_certain or _passes(each)]
+
+
+def _goes_on(best: WeighedStatement, each: WeighedStatement) -> bool:
+    """Tell whether a statement right behind the best one surely answers, too."""
+    rank, at = best.place
+    return each.place == (rank, at + 1) and each.odds is not None and each.odds >= SURE_ODDS
 
 
 def _distance_to(best: WeighedStatement) -> float:
@@ -58,13 +65,20 @@ def _passes(each: WeighedStatement) -> bool:
 
 
 def completed(
-    chosen: Sequence[WeighedStatement], evidence: Sequence[WeighedStatement]
+    question: str, chosen: Sequence[WeighedStatement], evidence: Sequence[WeighedStatement]
 ) -> list[WeighedStatement]:
-    """Add the statement between two that are told: without it the second follows nothing."""
+    """Add the statement between two that are told: without it the second follows nothing.
+
+    So is the one before the best, where that only points back at what is asked for.
+    """
     of_place = {each.place: each for each in evidence}
     known = {each.place for each in chosen}
-    between = {(rank, at + 1) for rank, at in known if (rank, at + 2) in known} - known
-    return [*chosen, *(of_place[place] for place in sorted(between) if place in of_place)]
+    added = {(rank, at + 1) for rank, at in known if (rank, at + 2) in known}
+    for best in chosen[:1]:
+        (rank, at), statement = best.place, best.statement
+        if not statement.is_row and points_back(question, statement.text, statement.context.language):
+            added.add((rank, at - 1))
+    return [*chosen, *(of_place[place] for place in sorted(added - known) if place in of_place)]
 
 
 def paragraphs(chosen: Sequence[WeighedStatement]) -> list[list[WeighedStatement]]:

@@ -7,11 +7,13 @@ import pytest
 from search.contexts import Context
 from search.generation.base import GenerationRequest
 from search.generation.extractive import extract
+from search.generation.extractive.antecedents import points_back
 from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.expected import abbreviation_of, asks_for_total, spelt_out
 from search.generation.extractive.statements import Statement, statements
 from search.generation.extractive.weighed import WeighedStatement
 from search.generation.extractive.weighing import weigh
+from search.question_language import language_of
 from tests.search.contexts import context, table_context
 from tests.testing.readings import GivenReading
 
@@ -128,8 +130,33 @@ def test_where_a_text_has_something_from_is_no_answer(text: str) -> None:
 def test_the_sentence_between_two_that_are_told_is_told() -> None:
     found = context(1, "The first says something.", "The second says something.", "The third says something.")
     evidence = [WeighedStatement(each, frozenset(), 1.0, 1.0, 1.0) for each in told("Who?", found)]
-    [whole] = paragraphs(completed([evidence[2], evidence[0]], evidence))
+    [whole] = paragraphs(completed("Who?", [evidence[2], evidence[0]], evidence))
     assert [each.statement.at for each in whole] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "points"),
+    [
+        ("In what episode does it happen?", "The same episode depicts it.", True),
+        ("X.25 uses what type of network?", "X.25 uses this type of network.", True),
+        ("What set the stage for the harbour?", "All of this set the stage for the harbour.", True),
+        ("Welche Stadt hat sie gebaut?", "Der Turm steht in dieser Stadt.", True),
+        ("Who lit the lamp?", "This lamp was lit by Ada.", False),
+        ("What is the height of the tower?", "This lamp is in the tower.", False),
+        ("What is the height of the tower?", "The height of the tower is 40 m.", False),
+    ],
+)
+def test_what_points_back_at_what_is_asked_for(question: str, text: str, points: bool) -> None:
+    assert points_back(question, text, language_of(question)) is points
+
+
+def test_what_the_best_points_back_at_is_told_before_it() -> None:
+    found = context(1, "In the tower the heroes meet.", "The same place sees the end.", "It rains.")
+    evidence = [WeighedStatement(each, frozenset(), 1.0, 1.0, 1.0) for each in told("Who?", found)]
+    [whole] = paragraphs(completed("What place sees the end?", [evidence[1]], evidence))
+    assert [each.statement.at for each in whole] == [0, 1]
+    [alone] = paragraphs(completed("Who sees the end?", [evidence[1]], evidence))
+    assert [each.statement.at for each in alone] == [1]
 
 
 def test_it_is_said_of_the_sentence_before() -> None:

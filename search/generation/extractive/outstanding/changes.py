@@ -39,13 +39,12 @@ def stated_changes(asked: Superlative, table: Sequence[Context]) -> list[RankedR
     if len(facts) < FEWEST_STATED or len({fact.cell.column for fact in facts}) > 1:
         return []
     context, column = facts[0].context, facts[0].cell.column
-    said, of_column = said_by(asked, context), terms_of(column, context)
-    # What sells best, if nothing else is said, is told by comparable sales, too.
-    of_kind = with_alike(context)
-    is_named = bool(said & of_column) or said <= of_kind
+    said = said_by(asked, context)
     if is_of_a_part(context.headings[-1:]) and not said & terms_of(context.headings[-1], context):
         return []
-    return _in_direction(asked, ranked_rows(facts)) if is_named and said <= of_kind | of_column else []
+    # What sells best, if nothing else is said, is told by comparable sales, too.
+    is_all_known = said <= with_alike(context) | terms_of(column, context)
+    return _in_direction(asked, ranked_rows(facts)) if is_all_known else []
 
 
 def _is_change(fact: TableFigure) -> bool:

@@ -113,10 +113,9 @@ def parts_in_columns(asked: Superlative, table: Sequence[Context]) -> list[Ranke
 def _is_named(asked: Superlative, total: TableFigure, context: Context, column: str = "") -> bool:
     """Tell whether a question names a total, and all else that it says is said around the table.
 
-    `context` has the caption of its table.
-
-    Who asks for assets does not mean the current assets. A line of a statement may have another name there.
-    What grows fastest does so by its sales, if nothing else is said; shares need not be asked for as such.
+    `context` is the one with the caption of the table. Who asks for assets does not mean the current assets.
+    A line of a statement may have another name there. What grows fastest does so by its sales, if nothing
+    else is said; shares need not be asked for as such.
     """
     plain, section = plain_name(total.name), total.row.section
     known = with_alike(context, section) | terms_of(f"{total.name} {column}", context)
@@ -130,7 +129,8 @@ def _is_named(asked: Superlative, total: TableFigure, context: Context, column: 
     if total.figure.is_percent:
         said -= terms_of(_OF_SHARES, context)
     is_mere = TOTAL.match(total.name) is not None or (total.figure.is_percent and total.figure.value == 100)
-    is_of_sales = asked.change is not None and bool(sales)
+    is_cost = any(each.fullmatch(plain) for each in NAMES["cost"])
+    is_of_sales = asked.change is not None and bool(sales) and not is_cost
     around = known_around(context) | terms_of(section, context)
     is_so_called = measure <= (said | around if is_of_sales else said) if measure else is_mere
     is_of_kind = are_of_one_kind(said_by(asked, context), terms_of(section, context))

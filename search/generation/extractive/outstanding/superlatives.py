@@ -1,7 +1,7 @@
 """What a question wants the most or the least of: “Which city has the most inhabitants?”.
 
-Cues of four languages tell it. Which row of a table has it is found in `outstanding.py`, and which has grown
-or fallen most in `outstanding_changes.py`.
+Cues of four languages tell it. Which row of a table has it is found beside this: in a column (`records.py`),
+among the parts of a total (`parts.py`), by how much these have changed (`changes.py`), by year (`years.py`).
 """
 
 from __future__ import annotations

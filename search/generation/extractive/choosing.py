@@ -36,7 +36,7 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     chosen: list[WeighedStatement] = []
     for each in ranked:
         beside = sum(other.statement.context.rank == each.statement.context.rank for other in chosen)
-        is_near = each.score >= ranked[0].score - _distance_to(ranked[0]) or _goes_on(ranked[0], each)
+        is_near = each.score >= ranked[0].score - _distance_to(ranked[0])
         if is_near and beside < MAX_PER_CONTEXT and not any(_is_said_by(other, each) for other in chosen):
             chosen.append(each)
     return chosen[:MAX_STATEMENTS]
@@ -44,12 +44,6 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
 
 def _worth_telling(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     return [each for each in evidence if each.is_certain or _passes(each)]
-
-
-def _goes_on(best: WeighedStatement, each: WeighedStatement) -> bool:
-    """Tell whether a statement right behind the best one surely answers, too."""
-    rank, at = best.place
-    return each.place == (rank, at + 1) and each.odds is not None and each.odds >= SURE_ODDS
 
 
 def _distance_to(best: WeighedStatement) -> float:

@@ -384,16 +384,6 @@ def test_another_figure_is_another_statement() -> None:
     assert len(choose([evidence(one, 0, 0.9), evidence(two, 0, 0.9)])) == 2
 
 
-def test_what_surely_answers_behind_the_best_is_told_too() -> None:
-    one = context(1, "A a a.", "B b b.", "C c c.")
-    best, behind = (replace(evidence(one, at, 0.9), odds=9.0, score=1.3 - at) for at in range(2))
-    assert [each.statement.at for each in choose([best, behind])] == [0, 1]
-    doubted = replace(behind, odds=SURE_ODDS - 1)
-    assert [each.statement.at for each in choose([best, doubted])] == [0]
-    elsewhere = replace(evidence(one, 2, 0.9), odds=9.0, score=0.3)
-    assert [each.statement.at for each in choose([best, elsewhere])] == [0]
-
-
 def test_what_follows_each_other_is_told_together_in_its_order_behind_the_best() -> None:
     one, two = context(1, "A a a.", "B b b."), context(2, "C c c.")
     chosen = [evidence(one, 1, 0.9), evidence(two, 0, 0.8), evidence(one, 0, 0.8)]

@@ -65,10 +65,12 @@ def put_to_own_report(principal: Principal, text: str, documents: Collection[UUI
     if len(openings) < len(documents) or not all(map(_REPORT.search, openings.values())):
         return text
     for name in names:
-        if all(_is_owner(name, opening) for opening in openings.values()):
-            # “Traders' revenue” is “the company's revenue”.
-            text = re.sub(rf"\b{re.escape(name)}['’](?!\w)", f"{company}'s", text)
-            text = re.sub(rf"\b{re.escape(name)}\b", company, text)
+        firm = firm_pattern(name)
+        if all(_names_firm(firm, opening) for opening in openings.values()):
+            text = name_pattern(name).sub(company, text)
+    # “Traders' revenue” is “the company's revenue”.
+    for apostrophe in "'’":
+        text = text.replace(f"{company}{apostrophe} ", f"{company}'s ")
     return _ACCORDING.sub("", text).lstrip(" ,")
 
 
@@ -82,11 +84,21 @@ def _names(text: str, language: str) -> Iterator[str]:
             yield " ".join(words)
 
 
-def _is_owner(name: str, opening: str) -> bool:
+def name_pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name in a question."""
+    return re.compile(rf"\b{re.escape(name)}\b")
+
+
+def firm_pattern(name: str) -> re.Pattern[str]:
+    """Return the pattern of a name that a word for a firm follows, or where it is registered."""
+    between = r"(?:[^\w(]{1,4}\w{1,40}){0,2}?\W{1,4}"
+    return re.compile(rf"\b{re.escape(name)}\b{between}({_FIRM}|exact name of)", re.IGNORECASE)
+
+
+def _names_firm(firm: re.Pattern[str], opening: str) -> bool:
     """Tell whether the opening of a report calls a firm so: “ADOBE INC.”, “Johnson & Johnson (Exact name”."""
-    called = rf"\b{re.escape(name)}\b(?:[^\w(]+\w+){{0,2}}?\W{{1,4}}({_FIRM}|exact name of)"
     # No firm is small: “Agua se vende”.
-    return any(firm[0].isupper() for firm in re.findall(called, opening, re.IGNORECASE))
+    return any(word[0].isupper() for word in firm.findall(opening))
 
 
 def _openings(principal: Principal, documents: Collection[UUID]) -> Mapping[UUID, str]:

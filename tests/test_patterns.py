@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from kb.index import spelling
+from search import own_reports
 from search.generation.extractive import calculations, expected
 from tests import pattern_times
 from tests.testing.paths import ROOT
@@ -47,6 +48,8 @@ class Tried:
 BUILT: dict[str, Callable[[], re.Pattern[Any]]] = {
     "kb/index/spelling.py": lambda: spelling._sharing_pattern(spelling.trigrams("extraordinary"), 0.3),
     "search/explanation.py": lambda: re.compile("|".join(["東京", "京都", "都"])),
+    "search/own_reports.py:name": lambda: own_reports.name_pattern("Northwind Traders"),
+    "search/own_reports.py:firm": lambda: own_reports.firm_pattern("Northwind Traders"),
     "search/generation/extractive/calculations.py": lambda: calculations._cue("growth|per cent|%"),
     "search/generation/extractive/expected.py": lambda: expected._cue("when|how many", at_start=True),
 }

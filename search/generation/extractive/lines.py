@@ -400,6 +400,7 @@ LINES = {
 
 NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
 """The patterns of each line, which match all of a `plain_name`."""
+_PARTS = {key: re.compile(line.parts) for key, line in LINES.items() if line.parts}
 _CUES = {
     key: re.compile(rf"(?<!\w)(?:{line.cue})(?!\w)", re.IGNORECASE) for key, line in LINES.items() if line.cue
 }
@@ -446,8 +447,7 @@ def name_of(key: str, name: str, section: str) -> int | None:
 
 def is_part_of(key: str, name: str) -> bool:
     """Tell whether a row is called like a part of a line, of which reports may have no sum."""
-    parts = LINES[key].parts
-    return bool(parts) and re.fullmatch(parts, plain_name(name)) is not None
+    return key in _PARTS and _PARTS[key].fullmatch(plain_name(name)) is not None
 
 
 def is_balance(name: str) -> bool:

@@ -57,6 +57,8 @@ from search.generation.extractive.sentence_figures import sentence_figures
 from search.question_language import LANGUAGES, language_of
 
 MOST_OPERANDS = 6
+_LEADER = re.compile(r"(?<=[^\W\d_]{4})(?: ?\.){1,200}\Z")
+"""What is left of the dots between a name and its figures: “Computer.”; “Inc.” keeps its own."""
 _SAID_ABOUT_NOTHING = {
     "en": "fiscal year years quarter first second third fourth three month annual"
     " fy one two six nine twelve half week end begin start finish close prior previous ago last same"
@@ -128,7 +130,7 @@ def operand_of(fact: TableFigure) -> Operand:
     """Return a figure as formulas take it: a cost in parentheses is no negative cost."""
     is_cost = is_unsigned(fact.name) or (is_tax_expense(fact.name) and _is_written_negative(fact))
     figure = replace(fact.figure, value=abs(fact.figure.value)) if is_cost else fact.figure
-    return Operand(fact.name, fact.period, figure, fact.row.unit, fact.context.language)
+    return Operand(_LEADER.sub("", fact.name), fact.period, figure, fact.row.unit, fact.context.language)
 
 
 def _is_written_negative(fact: TableFigure) -> bool:

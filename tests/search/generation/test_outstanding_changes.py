@@ -109,6 +109,11 @@ def test_what_is_not_sure_is_refused(question: str, text: str) -> None:
     assert told(question, text) == []
 
 
+def test_what_is_left_of_leaders_is_not_told() -> None:
+    first, *_ = told("Which region grew the most in 2022?", REGIONS.replace("| Americas", "| Americas."))
+    assert first.startswith("- **Americas, 2021")
+
+
 def test_changes_of_a_segment_are_not_those_of_the_whole() -> None:
     heading = "International Segment"
     assert told("Which category performed best in 2023?", STATED, heading) == []

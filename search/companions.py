@@ -86,29 +86,33 @@ def with_companions(
     kept_before = KEPT_BEFORE
     headings = [each.chunk.headings[-1] for each in [*found, *far] if each.chunk.headings]
     questions = one_by_one(question.text) or [question.text]
-    of_segments = [
+    segments = [
         (segment, replace(question, text=rest))
         for segment, rest in (business_segment_of(each, headings) for each in questions)
         if segment is not None
     ]
-    if of_segments:
-        beside = [
-            each
-            for segment, asked in of_segments
-            for each in _of_segment(principal, asked, found, segment, settings, payment)
-        ]
+    if segments:
+        of_each = (_of_segment(principal, asked, found, name, settings, payment) for name, asked in segments)
+        beside = [each for of_one in of_each for each in of_one]
     else:
         beside = list(islice(_with_parts_of_lines(questions, [*found, *far]), MOST_PARTS_OF_LINES))
-    if not of_segments and not beside and (keys := _lines_wanted(question.text)):
+    if not segments and not beside and (keys := _lines_wanted(question.text)):
         needed, spare = _tables(principal, question, found, keys, settings, payment)
         beside += [*(replace(each, is_needed=True) for each in needed), *spare]
         kept_before = max(1, min(KEPT_BEFORE, limit - len(needed)))
-    if not of_segments and not beside and calculation_of(question.text) is not None:
+    if not segments and not beside and calculation_of(question.text) is not None:
         beside += _other_parts(principal, found)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
     if wanted := superlatives_of(question.text):
         beside += _decisive_parts(principal, [*found, *far], question.text, wanted)
+    return _joined(found, beside, kept_before, limit), bool(beside)
+
+
+def _joined(
+    found: Sequence[RankedChunk], beside: Sequence[RankedChunk], kept_before: int, limit: int
+) -> list[RankedChunk]:
+    """Return what was found with what is added behind the first ones, in place of the last."""
     first = found[:kept_before]
     added = list({each.chunk.pk: each for each in beside}.values())[: limit - 1]
     # What was found far behind, too, comes to the front: else what is added would push it out.
@@ -118,7 +122,7 @@ def with_companions(
         *(replace(each, score=first[-1].score) for each in added if each.chunk.pk in moved),
         *(each for each in found[kept_before:] if each.chunk.pk not in moved),
     ]
-    return _marked(kept[:limit], {each.chunk.pk for each in beside if each.is_decisive}), bool(beside)
+    return _marked(kept[:limit], {each.chunk.pk for each in beside if each.is_decisive})
 
 
 def _with_parts_of_lines(questions: Sequence[str], found: Sequence[RankedChunk]) -> Iterator[RankedChunk]:
@@ -184,19 +188,19 @@ def _decisive_parts(
     principal: Principal, found: Sequence[RankedChunk], question: str, wanted: Sequence[Superlative]
 ) -> list[RankedChunk]:
     """Return the chunks with the rows that have the most, of the first table that tells for sure."""
-    tables = list(_whole_tables(principal, found, question))
     for asked in wanted:
-        for each, parts in tables:
+        for each, parts in _whole_tables(principal, found, question):
             rows = best_rows(asked, parts)
             if not rows or not _are_segments_if_asked(principal, question, each.chunk, rows):
                 continue
-            ranks = dict.fromkeys(rank for row in rows for rank in (row.context.rank, *sorted(row.proof)))
-            ids = {part.rank: part.chunk_id for part in parts}
-            whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(ids.values())
+            chunk_ids = {part.rank: part.chunk_id for part in parts}
+            ranks = (rank for row in rows for rank in (row.context.rank, *sorted(row.proof)))
+            ids = list(dict.fromkeys(chunk_ids[rank] for rank in ranks))
+            whole = Chunk.objects.restricted_to(principal).select_related("document").in_bulk(ids)
             return [
-                replace(each, chunk=shorten(chunk), scores=Scores(), is_decisive=True, is_needed=True)
-                for chunk in (whole.get(ids[rank]) for rank in ranks)
-                if chunk is not None
+                replace(each, chunk=shorten(whole[id]), scores=Scores(), is_decisive=True, is_needed=True)
+                for id in ids
+                if id in whole
             ]
     return []
 

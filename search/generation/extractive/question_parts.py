@@ -57,7 +57,8 @@ _ASIDE = re.compile(
 _ORDER = re.compile(
     r"\A(?:please )?(?:you are|assume|imagine|suppose|act as|answer|give|respond|reply|round|express"
     r"|state your|base|use only|show your|make sure)\b"
-    r"|\Aif\b.{1,200}?\b(?:please|then|(?:state|explain|say|answer|reply|respond|mention)) ",
+    r"|\Aif\b.{1,200}?(?:,|\bthen|\bplease)\s(?:then |please )?"
+    r"(?:state|explain|say|answer|reply|respond|mention)\b",
     re.IGNORECASE,
 )
 """What begins a sentence that says who is asked, or how to answer."""

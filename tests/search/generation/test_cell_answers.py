@@ -14,6 +14,7 @@ from search.contexts import Context
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
 from search.generation.extractive.courses import own_figure
 from search.generation.extractive.lines import StatementKind, is_statement
+from search.generation.extractive.named_cells import telling_words
 from tests.search.contexts import table_context
 
 LEASES = """\
@@ -277,3 +278,8 @@ def test_a_sentence_that_announces_a_table_makes_no_statement_of_it() -> None:
     assert not is_statement(StatementKind.INCOME, ("Notes",), announced)
     titled = f"Consolidated Statements of Income\n\n{COMPENSATION}"
     assert is_statement(StatementKind.INCOME, ("Notes",), titled)
+
+
+def test_words_for_periods_tell_nothing_of_a_figure() -> None:
+    told = telling_words("Leases in Q2 of FY23, H1 and 2022", "en")
+    assert told == telling_words("Leases", "en") and told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reasons import asks_why, tells_why
 from tests.search.contexts import context
 from tests.search.generation.test_extractive import answered, table
@@ -62,6 +63,14 @@ def test_what_asks_for_none(question: str) -> None:
 )
 def test_what_tells_a_reason(text: str, tells: bool) -> None:
     assert tells_why(text) is tells
+
+
+def test_a_condition_is_no_order() -> None:
+    """“If …, then explain why.” orders; “If I return it late, then I pay.” is part of what is asked."""
+    ordered = "Has it improved? If it is not useful here, then state that and explain why."
+    assert parts_of_question(ordered).subject == "Has it improved?"
+    said = "If I return a lamp late, then I pay a fee. How much is it?"
+    assert parts_of_question(said).subject == said
 
 
 async def test_a_reason_is_told_and_no_formula() -> None:

@@ -20,9 +20,16 @@ _POINTS = re.compile(
 
 
 def points_back(question: str, text: str, language: str | None) -> bool:
-    """Tell whether a statement says “this” where a question says “what”: “All of this set the stage.”."""
+    """Tell whether a statement says “this” where a question says “what”: “All of this set the stage.”.
+
+    “These files can be read: …” points at what comes, and answers by itself.
+    """
     asked = _ASKS.search(question)
     if asked is None:
         return False
     wanted = frozenset(terms(asked[1], language))
-    return any(wanted & frozenset(terms(found[1], language)) for found in _POINTS.finditer(text))
+    last_colon = text.rstrip(" :").rfind(": ")
+    return any(
+        found.end() > last_colon and wanted & frozenset(terms(found[1], language))
+        for found in _POINTS.finditer(text)
+    )

@@ -141,6 +141,8 @@ def test_the_sentence_between_two_that_are_told_is_told() -> None:
         ("X.25 uses what type of network?", "X.25 uses this type of network.", True),
         ("What set the stage for the harbour?", "All of this set the stage for the harbour.", True),
         ("Welche Stadt hat sie gebaut?", "Der Turm steht in dieser Stadt.", True),
+        ("Welche Dateien liest er?", "Er liest diese Dateien: Briefe, Karten und Listen.", False),
+        ("Which day did they open?", "They opened on this day at 10:30.", True),
         ("Who lit the lamp?", "This lamp was lit by Ada.", False),
         ("What is the height of the tower?", "This lamp is in the tower.", False),
         ("What is the height of the tower?", "The height of the tower is 40 m.", False),

@@ -5,6 +5,7 @@ Words decide where they suffice; otherwise the meaning is compared, for all stat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,8 @@ PART_OF_WORDS = 0.3
 """So much must come from each of several sources that support a claim together."""
 ENOUGH_MEANING = 0.65
 """From this similarity on, other words count as the same statement."""
+
+_WORD = re.compile(r"\w++")
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -118,9 +121,10 @@ class Verifier:
         """Return the sentence of a source that says most of what is stated."""
         claim, source = self.claim(statement, rank), self.sources[rank]
         shares = [
-            # A heading that the text repeats says what it is about, and nothing of it.
-            (not found <= source.headings, len(found & claim.terms) / max(1, len(found | claim.terms)), -at)
-            for at, (_, found) in enumerate(source.sentences)
+            # A heading that the text repeats says what it is about, and nothing of it. A value that is quoted
+            # alone stands in one sentence word for word, though its label has more of the question's words.
+            (not found <= source.headings, _holds(sentence.text, statement), len(found & claim.terms) / max(1, len(found | claim.terms)), -at)
+            for at, (sentence, found) in enumerate(source.sentences)
         ]
         best = -max(shares)[-1]
         share = _overlap(claim.terms, source.sentences[best][1])
@@ -141,6 +145,16 @@ class Verifier:
             self._statements[statement] = self._embed([statement])[0]
         cosines = np.asarray(self._vectors[rank] @ self._statements[statement])
         return self._calibration.similarity_of_texts(cosines)
+
+
+def _holds(text: str, statement: str) -> bool:
+    """Tell whether a text has all words of a statement in a row."""
+    said = _in_words(statement)
+    return bool(said) and f" {said} " in f" {_in_words(text)} "
+
+
+def _in_words(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _overlap(one: Terms, other: Terms) -> float:

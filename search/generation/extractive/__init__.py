@@ -26,6 +26,7 @@ from search.generation.extractive.choosing import choose, completed, paragraphs
 from search.generation.extractive.computing import computed, names_no_measure
 from search.generation.extractive.courses import course
 from search.generation.extractive.expected import lacks_count
+from search.generation.extractive.fields import answer_by_field
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measures import wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
@@ -94,6 +95,7 @@ def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[lis
     yield outstanding(question, asked.contexts)
     yield issuer(question, asked.contexts)
     yield answer_by_cells(question, ours)
+    yield answer_by_field(question, ours)
     if not wants_reason:
         yield _quoted(question, ours, reading)
 

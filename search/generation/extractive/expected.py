@@ -91,6 +91,13 @@ def expected_by(question: str) -> Callable[[str], bool]:
     return lambda _: False
 
 
+def is_of_kind(question: str, text: str) -> bool:
+    """Tell whether a text may hold what a question asks for: any text may where no cue tells the kind."""
+    known = frozenset(re.findall(r"\w+", question.casefold()))
+    test = next((test for cue, test in _KINDS_OF_VALUES if cue.search(question)), None)
+    return test is None or test(text, known)
+
+
 def lacks_count(question: str, text: str) -> bool:
     """Tell whether a question asks how many there are, and a statement has no number but those it asks with.
 
@@ -192,3 +199,9 @@ _KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHO), _has_new(_NAME)),
     (_cue(_WHAT_IS, at_start=True), lambda text, _: bool(_IS.match(text))),
 )
+_KINDS_OF_VALUES: tuple[tuple[re.Pattern[str], Test], ...] = (
+    (_cue(_WHEN), lambda text, _: any(map(str.isdigit, text))),
+    (_cue(_HOW_MANY), lambda text, _: _NUMBER.search(text) is not None),
+    (_cue(_WHO), lambda text, _: any(map(str.isalpha, text))),
+)
+"""What stands alone behind a label is a value of its kind without words around it."""

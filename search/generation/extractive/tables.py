@@ -75,7 +75,7 @@ def rows_of(table: str) -> Iterator[FactRow]:
     for line in _LINE.finditer(table, table_start(table), table_end(table)):
         if RULE.fullmatch(line[0]) or line[0] == first:
             continue
-        cells = _cells(line[0])
+        cells = row_cells(line[0])
         name, *values = cells if len(cells) > 1 else ["", *cells]
         columns = header[1:] if len(header) == len(cells) else [""] * len(values)
         filled = tuple(
@@ -92,11 +92,12 @@ def rows_of(table: str) -> Iterator[FactRow]:
 def _header(header: str) -> tuple[list[str], str]:
     """Return the names of the columns and the unit; nothing where the first row is one like the others."""
     unit = _UNIT.search(header)
-    names = [_INTRODUCED.sub("", cell) for cell in _cells(header)] if header else []
+    names = [_INTRODUCED.sub("", cell) for cell in row_cells(header)] if header else []
     return names, (unit[1] or unit[2]) if unit else ""
 
 
-def _cells(row: str) -> list[str]:
+def row_cells(row: str) -> list[str]:
+    """Return the cells of a row in their places, those that are empty among them."""
     return [
         in_one_line(cell).removesuffix(" $")
         for cell in row.strip().removeprefix("|").removesuffix("|").split("|")

@@ -1,0 +1,113 @@
+"""What questions ask for in other words than the labels: “Who sent it?” asks for “From”.
+
+Questions of seven languages find labels of these languages, whichever the document is in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.text.analysis import terms
+
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCue:
+    """`labels`, without case, are what `words` of a question mean, the best first."""
+
+    words: re.Pattern[str]
+    labels: tuple[str, ...]
+    value: re.Pattern[str]
+    """What a value must have."""
+
+    def suits(self, value: str) -> bool:
+        """Tell whether a value is of the kind: a date and a number have digits."""
+        return self.value.search(value) is not None
+
+    def rest_of(self, question: str) -> str:
+        """Return a question without the words that mean the label."""
+        return self.words.sub(" ", question)
+
+
+def cues_in(question: str) -> Iterator[FieldCue]:
+    """Yield the cues that a question has."""
+    return (cue for cue in _CUES if cue.words.search(question))
+
+
+def _cue(words: str, labels: str, value: re.Pattern[str] = _LETTER) -> FieldCue:
+    return FieldCue(re.compile(rf"\b(?:{words})(?!\w)", re.IGNORECASE), tuple(labels.split("|")), value)
+
+
+_CUES = (
+    _cue(
+        r"who (?:has )?(?:sent|written|wrote|is writing|writes)|(?:is|was) (?:\w+ ){0,4}from\?|senders?|from whom"
+        r"|wer hat(?=.{0,40}(?:geschickt|gesendet|geschrieben))|absenders?|von wem|qui a (?:envoyé|écrit)"
+        r"|expéditeur|de qui|quién (?:envió|escribió|mandó)|remitente|de quién|chi ha (?:inviato|scritto)"
+        r"|mittente|wie heeft(?=.{0,40}(?:gestuurd|geschreven))|afzender|quem (?:enviou|escreveu)",
+        "from|sender|von|absender|de|expéditeur|remitente|da|mittente|van|afzender",
+    ),
+    _cue(
+        r"to whom|who (?:received|got)|recipients?|addressee|(?:sent|addressed|written) to|an wen|empfängers?"
+        r"|à qui|destinataires?|a quién(?:es)?|destinatari[oa]s?|a chi|aan wie|ontvanger|para quem",
+        "to|recipient|an|empfänger|à|destinataire|para|destinatario|a|destinatário|aan|ontvanger",
+    ),
+    _cue(
+        r"when (?:was|were|did)(?=.{0,60}\b(?:sent|send|written|write|received|arrive))|wann (?:wurde|ist|hat)"
+        r"(?=.{0,60}\b(?:geschickt|gesendet|geschrieben|verschickt|abgeschickt|empfangen))"
+        r"|quand(?=.{0,60}\b(?:envoyée?|écrite?|reçue?)(?!\w))|cuándo(?=.{0,60}\b(?:envi|escrib|recib|mand))"
+        r"|date|datum|fecha|data",
+        "date|sent|datum|gesendet|envoyé|fecha|enviado|data|inviato|verzonden",
+        _DIGIT,
+    ),
+    _cue(
+        r"when (?:is|was|does|do|did|will)(?=.{0,60}\b(?:meeting|appointment|event|call|place|start|begin|held))"
+        r"|wann(?=.{0,60}\b(?:statt|beginnt|beginnen|treffen|termin|besprechung|sitzung|anfängt|fängt))"
+        r"|quand(?=.{0,60}\b(?:lieu|réunion|commence|rendez-vous))"
+        r"|cuándo(?=.{0,60}\b(?:reunión|lugar|empieza|cita|celebra))",
+        "time|when|start|starts|date|zeit|wann|uhrzeit|beginn|termin|datum|heure|quand|hora|cuándo|fecha|ora",
+        _DIGIT,
+    ),
+    _cue(
+        r"where (?:is|was|does|do|did|will)(?=.{0,60}\b(?:meeting|appointment|event|place|held))"
+        r"|wo(?=.{0,60}\b(?:statt|treffen|termin|besprechung|sitzung))"
+        r"|où(?=.{0,60}\b(?:lieu|réunion|rendez-vous))|dónde(?=.{0,60}\b(?:reunión|lugar|cita|celebra))",
+        "location|place|venue|where|room|address|ort|wo|raum|adresse|lieu|où|salle|lugar|dónde|sala|luogo",
+    ),
+    _cue(
+        r"(?:tele)?phone(?: numbers?)?|telefonnummer|telefon|téléphone|teléfono|telefono|telefoon",
+        "telephone|phone|phone number|telephone number|tel|tel.|telefon|telefonnummer|téléphone|tél|teléfono"
+        "|telefono|telefone|telefoon|mobile|mobil",
+        _DIGIT,
+    ),
+    _cue(
+        r"e-?mail(?:[ -]address(?:es)?|-?adressen?)?|adresse (?:e-?mail|électronique)|correo(?: electrónico)?",
+        "e-mail|email|mail|e-mail address|email address|courriel|correo|correo electrónico",
+        re.compile("@"),
+    ),
+    _cue(
+        r"subject|topic|what (?:is|are) (?:\w+ ){1,4}about|betreff|thema|worum geht|objet|sujet|asunto|tema"
+        r"|oggetto|onderwerp|assunto",
+        "subject|topic|re|betreff|thema|betrifft|objet|sujet|asunto|tema|oggetto|onderwerp|assunto",
+    ),
+)
+_SAID_ABOUT_NOTHING = {
+    "en": "document file paper page letter mail email message text form receipt invoice bill slip sheet"
+    " company issuer person give given get got use used pay paid buy bought take place happen send sent"
+    " write written called call name named number amount value much many high state stated mention tell"
+    " say said belong listed list show shown find meeting appointment event",
+    "de": "dokument datei seite brief mail e-mail nachricht text formular beleg rechnung quittung kassenzettel"
+    " firma unternehmen person gegeben lautet heißt hoch viel bezahlt gekauft genannt nennt angegeben steht"
+    " nummer betrag wert findet statt treffen termin",
+    "fr": "document fichier page lettre mail courriel message texte formulaire reçu facture société personne"
+    " donné payé acheté appelle indique numéro montant valeur quel quelle quels quelles combien",
+    "es": "documento archivo página carta correo mensaje texto formulario recibo factura empresa persona dado"
+    " pagado pagó comprado compró llama indica número importe valor cuál cuáles cuánto cuánta",
+}
+ABOUT_NOTHING = frozenset(
+    term for language in _SAID_ABOUT_NOTHING for term in terms(_SAID_ABOUT_NOTHING[language], language)
+)
+"""Words of a question that need not be said around a field."""

@@ -22,6 +22,7 @@ from kb.models import Chunk, Modality
 from search.contexts import ChunkContext, context_of_chunk
 from search.document_openings import with_openings
 from search.generation.extractive.asked_formulas import formula_asked
+from search.generation.extractive.authors import CHUNKS_OF_HEAD, asks_for_authors
 from search.generation.extractive.business_segments import (
     asks_for_segment,
     business_segment_of,
@@ -104,6 +105,8 @@ def with_companions(
         beside += _other_parts(principal, found)
     if (short := abbreviation_of(question.text)) is not None:
         beside += _spellings(principal, found, short)
+    if asks_for_authors(question.text):
+        beside += _heads(principal, found)
     if wanted := superlatives_of(question.text):
         beside += _decisive_parts(principal, [*found, *far], question.text, wanted)
     return _joined(found, beside, kept_before, limit), bool(beside)
@@ -182,6 +185,14 @@ def _spellings(principal: Principal, found: Sequence[RankedChunk], short: str) -
     live = Chunk.objects.restricted_to(principal).filter(document_id__in=documents, replaced_by=None)
     chunks = live.filter(text__contains=f"({short}").select_related("document").order_by("ordinal")
     return [replace(found[-1], chunk=shorten(chunk), scores=Scores()) for chunk in chunks[:MOST_SPELLINGS]]
+
+
+def _heads(principal: Principal, found: Sequence[RankedChunk]) -> list[RankedChunk]:
+    """Return how the best document begins: its authors stand there."""
+    document = found[0].chunk.document_id
+    live = Chunk.objects.restricted_to(principal).filter(document_id=document, replaced_by=None)
+    first = live.filter(ordinal__lt=CHUNKS_OF_HEAD).select_related("document").order_by("ordinal")
+    return [replace(found[0], chunk=shorten(chunk), scores=Scores()) for chunk in first]
 
 
 def _decisive_parts(

@@ -68,11 +68,10 @@ def letter_elements(letter: Letter) -> Iterator[Element]:
     """Yield an e-mail's subject, its other headers, and its body."""
     if subject := fold_spaces(letter.subject):
         yield element(Kind.HEADING, subject, level=1)
-    headers = [f"{name}: {fold_spaces(value)}" for name, value in letter.headers if fold_spaces(value)]
-    body = list(_body(letter))
-    if headers:
-        yield element(Kind.PARAGRAPH, "\n".join(headers))
-    yield from body
+    for name, value in letter.headers:
+        if said := fold_spaces(value):
+            yield element(Kind.PARAGRAPH, f"{name}: {said}")
+    yield from _body(letter)
 
 
 def _body(letter: Letter) -> Iterator[Element]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from extract.base import Element, Kind
+from extract.entries import paragraphs
 from extract.grids import table_elements
 from extract.markup.surroundings import PageSurroundings
 from extract.markup.tables import grid, is_data_table
@@ -93,6 +94,8 @@ BLOCKS = frozenset(
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 CONTENT = frozenset({"article", "main", "section"})
 FEWEST_ALT_WORDS = 3
+LINE_END = "\u2028"
+"""What `br` becomes: a line feed of the source ends no line."""
 
 
 def blocks(root: etree._Element) -> Iterator[Element]:
@@ -144,7 +147,9 @@ class _Walk:
             yield from self._open(node, tag)
 
     def _open(self, node: etree._Element, tag: str) -> Iterator[Element]:
-        if tag == "br" or (tag == "a" and self.open_kinds[-1][0] is Kind.PAGE_HEADER):
+        if tag == "br":
+            self.text.append(LINE_END)
+        elif tag == "a" and self.open_kinds[-1][0] is Kind.PAGE_HEADER:
             self.text.append("\n")
         if tag in BLOCKS:
             yield from self._flush()
@@ -168,11 +173,14 @@ class _Walk:
         self.walker.skip_subtree()
 
     def _flush(self) -> Iterator[Element]:
-        text = fold_spaces("".join(self.text))
+        lines = list(filter(None, map(fold_spaces, "".join(self.text).split(LINE_END))))
         self.text.clear()
         kind, level = self.open_kinds[-1]
-        if text:
-            yield element(kind, text, level=level)
+        if not lines:
+            return
+        is_prose = kind is Kind.PARAGRAPH
+        for part in paragraphs(lines, is_wrapped=False) if is_prose else [range(len(lines))]:
+            yield element(kind, " ".join(lines[number] for number in part), level=level)
 
     def _picture(self, node: etree._Element) -> Iterator[Element]:
         alt = fold_spaces(node.get("alt") or "")

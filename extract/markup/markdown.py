@@ -12,6 +12,7 @@ from markdown_it.token import Token
 
 from core.locations import InFile
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
+from extract.entries import paragraphs
 from extract.errors import Empty
 from extract.grids import Cell, table_elements
 from extract.markup.html import html_elements
@@ -46,8 +47,10 @@ def markdown_elements(text: str) -> Iterator[Element]:
         items += (token.type == "list_item_open") - (token.type == "list_item_close")
         if token.type == "heading_open":
             yield from _block(next(tokens), Kind.HEADING, token.map, int(token.tag[1]))
+        elif token.type == "paragraph_open" and items:
+            yield from _block(next(tokens), Kind.LIST_ITEM, token.map)
         elif token.type == "paragraph_open":
-            yield from _block(next(tokens), Kind.LIST_ITEM if items else Kind.PARAGRAPH, token.map)
+            yield from _paragraphs(next(tokens), token.map)
         elif token.type in ("fence", "code_block"):
             yield from _code(token)
         elif token.type == "table_open":
@@ -76,13 +79,29 @@ def _block(inline: Token, kind: Kind, of: list[int] | None, level: int | None = 
         yield element(kind, text, _lines(of), level)
 
 
+def _paragraphs(inline: Token, of: list[int] | None) -> Iterator[Element]:
+    """Yield a paragraph, or the entries that stand in its lines."""
+    lines = [fold_spaces(line) for line in _text(inline).split("\n")]
+    parts = list(paragraphs(lines)) if all(lines) else []
+    if len(parts) < 2:
+        yield from _block(inline, Kind.PARAGRAPH, of)
+        return
+    for part in parts:
+        place = [of[0] + part[0], of[0] + part[-1] + 1] if of else None
+        yield element(Kind.PARAGRAPH, " ".join(lines[number] for number in part), _lines(place))
+
+
 def _words(inline: Token) -> str:
-    return fold_spaces("".join(_inline(child) for child in inline.children or ()))
+    return fold_spaces(_text(inline))
+
+
+def _text(inline: Token) -> str:
+    return "".join(_inline(child) for child in inline.children or ())
 
 
 def _inline(token: Token) -> str:
     if token.type in ("softbreak", "hardbreak"):
-        return " "
+        return "\n"
     if token.type == "image":
         return "".join(_inline(child) for child in token.children or ())
     return "" if token.type == "html_inline" else token.content

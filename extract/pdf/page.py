@@ -10,6 +10,7 @@ from typing import Any
 
 from core.locations import LocatedText, OnPage, Page, PageLine, WordRun
 from extract.base import Element, Kind
+from extract.entries import is_begun
 from extract.pdf.lines import PdfLine
 from extract.pdf.mupdf import pymupdf
 from extract.pdf.raised_marks import join_raised_marks
@@ -28,6 +29,8 @@ SMALLEST_SIDE = 8.0
 # Glyphs that no font table maps to characters.
 UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff]")
 UNMAPPED_SHARE = 0.3
+# In ems: prose in a narrower column is rare, and the lines of a form are no wider.
+NARROWEST_COLUMN = 22
 
 
 # --- Does it show text that it lacks? -----------------------------------------------------------------------
@@ -116,8 +119,17 @@ def _starts_anew(line: PdfLine, previous: PdfLine, right: float) -> bool:
         return True  # a running head on the right, and text on the left
     if abs(line.size - previous.size) > 0.08 * max(line.size, previous.size):
         return True
+    if is_begun(line.text, previous.text, has_room=_has_room(line, previous, right)):
+        return True
     # Emphasised words in running text reach the end of a line; a heading stops before.
     return _look(line) != _look(previous) and previous.box.x2 < right - 2 * previous.size
+
+
+def _has_room(line: PdfLine, previous: PdfLine, right: float) -> bool:
+    """Tell whether the first word of a line would have had room in the line before."""
+    _, first = line.words[0]
+    width = max(right, previous.box.x1 + NARROWEST_COLUMN * line.size)
+    return previous.box.x2 + line.size / 2 + (first.x2 - first.x1) < width
 
 
 def _look(line: PdfLine) -> tuple[bool, bool, bool]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from core.locations import InFile
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.cleaning import clean
+from extract.entries import paragraphs
 from extract.errors import Empty, UnsupportedType
 from extract.places import element, fold_spaces
 from extract.sniffing import encoding_of
@@ -88,9 +89,12 @@ def _decode_guessed(content: bytes) -> str:
 def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
     """Yield the paragraphs and list items of a text; `with_lines` gives them their lines as place."""
     for block in _blocks(enumerate(text.split("\n"), start=1)):
-        kind = Kind.LIST_ITEM if LIST_ITEM.match(block[0][1]) else Kind.PARAGRAPH
-        place = InFile(lines=(block[0][0], block[-1][0])) if with_lines else None
-        yield element(kind, fold_spaces(" ".join(line for _, line in block)), place)
+        is_item = LIST_ITEM.match(block[0][1]) is not None
+        lines = [fold_spaces(line) for _, line in block]
+        for part in [range(len(lines))] if is_item else paragraphs(lines):
+            place = InFile(lines=(block[part[0]][0], block[part[-1]][0])) if with_lines else None
+            kind = Kind.LIST_ITEM if is_item else Kind.PARAGRAPH
+            yield element(kind, " ".join(lines[number] for number in part), place)
 
 
 def _blocks(lines: Iterable[Numbered]) -> Iterator[list[Numbered]]:

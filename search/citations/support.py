@@ -123,7 +123,12 @@ class Verifier:
         shares = [
             # A heading that the text repeats says what it is about, and nothing of it. A value that is quoted
             # alone stands in one sentence word for word, though its label has more of the question's words.
-            (not found <= source.headings, _holds(sentence.text, statement), len(found & claim.terms) / max(1, len(found | claim.terms)), -at)
+            (
+                not found <= source.headings,
+                _holds(sentence.text, statement),
+                len(found & claim.terms) / max(1, len(found | claim.terms)),
+                -at,
+            )
             for at, (sentence, found) in enumerate(source.sentences)
         ]
         best = -max(shares)[-1]

@@ -19,6 +19,7 @@ from search.citations.markers import MARKER
 from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.asked_formulas import formula_asked
+from search.generation.extractive.authors import authors
 from search.generation.extractive.business_segments import business_segment_of
 from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
@@ -27,6 +28,8 @@ from search.generation.extractive.computing import computed, names_no_measure
 from search.generation.extractive.courses import course
 from search.generation.extractive.expected import lacks_count
 from search.generation.extractive.fields import answer_by_field
+from search.generation.extractive.fields.rows import answer_by_row
+from search.generation.extractive.fields.sections import answer_by_section
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measures import wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
@@ -95,7 +98,10 @@ def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[lis
     yield outstanding(question, asked.contexts)
     yield issuer(question, asked.contexts)
     yield answer_by_cells(question, ours)
+    yield answer_by_row(question, ours)
     yield answer_by_field(question, ours)
+    yield authors(question, asked.contexts)
+    yield answer_by_section(question, ours)
     if not wants_reason:
         yield _quoted(question, ours, reading)
 

@@ -44,9 +44,11 @@ class Calculation:
 
 
 _CHANGE = (
-    r"gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell|fall(?:s|en)?|ris(?:e|es|en|ing)|rose"
+    r"gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell|fall(?:s|en)?|ris(?:e|es|en"
+    r"|ing)|rose"
     r"|drop\w*|reduc(?:ed?|tion)|improv\w*|wachs\w*|wuchs|gewachsen|wachstum\w*|(?:ge|an)?stieg\w*|steiger\w*"
-    r"|zunahme|zugenommen|abnahme|abgenommen|veränder\w*|gesunken|sank(?:en)?|fiel(?:en)?|gefallen|rückgang|croissance|augment\w*|baiss\w*|diminu\w*|évolution"
+    r"|zunahme|zugenommen|abnahme|abgenommen|veränder\w*|gesunken|sank(?:en)?|fiel(?:en)?|gefallen"
+    r"|rückgang|croissance|augment\w*|baiss\w*|diminu\w*|évolution"
     r"|hausse|creci\w*|aument\w*|disminu\w*|cambi(?:o|ó|ado)|variación|subid[ao]|subió|bajó"
 )
 _PERCENT = (
@@ -54,7 +56,8 @@ _PERCENT = (
 )
 _DIFFERENCE = (
     r"difference|net change|by what amount|by how much|exceed(?:s|ed)?"
-    r"|how much (?:more|less|higher|lower|larger|smaller|greater)|(?:more|less|higher|lower) than"
+    r"|how (?:much|many) (?:more|fewer|less|higher|lower|larger|smaller|greater)|(?:more|less|higher"
+    r"|lower) than"
     r"|um wie ?viel|differenz"
     r"|unterschied|de combien|différence|diferencia"
 )

@@ -16,6 +16,7 @@ from search.contexts import Context
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
 from search.generation.extractive.computing import operand_of
+from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.figures import TableFigure, rows_behind
 from search.generation.extractive.formulas import Operand, formula
 from search.generation.extractive.measures import measure_of
@@ -36,6 +37,12 @@ _WANTS_FIGURE = re.compile(
     r"|cuál(?:es)?)\b",
     re.IGNORECASE,
 )
+_WANTS_PARTS = re.compile(
+    r"\b(?:includes?|contains?|consists?|comprises?|enthält|enthalten|besteht|bestehen|umfasst|umfassen|comprend"
+    r"|contient|compose|incluyen?|contienen?|consta)\b",
+    re.IGNORECASE,
+)
+_WANTS_AMOUNT = re.compile(r"\b(?:how|wie|combien|cuánt[oa]s?|amounts?|total)\b", re.IGNORECASE)
 _BALANCE = re.compile(r"\A(?:(?:beginning|ending|opening|closing)\s)?balances?\b", re.IGNORECASE)
 _OF_BALANCE = re.compile(
     r"\b(?:balances?|outstanding|accru\w+|reserves?|allowances?|liabilit\w+|as of|end(?:ed|ing)?|begin\w*)\b",
@@ -48,7 +55,7 @@ _RATE = re.compile(r"\b(?:rates?|satz|taux|tasa)\b", re.IGNORECASE)
 
 def answer_by_cells(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return the formula and the rows that it is computed from, or the one row, as Markdown; or nothing."""
-    if wants_yes_or_no(question) or not _WANTS_FIGURE.search(question):
+    if wants_yes_or_no(question) or not _wants_figure(question):
         return []
     asked, tables = calculation_of(question), note_tables(contexts, reading_of(question))
     if (asked is None or asked.kind is CalculationKind.RATIO) and formula_asked(question) is None:
@@ -77,6 +84,13 @@ def answer_by_cell_of_line(question: str, contexts: Sequence[Context]) -> list[s
         return []
     of_line = telling_words(measure[1][0], cell.fact.context.language)
     return _row(cell) if cell.is_at_edge or not cell.said <= of_line else []
+
+
+def _wants_figure(question: str) -> bool:
+    """Tell whether a question may want a figure: “What do berries include?” does not."""
+    wants_parts = _WANTS_PARTS.search(question) and not _WANTS_AMOUNT.search(question)
+    wants_words = wants_parts or abbreviation_of(question) is not None
+    return _WANTS_FIGURE.search(question) is not None and not wants_words
 
 
 def _row(cell: NamedCell) -> list[str]:

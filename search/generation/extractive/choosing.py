@@ -13,6 +13,8 @@ FLOOR_OF_NAMED = 0.5
 """For a figure whose name is in the question word for word."""
 FLOOR_OF_ODDS = 0.0
 """The same where a model has read whether it answers: it is as likely as not."""
+FITTING, FLOOR_WHERE_FITTING = 0.85, -2.0
+"""The floor for a statement with so much of the question's meaning and words: the model doubts short ones."""
 SURE, FLOOR_WHERE_SURE = 0.9, -3.0
 """The floor for a statement of a passage that so probably answers: some statement in it does. “Its exterior
 is a police box” is doubted alone, without what stands before it."""
@@ -54,7 +56,8 @@ def _distance_to(best: WeighedStatement) -> float:
 def _passes(each: WeighedStatement) -> bool:
     if each.odds is not None:
         is_sure = (each.statement.context.answers or 0.0) >= SURE
-        return each.odds >= (FLOOR_WHERE_SURE if is_sure else FLOOR_OF_ODDS)
+        floor = FLOOR_WHERE_FITTING if each.fit >= FITTING else FLOOR_OF_ODDS
+        return each.odds >= (FLOOR_WHERE_SURE if is_sure else floor)
     return each.fit >= (FLOOR_OF_NAMED if each.statement.is_named else FLOOR)
 
 

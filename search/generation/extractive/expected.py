@@ -98,6 +98,11 @@ def is_of_kind(question: str, text: str) -> bool:
     return test is None or test(text, known)
 
 
+def asks_how_many(question: str) -> bool:
+    """Tell whether a question asks how many there are of something, or how much."""
+    return _CUE_COUNT.search(question) is not None
+
+
 def lacks_count(question: str, text: str) -> bool:
     """Tell whether a question asks how many there are, and a statement has no number but those it asks with.
 
@@ -106,7 +111,7 @@ def lacks_count(question: str, text: str) -> bool:
     known = frozenset(re.findall(r"\w+", question.casefold()))
     said = _REFERENCE.sub("", text)
     has_count = _has_new(_NUMBER)(said, known) or _VAGUE_COUNT.search(said) is not None
-    return _CUE_COUNT.search(question) is not None and not has_count
+    return asks_how_many(question) and not has_count
 
 
 def asks_for_total(question: str) -> bool:
@@ -120,6 +125,11 @@ def quantities_in(question: str) -> frozenset[str]:
     return frozenset(
         name for match in _HOW.finditer(question) for name in _QUANTITIES[match[1].casefold()].split()
     )
+
+
+def without_quantities(question: str) -> str:
+    """Return a question without what asks for a quantity by an adjective: “How tall”."""
+    return _HOW.sub(" ", question)
 
 
 def abbreviation_of(question: str) -> str | None:
@@ -202,6 +212,6 @@ _KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
 _KINDS_OF_VALUES: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHEN), lambda text, _: any(map(str.isdigit, text))),
     (_cue(_HOW_MANY), lambda text, _: _NUMBER.search(text) is not None),
-    (_cue(_WHO), lambda text, _: any(map(str.isalpha, text))),
+    (_cue(_WHO), lambda text, _: any(map(str.isalpha, text)) and _TIME.search(text) is None),
 )
 """What stands alone behind a label is a value of its kind without words around it."""

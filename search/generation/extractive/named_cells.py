@@ -177,6 +177,10 @@ class NoteTable:
         unsaid = sum(not term[0].isdigit() for term in own - said)
         if not said or not named.needed(language) <= known or unsaid > len(own & said):
             return ()
+        # Beside a row without a name the column says what a figure is.
+        has_name = any(map(str.isalpha, fact.row.name)) or YEAR.search(fact.row.name) is not None
+        if not has_name and not own & said:
+            return ()
         return [NamedCell(fact, own & said, unsaid, len(section - said), is_at_edge)]
 
     def _is_main(self, column: str) -> bool:

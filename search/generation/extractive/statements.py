@@ -23,8 +23,10 @@ from search.generation.extractive.periods import (
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
-CHARS = range(20, 600)
-"""How long a statement may be."""
+CHARS = range(20, 1000)
+"""How long a statement may be, in letters."""
+LETTERS_OF_SIGN = 3
+"""A sign of a script without an alphabet says as much."""
 FEWEST_LETTERS = 0.4
 """Text with a smaller share of letters is a formula, a row of figures or what layout left over."""
 YEAR_WEIGHT = 3
@@ -59,12 +61,16 @@ MOST_SIGNPOSTS = 2
 _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
+_SIGNS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_ENTRY = re.compile(r"[^\W_][^:：]{0,40}[:：]\s++\S|(?:19|20)\d\d\s?[-–—]")
+_BARE_MARK = re.compile(r"[-–—•·▪*+]")
 _LABELLED = re.compile(
     r"([^\W\d][^\d:]{0,40}?)(?: ?: ?| )(?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}"
     r"(?: ?(?:[AP]M|%|°[CF]?|[a-zA-Zµ]{1,3}[²³]?))?(?: ?\([^()]{1,30}\))?"
 )
 """A label and a figure, perhaps with a unit, a date or a time, and nothing else."""
 MOST_ITEMS = 12
+WORDS_OF_SALUTATION = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,11 @@ def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement
     for context in contexts:
         of_years = (each for each in _sentences(context, known, asked) if _is_of_years(each, years))
         found = chain(_rows(context, asked, reading, years), of_years) if is_table(context.text) else of_years
-        yield from (each for each in found if len(each.meaning) in CHARS or each.is_named)
+        yield from (each for each in found if _length(each.meaning) in CHARS or each.is_named)
+
+
+def _length(text: str) -> int:
+    return len(text) + (LETTERS_OF_SIGN - 1) * sum(map(len, _SIGNS.findall(text)))
 
 
 def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -> Iterator[Statement]:
@@ -116,14 +126,15 @@ def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -
     # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
     may_begin_low = sum(map(_begins_low, texts)) > max(1, len(texts) / 2)
     for at, text in enumerate(texts):
-        if text in headings or context.sentences[at].start in table:
+        items = _items_below(texts[at:])
+        if (text in headings and not items) or context.sentences[at].start in table:
             continue
         line = in_one_line(text, known)
         if _has_asked_label(text, asked | TOTALS):
             yield Statement(context, at, line, is_named=True)
-        elif items := _items_below(texts[at:]):
+        elif items:
             yield Statement(context, at, line, items=tuple(in_one_line(item, known) for item in items))
-        elif (may_begin_low or not _begins_low(text)) and _says_something(text):
+        elif (may_begin_low or not _begins_low(text) or _is_addressed(texts[:at])) and _says_something(text):
             yield Statement(context, at, line)
 
 
@@ -152,12 +163,28 @@ def _items_below(texts: Sequence[str]) -> list[str]:
     first, *others = texts[: MOST_ITEMS + 1]
     if not first.endswith((":", "：")) or not any(map(str.isalpha, first)):
         return []
-    return list(takewhile(_LIST_MARK.match, others))
+    return list(takewhile(_LIST_MARK.match, _with_marks(others)))
+
+
+def _with_marks(texts: Sequence[str]) -> Iterator[str]:
+    """Yield texts, those that their layout has put below their mark behind it."""
+    mark = ""
+    for text in texts:
+        if _BARE_MARK.fullmatch(text):
+            mark = text
+        else:
+            yield f"{mark} {text}".lstrip()
+            mark = ""
 
 
 def without_mark(text: str) -> str:
     """Return a text without the mark that makes it an item of a list."""
     return _LIST_MARK.sub("", text, count=1)
+
+
+def _is_addressed(before: Sequence[str]) -> bool:
+    """Tell whether a salutation is before a sentence, which then begins with a small letter: “Dear all,”."""
+    return bool(before) and before[-1].endswith(",") and len(before[-1].split()) <= WORDS_OF_SALUTATION
 
 
 def _begins_low(text: str) -> bool:
@@ -198,8 +225,16 @@ def _ends(text: str) -> bool:
 
 
 def _is_title(text: str) -> bool:
-    """Tell whether a text ends unlike a sentence, and all its longer words begin with a capital or digit."""
-    return not _ends(text) and not any(word[0].islower() for word in text.split() if len(word) > 3)
+    """Tell whether a text ends unlike a sentence, and all its longer words begin with a capital or digit.
+
+    In a script without capitals nothing tells a title. “Chair: Ada Lovelace” is none.
+    """
+    if _ENTRY.match(text):
+        return False
+    with_case = sum(letter.lower() != letter.upper() for letter in text)
+    has_capitals = with_case * 2 > sum(map(str.isalpha, text))
+    begins_low = any(word[0].islower() for word in text.split() if len(word) > 3)
+    return has_capitals and not begins_low and not _ends(text)
 
 
 def _rows(

@@ -19,6 +19,9 @@ _UNIT = re.compile(
     r"\b(in (?:thousands|millions|billions))\b|\((thousands|millions|billions)(?:,? except\b[^()]*+)?\)",
     re.IGNORECASE,
 )
+_UNIT_OF_COLUMN = re.compile(r"[%‰€$£¥]|[^\W\d]{1,4}(?: ?[/·] ?[^\W\d]{1,4})?(?: ?[23²³])?|°[CF]?")
+_UNIT_SIGN = re.compile(r"[%‰/°²³€$£¥]")
+"""One of the units has it: else “a, b, c” would be units."""
 _TOTAL = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
 """Begins the name of the row that ends a section."""
 _LINE = re.compile(r"[^\n]+")
@@ -72,10 +75,19 @@ def rows_of(table: str) -> Iterator[FactRow]:
     first = header_of(table)
     header, unit = _header(first)
     section = ""
+    is_below_header = bool(first)
     for line in _LINE.finditer(table, table_start(table), table_end(table)):
         if RULE.fullmatch(line[0]) or line[0] == first:
             continue
         cells = row_cells(line[0])
+        if is_below_header and len(cells) == len(header) and _are_units(cells):
+            header = [
+                f"{name} ({unit_of})" if unit_of else name
+                for name, unit_of in zip(header, cells, strict=True)
+            ]
+            is_below_header = False
+            continue
+        is_below_header = False
         name, *values = cells if len(cells) > 1 else ["", *cells]
         columns = header[1:] if len(header) == len(cells) else [""] * len(values)
         filled = tuple(
@@ -87,6 +99,14 @@ def rows_of(table: str) -> Iterator[FactRow]:
             yield FactRow(line.start(), name.rstrip(":"), filled, unit, section=section)
         if not filled or _TOTAL.match(name):
             section = "" if filled else name.rstrip(":")
+
+
+def _are_units(cells: Sequence[str]) -> bool:
+    """Tell whether a row below the header has the units of its columns: “- | N/mm² | %”."""
+    name, *units = cells
+    filled = [unit for unit in units if unit]
+    has_sign = any(_UNIT_SIGN.search(unit) for unit in filled)
+    return _EMPTY.fullmatch(name) is not None and has_sign and all(map(_UNIT_OF_COLUMN.fullmatch, filled))
 
 
 def _header(header: str) -> tuple[list[str], str]:

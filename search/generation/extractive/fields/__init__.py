@@ -16,19 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.text.analysis import terms
 from search.contexts import Context
 from search.generation.extractive.calculations import calculation_of
-from search.generation.extractive.expected import is_of_kind
-from search.generation.extractive.fields.cues import ABOUT_NOTHING, FieldCue, cues_in
+from search.generation.extractive.expected import asks_how_many, is_of_kind, quantities_in, without_quantities
+from search.generation.extractive.fields.asked import ABOUT_NOTHING, Words, in_common, terms_in
+from search.generation.extractive.fields.cues import FieldCue, cues_in
 from search.generation.extractive.fields.reading import Field, fields_of
 from search.generation.extractive.outstanding.superlatives import superlatives_of
 from search.generation.extractive.reasons import asks_why
 from search.generation.extractive.wording import escape_markdown
 from search.generation.extractive.yes_no import wants_yes_or_no
 from search.question_language import is_in_another_language
-
-Words = frozenset[str]
 
 __all__ = ["answer_by_field"]
 
@@ -66,14 +64,19 @@ def _by_label(question: str, fields: Sequence[Field]) -> Field | None:
 
 def _named(question: str, field: Field) -> Iterator[NamedField]:
     """Yield a field if a question says its label, and nothing but what is said around it."""
-    label, said = _terms(field.label, field), _terms(question, field)
-    common, unsaid = label & said, len(label - said)
+    label, said = _terms(field.label, field), _terms(without_quantities(question), field)
+    # “How heavy” asks for what labels call weight, or mass.
+    common = in_common(label, said | _terms(" ".join(quantities_in(question)), field))
+    unsaid = len(label - common)
     if not common or unsaid > field.may_be_unsaid(len(label)) or not is_of_kind(question, field.value):
+        return
+    if field.is_count and not asks_how_many(question):
         return
     # “How much did the price change?” wants no price.
     asked = calculation_of(question)
     cues = _terms(asked.cues, field) if asked else frozenset()
-    if cues - ABOUT_NOTHING <= common and said - common - ABOUT_NOTHING <= _around(field):
+    said_of_it = in_common(said, label)
+    if cues - ABOUT_NOTHING <= said_of_it and said - said_of_it - ABOUT_NOTHING <= _around(field):
         yield NamedField(field, len(common), unsaid)
 
 
@@ -115,4 +118,4 @@ def _around(field: Field) -> Words:
 
 
 def _terms(text: str, field: Field) -> Words:
-    return frozenset(terms(text, field.context.language))
+    return terms_in(text, field.context)

@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from core.text.analysis import terms
-
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]{2}")
 
@@ -44,7 +42,15 @@ def _cue(words: str, labels: str, value: re.Pattern[str] = _LETTER) -> FieldCue:
 
 _CUES = (
     _cue(
-        r"who (?:has )?(?:sent|written|wrote|is writing|writes)|(?:is|was) (?:\w+ ){0,4}from\?|senders?|from whom"
+        r"who (?:has )?(?:wrote|written)|authors?|wer hat(?=.{0,40}(?:geschrieben|verfasst))|verfasser"
+        r"|autor(?:en|es)?"
+        r"|qui a écrit|auteurs?|quién(?:es)? escribi(?:ó|eron)|chi ha scritto|autori"
+        r"|wie heeft(?=.{0,40}geschreven)",
+        "author|authors|by|written by|autor|autoren|verfasser|auteur|auteurs|autores|autore|autori|auteur",
+    ),
+    _cue(
+        r"who (?:has )?(?:sent|written|wrote|is writing|writes)|(?:is|was) (?:\w+ ){0,4}from\?|senders?"
+        r"|from whom"
         r"|wer hat(?=.{0,40}(?:geschickt|gesendet|geschrieben))|absenders?|von wem|qui a (?:envoyé|écrit)"
         r"|expéditeur|de qui|quién (?:envió|escribió|mandó)|remitente|de quién|chi ha (?:inviato|scritto)"
         r"|mittente|wie heeft(?=.{0,40}(?:gestuurd|geschreven))|afzender|quem (?:enviou|escreveu)",
@@ -56,15 +62,17 @@ _CUES = (
         "to|recipient|an|empfänger|à|destinataire|para|destinatario|a|destinatário|aan|ontvanger",
     ),
     _cue(
-        r"when (?:was|were|did)(?=.{0,60}\b(?:sent|send|written|write|received|arrive))|wann (?:wurde|ist|hat)"
+        r"when (?:was|were|did)(?=.{0,60}\b(?:sent|send|written|write|received|arrive))|wann (?:wurde|ist"
+        r"|hat)"
         r"(?=.{0,60}\b(?:geschickt|gesendet|geschrieben|verschickt|abgeschickt|empfangen))"
         r"|quand(?=.{0,60}\b(?:envoyée?|écrite?|reçue?)(?!\w))|cuándo(?=.{0,60}\b(?:envi|escrib|recib|mand))"
         r"|date|datum|fecha|data",
-        "date|sent|datum|gesendet|envoyé|fecha|enviado|data|inviato|verzonden",
+        "sent|date|datum|gesendet|envoyé|fecha|enviado|data|inviato|verzonden",
         _DIGIT,
     ),
     _cue(
-        r"when (?:is|was|does|do|did|will)(?=.{0,60}\b(?:meeting|appointment|event|call|place|start|begin|held))"
+        r"when (?:is|was|does|do|did|will)(?=.{0,60}\b(?:meeting|appointment|event|call|place|start|begin"
+        r"|held))"
         r"|wann(?=.{0,60}\b(?:statt|beginnt|beginnen|treffen|termin|besprechung|sitzung|anfängt|fängt))"
         r"|quand(?=.{0,60}\b(?:lieu|réunion|commence|rendez-vous))"
         r"|cuándo(?=.{0,60}\b(?:reunión|lugar|empieza|cita|celebra))",
@@ -84,9 +92,23 @@ _CUES = (
         _DIGIT,
     ),
     _cue(
-        r"e-?mail(?:[ -]address(?:es)?|-?adressen?)?|adresse (?:e-?mail|électronique)|correo(?: electrónico)?",
+        r"e-?mail(?:[ -]address(?:es)?|-?adressen?)?|adresse (?:e-?mail|électronique)"
+        r"|correo(?: electrónico)?",
         "e-mail|email|mail|e-mail address|email address|courriel|correo|correo electrónico",
         re.compile("@"),
+    ),
+    _cue(
+        r"who (?:has )?(?:attended|was present|were present|took part|participated)|attendees|participants?"
+        r"|wer (?:war|waren|hat|haben)(?=.{0,40}\b(?:anwesend|dabei|teilgenommen))|teilnehmer|anwesende\w?"
+        r"|qui (?:était|étaient|a participé|ont participé)(?=.{0,40}\b(?:présent|réunion))|participants"
+        r"|quién(?:es)? (?:asisti|particip)\w*|asistentes|participantes",
+        "present|attendees|attended|participants|in attendance|anwesend|anwesende|teilnehmer|teilnehmende"
+        "|présents|participants|asistentes|presentes|participantes",
+    ),
+    _cue(
+        r"who (?:was|were) (?:absent|missing|excused)|absentees|wer (?:hat gefehlt|fehlte|war entschuldigt)"
+        r"|qui était absente?|quién(?:es)? falt\w+|ausentes",
+        "apologies|absent|apologies for absence|excused|entschuldigt|abwesend|absents|excusés|ausentes",
     ),
     _cue(
         r"subject|topic|what (?:is|are) (?:\w+ ){1,4}about|betreff|thema|worum geht|objet|sujet|asunto|tema"
@@ -94,20 +116,3 @@ _CUES = (
         "subject|topic|re|betreff|thema|betrifft|objet|sujet|asunto|tema|oggetto|onderwerp|assunto",
     ),
 )
-_SAID_ABOUT_NOTHING = {
-    "en": "document file paper page letter mail email message text form receipt invoice bill slip sheet"
-    " company issuer person give given get got use used pay paid buy bought take place happen send sent"
-    " write written called call name named number amount value much many high state stated mention tell"
-    " say said belong listed list show shown find meeting appointment event",
-    "de": "dokument datei seite brief mail e-mail nachricht text formular beleg rechnung quittung kassenzettel"
-    " firma unternehmen person gegeben lautet heißt hoch viel bezahlt gekauft genannt nennt angegeben steht"
-    " nummer betrag wert findet statt treffen termin",
-    "fr": "document fichier page lettre mail courriel message texte formulaire reçu facture société personne"
-    " donné payé acheté appelle indique numéro montant valeur quel quelle quels quelles combien",
-    "es": "documento archivo página carta correo mensaje texto formulario recibo factura empresa persona dado"
-    " pagado pagó comprado compró llama indica número importe valor cuál cuáles cuánto cuánta",
-}
-ABOUT_NOTHING = frozenset(
-    term for language in _SAID_ABOUT_NOTHING for term in terms(_SAID_ABOUT_NOTHING[language], language)
-)
-"""Words of a question that need not be said around a field."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from core.text.tables import RULE, header_of, is_table, table_end, table_start
@@ -15,10 +15,26 @@ from search.generation.extractive.wording import fold
 MOST_CHARS_OF_VALUE = 200
 MOST_LINES = 400
 """So many lines of a text are read."""
-_BEHIND = re.compile(r"([^\W\d_][^:：|]{0,40}?) ?[:：] ?(?<=[\s：])(\S.{0,199})")
+_BEHIND = re.compile(
+    r"(?:\d{1,3}(?:[.,]\d{1,2})? ?% )?([^\W\d_][^:：|]{0,40}?) ?[:：] ?(?<=[\s：])(\S.{0,199})"
+)
 """“Meeting ID: 869”, but no “https://…” and no “10:30”."""
-_BEFORE_FIGURE = re.compile(r"([^\W\d_][^\d:]{0,40}?) ((?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}(?: ?[AP]M)?)")
+_BEFORE_FIGURE = re.compile(
+    r"([^\W\d_][^\d:]{0,40}?) ((?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}(?: ?[AP]M)?)"
+)
 """“Cash Received 101.00”, “Invoice number 60000053668”."""
+_ADDRESS = re.compile(r"(?<![\w.@-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,100}\w")
+_NUMBER_TO_CALL = re.compile(
+    r"\b(?:call|phone|telephone|dial|tel|fon|telefon\w*|rufen|anrufen|appele[rz]|téléphone|llam\w{1,5}|teléfono)\b"
+    r"[^.!?\d+]{0,40}(\+?\(?\d[\d ()/-]{5,18}\d)",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"(\d[\d.,/½¼¾]{0,8} ?(?:(?:k?g|mg|m?l|[cd]l|k?m|[cm]m|oz|lbs?|cups?|tbsp|tsp|EL|TL|litres?|liters?"
+    r"|pieces?"
+    r"|pcs|Stück|Liter) (?:of |de |d['’])?)?)([^\W\d_][^\d:.!?]{1,40})"
+)
+"""“4 eggs”, “250 g flour”: how many, or how much, there is of something."""
 _LABEL = re.compile(r"[^\W\d_][\w'’./&-]*(?: [\w'’./&#-]+){0,4} ?[:：]?")
 _MARKED = re.compile(r" ?[:：]\Z")
 _BELOW = re.compile(r"\(([^\W\d_][^()]{2,100})\)")
@@ -35,6 +51,8 @@ class Field:
     label: str
     value: str
     told: str
+    is_count: bool = False
+    """Whether it is the number of what its label names."""
     is_below: bool = False
     """Whether its label stands in brackets below it, and says more than a question does."""
 
@@ -47,9 +65,36 @@ def fields_of(context: Context) -> Iterator[Field]:
     """Yield the fields of a text, in reading order, and those of its table."""
     text = context.text
     start, end = (table_start(text), table_end(text)) if is_table(text) else (len(text), len(text))
-    for part in (text[:start], text[end:]):
-        yield from _of_lines(context, [fold(line) for line in part.splitlines() if line.strip()][:MOST_LINES])
+    fields = [
+        field
+        for part in (text[:start], text[end:])
+        for field in _of_lines(
+            context, [fold(line) for line in part.splitlines() if line.strip()][:MOST_LINES]
+        )
+    ]
+    is_letter = any(field.label == "From" and "@" in field.value for field in fields)
+    yield from _of_letter(context, fields) if is_letter else fields
+    yield from _of_sentences(context)
     yield from _of_form(context, text[start:end])
+
+
+def _of_sentences(context: Context) -> Iterator[Field]:
+    """Yield the numbers to call and the addresses to write to that sentences give."""
+    for sentence in context.sentences:
+        said = fold(sentence.text)
+        if address := _ADDRESS.search(said):
+            yield Field(context, "e-mail", address[0], said)
+        if number := _NUMBER_TO_CALL.search(said):
+            yield Field(context, "phone", number[1], said)
+
+
+def _of_letter(context: Context, fields: Sequence[Field]) -> Iterator[Field]:
+    """Yield the fields of an e-mail: its date is when it was sent, and its title is its subject."""
+    for field in fields:
+        yield replace(field, label="Sent") if field.label == "Date" else field
+    if context.headings and fold(context.headings[0]) in map(fold, context.text.splitlines()):
+        subject = fold(context.headings[0])
+        yield Field(context, "Subject", subject, subject)
 
 
 def _of_lines(context: Context, lines: list[str]) -> Iterator[Field]:
@@ -57,7 +102,9 @@ def _of_lines(context: Context, lines: list[str]) -> Iterator[Field]:
     for line, below in pairwise([*lines, ""]):
         if line in headings:
             continue
-        if match := _BEHIND.fullmatch(line) or _BEFORE_FIGURE.fullmatch(line):
+        if match := _COUNTED.fullmatch(line):
+            yield Field(context, match[2], match[1].rstrip(), line, is_count=True)
+        elif match := _BEHIND.fullmatch(line) or _BEFORE_FIGURE.fullmatch(line):
             yield Field(context, match[1], match[2].rstrip(), line)
         elif (match := _BELOW.fullmatch(below)) and _is_value(line):
             yield Field(context, match[1], line, line, is_below=True)

@@ -1,0 +1,93 @@
+"""Who has written a paper, a post or a book: names below its title, in no sentence.
+
+“Who are the authors of the paper?” ─▶ Ada Lovelace, Charles Babbage and Mary Somerville <source_1>
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+
+from search.contexts import Context
+from search.generation.extractive.wording import escape_markdown, fold
+
+LINES_OF_HEAD = 12
+CHUNKS_OF_HEAD = 2
+"""Names stand in one of so many of the first chunks of a document."""
+_WRITES = re.compile(
+    r"\b(?:wrote|written|authors?|authored|geschrieben|verfasst|verfasser|autor(?:en|in|es|a|as)?|auteure?s?"
+    r"|écrite?|escribi(?:ó|eron)|scritto|autori|autrici|schreef|geschreven|auteurs)\b",
+    re.IGNORECASE,
+)
+_WORK = re.compile(
+    r"\b(?:paper|article|study|(?:blog ?)?post|blog|book|report|thesis|essay|document|text|manual"
+    r"|aufsatz(?:es)?"
+    r"|artikels?|studie|beitrags?|buch(?:es)?|berichts?|arbeit|dokuments?|texte?s?|étude|billet|livre"
+    r"|rapport|thèse"
+    r"|artículo|estudio|entrada|libro|informe|tesis|documento|texto|articolo|boek|rapport)\b",
+    re.IGNORECASE,
+)
+MOST_CHARS_OF_LINE = 600
+_MARKS = re.compile(r"[\d*∗†‡§¶#⋆♢]+")
+"""Of footnotes, behind names."""
+_BETWEEN = re.compile(r"[,;·&]|\s(?:and|und|et|y|e|en)\s")
+_BY = re.compile(r"(?:by|von|par|por|di|door)\s", re.IGNORECASE)
+_NAME = re.compile(
+    r"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el|bin"
+    r"|ten|ter)"
+    r"(?: (?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el"
+    r"|bin|ten"
+    r"|ter)){1,4}"
+)
+_BODY = re.compile(
+    r"(?:universit\w*|institut\w*|departments?|school|college|laborator\w*|labs?|research|inc|ltd|llc"
+    r"|gmbh|corp\w*"
+    r"|company|group|centre|center|academy|facult\w*|ministry|office|bank|foundation|association|press|review"
+    r"|journal|abstract|introduction|contents|chapter|section|proceedings|conference|working|technical|annual"
+    r"|report|version|draft|january|february|march|april|june|july|august|september|october|november"
+    r"|december)",
+    re.IGNORECASE,
+)
+"""Words of affiliations, journals, dates and headings, which are written like names."""
+_WORDS = re.compile(r"[^\W\d_]+")
+_ABSTRACT = re.compile(
+    r"\W*(?:abstract|summary|zusammenfassung|résumé|resumen|introduction|contents)\b", re.IGNORECASE
+)
+
+
+def asks_for_authors(question: str) -> bool:
+    """Tell whether a question asks who has written a text: “Who wrote the report?”."""
+    return _WRITES.search(question) is not None and _WORK.search(question) is not None
+
+
+def authors(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the lines with the names, as Markdown; nothing if none is asked for, or none is found."""
+    if not contexts or not asks_for_authors(question):
+        return []
+    of_best = [each for each in contexts if each.document_name == contexts[0].document_name]
+    for context in sorted(of_best, key=lambda each: each.ordinal):
+        if context.ordinal < CHUNKS_OF_HEAD and (lines := _lines_of_names(context)):
+            return [" ".join(f"{escape_markdown(line)} <source_{context.rank}>" for line in lines) + "\n"]
+    return []
+
+
+def _lines_of_names(context: Context) -> list[str]:
+    """Return the lines below the title that have nothing but names: all of several, or the first one."""
+    lines = [fold(line) for line in context.text.splitlines() if line.strip()]
+    title = fold(context.headings[0]) if context.headings else ""
+    below = lines[lines.index(title) + 1 :] if title in lines else lines
+    head = [*takewhile(lambda line: not _ABSTRACT.match(line), below)][:LINES_OF_HEAD]
+    named = [line for line in head if _names_in(line)]
+    several = [line for line in named if _names_in(line) > 1]
+    return several or named[:1]
+
+
+def _names_in(line: str) -> int:
+    """Return of how many names a line consists, 0 if there is anything else in it."""
+    if len(line) > MOST_CHARS_OF_LINE or any(map(_BODY.fullmatch, _WORDS.findall(line))):
+        return 0
+    plain = _BY.sub("", _MARKS.sub(" ", line), count=1) if _BY.match(line) else _MARKS.sub(" ", line)
+    parts = [fold(part) for part in _BETWEEN.split(plain)]
+    names = [part for part in parts if part]
+    return len(names) if all(map(_NAME.fullmatch, names)) else 0

@@ -1,0 +1,56 @@
+"""The words that a question shares with labels, columns and headings."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from core.text.analysis import terms
+from search.contexts import Context
+
+SAME_BEGINNING, MOST_OF_ENDING = 6, 3
+"""Letters that words of one family share: “subscribe”, “subscription”."""
+_SAID_ABOUT_NOTHING = {
+    "en": "document file paper page letter mail email message text form receipt invoice bill slip sheet book"
+    " article report study post company issuer person give given get got use used pay paid buy bought"
+    " take place"
+    " happen send sent write written wrote call called name named number amount value much many high"
+    " state stated"
+    " mention tell say said belong listed list show shown find meeting appointment event need needed require"
+    " required necessary today have has speak speaks",
+    "de": "dokument datei seite brief mail e-mail nachricht text formular beleg rechnung quittung"
+    " kassenzettel"
+    " buch artikel bericht firma unternehmen person gegeben lautet heißt hoch viel bezahlt gekauft"
+    " genannt nennt"
+    " angegeben steht nummer betrag wert findet statt treffen termin brauche brauchen benötige benötigt"
+    " nötig",
+    "fr": "document fichier page lettre mail courriel message texte formulaire reçu facture société personne"
+    " donné payé acheté appelle indique numéro montant valeur quel quelle quels quelles combien qui où quand"
+    " comment faut livre article rapport",
+    "es": "documento archivo página carta correo mensaje texto formulario recibo factura empresa persona dado"
+    " pagado pagó comprado compró llama indica número importe valor cuál cuáles cuánto cuánta cuántos cuántas"
+    " quién quiénes dónde cuándo cómo qué necesito necesita libro artículo informe",
+}
+ABOUT_NOTHING = frozenset(
+    term for language in _SAID_ABOUT_NOTHING for term in terms(_SAID_ABOUT_NOTHING[language], language)
+)
+"""Words of a question that need not be said around what answers it."""
+
+Words = frozenset[str]
+
+
+def terms_in(text: str, context: Context) -> Words:
+    """Return the terms of a text as those of a context are made."""
+    return frozenset(terms(text, context.language))
+
+
+def in_common(words: Words, others: Words) -> Words:
+    """Return those of the words that are among the others, or of one family with one of them."""
+    return frozenset(
+        word for word in words if word in others or any(_are_of_family(word, other) for other in others)
+    )
+
+
+def _are_of_family(one: str, other: str) -> bool:
+    """Tell whether two terms differ by no more than an ending: “Rechnungsdatum” is no “Rechnungsbetrag”."""
+    same = sum(1 for _ in takewhile(lambda letters: letters[0] == letters[1], zip(one, other, strict=False)))
+    return same >= SAME_BEGINNING and max(len(one), len(other)) - same <= MOST_OF_ENDING

@@ -1,0 +1,174 @@
+"""A row of a table as a record: what stands in it beside what the question names.
+
+    | First name | Last name | City  | Since      |
+    | Ada        | Lovelace  | Paris | 2020-08-24 |
+
+    “Where does Ada Lovelace live?”  ─▶  the city       “Who lives in Paris?”  ─▶  the names
+
+Only where one row alone has all that the question names of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from core.text.analysis import terms
+from core.text.tables import header_of, is_table
+from search.contexts import Context
+from search.generation.extractive.expected import quantities_in, without_quantities
+from search.generation.extractive.fields.asked import ABOUT_NOTHING, Words, in_common, terms_in
+from search.generation.extractive.tables import FactCell, FactRow, row_cells, rows_of
+from search.generation.extractive.wording import escape_markdown
+
+MOST_CELLS = 20
+"""A wider row is no record."""
+_WITHOUT_DIGITS, _WITH_DIGITS, _ANY = re.compile(r"\D+"), re.compile(r".*?\d.*"), re.compile(r".+")
+_KINDS = tuple(
+    (re.compile(asked, re.IGNORECASE), re.compile(columns, re.IGNORECASE), value)
+    for asked, columns, value in (
+        (
+            r"\b(?:who|whom|wer|wem|wen|qui|quiénes|quién|chi|wie is|quem)\b|誰|だれ|谁|누구|누가",
+            r"name\b|person|employee|customer|contact|author|owner|mitarbeiter|kunde|\bnom\b|nombre|名前|氏名"
+            r"|姓名|이름|성명",
+            _WITHOUT_DIGITS,
+        ),
+        (
+            r"\b(?:where|wo|où|dónde|dove|waar|onde)\b|どこ|哪里|哪儿|어디",
+            r"city|town|place|location|country|address|venue|\bort\b|stadt|\bland\b|adresse|lieu|ville"
+            r"|pays|lugar"
+            r"|ciudad|país|dirección|住所|所在地|地址|城市|주소",
+            _ANY,
+        ),
+        (
+            r"\b(?:how much (?:is|are|does|do)|costs?|price|expensive|was kostet|was kosten|wie teuer"
+            r"|wie viel kostet"
+            r"|combien (?:coûte|vaut)|prix|cuánto (?:cuesta|vale)|precio|quanto costa)",
+            r"price|cost|amount|\bfee|rate|preis|kosten|betrag|prix|montant|precio|importe|prezzo|価格|値段"
+            r"|价格|가격",
+            _WITH_DIGITS,
+        ),
+        (
+            r"\b(?:how old|wie alt|quel âge|cuántos años|what age)\b|何歳|几岁|多大|몇 살",
+            r"\bage\b|\balter\b|\bâge\b|edad|年齢|年龄|나이",
+            _WITH_DIGITS,
+        ),
+        (
+            r"\b(?:when|wann|quand|cuándo|quando|wanneer)\b|いつ|何时|언제",
+            r"date|\bday\b|\byear\b|\btime\b|since|datum|\bjahr\b|\bseit\b|fecha|\baño\b|日付|日期|날짜",
+            _WITH_DIGITS,
+        ),
+    )
+)
+"""What asks for a kind of thing, the columns that are of that kind, and what such a value looks like."""
+_HOW_MUCH = re.compile(r"\b(?:how|wie|combien|cuánt\w+|quant\w+)\b", re.IGNORECASE)
+_VERBS = frozenset(
+    terms(
+        "live lives living reside based located play plays work works come comes belong stand stands"
+        " mean means"
+        " abbreviation acronym cost costs include includes contain contains consist consists comprise",
+        "en",
+    )
+)
+"""What a question says of a row that its columns need not say."""
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A row with the names of all its columns; `named` are the cells whose values a question has."""
+
+    context: Context
+    row: FactRow
+    cells: tuple[FactCell, ...]
+    named: tuple[FactCell, ...]
+
+    @property
+    def weight(self) -> int:
+        """How many characters the question has of it."""
+        return sum(len(cell.value) for cell in self.named)
+
+    @property
+    def others(self) -> list[FactCell]:
+        """The cells that the question does not have."""
+        return [cell for cell in self.cells if cell not in self.named]
+
+
+def answer_by_row(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the cells that a question asks for of the one row that it names, as Markdown, or nothing."""
+    records = [record for context in contexts for record in _records(question, context)]
+    most = max((record.weight for record in records), default=0)
+    best = [record for record in records if record.weight == most]
+    if len({record.cells for record in best}) != 1:
+        return []
+    [record, *_] = best
+    wanted = _wanted(question, record)
+    if not wanted:
+        return []
+    told = [cell for cell in record.cells if cell in record.named or cell in wanted]
+    name, *_ = record.cells
+    rest = [cell for cell in told if cell is not name]
+    return [f"{escape_markdown(record.row.rendered(rest))} <source_{record.context.rank}>\n"]
+
+
+def _records(question: str, context: Context) -> Iterator[Record]:
+    """Yield the rows of which a question names something, of a table whose columns have names."""
+    header = header_of(context.text) if is_table(context.text) else ""
+    if not header:
+        return
+    names = row_cells(header)
+    of_columns = terms_in(" ".join(names), context)
+    quotable = {sentence.start for sentence in context.sentences}
+    for row in rows_of(context.text):
+        cells = (FactCell(names[0], row.name), *row.cells)
+        named = tuple(
+            cell
+            for cell in cells
+            if _is_named(cell.value, question, context) and not terms_in(cell.value, context) <= of_columns
+        )
+        if named and row.start in quotable and len(cells) <= MOST_CELLS:
+            yield Record(context, row, cells, named)
+
+
+def _is_named(value: str, question: str, context: Context) -> bool:
+    """Tell whether a question has all words of a value that has any."""
+    if not any(map(str.isalpha, value)):
+        return False
+    if _UNSPACED.search(value):
+        return len(value) > 1 and value in question
+    words = frozenset(re.findall(r"\w+", value.casefold()))
+    asked = frozenset(re.findall(r"\w+", question.casefold())) | quantities_in(question)
+    return words <= asked and bool(terms_in(value, context))
+
+
+def _wanted(question: str, record: Record) -> list[FactCell]:
+    """Return the cells of the columns that a question names or that are of the kind it asks for."""
+    named = terms_in(" ".join(cell.value for cell in record.named), record.context)
+    rest = terms_in(without_quantities(question), record.context) - named - ABOUT_NOTHING
+    if _UNSPACED.search(question):
+        rest = frozenset()
+    by_name = {cell: in_common(rest, terms_in(cell.column, record.context)) for cell in record.others}
+    most = max(map(len, by_name.values()), default=0)
+    if most:
+        found = [cell for cell, common in by_name.items() if len(common) == most]
+        said = frozenset().union(*by_name.values())
+        return found if rest - said - _VERBS <= _around(record.context) else []
+    if not rest - _VERBS <= _around(record.context):
+        return []
+    for asked, columns, value in _KINDS:
+        if asked.search(question):
+            return [
+                cell for cell in record.others if columns.search(cell.column) and value.fullmatch(cell.value)
+            ]
+    # What is in words is what a thing is, means or includes, and no answer to how much it is.
+    in_words = [cell for cell in record.others if _WITHOUT_DIGITS.fullmatch(cell.value)]
+    asks_how_much = quantities_in(question) or _HOW_MUCH.search(question)
+    found = [record.others] if asks_how_much else [record.others, in_words]
+    return next((cells for cells in found if len(cells) == 1), [])
+
+
+def _around(context: Context) -> Words:
+    introduction = context.text.partition("|")[0]
+    said = [context.document_name, *context.headings, introduction, context.introduction]
+    return terms_in(" ".join(said), context)

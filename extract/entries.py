@@ -10,15 +10,11 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 
+from core.text.entries import begins_entry
+
 NARROWEST = 60
 """Characters: what is wrapped at fewer is no prose."""
-_ENTRY = re.compile(r"[^\W_][^:：]{0,40}[:：]\s++\S|(?:19|20)\d\d\s?[-–—]")
 _GOES_ON = re.compile(r"[,;/&(–—-]\s*\Z")
-
-
-def begins_entry(line: str) -> bool:
-    """Tell whether a line begins with a label, or with the span of years that a station of a life took."""
-    return _ENTRY.match(line) is not None
 
 
 def is_begun(line: str, previous: str, *, has_room: bool) -> bool:

@@ -37,7 +37,7 @@ _DETERMINERS = re.compile(
     re.IGNORECASE,
 )
 _GERMAN_MONTHS = "|".join(months(["de"]))
-_NUMBERED = re.compile(
+NUMBERED = re.compile(
     rf"jahr(?:hundert|tausend)(?:s|e[ns]?)?|weltkrieg(?:e?s)?|quartals?|halbjahr(?:e?s)?|lebensjahr(?:e?s)?|auflage"
     rf"|kapitels?|klasse|etage|stock(?:werk)?|platz|{_GERMAN_MONTHS}"
 )
@@ -70,6 +70,6 @@ def _is_ordinal(before: str, follows: str) -> bool:
     is_determined = _DETERMINERS.fullmatch(ordinal["before"] or "") is not None
     return (
         is_determined
-        or _NUMBERED.fullmatch(follows.casefold()) is not None
+        or NUMBERED.fullmatch(follows.casefold()) is not None
         or _TWO_ORDINALS.search(before) is not None
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import Literal
 
+from core.text.full_stops import NUMBERED
 from kb.embedding.calibration import Calibration
 from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Verifier
@@ -23,8 +24,15 @@ _GROUP = re.compile(
     rf"(?<![ \t])(?P<before>[ \t]*+)(?P<markers>{MARKER.pattern}(?:[ \t]*+{MARKER.pattern})*+)"
     r"(?P<after>[ \t]*+)"
 )
-# After “Inc.” and other abbreviations a sentence continues in lower case.
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+(?![\sa-zß-öø-ÿ])|\n+")
+# After “Inc.” and other abbreviations a sentence continues in lower case. “Am 5. Oktober” and “Dr. Ada
+# Lovelace” are parts of one, too.
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?。！？])(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bProf\.)(?<!\bNr\.)(?<!\bNo\.)"
+    rf"(?!(?<=\b\d\.)\s(?i:{NUMBERED.pattern})\b)(?!(?<=\b\d\d\.)\s(?i:{NUMBERED.pattern})\b)"
+    r"\s+(?![\sa-zß-öø-ÿ])|\n+"
+)
+_MAY_GO_ON = re.compile(r"(?:(?<=\b\d\.)|(?<=\b\d\d\.))\s+\w*+\Z")
+"""Behind “5.” what is written so far of the next word may become “Oktober”."""
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _WORD = re.compile(r"\S")
 _LIST_MARK = re.compile(r"^\s*(?:[-*+>]|\d+[.)])\s+")
@@ -167,7 +175,8 @@ def boundaries(raw: str, start: int) -> list[int]:
 
     Markers belong to the statement before them.
     """
-    sentences = {match.end() for match in _SENTENCE_END.finditer(raw, start)}
+    found = _SENTENCE_END.finditer(raw, start)
+    sentences = {match.end() for match in found if not _MAY_GO_ON.match(raw, match.start())}
     groups = {
         group.end()
         for group in _GROUP.finditer(raw, start)
@@ -201,7 +210,7 @@ def _end_of_first_sentence(raw: str, start: int, until: int) -> int:
     """Return where the first sentence is known to end: at the next one, or at the next markers."""
     said = _WORD.search(raw, start, until)
     end = _SENTENCE_END.search(raw, said.start() + 1, until) if said else None
-    return end.end() if end else until
+    return end.end() if end and not _MAY_GO_ON.match(raw, end.start()) else until
 
 
 def _goes_on(raw: str, group: re.Match[str]) -> bool:

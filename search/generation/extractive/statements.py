@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
+from core.text.entries import begins_entry
 from core.text.tables import MOST_ROW_WORDS, is_table, table_end, table_start
 from search.contexts import Context
 from search.generation.extractive.expected import TOTALS, quantities_in
@@ -62,7 +63,7 @@ _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
 _SIGNS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_ENTRY = re.compile(r"[^\W_][^:：]{0,40}[:：]\s++\S|(?:19|20)\d\d\s?[-–—]")
+_NUMBERED_TITLE = re.compile(r"[\W\d]*\d|(?:[^\W\d_]+ ){0,3}[\dIVXL]+[.:]?(?: |\Z)")
 _BARE_MARK = re.compile(r"[-–—•·▪*+]")
 _LABELLED = re.compile(
     r"([^\W\d][^\d:]{0,40}?)(?: ?: ?| )(?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}"
@@ -229,7 +230,7 @@ def _is_title(text: str) -> bool:
 
     In a script without capitals nothing tells a title. “Chair: Ada Lovelace” is none.
     """
-    if _ENTRY.match(text):
+    if begins_entry(text) or (any(map(str.isdigit, text)) and not _NUMBERED_TITLE.match(text)):
         return False
     with_case = sum(letter.lower() != letter.upper() for letter in text)
     has_capitals = with_case * 2 > sum(map(str.isalpha, text))

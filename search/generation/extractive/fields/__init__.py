@@ -19,7 +19,15 @@ from dataclasses import dataclass
 from search.contexts import Context
 from search.generation.extractive.calculations import calculation_of
 from search.generation.extractive.expected import asks_how_many, is_of_kind, quantities_in, without_quantities
-from search.generation.extractive.fields.asked import ABOUT_NOTHING, Words, in_common, terms_in
+from search.generation.extractive.fields.asked import (
+    ABOUT_NOTHING,
+    UNSPACED,
+    Words,
+    in_common,
+    is_said,
+    meant_by,
+    terms_in,
+)
 from search.generation.extractive.fields.cues import FieldCue, cues_in
 from search.generation.extractive.fields.reading import Field, fields_of
 from search.generation.extractive.outstanding.superlatives import superlatives_of
@@ -64,10 +72,15 @@ def _by_label(question: str, fields: Sequence[Field]) -> Field | None:
 
 def _named(question: str, field: Field) -> Iterator[NamedField]:
     """Yield a field if a question says its label, and nothing but what is said around it."""
+    if UNSPACED.search(field.label):
+        if field.label in question:
+            yield NamedField(field, len(field.label), 0)
+        return
     label, said = _terms(field.label, field), _terms(without_quantities(question), field)
     # “How heavy” asks for what labels call weight, or mass.
-    common = in_common(label, said | _terms(" ".join(quantities_in(question)), field))
-    unsaid = len(label - common)
+    meant = _terms(" ".join(quantities_in(question)), field)
+    common = in_common(label, said | meant)
+    unsaid = len(label - common - meant_by(question, field.context))
     if not common or unsaid > field.may_be_unsaid(len(label)) or not is_of_kind(question, field.value):
         return
     if field.is_count and not asks_how_many(question):
@@ -76,7 +89,7 @@ def _named(question: str, field: Field) -> Iterator[NamedField]:
     asked = calculation_of(question)
     cues = _terms(asked.cues, field) if asked else frozenset()
     said_of_it = in_common(said, label)
-    if cues - ABOUT_NOTHING <= said_of_it and said - said_of_it - ABOUT_NOTHING <= _around(field):
+    if cues - ABOUT_NOTHING <= said_of_it and is_said(said - said_of_it - ABOUT_NOTHING, _around(field)):
         yield NamedField(field, len(common), unsaid)
 
 
@@ -104,7 +117,7 @@ def _is_about(rest: str, field: Field) -> bool:
     """Tell whether all that a question says besides is said around a field; in other words it can't be."""
     if is_in_another_language(rest, field.context.language):
         return True
-    return _terms(rest, field) - ABOUT_NOTHING <= _around(field)
+    return is_said(_terms(rest, field) - ABOUT_NOTHING, _around(field))
 
 
 def _only(fields: Iterator[Field] | Sequence[Field]) -> Field | None:

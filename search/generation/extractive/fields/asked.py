@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import takewhile
 
 from core.text.analysis import terms
@@ -9,11 +10,13 @@ from search.contexts import Context
 
 SAME_BEGINNING, MOST_OF_ENDING = 6, 3
 """Letters that words of one family share: “subscribe”, “subscription”."""
+FEWEST_OF_COMPOUND = 5
 _SAID_ABOUT_NOTHING = {
     "en": "document file paper page letter mail email message text form receipt invoice bill slip sheet book"
     " article report study post company issuer person give given get got use used pay paid buy bought"
     " take place"
-    " happen send sent write written wrote call called name named number amount value much many high"
+    " happen send sent write written wrote took taken make made go goes call called name named number"
+    " amount value much many high"
     " state stated"
     " mention tell say said belong listed list show shown find meeting appointment event need needed require"
     " required necessary today have has speak speaks",
@@ -21,13 +24,16 @@ _SAID_ABOUT_NOTHING = {
     " kassenzettel"
     " buch artikel bericht firma unternehmen person gegeben lautet heißt hoch viel bezahlt gekauft"
     " genannt nennt"
-    " angegeben steht nummer betrag wert findet statt treffen termin brauche brauchen benötige benötigt"
+    " angegeben steht nummer betrag wert findet statt treffen termin geschickt gesendet geschrieben"
+    " verschickt hat wurde ist gültig email brauche brauchen benötige benötigt"
     " nötig",
     "fr": "document fichier page lettre mail courriel message texte formulaire reçu facture société personne"
-    " donné payé acheté appelle indique numéro montant valeur quel quelle quels quelles combien qui où quand"
+    " donné payé acheté appelle indique envoyé écrit reçu est numéro montant valeur quel quelle quels"
+    " quelles combien qui où quand"
     " comment faut livre article rapport",
     "es": "documento archivo página carta correo mensaje texto formulario recibo factura empresa persona dado"
-    " pagado pagó comprado compró llama indica número importe valor cuál cuáles cuánto cuánta cuántos cuántas"
+    " pagado pagó comprado compró llama envió escribió mandó recibió es son indica número importe valor"
+    " cuál cuáles cuánto cuánta cuántos cuántas"
     " quién quiénes dónde cuándo cómo qué necesito necesita libro artículo informe",
 }
 ABOUT_NOTHING = frozenset(
@@ -38,9 +44,34 @@ ABOUT_NOTHING = frozenset(
 Words = frozenset[str]
 
 
+UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+"""Scripts whose words nothing separates, or that endings are joined to: names are looked for as written."""
+_MEANT = (
+    (r"when|wann|quand|cuándo", "date time day datum tag zeit heure jour fecha hora día"),
+    (r"who|whom|wer|wen|wem|qui|quiénes|quién", "name person nom nombre"),
+    (r"where|wo|où|dónde", "place location ort lieu lugar"),
+    (r"how much|was kostet|combien|cuánto", "amount price betrag preis montant prix importe precio"),
+)
+_CUES = tuple((re.compile(rf"\b(?:{asked})\b", re.IGNORECASE), meant) for asked, meant in _MEANT)
+
+
+def meant_by(question: str, context: Context) -> Words:
+    """Return what labels may say for the question word: “when” means a date."""
+    return terms_in(" ".join(meant for asked, meant in _CUES if asked.search(question)), context)
+
+
 def terms_in(text: str, context: Context) -> Words:
     """Return the terms of a text as those of a context are made."""
     return frozenset(terms(text, context.language))
+
+
+def is_said(words: Words, around: Words) -> bool:
+    """Tell whether all of some words are said around, or are what a longer word there ends with: “machine” is
+    said by “Kaffeemaschine”."""
+    return all(
+        word in around or (len(word) >= FEWEST_OF_COMPOUND and any(each.endswith(word) for each in around))
+        for word in words
+    )
 
 
 def in_common(words: Words, others: Words) -> Words:

@@ -54,7 +54,7 @@ _CUES = (
         r"|wer hat(?=.{0,40}(?:geschickt|gesendet|geschrieben))|absenders?|von wem|qui a (?:envoyé|écrit)"
         r"|expéditeur|de qui|quién (?:envió|escribió|mandó)|remitente|de quién|chi ha (?:inviato|scritto)"
         r"|mittente|wie heeft(?=.{0,40}(?:gestuurd|geschreven))|afzender|quem (?:enviou|escreveu)",
-        "from|sender|von|absender|de|expéditeur|remitente|da|mittente|van|afzender",
+        "from|sender|von|absender|de|expéditeur|remitente|da|mittente|van|afzender|signed",
     ),
     _cue(
         r"to whom|who (?:received|got)|recipients?|addressee|(?:sent|addressed|written) to|an wen|empfängers?"
@@ -62,7 +62,8 @@ _CUES = (
         "to|recipient|an|empfänger|à|destinataire|para|destinatario|a|destinatário|aan|ontvanger",
     ),
     _cue(
-        r"when (?:was|were|did)(?=.{0,60}\b(?:sent|send|written|write|received|arrive))|wann (?:wurde|ist"
+        r"(?:when|on what date|what date) (?:was|were|did|is)(?=.{0,60}\b(?:sent|send|written|write"
+        r"|received|arrive))|wann (?:wurde|ist"
         r"|hat)"
         r"(?=.{0,60}\b(?:geschickt|gesendet|geschrieben|verschickt|abgeschickt|empfangen))"
         r"|quand(?=.{0,60}\b(?:envoyée?|écrite?|reçue?)(?!\w))|cuándo(?=.{0,60}\b(?:envi|escrib|recib|mand))"

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from core.text.tables import RULE, header_of, is_table, table_end, table_start
 from search.contexts import Context
+from search.generation.extractive.statements import without_mark
 from search.generation.extractive.tables import row_cells
 from search.generation.extractive.wording import fold
 
@@ -25,7 +26,8 @@ _BEFORE_FIGURE = re.compile(
 """“Cash Received 101.00”, “Invoice number 60000053668”."""
 _ADDRESS = re.compile(r"(?<![\w.@-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,100}\w")
 _NUMBER_TO_CALL = re.compile(
-    r"\b(?:call|phone|telephone|dial|tel|fon|telefon\w*|rufen|anrufen|appele[rz]|téléphone|llam\w{1,5}|teléfono)\b"
+    r"\b(?:call|phone|telephone|dial|tel|fon|telefon\w*|rufen|anrufen|appele[rz]|téléphone|llam\w{1,5}"
+    r"|teléfono)\b"
     r"[^.!?\d+]{0,40}(\+?\(?\d[\d ()/-]{5,18}\d)",
     re.IGNORECASE,
 )
@@ -35,6 +37,22 @@ _COUNTED = re.compile(
     r"|pcs|Stück|Liter) (?:of |de |d['’])?)?)([^\W\d_][^\d:.!?]{1,40})"
 )
 """“4 eggs”, “250 g flour”: how many, or how much, there is of something."""
+_CLOSING = (
+    r"(?:yours (?:sincerely|faithfully|truly)|(?:with )?(?:best|kind|warm) (?:wishes|regards)|sincerely"
+    r"|regards"
+    r"|cheers|mit (?:freundlichen|besten|herzlichen) grüßen|(?:viele|beste|herzliche|freundliche) grüße"
+    r"|hochachtungsvoll|cordialement|bien cordialement|atentamente|un (?:cordial )?saludo"
+    r"|saludos(?: cordiales)?)"
+)
+_SIGNED = re.compile(rf"(?i:{_CLOSING}),? ([^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){{0,4}})")
+_CLOSES = re.compile(rf"(?i:{_CLOSING}),?")
+_NAME = re.compile(r"([^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,4})")
+_DATED = re.compile(
+    r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}, (?:(?:on|den|am|le|a|the) )?"
+    r"(\d{1,2}\.? ?(?:de )?[^\W\d_]{3,12}\.? ?(?:de )?\d{4}|[^\W\d_]{3,12} \d{1,2}, \d{4}"
+    r"|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d)\.?"
+)
+"""“Bristol, 9 September 2025”, above or below a letter."""
 _LABEL = re.compile(r"[^\W\d_][\w'’./&-]*(?: [\w'’./&#-]+){0,4} ?[:：]?")
 _MARKED = re.compile(r" ?[:：]\Z")
 _BELOW = re.compile(r"\(([^\W\d_][^()]{2,100})\)")
@@ -99,11 +117,16 @@ def _of_letter(context: Context, fields: Sequence[Field]) -> Iterator[Field]:
 
 def _of_lines(context: Context, lines: list[str]) -> Iterator[Field]:
     headings = {fold(heading) for heading in context.headings}
-    for line, below in pairwise([*lines, ""]):
-        if line in headings:
+    for marked, below in pairwise([*lines, ""]):
+        line = without_mark(marked)
+        if marked in headings or line in headings:
             continue
         if match := _COUNTED.fullmatch(line):
             yield Field(context, match[2], match[1].rstrip(), line, is_count=True)
+        elif match := _SIGNED.fullmatch(line) or (_CLOSES.fullmatch(line) and _NAME.fullmatch(below)):
+            yield Field(context, "signed", match[match.lastindex or 0], match[match.lastindex or 0])
+        elif match := _DATED.fullmatch(line):
+            yield Field(context, "sent", match[1], line)
         elif match := _BEHIND.fullmatch(line) or _BEFORE_FIGURE.fullmatch(line):
             yield Field(context, match[1], match[2].rstrip(), line)
         elif (match := _BELOW.fullmatch(below)) and _is_value(line):
@@ -115,7 +138,8 @@ def _of_lines(context: Context, lines: list[str]) -> Iterator[Field]:
 def _is_value(line: str) -> bool:
     """Tell whether a line can be what another one is the label of: no sentence, and no label itself."""
     is_long = len(line) > MOST_CHARS_OF_VALUE or len(line.split()) > MOST_WORDS_OF_BARE_VALUE
-    return bool(line) and not is_long and not _MARKED.search(line) and not _ENDS.search(line)
+    is_item = without_mark(line) != line
+    return bool(line) and not is_long and not is_item and not _MARKED.search(line) and not _ENDS.search(line)
 
 
 def _of_form(context: Context, table: str) -> Iterator[Field]:

@@ -18,7 +18,14 @@ from core.text.analysis import terms
 from core.text.tables import header_of, is_table
 from search.contexts import Context
 from search.generation.extractive.expected import quantities_in, without_quantities
-from search.generation.extractive.fields.asked import ABOUT_NOTHING, Words, in_common, terms_in
+from search.generation.extractive.fields.asked import (
+    ABOUT_NOTHING,
+    UNSPACED,
+    Words,
+    in_common,
+    is_said,
+    terms_in,
+)
 from search.generation.extractive.tables import FactCell, FactRow, row_cells, rows_of
 from search.generation.extractive.wording import escape_markdown
 
@@ -72,7 +79,6 @@ _VERBS = frozenset(
     )
 )
 """What a question says of a row that its columns need not say."""
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ def _is_named(value: str, question: str, context: Context) -> bool:
     """Tell whether a question has all words of a value that has any."""
     if not any(map(str.isalpha, value)):
         return False
-    if _UNSPACED.search(value):
+    if UNSPACED.search(value):
         return len(value) > 1 and value in question
     words = frozenset(re.findall(r"\w+", value.casefold()))
     asked = frozenset(re.findall(r"\w+", question.casefold())) | quantities_in(question)
@@ -146,15 +152,17 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
     """Return the cells of the columns that a question names or that are of the kind it asks for."""
     named = terms_in(" ".join(cell.value for cell in record.named), record.context)
     rest = terms_in(without_quantities(question), record.context) - named - ABOUT_NOTHING
-    if _UNSPACED.search(question):
+    if UNSPACED.search(question):
         rest = frozenset()
     by_name = {cell: in_common(rest, terms_in(cell.column, record.context)) for cell in record.others}
     most = max(map(len, by_name.values()), default=0)
     if most:
         found = [cell for cell, common in by_name.items() if len(common) == most]
         said = frozenset().union(*by_name.values())
-        return found if rest - said - _VERBS <= _around(record.context) else []
-    if not rest - _VERBS <= _around(record.context):
+        unsaid = rest - said - _VERBS
+        # What is named by its column, too, needs no verb that the table says.
+        return found if len(unsaid) <= 1 or is_said(unsaid, _around(record.context)) else []
+    if not is_said(rest - _VERBS, _around(record.context)):
         return []
     for asked, columns, value in _KINDS:
         if asked.search(question):

@@ -127,6 +127,11 @@ def quantities_in(question: str) -> frozenset[str]:
     )
 
 
+def asks_for_measure(question: str) -> bool:
+    """Tell whether an adjective asks for what only its quantity answers: “how tall”, unlike “how high”."""
+    return any(match[1].casefold() not in _OF_AMOUNTS for match in _HOW.finditer(question))
+
+
 def without_quantities(question: str) -> str:
     """Return a question without what asks for a quantity by an adjective: “How tall”."""
     return _HOW.sub(" ", question)
@@ -189,6 +194,8 @@ _QUANTITIES = {
     "schnell": "geschwindigkeit",
 }
 """What records call what questions name by an adjective."""
+_OF_AMOUNTS = frozenset(("high", "long", "big", "large", "hoch", "lang", "lange", "groß"))
+"""Amounts and times are high and long, too, whatever they are called."""
 _HOW = re.compile(rf"\b(?:how|wie) ({'|'.join(_QUANTITIES)})\b", re.IGNORECASE)
 
 

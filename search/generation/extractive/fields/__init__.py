@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from search.contexts import Context
 from search.generation.extractive.calculations import calculation_of
-from search.generation.extractive.expected import asks_how_many, is_of_kind, quantities_in, without_quantities
+from search.generation.extractive.expected import asks_for_measure, asks_how_many, is_of_kind, quantities_in
 from search.generation.extractive.fields.asked import (
     ABOUT_NOTHING,
     UNSPACED,
@@ -27,6 +27,7 @@ from search.generation.extractive.fields.asked import (
     is_said,
     meant_by,
     terms_in,
+    words_asked,
 )
 from search.generation.extractive.fields.cues import FieldCue, cues_in
 from search.generation.extractive.fields.reading import Field, fields_of
@@ -76,12 +77,14 @@ def _named(question: str, field: Field) -> Iterator[NamedField]:
         if field.label in question:
             yield NamedField(field, len(field.label), 0)
         return
-    label, said = _terms(field.label, field), _terms(without_quantities(question), field)
+    label, said = _terms(field.label, field), words_asked(question, field.context)
     # “How heavy” asks for what labels call weight, or mass.
     meant = _terms(" ".join(quantities_in(question)), field)
     common = in_common(label, said | meant)
     unsaid = len(label - common - meant_by(question, field.context))
     if not common or unsaid > field.may_be_unsaid(len(label)) or not is_of_kind(question, field.value):
+        return
+    if asks_for_measure(question) and not meant & label:
         return
     if field.is_count and not asks_how_many(question):
         return

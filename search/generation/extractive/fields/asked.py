@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from core.text.analysis import terms
 from search.contexts import Context
+from search.generation.extractive.expected import without_quantities
 
 SAME_BEGINNING, MOST_OF_ENDING = 6, 3
 """Letters that words of one family share: “subscribe”, “subscription”."""
@@ -29,7 +30,7 @@ _SAID_ABOUT_NOTHING = {
     " nötig",
     "fr": "document fichier page lettre mail courriel message texte formulaire reçu facture société personne"
     " donné payé acheté appelle indique envoyé écrit reçu est numéro montant valeur quel quelle quels"
-    " quelles combien qui où quand"
+    " quelles combien les il faut qui où quand"
     " comment faut livre article rapport",
     "es": "documento archivo página carta correo mensaje texto formulario recibo factura empresa persona dado"
     " pagado pagó comprado compró llama envió escribió mandó recibió es son indica número importe valor"
@@ -52,12 +53,21 @@ _MEANT = (
     (r"where|wo|où|dónde", "place location ort lieu lugar"),
     (r"how much|was kostet|combien|cuánto", "amount price betrag preis montant prix importe precio"),
 )
+_INVERTED = re.compile(r"-(?:t-)?(?:je|tu|ils?|elles?|on|nous|vous|ce)\b", re.IGNORECASE)
 _CUES = tuple((re.compile(rf"\b(?:{asked})\b", re.IGNORECASE), meant) for asked, meant in _MEANT)
 
 
 def meant_by(question: str, context: Context) -> Words:
     """Return what labels may say for the question word: “when” means a date."""
     return terms_in(" ".join(meant for asked, meant in _CUES if asked.search(question)), context)
+
+
+def words_asked(question: str, context: Context) -> Words:
+    """Return the terms of a question, without adjectives that ask for a quantity: “How tall”.
+
+    “Faut-il” is the word “faut”.
+    """
+    return terms_in(_INVERTED.sub(" ", without_quantities(question)), context)
 
 
 def terms_in(text: str, context: Context) -> Words:

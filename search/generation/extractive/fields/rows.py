@@ -172,8 +172,8 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
     # What is in words is what a thing is, means or includes, and no answer to how much it is.
     in_words = [cell for cell in record.others if _WITHOUT_DIGITS.fullmatch(cell.value)]
     asks_how_much = quantities_in(question) or _HOW_MUCH.search(question)
-    found = [record.others] if asks_how_much else [record.others, in_words]
-    return next((cells for cells in found if len(cells) == 1), [])
+    choices = [record.others] if asks_how_much else [record.others, in_words]
+    return next((cells for cells in choices if len(cells) == 1), [])
 
 
 def _around(context: Context) -> Words:

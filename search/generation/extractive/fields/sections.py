@@ -13,7 +13,14 @@ from itertools import takewhile
 
 from core.text.tables import is_table
 from search.contexts import Context
-from search.generation.extractive.fields.asked import ABOUT_NOTHING, Words, in_common, is_said, terms_in
+from search.generation.extractive.fields.asked import (
+    ABOUT_NOTHING,
+    Words,
+    in_common,
+    is_said,
+    terms_in,
+    words_asked,
+)
 from search.generation.extractive.statements import without_mark
 from search.generation.extractive.wording import escape_markdown, fold
 from search.generation.extractive.yes_no import wants_yes_or_no
@@ -58,7 +65,7 @@ def _lists(context: Context) -> Iterator[tuple[str, list[str]]]:
 
 def _is_named(question: str, name: str, context: Context) -> bool:
     """Tell whether a question has all words of a list's name, and else only what headings above it say."""
-    heading, said = terms_in(name, context), terms_in(question, context)
+    heading, said = terms_in(name, context), words_asked(question, context)
     common = in_common(heading, said)
     above: Words = terms_in(
         " ".join([context.document_name, *context.headings, context.text[:CHARS_OF_TITLE]]), context

@@ -23,17 +23,18 @@ from search.generation.extractive.authors import authors
 from search.generation.extractive.business_segments import business_segment_of
 from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
-from search.generation.extractive.choosing import choose, completed, paragraphs
+from search.generation.extractive.choosing import SURE_ODDS, choose, completed, paragraphs
 from search.generation.extractive.computing import computed, names_no_measure
 from search.generation.extractive.courses import course
 from search.generation.extractive.expected import lacks_count
 from search.generation.extractive.fields import answer_by_field
-from search.generation.extractive.fields.rows import answer_by_row
+from search.generation.extractive.fields.rows import answer_by_row, lacks_column
 from search.generation.extractive.fields.sections import answer_by_section
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.measures import wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
+from search.generation.extractive.periods import years_in
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
@@ -147,7 +148,7 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
         return []
     evidence = weigh(question, contexts, reading)
     best = choose(evidence)
-    if best and not _can_answer(question, best[0].statement.meaning):
+    if best and not _can_answer(question, best[0]):
         return []
     rendered = [*map(_render_paragraph, paragraphs(completed(question, best, evidence)))]
     if best:
@@ -156,8 +157,25 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
     return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
 
 
-def _can_answer(question: str, text: str) -> bool:
-    return can_answer(question)(text) and not lacks_count(question, text)
+def _can_answer(question: str, best: WeighedStatement) -> bool:
+    """Tell whether a statement may hold what is asked for: a share, a count, a column of a row, a year.
+
+    A model may be sure that it does.
+    """
+    statement, is_sure = best.statement, best.odds is not None and best.odds >= SURE_ODDS
+    text, context = statement.meaning, statement.context
+    if not can_answer(question)(text) or lacks_count(question, text):
+        return False
+    if statement.is_row:
+        return is_sure or not lacks_column(question, context, context.sentences[statement.at].start)
+    return is_sure or not _is_of_other_years(question, context)
+
+
+def _is_of_other_years(question: str, context: Context) -> bool:
+    """Tell whether a passage speaks of years, and of none that a question names: “the budget for 2027”."""
+    asked = years_in(question)
+    said = years_in(" ".join([context.document_name, *context.headings, context.introduction, context.text]))
+    return bool(asked and said) and not asked & said
 
 
 def _extracted(asked: GenerationRequest) -> list[str]:

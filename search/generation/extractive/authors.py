@@ -16,16 +16,15 @@ LINES_OF_HEAD = 12
 CHUNKS_OF_HEAD = 2
 """Names stand in one of so many of the first chunks of a document."""
 _WRITES = re.compile(
-    r"\b(?:wrote|written|authors?|authored|geschrieben|verfasst|verfasser|autor(?:en|in|es|a|as)?|auteure?s?"
-    r"|écrite?|escribi(?:ó|eron)|scritto|autori|autrici|schreef|geschreven|auteurs)\b",
+    r"\b(?:wrote|written|authors?|authored|geschrieben|verfasst|verfasser|autor(?:en|in|es|a|as)?"
+    r"|auteure?s?|écrite?|escribi(?:ó|eron)|scritto|autori|autrici|schreef|geschreven|auteurs)\b",
     re.IGNORECASE,
 )
 _WORK = re.compile(
     r"\b(?:paper|article|study|(?:blog ?)?post|blog|book|report|thesis|essay|document|text|manual"
-    r"|aufsatz(?:es)?"
-    r"|artikels?|studie|beitrags?|buch(?:es)?|berichts?|arbeit|dokuments?|texte?s?|étude|billet|livre"
-    r"|rapport|thèse"
-    r"|artículo|estudio|entrada|libro|informe|tesis|documento|texto|articolo|boek|rapport)\b",
+    r"|aufsatz(?:es)?|artikels?|studie|beitrags?|buch(?:es)?|berichts?|arbeit|dokuments?|texte?s?|étude"
+    r"|billet|livre|rapport|thèse|artículo|estudio|entrada|libro|informe|tesis|documento|texto|articolo"
+    r"|boek|rapport)\b",
     re.IGNORECASE,
 )
 MOST_CHARS_OF_LINE = 600
@@ -34,19 +33,16 @@ _MARKS = re.compile(r"[\d*∗†‡§¶#⋆♢]+")
 _BETWEEN = re.compile(r"[,;·&]|\s(?:and|und|et|y|e|en)\s")
 _BY = re.compile(r"(?:by|von|par|por|di|door)\s", re.IGNORECASE)
 _NAME = re.compile(
-    r"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el|bin"
-    r"|ten|ter)"
-    r"(?: (?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el"
-    r"|bin|ten"
-    r"|ter)){1,4}"
+    r"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el|bin|ten"
+    r"|ter)(?: (?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el"
+    r"|bin|ten|ter)){1,4}"
 )
 _BODY = re.compile(
-    r"(?:universit\w*|institut\w*|departments?|school|college|laborator\w*|labs?|research|inc|ltd|llc"
-    r"|gmbh|corp\w*"
-    r"|company|group|centre|center|academy|facult\w*|ministry|office|bank|foundation|association|press|review"
-    r"|journal|abstract|introduction|contents|chapter|section|proceedings|conference|working|technical|annual"
-    r"|report|version|draft|january|february|march|april|june|july|august|september|october|november"
-    r"|december)",
+    r"(?:universit\w*|institut\w*|departments?|school|college|laborator\w*|labs?|research|inc|ltd|llc|gmbh"
+    r"|corp\w*|company|group|centre|center|academy|facult\w*|ministry|office|bank|foundation|association"
+    r"|press|review|journal|abstract|introduction|contents|chapter|section|proceedings|conference|working"
+    r"|technical|annual|report|version|draft|january|february|march|april|june|july|august|september"
+    r"|october|november|december)",
     re.IGNORECASE,
 )
 """Words of affiliations, journals, dates and headings, which are written like names."""

@@ -14,7 +14,8 @@ FLOOR_OF_NAMED = 0.5
 FLOOR_OF_ODDS = 0.0
 """The same where a model has read whether it answers: it is as likely as not."""
 FITTING, FLOOR_WHERE_FITTING = 0.85, -2.0
-"""The floor for a statement with so much of the question's meaning and words: the model doubts short ones."""
+"""The floor for a sentence with so much of the question's meaning and words: the model doubts short ones. A
+row and a label have the words of what is asked about, whatever is asked of it."""
 SURE, FLOOR_WHERE_SURE = 0.9, -3.0
 """The floor for a statement of a passage that so probably answers: some statement in it does. “Its exterior
 is a police box” is doubted alone, without what stands before it."""
@@ -56,7 +57,8 @@ def _distance_to(best: WeighedStatement) -> float:
 def _passes(each: WeighedStatement) -> bool:
     if each.odds is not None:
         is_sure = (each.statement.context.answers or 0.0) >= SURE
-        floor = FLOOR_WHERE_FITTING if each.fit >= FITTING else FLOOR_OF_ODDS
+        is_fitting = each.fit >= FITTING and each.statement.is_sentence
+        floor = FLOOR_WHERE_FITTING if is_fitting else FLOOR_OF_ODDS
         return each.odds >= (FLOOR_WHERE_SURE if is_sure else floor)
     return each.fit >= (FLOOR_OF_NAMED if each.statement.is_named else FLOOR)
 

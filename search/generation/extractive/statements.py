@@ -10,7 +10,7 @@ from itertools import chain, takewhile
 from core.text.entries import begins_entry
 from core.text.tables import MOST_ROW_WORDS, is_table, table_end, table_start
 from search.contexts import Context
-from search.generation.extractive.expected import TOTALS, quantities_in
+from search.generation.extractive.expected import TOTALS, is_of_kind, quantities_in
 from search.generation.extractive.measures import wants_line
 from search.generation.extractive.periods import (
     PeriodReading,
@@ -100,6 +100,11 @@ class Statement:
         return " ".join([self.text, *self.items])
 
     @property
+    def is_sentence(self) -> bool:
+        """Whether it is said in words, in no row of a table and behind no label."""
+        return not self.is_row and not begins_entry(self.text)
+
+    @property
     def is_whole(self) -> bool:
         """Whether it ends as sentences do, is a row of a table, a labelled figure, or has a list below it."""
         return self.is_row or self.is_named or bool(self.items) or _ends(self.text)
@@ -113,7 +118,16 @@ def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement
     for context in contexts:
         of_years = (each for each in _sentences(context, known, asked) if _is_of_years(each, years))
         found = chain(_rows(context, asked, reading, years), of_years) if is_table(context.text) else of_years
-        yield from (each for each in found if _length(each.meaning) in CHARS or each.is_named)
+        yield from (
+            each
+            for each in found
+            if (_length(each.meaning) in CHARS or each.is_named) and _is_of_kind(question, each)
+        )
+
+
+def _is_of_kind(question: str, each: Statement) -> bool:
+    """Tell whether a statement may answer; a line that is nothing but a label and a value is of one kind."""
+    return each.is_row or not begins_entry(each.text) or is_of_kind(question, each.text)
 
 
 def _length(text: str) -> int:

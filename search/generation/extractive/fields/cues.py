@@ -43,53 +43,50 @@ def _cue(words: str, labels: str, value: re.Pattern[str] = _LETTER) -> FieldCue:
 _CUES = (
     _cue(
         r"who (?:has )?(?:wrote|written)|authors?|wer hat(?=.{0,40}(?:geschrieben|verfasst))|verfasser"
-        r"|autor(?:en|es)?"
-        r"|qui a écrit|auteurs?|quién(?:es)? escribi(?:ó|eron)|chi ha scritto|autori"
+        r"|autor(?:en|es)?|qui a écrit|auteurs?|quién(?:es)? escribi(?:ó|eron)|chi ha scritto|autori"
         r"|wie heeft(?=.{0,40}geschreven)",
         "author|authors|by|written by|autor|autoren|verfasser|auteur|auteurs|autores|autore|autori|auteur",
     ),
     _cue(
         r"who (?:has )?(?:sent|written|wrote|is writing|writes)|(?:is|was) (?:\w+ ){0,4}from\?|senders?"
-        r"|from whom"
-        r"|wer hat(?=.{0,40}(?:geschickt|gesendet|geschrieben))|absenders?|von wem|qui a (?:envoyé|écrit)"
-        r"|expéditeur|de qui|quién (?:envió|escribió|mandó)|remitente|de quién|chi ha (?:inviato|scritto)"
-        r"|mittente|wie heeft(?=.{0,40}(?:gestuurd|geschreven))|afzender|quem (?:enviou|escreveu)",
+        r"|from whom|wer hat(?=.{0,40}(?:geschickt|gesendet|geschrieben))|absenders?|von wem"
+        r"|qui a (?:envoyé|écrit)|expéditeur|de qui|quién (?:envió|escribió|mandó)|remitente|de quién"
+        r"|chi ha (?:inviato|scritto)|mittente|wie heeft(?=.{0,40}(?:gestuurd|geschreven))|afzender"
+        r"|quem (?:enviou|escreveu)",
         "from|sender|von|absender|de|expéditeur|remitente|da|mittente|van|afzender|signed",
     ),
     _cue(
-        r"to whom|who (?:received|got)|recipients?|addressee|(?:sent|addressed|written) to|an wen|empfängers?"
-        r"|à qui|destinataires?|a quién(?:es)?|destinatari[oa]s?|a chi|aan wie|ontvanger|para quem",
+        r"to whom|who (?:received|got)|recipients?|addressee|(?:sent|addressed|written) to|an wen"
+        r"|empfängers?|à qui|destinataires?|a quién(?:es)?|destinatari[oa]s?|a chi|aan wie|ontvanger"
+        r"|para quem",
         "to|recipient|an|empfänger|à|destinataire|para|destinatario|a|destinatário|aan|ontvanger",
     ),
     _cue(
         r"(?:when|on what date|what date) (?:was|were|did|is)(?=.{0,60}\b(?:sent|send|written|write"
-        r"|received|arrive))|wann (?:wurde|ist"
-        r"|hat)"
-        r"(?=.{0,60}\b(?:geschickt|gesendet|geschrieben|verschickt|abgeschickt|empfangen))"
-        r"|quand(?=.{0,60}\b(?:envoyée?|écrite?|reçue?)(?!\w))|cuándo(?=.{0,60}\b(?:envi|escrib|recib|mand))"
-        r"|date|datum|fecha|data",
+        r"|received|arrive))|wann (?:wurde|ist|hat)(?=.{0,60}\b(?:geschickt|gesendet|geschrieben|verschickt"
+        r"|abgeschickt|empfangen))|quand(?=.{0,60}\b(?:envoyée?|écrite?|reçue?)(?!\w))"
+        r"|cuándo(?=.{0,60}\b(?:envi|escrib|recib|mand))|date|datum|fecha|data",
         "sent|date|datum|gesendet|envoyé|fecha|enviado|data|inviato|verzonden",
         _DIGIT,
     ),
     _cue(
         r"when (?:is|was|does|do|did|will)(?=.{0,60}\b(?:meeting|appointment|event|call|place|start|begin"
-        r"|held))"
-        r"|wann(?=.{0,60}\b(?:statt|beginnt|beginnen|treffen|termin|besprechung|sitzung|anfängt|fängt))"
-        r"|quand(?=.{0,60}\b(?:lieu|réunion|commence|rendez-vous))"
-        r"|cuándo(?=.{0,60}\b(?:reunión|lugar|empieza|cita|celebra))",
+        r"|held))|wann(?=.{0,60}\b(?:statt|beginnt|beginnen|treffen|termin|besprechung|sitzung|anfängt"
+        r"|fängt))|quand(?=.{0,60}\b(?:lieu|réunion|commence|rendez-vous))|cuándo(?=.{0,60}\b(?:reunión"
+        r"|lugar|empieza|cita|celebra))",
         "time|when|start|starts|date|zeit|wann|uhrzeit|beginn|termin|datum|heure|quand|hora|cuándo|fecha|ora",
         _DIGIT,
     ),
     _cue(
         r"where (?:is|was|does|do|did|will)(?=.{0,60}\b(?:meeting|appointment|event|place|held))"
-        r"|wo(?=.{0,60}\b(?:statt|treffen|termin|besprechung|sitzung))"
-        r"|où(?=.{0,60}\b(?:lieu|réunion|rendez-vous))|dónde(?=.{0,60}\b(?:reunión|lugar|cita|celebra))",
+        r"|wo(?=.{0,60}\b(?:statt|treffen|termin|besprechung|sitzung))|où(?=.{0,60}\b(?:lieu|réunion"
+        r"|rendez-vous))|dónde(?=.{0,60}\b(?:reunión|lugar|cita|celebra))",
         "location|place|venue|where|room|address|ort|wo|raum|adresse|lieu|où|salle|lugar|dónde|sala|luogo",
     ),
     _cue(
         r"(?:tele)?phone(?: numbers?)?|telefonnummer|telefon|téléphone|teléfono|telefono|telefoon",
-        "telephone|phone|phone number|telephone number|tel|tel.|telefon|telefonnummer|téléphone|tél|teléfono"
-        "|telefono|telefone|telefoon|mobile|mobil",
+        "telephone|phone|phone number|telephone number|tel|tel.|telefon|telefonnummer|téléphone|tél"
+        "|teléfono|telefono|telefone|telefoon|mobile|mobil",
         _DIGIT,
     ),
     _cue(

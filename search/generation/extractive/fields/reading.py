@@ -27,29 +27,26 @@ _BEFORE_FIGURE = re.compile(
 _ADDRESS = re.compile(r"(?<![\w.@-])[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,100}\w")
 _NUMBER_TO_CALL = re.compile(
     r"\b(?:call|phone|telephone|dial|tel|fon|telefon\w*|rufen|anrufen|appele[rz]|téléphone|llam\w{1,5}"
-    r"|teléfono)\b"
-    r"[^.!?\d+]{0,40}(\+?\(?\d[\d ()/-]{5,18}\d)",
+    r"|teléfono)\b[^.!?\d+]{0,40}(\+?\(?\d[\d ()/-]{5,18}\d)",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
     r"(\d[\d.,/½¼¾]{0,8} ?(?:(?:k?g|mg|m?l|[cd]l|k?m|[cm]m|oz|lbs?|cups?|tbsp|tsp|EL|TL|litres?|liters?"
-    r"|pieces?"
-    r"|pcs|Stück|Liter) (?:of |de |d['’])?)?)([^\W\d_][^\d:.!?]{1,40})"
+    r"|pieces?|pcs|Stück|Liter) (?:of |de |d['’])?)?)([^\W\d_][^\d:.!?]{1,40})"
 )
 """“4 eggs”, “250 g flour”: how many, or how much, there is of something."""
 _CLOSING = (
     r"(?:yours (?:sincerely|faithfully|truly)|(?:with )?(?:best|kind|warm) (?:wishes|regards)|sincerely"
-    r"|regards"
-    r"|cheers|mit (?:freundlichen|besten|herzlichen) grüßen|(?:viele|beste|herzliche|freundliche) grüße"
-    r"|hochachtungsvoll|cordialement|bien cordialement|atentamente|un (?:cordial )?saludo"
-    r"|saludos(?: cordiales)?)"
+    r"|regards|cheers|mit (?:freundlichen|besten|herzlichen) grüßen|(?:viele|beste|herzliche"
+    r"|freundliche) grüße|hochachtungsvoll|cordialement|bien cordialement|atentamente"
+    r"|un (?:cordial )?saludo|saludos(?: cordiales)?)"
 )
 _SIGNED = re.compile(rf"(?i:{_CLOSING}),? ([^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){{0,4}})")
 _CLOSES = re.compile(rf"(?i:{_CLOSING}),?")
 _NAME = re.compile(r"([^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,4})")
 _DATED = re.compile(
-    r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}, (?:(?:on|den|am|le|a|the) )?"
-    r"(\d{1,2}\.? ?(?:de )?[^\W\d_]{3,12}\.? ?(?:de )?\d{4}|[^\W\d_]{3,12} \d{1,2}, \d{4}"
+    r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}, (?:(?:on|den|am|le|a"
+    r"|the) )?(\d{1,2}\.? ?(?:de )?[^\W\d_]{3,12}\.? ?(?:de )?\d{4}|[^\W\d_]{3,12} \d{1,2}, \d{4}"
     r"|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d)\.?"
 )
 """“Bristol, 9 September 2025”, above or below a letter."""

@@ -25,13 +25,24 @@ from search.generation.extractive.fields.asked import (
     in_common,
     is_said,
     terms_in,
+    words_asked,
 )
+from search.generation.extractive.periods import YEAR
 from search.generation.extractive.tables import FactCell, FactRow, row_cells, rows_of
 from search.generation.extractive.wording import escape_markdown
+from search.question_language import language_of
 
 MOST_CELLS = 20
 """A wider row is no record."""
 _WITHOUT_DIGITS, _WITH_DIGITS, _ANY = re.compile(r"\D+"), re.compile(r".*?\d.*"), re.compile(r".+")
+_CONTACTS = (
+    (re.compile(r"e-?mail|correo|courriel|メール|邮箱|이메일", re.IGNORECASE), re.compile("@")),
+    (
+        re.compile(r"\bphone|telephone|telefon|téléphone|teléfono|telefoon|電話|电话|전화", re.IGNORECASE),
+        re.compile(r"\d"),
+    ),
+)
+"""What a question and a column call alike in most languages, and what such a value has."""
 _KINDS = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(columns, re.IGNORECASE), value)
     for asked, columns, value in (
@@ -43,17 +54,15 @@ _KINDS = tuple(
         ),
         (
             r"\b(?:where|wo|où|dónde|dove|waar|onde)\b|どこ|哪里|哪儿|어디",
-            r"city|town|place|location|country|address|venue|\bort\b|stadt|\bland\b|adresse|lieu|ville"
-            r"|pays|lugar"
-            r"|ciudad|país|dirección|住所|所在地|地址|城市|주소",
+            r"city|town|place|location|country|address|venue|\bort\b|stadt|\bland\b|adresse|lieu|ville|pays"
+            r"|lugar|ciudad|país|dirección|住所|所在地|地址|城市|주소",
             _ANY,
         ),
         (
             r"\b(?:how much (?:is|are|does|do)|costs?|price|expensive|was kostet|was kosten|wie teuer"
-            r"|wie viel kostet"
-            r"|combien (?:coûte|vaut)|prix|cuánto (?:cuesta|vale)|precio|quanto costa)",
-            r"price|cost|amount|\bfee|rate|preis|kosten|betrag|prix|montant|precio|importe|prezzo|価格|値段"
-            r"|价格|가격",
+            r"|wie viel kostet|combien (?:coûte|vaut)|prix|cuánto (?:cuesta|vale)|precio|quanto costa)",
+            r"price|cost|amount|\bfee|rate|preis|kosten|betrag|prix|montant|precio|importe|prezzo|価格|値段|价格"
+            r"|가격",
             _WITH_DIGITS,
         ),
         (
@@ -63,18 +72,24 @@ _KINDS = tuple(
         ),
         (
             r"\b(?:when|wann|quand|cuándo|quando|wanneer)\b|いつ|何时|언제",
-            r"date|\bday\b|\byear\b|\btime\b|since|datum|\bjahr\b|\bseit\b|fecha|\baño\b|日付|日期|날짜",
+            r"date|\bday\b|\byear\b|\btime\b|since|departure|arrival|start|datum|abfahrt|ankunft|beginn"
+            r"|départ|arrivée|salida|llegada|\bjahr\b|\bseit\b|fecha|\baño\b|日付|日期|날짜",
             _WITH_DIGITS,
         ),
     )
 )
 """What asks for a kind of thing, the columns that are of that kind, and what such a value looks like."""
+_NOTES = re.compile(
+    r"\b(?:notes?|remarks?|comments?|descriptions?|details?|bemerkung\w*|anmerkung\w*|beschreibung"
+    r"|remarques?|observaciones|descripción)\b",
+    re.IGNORECASE,
+)
 _HOW_MUCH = re.compile(r"\b(?:how|wie|combien|cuánt\w+|quant\w+)\b", re.IGNORECASE)
 _VERBS = frozenset(
     terms(
-        "live lives living reside based located play plays work works come comes belong stand stands"
-        " mean means"
-        " abbreviation acronym cost costs include includes contain contains consist consists comprise",
+        "live lives living reside based located play plays work works come comes belong stand stands mean"
+        " means abbreviation acronym cost costs leave leaves depart departs arrive arrives include includes"
+        " contain contains consist consists comprise",
         "en",
     )
 )
@@ -118,6 +133,28 @@ def answer_by_row(question: str, contexts: Sequence[Context]) -> list[str]:
     return [f"{escape_markdown(record.row.rendered(rest))} <source_{record.context.rank}>\n"]
 
 
+def lacks_column(question: str, context: Context, start: int) -> bool:
+    """Tell whether the row at an offset of a table has no column for what a question asks of it.
+
+    “When was Ada Lovelace born?” is not answered by when she joined. Of a table whose columns are years, or
+    take notes, nothing is said: there a row says what is asked for, or anything.
+    """
+    header = header_of(context.text) if is_table(context.text) else ""
+    row = next((row for row in rows_of(context.text) if row.start == start), None)
+    is_foreign = language_of(question) != (context.language or "en")
+    if not header or row is None or is_foreign or YEAR.search(header) or _NOTES.search(header):
+        return False
+    cells = (FactCell(row_cells(header)[0], row.name), *row.cells)
+    named = tuple(cell for cell in cells if _is_named(cell.value, question, context))
+    if _wanted(question, Record(context, row, cells, named)):
+        return False
+    kinds = [columns for asked, columns, _ in _KINDS if asked.search(question)]
+    has_kind = not kinds or any(columns.search(cell.column) for columns in kinds for cell in cells)
+    said = terms_in(" ".join(f"{cell.column} {cell.value}" for cell in cells), context)
+    rest = words_asked(question, context) - said - ABOUT_NOTHING - _VERBS
+    return not has_kind or not is_said(rest, said | _around(context))
+
+
 def _records(question: str, context: Context) -> Iterator[Record]:
     """Yield the rows of which a question names something, of a table whose columns have names."""
     header = header_of(context.text) if is_table(context.text) else ""
@@ -150,6 +187,11 @@ def _is_named(value: str, question: str, context: Context) -> bool:
 
 def _wanted(question: str, record: Record) -> list[FactCell]:
     """Return the cells of the columns that a question names or that are of the kind it asks for."""
+    for contact, value in _CONTACTS:
+        if contact.search(question):
+            return [
+                cell for cell in record.others if contact.search(cell.column) and value.search(cell.value)
+            ]
     named = terms_in(" ".join(cell.value for cell in record.named), record.context)
     rest = terms_in(without_quantities(question), record.context) - named - ABOUT_NOTHING
     if UNSPACED.search(question):

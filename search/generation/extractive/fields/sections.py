@@ -32,8 +32,7 @@ MOST_WORDS_OF_LINE = 30
 """A section with longer lines is prose, of which one sentence answers."""
 _WANTS_LIST = re.compile(
     r"\A\W*(?:(?:what|which) |how (?:do|can|should|must|to)\b|(?:please )?list\b|was |welche|wie (?!viel"
-    r"|hoch|lang"
-    r"|alt|groß|oft|weit|schwer|teuer)|quel|comment |qu['’]|cuál|qué |cómo )",
+    r"|hoch|lang|alt|groß|oft|weit|schwer|teuer)|quel|comment |qu['’]|cuál|qué |cómo )",
     re.IGNORECASE,
 )
 

@@ -53,6 +53,8 @@ def _passages(folder: Path, kept: Path) -> Iterator[tuple[str, Path]]:
     from search.evaluation.datasets import load
 
     for name in PASSAGES:
+        if not (folder / name).is_file():
+            continue
         language = name.split(".")[-2]
         queries = f"queries.{language}.jsonl"
         for source in load((folder / name).parent, passages=Path(name).name, queries=queries).sources or ():

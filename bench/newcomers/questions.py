@@ -11,12 +11,14 @@ QUESTIONS = Path(__file__).with_name("questions.jsonl")
 """Beside it, `report_questions.jsonl` asks for figures of reports by fiscal year and quarter, and
 `formula_questions.jsonl` for formulas in words, and about papers and printed web pages, and
 `note_questions.jsonl` for figures of notes to statements. `text_questions.jsonl` asks for names, dates,
-reasons and changes, mostly told in sentences."""
+reasons and changes, mostly told in sentences, `small_file_questions.jsonl` about files of a few pages. In
+`everyday/` stand letters, forms, recipes and the like, in five languages, with questions of their own, and
+questions that they do not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewcomerQuestion:
-    """A question, its accepted answers, and where they stand.
+    """A question, its accepted answers, and where they stand; without any it should be refused.
 
     `file` is relative to the folder of samples; behind “#” it names a passage of a file of passages.
     """

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from kb.embedding.base import Vectors
 from kb.embedding.calibration import MINILM
 from search.citations.markers import MARKER
-from search.citations.resolve import Resolved, resolve
+from search.citations.resolve import Resolved, boundaries, resolve
 from search.contexts import Context
 from tests.search.contexts import context
 
@@ -105,6 +105,33 @@ def test_a_sentence_goes_on_behind_an_abbreviation() -> None:
     [quote] = result.quotes[1]
     said = result.response[quote.response_start : quote.response_end]
     assert said == "The statements are about Pfizer Inc. and its subsidiaries"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Bitte teilen Sie uns den Stand bis zum 5. Oktober mit.",
+        "The crown was made by Dr. Amelia Stone in Bristol.",
+        "Die Brücke wurde im 19. Jahrhundert gebaut.",
+    ],
+)
+def test_a_sentence_goes_on_behind_an_ordinal_and_a_title(said: str) -> None:
+    result = resolved(f"- {said} <source_1>", context(1, said))
+    [quote] = result.quotes[1]
+    assert result.response[quote.response_start : quote.response_end] == said
+
+
+@pytest.mark.parametrize(
+    ("written", "count"), [("Am 5. Ok", 0), ("Am 5. Oktober", 0), ("Es sind 5. Otto ging.", 1), ("Ja. Ok", 1)]
+)
+def test_a_statement_ends_behind_a_number_only_when_the_next_word_is_known(written: str, count: int) -> None:
+    assert len(boundaries(written, 0)) == count
+
+
+def test_a_value_that_is_told_alone_is_quoted_where_it_stands() -> None:
+    found = context(1, "Meeting ID", "Berlin", "Please note the meeting ID.")
+    [quote] = resolved("Berlin <source_1>", found, question="Where is the meeting?").quotes[1]
+    assert quote.text == "Berlin"
 
 
 def test_offsets_count_code_points() -> None:

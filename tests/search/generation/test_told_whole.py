@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from search.contexts import Context
@@ -168,3 +170,82 @@ def test_it_is_said_of_the_sentence_before() -> None:
     of_mountain, height, of_hut = weigh("How high is the Matterhorn?", [found], GivenReading())
     assert height.fit > of_hut.fit
     assert of_mountain.statement.at == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "빅포인트의 유효기간은 5년으로, 월 단위로 자동 소멸",
+        "東京は日本の首都である。",
+        "Chair: Ada Lovelace, London",
+        "2009 - 2013 Statistics, Ege University",
+        "Kick-off on 5 May 2025",
+    ],
+)
+def test_a_line_that_looks_like_a_title_and_is_none_is_told(line: str) -> None:
+    assert [each.text for each in told("What is said?", context(1, line))] == [line]
+
+
+@pytest.mark.parametrize(
+    "line", ["Note 5 Income Taxes of the Year", "Results of Operations", "2. Budget and Other Plans"]
+)
+def test_a_title_is_not_told(line: str) -> None:
+    assert told("What is said?", context(1, line)) == []
+
+
+def test_behind_a_salutation_a_sentence_begins_low() -> None:
+    letter = context(
+        1, "Dear all,", "the fair takes place in May.", "The fair is held in Milan.", "and so on it goes."
+    )
+    assert [each.text for each in told("When is the fair?", letter)] == [
+        "the fair takes place in May.",
+        "The fair is held in Milan.",
+    ]
+
+
+def test_a_heading_announces_its_list_and_marks_may_stand_alone() -> None:
+    found = replace(
+        context(1, "My favorite things:", "• Parrots", "•", "Hockey", "This is another thought."),
+        headings=("My favorite things:",),
+    )
+    [first, *_] = told("What are my favorite things?", found)
+    assert (first.text, first.items) == ("My favorite things:", ("• Parrots", "• Hockey"))
+
+
+def test_a_labelled_line_is_told_only_to_who_asks_for_its_kind() -> None:
+    card = context(1, "Holder: Lucia Ferrer Gomez", "She was born in Zaragoza in 1980.")
+    assert [each.text for each in told("When was Lucia Ferrer born?", card)] == [
+        "She was born in Zaragoza in 1980."
+    ]
+
+
+@pytest.mark.parametrize(("odds", "is_told"), [(-1.5, True), (-2.5, False)])
+def test_a_sentence_in_the_words_of_the_question_is_doubted_less(odds: float, is_told: bool) -> None:
+    found = context(1, "The hotel is the Albergo Centrale.")
+    answer = extract(
+        GenerationRequest("Which hotel is it?", [found]),
+        GivenReading(cosine=lambda _: 0.5, odds=lambda _: odds),
+    )
+    assert ("Albergo" in "".join(answer)) is is_told
+
+
+@pytest.mark.parametrize(("year", "is_told"), [("2026", True), ("2027", False)])
+def test_a_passage_about_other_years_answers_nothing(year: str, is_told: bool) -> None:
+    found = replace(
+        context(1, "The board approved a budget of 1.4 million euros."), headings=("Budget for 2026",)
+    )
+    answer = extract(
+        GenerationRequest(f"How high was the approved budget for {year}?", [found]),
+        GivenReading(cosine=lambda _: 0.5, odds=lambda _: 2.0),
+    )
+    assert ("1.4 million" in "".join(answer)) is is_told
+
+
+def test_a_row_of_units_says_what_its_columns_are_measured_in() -> None:
+    steel = table_context(
+        "| Assortment | Tensile strength | Elongation |\n| --- | --- | --- |\n| - | N/mm² | % |\n"
+        "| Bars | 1000 | 12 |"
+    )
+    assert [each.text for each in told("What is the tensile strength?", steel)] == [
+        "Bars · Tensile strength (N/mm²): 1000"
+    ]

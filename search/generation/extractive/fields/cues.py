@@ -48,7 +48,7 @@ _CUES = (
         "author|authors|by|written by|autor|autoren|verfasser|auteur|auteurs|autores|autore|autori|auteur",
     ),
     _cue(
-        r"who (?:has )?(?:sent|written|wrote|is writing|writes)|(?:is|was) (?:\w+ ){0,4}from\?|senders?"
+        r"who (?:has )?(?:sent|written|wrote|is writing|writes)|(?:is|was) (?:[\w-]+ ){0,4}from\?|senders?"
         r"|from whom|wer hat(?=.{0,40}(?:geschickt|gesendet|geschrieben))|absenders?|von wem"
         r"|qui a (?:envoyé|écrit)|expéditeur|de qui|quién (?:envió|escribió|mandó)|remitente|de quién"
         r"|chi ha (?:inviato|scritto)|mittente|wie heeft(?=.{0,40}(?:gestuurd|geschreven))|afzender"
@@ -109,8 +109,8 @@ _CUES = (
         "apologies|absent|apologies for absence|excused|entschuldigt|abwesend|absents|excusés|ausentes",
     ),
     _cue(
-        r"subject|topic|what (?:is|are) (?:\w+ ){1,4}about|betreff|thema|worum geht|objet|sujet|asunto|tema"
-        r"|oggetto|onderwerp|assunto",
+        r"subject|topic|what (?:is|are) (?:[\w-]+ ){1,4}about|betreff|thema|worum geht|objet|sujet|asunto"
+        r"|tema|oggetto|onderwerp|assunto",
         "subject|topic|re|betreff|thema|betrifft|objet|sujet|asunto|tema|oggetto|onderwerp|assunto",
     ),
 )

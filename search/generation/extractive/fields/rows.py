@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from core.text.analysis import terms
 from core.text.tables import header_of, is_table
 from search.contexts import Context
-from search.generation.extractive.expected import quantities_in, without_quantities
+from search.generation.extractive.expected import asks_for_measure, quantities_in, without_quantities
 from search.generation.extractive.fields.asked import (
     ABOUT_NOTHING,
     UNSPACED,
@@ -151,8 +151,10 @@ def lacks_column(question: str, context: Context, start: int) -> bool:
     kinds = [columns for asked, columns, _ in _KINDS if asked.search(question)]
     has_kind = not kinds or any(columns.search(cell.column) for columns in kinds for cell in cells)
     said = terms_in(" ".join(f"{cell.column} {cell.value}" for cell in cells), context)
+    measures = terms_in(" ".join(quantities_in(question)), context)
+    has_measure = not asks_for_measure(question) or bool(measures & said)
     rest = words_asked(question, context) - said - ABOUT_NOTHING - _VERBS
-    return not has_kind or not is_said(rest, said | _around(context))
+    return not (has_kind and has_measure and is_said(rest, said | _around(context)))
 
 
 def _records(question: str, context: Context) -> Iterator[Record]:

@@ -21,6 +21,7 @@ from typing import Any
 from kb.index import spelling
 from search import own_reports
 from search.generation.extractive import calculations, expected
+from search.generation.extractive.fields import cues
 from tests import pattern_times
 from tests.testing.paths import ROOT
 
@@ -51,6 +52,7 @@ BUILT: dict[str, Callable[[], re.Pattern[Any]]] = {
     "search/own_reports.py:name": lambda: own_reports.name_pattern("Northwind Traders"),
     "search/own_reports.py:firm": lambda: own_reports.firm_pattern("Northwind Traders"),
     "search/generation/extractive/calculations.py": lambda: calculations._cue("growth|per cent|%"),
+    "search/generation/extractive/fields/cues.py": lambda: cues._cue("who sent|from whom", "from").words,
     "search/generation/extractive/expected.py": lambda: expected._cue("when|how many", at_start=True),
 }
 """What functions build from words."""

@@ -256,7 +256,7 @@ def test_what_answers_is_told_before_what_is_similar() -> None:
     )
     [best] = choose(weigh(question, [TOWER], reading))
     assert best.statement.text == TOWER.sentences[1].text
-    assert choose(weigh(question, [TOWER], GivenReading(cosine=lambda _: 0.9, odds=lambda _: -0.1))) == []
+    assert choose(weigh(question, [TOWER], GivenReading(cosine=lambda _: 0.9, odds=lambda _: -2.1))) == []
 
 
 def test_beside_what_surely_answers_less_is_told() -> None:

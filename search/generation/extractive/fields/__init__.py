@@ -62,7 +62,7 @@ def answer_by_field(question: str, contexts: Sequence[Context]) -> list[str]:
     found = _by_label(question, fields) or _by_cue(question, fields)
     if found is None:
         return []
-    return [f"{escape_markdown(found.told)} <source_{found.context.rank}>\n"]
+    return [f"{escape_markdown(found.quotable)} <source_{found.context.rank}>\n"]
 
 
 def _by_label(question: str, fields: Sequence[Field]) -> Field | None:

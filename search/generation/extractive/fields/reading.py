@@ -41,16 +41,16 @@ _CLOSING = (
     r"|freundliche) grüße|hochachtungsvoll|cordialement|bien cordialement|atentamente"
     r"|un (?:cordial )?saludo|saludos(?: cordiales)?)"
 )
-_SIGNED = re.compile(rf"(?i:{_CLOSING}),? ([^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){{0,4}})")
+_SIGNED = re.compile(rf"(?i:{_CLOSING}),? ([^\W\d_a-z][\w'’.-]{{0,30}}(?: [^\W\d_][\w'’.-]{{0,30}}){{0,4}})")
 _CLOSES = re.compile(rf"(?i:{_CLOSING}),?")
-_NAME = re.compile(r"([^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,4})")
+_NAME = re.compile(r"([^\W\d_a-z][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,4})")
 _DATED = re.compile(
-    r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,3}, (?:(?:on|den|am|le|a"
+    r"[^\W\d_a-z][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,3}, (?:(?:on|den|am|le|a"
     r"|the) )?(\d{1,2}\.? ?(?:de )?[^\W\d_]{3,12}\.? ?(?:de )?\d{4}|[^\W\d_]{3,12} \d{1,2}, \d{4}"
     r"|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d)\.?"
 )
 """“Bristol, 9 September 2025”, above or below a letter."""
-_LABEL = re.compile(r"[^\W\d_][\w'’./&-]*(?: [\w'’./&#-]+){0,4} ?[:：]?")
+_LABEL = re.compile(r"[^\W\d_][\w'’./&-]{0,40}(?: [\w'’./&#-]{1,40}){0,4} ?[:：]?")
 _MARKED = re.compile(r" ?[:：]\Z")
 _BELOW = re.compile(r"\(([^\W\d_][^()]{2,100})\)")
 """A form names in brackets, below it, what has been filled in."""
@@ -60,12 +60,12 @@ MOST_WORDS_OF_BARE_VALUE = 12
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value and its label; `told` is what can be quoted: both, where they stand in one line."""
+    """A value and its label; `quotable` is what can be told of it: both, where they stand in one line."""
 
     context: Context
     label: str
     value: str
-    told: str
+    quotable: str
     is_count: bool = False
     """Whether it is the number of what its label names."""
     is_below: bool = False
@@ -124,12 +124,17 @@ def _of_lines(context: Context, lines: list[str]) -> Iterator[Field]:
             yield Field(context, "signed", match[match.lastindex or 0], match[match.lastindex or 0])
         elif match := _DATED.fullmatch(line):
             yield Field(context, "sent", match[1], line)
-        elif match := _BEHIND.fullmatch(line) or _BEFORE_FIGURE.fullmatch(line):
+        elif (match := _BEHIND.fullmatch(line) or _BEFORE_FIGURE.fullmatch(line)) and not _is_prose(match[2]):
             yield Field(context, match[1], match[2].rstrip(), line)
         elif (match := _BELOW.fullmatch(below)) and _is_value(line):
             yield Field(context, match[1], line, line, is_below=True)
         elif _LABEL.fullmatch(line) and _is_value(below):
             yield Field(context, _MARKED.sub("", line), below, below)
+
+
+def _is_prose(value: str) -> bool:
+    """Tell whether a sentence stands behind a label: it is read as others are."""
+    return len(value.split()) > MOST_WORDS_OF_BARE_VALUE and _ENDS.search(value) is not None
 
 
 def _is_value(line: str) -> bool:
@@ -146,5 +151,5 @@ def _of_form(context: Context, table: str) -> Iterator[Field]:
         for value, label in zip(row_cells(above), row_cells(below), strict=False):
             if (match := _BELOW.fullmatch(label)) and _is_value(value):
                 # What is read as the names of columns is quoted with a row below it only.
-                told = f"{match[1]}: {value}" if above == header else value
-                yield Field(context, match[1], value, told, is_below=True)
+                quotable = f"{match[1]}: {value}" if above == header else value
+                yield Field(context, match[1], value, quotable, is_below=True)

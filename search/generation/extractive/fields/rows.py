@@ -127,9 +127,9 @@ def answer_by_row(question: str, contexts: Sequence[Context]) -> list[str]:
     wanted = _wanted(question, record)
     if not wanted:
         return []
-    told = [cell for cell in record.cells if cell in record.named or cell in wanted]
+    shown = [cell for cell in record.cells if cell in record.named or cell in wanted]
     name, *_ = record.cells
-    rest = [cell for cell in told if cell is not name]
+    rest = [cell for cell in shown if cell is not name]
     return [f"{escape_markdown(record.row.rendered(rest))} <source_{record.context.rank}>\n"]
 
 

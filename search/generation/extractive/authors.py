@@ -48,7 +48,7 @@ _BODY = re.compile(
 """Words of affiliations, journals, dates and headings, which are written like names."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _ABSTRACT = re.compile(
-    r"\W*(?:abstract|summary|zusammenfassung|résumé|resumen|introduction|contents)\b", re.IGNORECASE
+    r"\W{0,10}(?:abstract|summary|zusammenfassung|résumé|resumen|introduction|contents)\b", re.IGNORECASE
 )
 
 

@@ -63,7 +63,7 @@ _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
 _SIGNS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_NUMBERED_TITLE = re.compile(r"[\W\d]*\d|(?:[^\W\d_]+ ){0,3}[\dIVXL]+[.:]?(?: |\Z)")
+_NUMBERED_TITLE = re.compile(r"[\W\d]{0,10}\d|(?:[^\W\d_]{1,30} ){0,3}[\dIVXL]{1,8}[.:]?(?: |\Z)")
 _BARE_MARK = re.compile(r"[-–—•·▪*+]")
 _LABELLED = re.compile(
     r"([^\W\d][^\d:]{0,40}?)(?: ?: ?| )(?:[A-Z]{2,3} ?|[$€£¥] ?)?\d[\d.,:/ -]{0,30}"

@@ -34,7 +34,6 @@ from search.question_language import language_of
 
 MOST_CELLS = 20
 """A wider row is no record."""
-_WITHOUT_DIGITS, _WITH_DIGITS, _ANY = re.compile(r"\D+"), re.compile(r".*?\d.*"), re.compile(r".+")
 _CONTACTS = (
     (re.compile(r"e-?mail|correo|courriel|メール|邮箱|이메일", re.IGNORECASE), re.compile("@")),
     (
@@ -44,41 +43,42 @@ _CONTACTS = (
 )
 """What a question and a column call alike in most languages, and what such a value has."""
 _KINDS = tuple(
-    (re.compile(asked, re.IGNORECASE), re.compile(columns, re.IGNORECASE), value)
-    for asked, columns, value in (
+    (re.compile(asked, re.IGNORECASE), re.compile(columns, re.IGNORECASE), has_digits)
+    for asked, columns, has_digits in (
         (
             r"\b(?:who|whom|wer|wem|wen|qui|quiénes|quién|chi|wie is|quem)\b|誰|だれ|谁|누구|누가",
             r"name\b|person|employee|customer|contact|author|owner|mitarbeiter|kunde|\bnom\b|nombre|名前|氏名"
             r"|姓名|이름|성명",
-            _WITHOUT_DIGITS,
+            False,
         ),
         (
             r"\b(?:where|wo|où|dónde|dove|waar|onde)\b|どこ|哪里|哪儿|어디",
             r"city|town|place|location|country|address|venue|\bort\b|stadt|\bland\b|adresse|lieu|ville|pays"
             r"|lugar|ciudad|país|dirección|住所|所在地|地址|城市|주소",
-            _ANY,
+            None,
         ),
         (
             r"\b(?:how much (?:is|are|does|do)|costs?|price|expensive|was kostet|was kosten|wie teuer"
             r"|wie viel kostet|combien (?:coûte|vaut)|prix|cuánto (?:cuesta|vale)|precio|quanto costa)",
             r"price|cost|amount|\bfee|rate|preis|kosten|betrag|prix|montant|precio|importe|prezzo|価格|値段|价格"
             r"|가격",
-            _WITH_DIGITS,
+            True,
         ),
         (
             r"\b(?:how old|wie alt|quel âge|cuántos años|what age)\b|何歳|几岁|多大|몇 살",
             r"\bage\b|\balter\b|\bâge\b|edad|年齢|年龄|나이",
-            _WITH_DIGITS,
+            True,
         ),
         (
             r"\b(?:when|wann|quand|cuándo|quando|wanneer)\b|いつ|何时|언제",
             r"date|\bday\b|\byear\b|\btime\b|since|departure|arrival|start|datum|abfahrt|ankunft|beginn"
             r"|départ|arrivée|salida|llegada|\bjahr\b|\bseit\b|fecha|\baño\b|日付|日期|날짜",
-            _WITH_DIGITS,
+            True,
         ),
     )
 )
-"""What asks for a kind of thing, the columns that are of that kind, and what such a value looks like."""
+"""What asks for a kind of thing, the columns that are of that kind, and whether such a value has digits,
+None if it may."""
 _NOTES = re.compile(
     r"\b(?:notes?|remarks?|comments?|descriptions?|details?|bemerkung\w*|anmerkung\w*|beschreibung"
     r"|remarques?|observaciones|descripción)\b",
@@ -208,16 +208,22 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
         return found if len(unsaid) <= 1 or is_said(unsaid, _around(record.context)) else []
     if not is_said(rest - _VERBS, _around(record.context)):
         return []
-    for asked, columns, value in _KINDS:
+    for asked, columns, has_digits in _KINDS:
         if asked.search(question):
             return [
-                cell for cell in record.others if columns.search(cell.column) and value.fullmatch(cell.value)
+                cell
+                for cell in record.others
+                if columns.search(cell.column) and has_digits in (None, _has_digits(cell.value))
             ]
     # What is in words is what a thing is, means or includes, and no answer to how much it is.
-    in_words = [cell for cell in record.others if _WITHOUT_DIGITS.fullmatch(cell.value)]
+    in_words = [cell for cell in record.others if not _has_digits(cell.value)]
     asks_how_much = quantities_in(question) or _HOW_MUCH.search(question)
     choices = [record.others] if asks_how_much else [record.others, in_words]
     return next((cells for cells in choices if len(cells) == 1), [])
+
+
+def _has_digits(value: str) -> bool:
+    return any(map(str.isdigit, value))
 
 
 def _around(context: Context) -> Words:

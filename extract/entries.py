@@ -32,7 +32,7 @@ def paragraphs(lines: Sequence[str], *, is_wrapped: bool = True) -> Iterator[ran
 
     Where nothing was wrapped, as in HTML, the writer has ended each line.
     """
-    width = max(NARROWEST, *map(len, lines)) if is_wrapped else sys.maxsize
+    width = max(NARROWEST, max(map(len, lines))) if is_wrapped else sys.maxsize
     start = 0
     for at in range(1, len(lines)):
         line, previous = lines[at], lines[at - 1]

@@ -117,7 +117,8 @@ _HAN_KANA_HANGUL = (
     "\U00020000-\U0003ffff々〆〇"
 )
 _THAI_LAO_MYANMAR_KHMER = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_UNSPACED = re.compile(f"([{_HAN_KANA_HANGUL}{_THAI_LAO_MYANMAR_KHMER}]+)")
+UNSPACED = re.compile(f"([{_HAN_KANA_HANGUL}{_THAI_LAO_MYANMAR_KHMER}]+)")
+"""Runs of scripts whose words nothing separates, or that endings are joined to."""
 # A letter with its marks is one unit.
 _UNIT = re.compile(f".[{_MARKS}]*")
 
@@ -184,9 +185,9 @@ def _candidates(token: str) -> Iterator[str]:
         yield token
     elif _NUMBER.fullmatch(token):
         yield from _numbers(token)
-    elif _UNSPACED.search(token):
-        for run in _UNSPACED.split(token):
-            yield from _pairs(run) if _UNSPACED.match(run) else _candidates(run) if run else ()
+    elif UNSPACED.search(token):
+        for run in UNSPACED.split(token):
+            yield from _pairs(run) if UNSPACED.match(run) else _candidates(run) if run else ()
     else:
         parts = [part for part in _SEPARATOR.split(token) if part]
         if len(parts) > 1:

@@ -119,13 +119,13 @@ class Verifier:
 
     def evidence(self, statement: str, rank: int) -> Evidence:
         """Return the sentence of a source that says most of what is stated."""
-        claim, source = self.claim(statement, rank), self.sources[rank]
+        claim, source, said = self.claim(statement, rank), self.sources[rank], _in_words(statement)
         shares = [
             # A heading that the text repeats says what it is about, and nothing of it. A value that is quoted
             # alone stands in one sentence word for word, though its label has more of the question's words.
             (
                 not found <= source.headings,
-                _holds(sentence.text, statement),
+                _holds(sentence.text, said),
                 len(found & claim.terms) / max(1, len(found | claim.terms)),
                 -at,
             )
@@ -152,9 +152,8 @@ class Verifier:
         return self._calibration.similarity_of_texts(cosines)
 
 
-def _holds(text: str, statement: str) -> bool:
-    """Tell whether a text has all words of a statement in a row."""
-    said = _in_words(statement)
+def _holds(text: str, said: str) -> bool:
+    """Tell whether a text has all of some words in a row, as `_in_words` gives them."""
     return bool(said) and f" {said} " in f" {_in_words(text)} "
 
 

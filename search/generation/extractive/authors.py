@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from search.contexts import Context
 from search.generation.extractive.wording import escape_markdown, fold
@@ -31,21 +31,22 @@ MOST_CHARS_OF_LINE = 600
 _MARKS = re.compile(r"[\d*∗†‡§¶#⋆♢]+")
 """Of footnotes, behind names."""
 _BETWEEN = re.compile(r"[,;·&]|\s(?:and|und|et|y|e|en)\s")
-_BY = re.compile(r"(?:by|von|par|por|di|door)\s", re.IGNORECASE)
-_NAME = re.compile(
-    r"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el|bin|ten"
-    r"|ter)(?: (?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{0,30}|van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el"
-    r"|bin|ten|ter)){1,4}"
-)
-_BODY = re.compile(
+_BY = re.compile(r"\A(?:by|von|par|por|di|door)\s", re.IGNORECASE)
+_PARTICLES = "van|von|vom|zu|de|der|den|del|della|di|da|dos|la|le|al|el|bin|ten|ter"
+_WORD_OF_NAME = rf"(?:[^\W\d_a-zß-öø-ÿ][\w'’.-]{{0,30}}|{_PARTICLES})"
+_NAME = re.compile(rf"{_WORD_OF_NAME}(?: {_WORD_OF_NAME}){{1,4}}")
+_AFFILIATION = re.compile(
     r"(?:universit\w*|institut\w*|departments?|school|college|laborator\w*|labs?|research|inc|ltd|llc|gmbh"
-    r"|corp\w*|company|group|centre|center|academy|facult\w*|ministry|office|bank|foundation|association"
-    r"|press|review|journal|abstract|introduction|contents|chapter|section|proceedings|conference|working"
+    r"|corp\w*|company|group|centre|center|academy|facult\w*|ministry|office|bank|foundation|association)",
+    re.IGNORECASE,
+)
+_OTHER_HEADS = re.compile(
+    r"(?:press|review|journal|abstract|introduction|contents|chapter|section|proceedings|conference|working"
     r"|technical|annual|report|version|draft|january|february|march|april|june|july|august|september"
     r"|october|november|december)",
     re.IGNORECASE,
 )
-"""Words of affiliations, journals, dates and headings, which are written like names."""
+"""Words of journals, dates and headings, which are written like names."""
 _WORDS = re.compile(r"[^\W\d_]+")
 _ABSTRACT = re.compile(
     r"\W{0,10}(?:abstract|summary|zusammenfassung|résumé|resumen|introduction|contents)\b", re.IGNORECASE
@@ -69,21 +70,33 @@ def authors(question: str, contexts: Sequence[Context]) -> list[str]:
 
 
 def _lines_of_names(context: Context) -> list[str]:
-    """Return the lines below the title that have nothing but names: all of several, or the first one."""
+    """Return the lines below the title that have nothing but names: all of several, or the only author's.
+
+    A lone name is written like a title: “by” stands before it, or where its owner works below it.
+    """
     lines = [fold(line) for line in context.text.splitlines() if line.strip()]
     title = fold(context.headings[0]) if context.headings else ""
     below = lines[lines.index(title) + 1 :] if title in lines else lines
     head = [*takewhile(lambda line: not _ABSTRACT.match(line), below)][:LINES_OF_HEAD]
-    named = [line for line in head if _names_in(line)]
-    several = [line for line in named if _names_in(line) > 1]
-    return several or named[:1]
+    if several := [line for line in head if _names_in(line) > 1]:
+        return several
+    lone = [line for line, after in pairwise([*head, ""]) if _names_in(line) and _is_author(line, after)]
+    return lone[:1]
+
+
+def _is_author(line: str, below: str) -> bool:
+    return _BY.match(line) is not None or _has_word(_AFFILIATION, below)
 
 
 def _names_in(line: str) -> int:
     """Return of how many names a line consists, 0 if there is anything else in it."""
-    if len(line) > MOST_CHARS_OF_LINE or any(map(_BODY.fullmatch, _WORDS.findall(line))):
+    is_other = _has_word(_AFFILIATION, line) or _has_word(_OTHER_HEADS, line)
+    if is_other or len(line) > MOST_CHARS_OF_LINE:
         return 0
-    plain = _BY.sub("", _MARKS.sub(" ", line), count=1) if _BY.match(line) else _MARKS.sub(" ", line)
-    parts = [fold(part) for part in _BETWEEN.split(plain)]
+    parts = map(fold, _BETWEEN.split(_MARKS.sub(" ", _BY.sub("", line))))
     names = [part for part in parts if part]
     return len(names) if all(map(_NAME.fullmatch, names)) else 0
+
+
+def _has_word(words: re.Pattern[str], line: str) -> bool:
+    return any(map(words.fullmatch, _WORDS.findall(line)))

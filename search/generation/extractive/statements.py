@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, takewhile
 
+from core.text.analysis import UNSPACED
 from core.text.entries import begins_entry
 from core.text.tables import MOST_ROW_WORDS, is_table, table_end, table_start
 from search.contexts import Context
@@ -62,7 +63,6 @@ MOST_SIGNPOSTS = 2
 _BEHIND_LETTERS = re.compile(r"(?<![\W\d])[\W\d]++\Z")
 _END_MARKS = frozenset(".!…。！।؟۔")
 _LIST_MARK = re.compile(r"\A(?:[-–—•·▪*+]|\(?\w{1,2}[.)])\s+")
-_SIGNS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _NUMBERED_TITLE = re.compile(r"[\W\d]{0,10}\d|(?:[^\W\d_]{1,30} ){0,3}[\dIVXL]{1,8}[.:]?(?: |\Z)")
 _BARE_MARK = re.compile(r"[-–—•·▪*+]")
 _LABELLED = re.compile(
@@ -131,7 +131,7 @@ def _is_of_kind(question: str, each: Statement) -> bool:
 
 
 def _length(text: str) -> int:
-    return len(text) + (LETTERS_OF_SIGN - 1) * sum(map(len, _SIGNS.findall(text)))
+    return len(text) + (LETTERS_OF_SIGN - 1) * sum(map(len, UNSPACED.findall(text)))
 
 
 def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -> Iterator[Statement]:

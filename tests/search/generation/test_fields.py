@@ -233,6 +233,19 @@ def test_authors_stand_below_the_title(question: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (("Chi Wang", "Principal Researcher at Microsoft Research"), ["Chi Wang <source_1>\n"]),
+        (("by Ada Lovelace", "A quick guide."), ["by Ada Lovelace <source_1>\n"]),
+        (("Standing Trustees", "October 1, 2012"), []),
+    ],
+)
+def test_a_lone_name_is_an_author_only_with_a_sign_of_it(lines: tuple[str, ...], found: list[str]) -> None:
+    post = page("A title", *lines, headings=("A title",))
+    assert authors("Who wrote the post?", [post]) == found
+
+
 @pytest.mark.parametrize("question", ["Who wrote Hamlet?", "What is the paper about?"])
 def test_authors_are_told_only_who_asks_for_them(question: str) -> None:
     assert authors(question, [PAPER]) == []

@@ -177,6 +177,7 @@ def test_it_is_said_of_the_sentence_before() -> None:
     [
         "빅포인트의 유효기간은 5년으로, 월 단위로 자동 소멸",
         "東京は日本の首都である。",
+        "يمكن للمستخدمين الاستفادة من هذه المكتبات",
         "Chair: Ada Lovelace, London",
         "2009 - 2013 Statistics, Ege University",
         "Kick-off on 5 May 2025",

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from core.text.analysis import UNSPACED
 from search.contexts import Context
 from search.generation.extractive.calculations import calculation_of
 from search.generation.extractive.expected import asks_for_measure, asks_how_many, is_of_kind, quantities_in
 from search.generation.extractive.fields.asked import (
-    ABOUT_NOTHING,
-    UNSPACED,
+    SAID_ANYWAY,
     Words,
     in_common,
     is_said,
@@ -92,7 +92,7 @@ def _named(question: str, field: Field) -> Iterator[NamedField]:
     asked = calculation_of(question)
     cues = _terms(asked.cues, field) if asked else frozenset()
     said_of_it = in_common(said, label)
-    if cues - ABOUT_NOTHING <= said_of_it and is_said(said - said_of_it - ABOUT_NOTHING, _around(field)):
+    if cues - SAID_ANYWAY <= said_of_it and is_said(said - said_of_it - SAID_ANYWAY, _around(field)):
         yield NamedField(field, len(common), unsaid)
 
 
@@ -120,7 +120,7 @@ def _is_about(rest: str, field: Field) -> bool:
     """Tell whether all that a question says besides is said around a field; in other words it can't be."""
     if is_in_another_language(rest, field.context.language):
         return True
-    return is_said(_terms(rest, field) - ABOUT_NOTHING, _around(field))
+    return is_said(_terms(rest, field) - SAID_ANYWAY, _around(field))
 
 
 def _only(fields: Iterator[Field] | Sequence[Field]) -> Field | None:

@@ -12,7 +12,7 @@ from search.generation.extractive.expected import without_quantities
 SAME_BEGINNING, MOST_OF_ENDING = 6, 3
 """Letters that words of one family share: “subscribe”, “subscription”."""
 FEWEST_OF_COMPOUND = 5
-_SAID_ABOUT_NOTHING = {
+_SAID_ANYWAY = {
     "en": "document file paper page letter mail email message text form receipt invoice bill slip sheet book"
     " article report study post company issuer person give given get got use used pay paid buy bought take"
     " place happen send sent write written wrote took taken make made go goes call called name named number"
@@ -30,16 +30,12 @@ _SAID_ABOUT_NOTHING = {
     " cuál cuáles cuánto cuánta cuántos cuántas quién quiénes dónde cuándo cómo qué necesito necesita libro"
     " artículo informe",
 }
-ABOUT_NOTHING = frozenset(
-    term for language in _SAID_ABOUT_NOTHING for term in terms(_SAID_ABOUT_NOTHING[language], language)
-)
+SAID_ANYWAY = frozenset(term for language in _SAID_ANYWAY for term in terms(_SAID_ANYWAY[language], language))
 """Words of a question that need not be said around what answers it."""
 
 Words = frozenset[str]
 
 
-UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-"""Scripts whose words nothing separates, or that endings are joined to: names are looked for as written."""
 _MEANT = (
     (r"when|wann|quand|cuándo", "date time day datum tag zeit heure jour fecha hora día"),
     (r"who|whom|wer|wen|wem|qui|quiénes|quién", "name person nom nombre"),

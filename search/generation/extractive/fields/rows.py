@@ -14,13 +14,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from core.text.analysis import terms
+from core.text.analysis import UNSPACED, terms
 from core.text.tables import header_of, is_table
 from search.contexts import Context
-from search.generation.extractive.expected import asks_for_measure, quantities_in, without_quantities
+from search.generation.extractive.expected import asks_for_measure, quantities_in
 from search.generation.extractive.fields.asked import (
-    ABOUT_NOTHING,
-    UNSPACED,
+    SAID_ANYWAY,
     Words,
     in_common,
     is_said,
@@ -144,7 +143,7 @@ def lacks_column(question: str, context: Context, start: int) -> bool:
     is_foreign = language_of(question) != (context.language or "en")
     if not header or row is None or is_foreign or YEAR.search(header) or _NOTES.search(header):
         return False
-    cells = (FactCell(row_cells(header)[0], row.name), *row.cells)
+    cells = _all_cells(header, row)
     named = tuple(cell for cell in cells if _is_named(cell.value, question, context))
     if _wanted(question, Record(context, row, cells, named)):
         return False
@@ -153,7 +152,7 @@ def lacks_column(question: str, context: Context, start: int) -> bool:
     said = terms_in(" ".join(f"{cell.column} {cell.value}" for cell in cells), context)
     measures = terms_in(" ".join(quantities_in(question)), context)
     has_measure = not asks_for_measure(question) or bool(measures & said)
-    rest = words_asked(question, context) - said - ABOUT_NOTHING - _VERBS
+    rest = words_asked(question, context) - said - SAID_ANYWAY - _VERBS
     return not (has_kind and has_measure and is_said(rest, said | _around(context)))
 
 
@@ -162,11 +161,10 @@ def _records(question: str, context: Context) -> Iterator[Record]:
     header = header_of(context.text) if is_table(context.text) else ""
     if not header:
         return
-    names = row_cells(header)
-    of_columns = terms_in(" ".join(names), context)
+    of_columns = terms_in(" ".join(row_cells(header)), context)
     quotable = {sentence.start for sentence in context.sentences}
     for row in rows_of(context.text):
-        cells = (FactCell(names[0], row.name), *row.cells)
+        cells = _all_cells(header, row)
         named = tuple(
             cell
             for cell in cells
@@ -174,6 +172,11 @@ def _records(question: str, context: Context) -> Iterator[Record]:
         )
         if named and row.start in quotable and len(cells) <= MOST_CELLS:
             yield Record(context, row, cells, named)
+
+
+def _all_cells(header: str, row: FactRow) -> tuple[FactCell, ...]:
+    """Return the cells of a row that are not empty, its name as the first."""
+    return FactCell(row_cells(header)[0], row.name), *row.cells
 
 
 def _is_named(value: str, question: str, context: Context) -> bool:
@@ -195,7 +198,7 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
                 cell for cell in record.others if contact.search(cell.column) and value.search(cell.value)
             ]
     named = terms_in(" ".join(cell.value for cell in record.named), record.context)
-    rest = terms_in(without_quantities(question), record.context) - named - ABOUT_NOTHING
+    rest = words_asked(question, record.context) - named - SAID_ANYWAY
     if UNSPACED.search(question):
         rest = frozenset()
     by_name = {cell: in_common(rest, terms_in(cell.column, record.context)) for cell in record.others}

@@ -14,7 +14,7 @@ from itertools import takewhile
 from core.text.tables import is_table
 from search.contexts import Context
 from search.generation.extractive.fields.asked import (
-    ABOUT_NOTHING,
+    SAID_ANYWAY,
     Words,
     in_common,
     is_said,
@@ -70,4 +70,4 @@ def _is_named(question: str, name: str, context: Context) -> bool:
         " ".join([context.document_name, *context.headings, context.text[:CHARS_OF_TITLE]]), context
     )
     matched = in_common(said, heading)
-    return bool(heading) and common == heading and is_said(said - matched - ABOUT_NOTHING, above)
+    return bool(heading) and common == heading and is_said(said - matched - SAID_ANYWAY, above)

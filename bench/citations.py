@@ -2,9 +2,10 @@
 
 Each FOLDER holds `docs/` with PDFs and `questions.jsonl` (objects with `question`). The PDFs are ingested,
 the questions asked by `rag_search` over that folder alone, with the generator the settings name. Then, by
-other means than the product's own: is every sentence cited, do the words of a sentence stand in its quote, do
-the words of a quote stand in its boxes when the PDF is opened anew? The questions of `--foreign` files have
-no answer in any folder: are they refused?
+other means than the product's own: is every sentence cited, do the words of a sentence stand in its quote (of
+a formula, which cites each operand at a place of its own, in its quotes together), do the words of a quote
+stand in its boxes when the PDF is opened anew? The questions of `--foreign` files have no answer in any
+folder: are they refused?
 
 Last, the verifier itself: citations are turned to wrong sources and numbers are changed, and it must notice.
 """
@@ -70,6 +71,7 @@ class CitationFigures:
     answered: CitationTally = field(default_factory=CitationTally)
     cited: CitationTally = field(default_factory=CitationTally)
     supported: CitationTally = field(default_factory=CitationTally)
+    supported_together: CitationTally = field(default_factory=CitationTally)
     boxed: CitationTally = field(default_factory=CitationTally)
     refused: CitationTally = field(default_factory=CitationTally)
     wrong_source: CitationTally = field(default_factory=CitationTally)
@@ -83,6 +85,7 @@ class CitationFigures:
             ("questions refused, of the foreign", self.refused),
             ("sentences cited", self.cited),
             ("citations supported by their quote", self.supported),
+            ("sentences supported by their quotes together", self.supported_together),
             ("cited boxes that hold the quote's words", self.boxed),
             ("citations of a wrong source found out", self.wrong_source),
             ("citations with a wrong number found out", self.wrong_number),
@@ -176,11 +179,13 @@ def check(result: RagResult, files: dict[str, Path], figures: CitationFigures) -
         return
     for sentence, is_cited in sentences(result.response):
         figures.cited.count(is_cited, sentence)
+    together: dict[str, str] = {}
     for context in result.contexts:
         for quote in context.quotes:
             said = result.response[quote.response_start : quote.response_end]
             quoted = f"{quote.header.text}\n{quote.text}" if quote.header else quote.text
             figures.supported.count(share(words(said), words(quoted)) >= SAID, f"{said} <- {quoted}")
+            together[said] = f"{together.get(said, '')}\n{quoted}"
             placed = [(quote.text, quote.bbox)]
             if quote.header:
                 placed.append((quote.header.text, quote.header.bbox))
@@ -188,6 +193,8 @@ def check(result: RagResult, files: dict[str, Path], figures: CitationFigures) -
                 if boxes:
                     found = words(text_in_boxes(files[context.document_id], boxes))
                     figures.boxed.count(share(words(text), found) >= ENOUGH, text)
+    for said, quoted in together.items():
+        figures.supported_together.count(share(words(said), words(quoted)) >= SAID, f"{said} <- {quoted}")
 
 
 def sentences(response: str) -> Iterator[tuple[str, bool]]:

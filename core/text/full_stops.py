@@ -22,13 +22,13 @@ _TWO_ORDINALS = re.compile(r"(?<![\w.,])(?:\d{1,2}|[IVXLC]{1,6})\. (?:und|bis|od
 
 _MONTHS = "|".join(map(re.escape, short_months(("en", "de", "fr", "es", "it", "nl", "pt"))))
 _BEFORE_FIGURES = re.compile(
-    rf"nos?|nrs?|n[º°]|n[uú]m|p[aá]gs?|pp?|s|figs?|vol|[ck]ap|chap|ch|sect?|séc|tel|art|abs|approx|ca|{_MONTHS}"
+    rf"nos?|nrs?|n[º°]|n[uú]m|p[aá]gs?|pp?|s|figs?|vol|[ck]ap|chap|ch|sect?|séc|tel|art|abs|approx|ca|al|{_MONTHS}"
 )
-"""“Nr. 5”, “pág. 3”, “3 okt. 1990”."""
+"""“Nr. 5”, “pág. 3”, “Kim et al. 2015”, “3 okt. 1990”."""
 _BEFORE_CAPITALS = re.compile(r"dr|mme|mlle|mgr|fa|hd|hab|inkl|exkl")
 """A name, a title or a German noun; the library knows most."""
 _BEFORE_SMALL_LETTERS = re.compile(
-    rf"\w|\d{{1,9}}|św|tzn|tj|al|etc|{_BEFORE_FIGURES.pattern}|{_BEFORE_CAPITALS.pattern}"
+    rf"\w|\d{{1,9}}|św|tzn|tj|etc|{_BEFORE_FIGURES.pattern}|{_BEFORE_CAPITALS.pattern}"
 )
 """A letter, an ordinal, and others."""
 

@@ -23,6 +23,10 @@ MOST_NUMBERS = 40
 """In a stretch; behind the last the rest is one sentence."""
 MOST_AT_ONCE = 5000
 """In characters. The library needs quadratic time where quotation marks are not closed."""
+BULLETS = str.maketrans(dict.fromkeys("•⁃⁌⁍■□▪▫▶▸►◆◇○●◦★☆➢➣➤", "-"))
+"""The library takes all behind one, up to the end of the line, for one sentence; behind a dash not."""
+ITEM = re.compile(r"\s{0,9}(?:([-–—*+·‣])|\(?(?:\d{1,3}|[^\W\d_]|[ivxIVX]{1,5})[.)])\s{1,9}")
+"""The mark of a line of a list. The library takes such lines whole, whatever they hold."""
 
 
 def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
@@ -67,19 +71,42 @@ def _found(text: str, begin: int, until: int, language: str) -> Iterator[tuple[i
     for _ in range(MOST_NUMBERS):
         behind = number.end() if number else begin
         first, number = number, None
-        for found in sentencex.get_sentence_boundaries(language, text[behind:until]):
-            start = begin = behind + found["start_index"]
+        for begins, ends in _of_library(text[behind:until].translate(BULLETS), language):
+            start = begin = behind + begins
             number = NUMBER.match(text, begin, until)
             if number:
                 break
-            sentence = found["text"]
+            sentence = text[begin : behind + ends]
             start += len(sentence) - len(sentence.lstrip())
-            if first and found["start_index"] == 0:
+            if first and begins == 0:
                 start = first.end() - len(first[0].lstrip())
-            yield start, behind + found["end_index"] - len(sentence) + len(sentence.rstrip())
+            yield start, behind + ends - len(sentence) + len(sentence.rstrip())
         if number is None:
             return
     yield begin, begin + len(text[begin:until].rstrip())
+
+
+def _of_library(text: str, language: str) -> Iterator[tuple[int, int]]:
+    """Yield what the library finds; in a line of a list, what it finds behind the mark."""
+    for found in sentencex.get_sentence_boundaries(language, text):
+        for start, end in _items(text, found["start_index"], found["end_index"]):
+            mark = ITEM.match(text, start, end)
+            behind = mark.end() if mark else end
+            for part in sentencex.get_sentence_boundaries(language, text[behind:end]):
+                yield start, behind + part["end_index"]
+                start = behind + part["end_index"]
+            if start < end:
+                yield start, end
+
+
+def _items(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a list that the library takes together, since they end without a mark."""
+    item = ITEM.match(text, start, end)
+    while item and item[1] and (begins := text.find(f"\n{item[1]} ", item.end(), end)) >= 0:
+        yield start, begins + 1
+        start = begins + 1
+        item = ITEM.match(text, start, end)
+    yield start, end
 
 
 def _goes_on(text: str, before: tuple[int, int], start: int, language: str | None) -> bool:

@@ -36,6 +36,17 @@ def test_a_number_in_parentheses_holds_no_paragraph_together(sentences: list[str
     assert [text[start:end] for start, end in sentence_bounds(text, "en")] == sentences
 
 
+@pytest.mark.parametrize("bullet", "•▪■○►★-")
+def test_a_bullet_holds_no_paragraph_together(bullet: str) -> None:
+    text = f"{bullet} Ring the bell. Wait.\n{bullet} It may\ntake long. Be calm."
+    assert [text[start:end] for start, end in sentence_bounds(text, "en")] == [
+        f"{bullet} Ring the bell.",
+        "Wait.",
+        f"{bullet} It may\ntake long.",
+        "Be calm.",
+    ]
+
+
 def test_many_numbers_end_in_one_long_sentence() -> None:
     bounds = sentence_bounds("(3) It is. " * 200, "en")
     assert bounds[0] == (0, 10)
@@ -93,6 +104,7 @@ def test_what_was_cut_is_whole_again(pieces: list[str], whole: list[str] | None)
             ["Approx. 20 came at 5 p.m.", "The dog saw no. 5.", "He has 19.", "It is.", "eBay grew."],
         ),
         ("en", ["1. The tower is high.", "B. It is old.", "IV. It is red."]),
+        ("en", ["Kim et al. 2015 said so (Li et al. 2016).", "So did Li et al.", "Others did not."]),
     ],
 )
 def test_a_full_stop_of_an_ordinal_or_an_abbreviation_ends_nothing(

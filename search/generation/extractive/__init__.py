@@ -40,11 +40,12 @@ from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.side_by_side import one_by_one
-from search.generation.extractive.statements import without_mark
+from search.generation.extractive.statements import Statement, without_mark
 from search.generation.extractive.subjects import of_owner
 from search.generation.extractive.weighed import WeighedStatement
 from search.generation.extractive.weighing import weigh
 from search.generation.extractive.wording import (
+    cited,
     escape_markdown,
     fold,
     nothing_found,
@@ -187,10 +188,9 @@ def _extracted(asked: GenerationRequest) -> list[str]:
 
 def _render_paragraph(paragraph: Sequence[WeighedStatement]) -> str:
     """Return statements one after the other, and the items of a list below what announces it."""
-    return " ".join(
-        "\n  - ".join(
-            f"{escape_markdown(text)} <source_{each.statement.context.rank}>"
-            for text in (each.statement.text, *map(without_mark, each.statement.items))
-        )
-        for each in paragraph
-    )
+    return " ".join(_rendered(each.statement) for each in paragraph)
+
+
+def _rendered(statement: Statement) -> str:
+    lines = [(statement.text,), *((without_mark(first), *more) for first, *more in statement.items)]
+    return "\n  - ".join(" ".join(cited(text, statement.context) for text in line) for line in lines)

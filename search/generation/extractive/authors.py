@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise, takewhile
 
 from search.contexts import Context
-from search.generation.extractive.wording import escape_markdown, fold
+from search.generation.extractive.wording import cited, fold
 
 LINES_OF_HEAD = 12
 CHUNKS_OF_HEAD = 2
@@ -65,7 +65,7 @@ def authors(question: str, contexts: Sequence[Context]) -> list[str]:
     of_best = [each for each in contexts if each.document_name == contexts[0].document_name]
     for context in sorted(of_best, key=lambda each: each.ordinal):
         if context.ordinal < CHUNKS_OF_HEAD and (lines := _lines_of_names(context)):
-            return [" ".join(f"{escape_markdown(line)} <source_{context.rank}>" for line in lines) + "\n"]
+            return [" ".join(cited(line, context) for line in lines) + "\n"]
     return []
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from search.contexts import Context
-from search.generation.extractive.wording import escape_markdown, fold
+from search.generation.extractive.wording import cited, fold
 
 LINES_OF_HEAD = 5
 _ISSUER = re.compile(
@@ -44,4 +44,4 @@ def issuer(question: str, contexts: Sequence[Context]) -> list[str]:
     head = [fold(line) for line in first.text.splitlines() if line.strip()][:LINES_OF_HEAD]
     names = [line for line in head if _NAME.search(line)]
     found = next(iter([*filter(_FIRM.search, names), *names]), None)
-    return [f"{escape_markdown(found)} <source_{first.rank}>\n"] if found else []
+    return [f"{cited(found, first)}\n"] if found else []

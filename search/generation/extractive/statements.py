@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
 
 from core.text.analysis import UNSPACED
 from core.text.entries import begins_entry
@@ -83,8 +83,8 @@ class Statement:
     text: str
     is_named: bool = False
     """Whether it is the figure of a row or line whose name the question has word for word."""
-    items: tuple[str, ...] = ()
-    """The items of the list that it announces."""
+    items: tuple[tuple[str, ...], ...] = ()
+    """The items of the list that it announces, each in its sentences."""
     is_row: bool = False
     """Whether it is a row of a table."""
 
@@ -97,7 +97,7 @@ class Statement:
     @property
     def meaning(self) -> str:
         """What is compared with the question: the text, and the list if it announces one."""
-        return " ".join([self.text, *self.items])
+        return " ".join([self.text, *chain.from_iterable(self.items)])
 
     @property
     def is_sentence(self) -> bool:
@@ -141,14 +141,14 @@ def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -
     # What begins with a small letter is the rest of a sentence that was cut, unless here all do.
     may_begin_low = sum(map(_begins_low, texts)) > max(1, len(texts) / 2)
     for at, text in enumerate(texts):
-        items = _items_below(texts[at:])
+        items = _items_below(context, texts, at)
         if (text in headings and not items) or context.sentences[at].start in table:
             continue
         line = in_one_line(text, known)
         if _has_asked_label(text, asked | TOTALS):
             yield Statement(context, at, line, is_named=True)
         elif items:
-            yield Statement(context, at, line, items=tuple(in_one_line(item, known) for item in items))
+            yield Statement(context, at, line, items=_in_one_line(items, known))
         elif (may_begin_low or not _begins_low(text) or _is_addressed(texts[:at])) and _says_something(text):
             yield Statement(context, at, line)
 
@@ -173,22 +173,41 @@ def _has_asked_label(text: str, asked: frozenset[str]) -> bool:
     return bool(words) and words <= asked
 
 
-def _items_below(texts: Sequence[str]) -> list[str]:
-    """Return the items of the list that the first text announces, none if it announces none."""
-    first, *others = texts[: MOST_ITEMS + 1]
-    if not first.endswith((":", "：")) or not any(map(str.isalpha, first)):
+def _items_below(context: Context, texts: Sequence[str], at: int) -> list[tuple[str, ...]]:
+    """Return the items of the list that the text at `at` announces, none if it announces none."""
+    if not texts[at].endswith((":", "：")) or not any(map(str.isalpha, texts[at])):
         return []
-    return list(takewhile(_LIST_MARK.match, _with_marks(others)))
+    below = _with_marks(_lines(context, texts, at + 1))
+    return [*islice(takewhile(lambda line: _LIST_MARK.match(line[0]), below), MOST_ITEMS)]
 
 
-def _with_marks(texts: Sequence[str]) -> Iterator[str]:
-    """Yield texts, those that their layout has put below their mark behind it."""
+def _lines(context: Context, texts: Sequence[str], at: int) -> Iterator[tuple[str, ...]]:
+    """Yield the texts from `at` on, those of a line together; a mark begins another one."""
+    sentences = context.sentences
+    while at < len(texts):
+        end = at + 1
+        while (
+            end < len(texts)
+            and "\n" not in context.text[sentences[end - 1].end : sentences[end].start]
+            and not _LIST_MARK.match(texts[end])
+        ):
+            end += 1
+        yield tuple(texts[at:end])
+        at = end
+
+
+def _in_one_line(items: Sequence[Sequence[str]], known: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(in_one_line(text, known) for text in item) for item in items)
+
+
+def _with_marks(lines: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield lines, those that their layout has put below their mark behind it."""
     mark = ""
-    for text in texts:
-        if _BARE_MARK.fullmatch(text):
-            mark = text
+    for first, *others in lines:
+        if _BARE_MARK.fullmatch(first) and not others:
+            mark = first
         else:
-            yield f"{mark} {text}".lstrip()
+            yield f"{mark} {first}".lstrip(), *others
             mark = ""
 
 

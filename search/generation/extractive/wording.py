@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from core.text.sentences import sentence_bounds
 from search.contexts import Context
 from search.generation.base import Corpus, GenerationRequest
 from search.question_language import language_of
@@ -99,6 +100,17 @@ def in_one_line(text: str, known: frozenset[str] = frozenset()) -> str:
     """
     line = LEADERS.sub(" ", fold(text)).strip()
     return _PARTED.sub(lambda parted: _whole(parted, known), line)
+
+
+def cited(text: str, context: Context) -> str:
+    """Return a sentence, or a row, as Markdown that cites where it is from."""
+    return f"{escape_markdown(text)} <source_{context.rank}>"
+
+
+def each_cited(line: str, context: Context) -> str:
+    """Return a line of one or more sentences, each of which cites where it is from."""
+    bounds = sentence_bounds(line, context.language)
+    return " ".join(cited(line[start:end], context) for start, end in bounds)
 
 
 def escape_markdown(text: str) -> str:

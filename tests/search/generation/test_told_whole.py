@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from core.text.sentences import sentence_bounds
 from search.contexts import Context
 from search.generation.base import GenerationRequest
 from search.generation.extractive import extract
@@ -26,10 +27,12 @@ def told(question: str, *contexts: Context) -> list[Statement]:
 
 def test_a_list_is_told_with_what_announces_it() -> None:
     found = context(
-        1, "This is a test of mails.", "Important points:", "- Roses are red", "- Violets are blue"
+        1,
+        *("This is a test of mails.", "Important points:", "- Roses are red", "- Violets are blue"),
+        between="\n",
     )
     [answer] = extract(
-        GenerationRequest("What are the important points?", [found]),
+        GenerationRequest("Tell me the points that matter.", [found]),
         GivenReading(odds=lambda text: 5.0 if "Important" in text else -5.0),
     )
     assert answer == (
@@ -39,8 +42,22 @@ def test_a_list_is_told_with_what_announces_it() -> None:
 
 @pytest.mark.parametrize("last", ["What follows is no item.", "12:30"])
 def test_what_is_no_item_of_a_list_is_not_told_with_it(last: str) -> None:
-    found = told("What else?", context(1, "Don't forget this:", "- Use sun cream", last))
-    assert found[0].items == ("- Use sun cream",)
+    found = told("What else?", context(1, "Don't forget this:", "- Use sun cream", last, between="\n"))
+    assert found[0].items == (("- Use sun cream",),)
+
+
+def test_an_item_of_several_sentences_is_told_whole_and_each_is_cited() -> None:
+    text = "To enter:\n• Ring the bell. Wait at the gate.\n• Show your card.\nThe guard is friendly."
+    found = replace(context(1, "x", located=False), text=text)
+    found = replace(found, sentence_bounds=tuple(sentence_bounds(text, "en")), spans=())
+    [answer] = extract(
+        GenerationRequest("What must I do to enter?", [found]),
+        GivenReading(odds=lambda text: 5.0 if "bell" in text else -5.0),
+    )
+    assert answer == (
+        "To enter: <source_1>\n  - Ring the bell. <source_1> Wait at the gate. <source_1>"
+        "\n  - Show your card. <source_1>\n"
+    )
 
 
 def test_an_announcement_of_nothing_is_no_statement() -> None:
@@ -206,11 +223,15 @@ def test_behind_a_salutation_a_sentence_begins_low() -> None:
 
 def test_a_heading_announces_its_list_and_marks_may_stand_alone() -> None:
     found = replace(
-        context(1, "My favorite things:", "• Parrots", "•", "Hockey", "This is another thought."),
+        context(
+            1,
+            *("My favorite things:", "• Parrots", "•", "Hockey", "This is another thought."),
+            between="\n",
+        ),
         headings=("My favorite things:",),
     )
     [first, *_] = told("What are my favorite things?", found)
-    assert (first.text, first.items) == ("My favorite things:", ("• Parrots", "• Hockey"))
+    assert (first.text, first.items) == ("My favorite things:", (("• Parrots",), ("• Hockey",)))
 
 
 def test_a_labelled_line_is_told_only_to_who_asks_for_its_kind() -> None:

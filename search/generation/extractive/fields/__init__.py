@@ -33,7 +33,7 @@ from search.generation.extractive.fields.cues import FieldCue, cues_in
 from search.generation.extractive.fields.reading import Field, fields_of
 from search.generation.extractive.outstanding.superlatives import superlatives_of
 from search.generation.extractive.reasons import asks_why
-from search.generation.extractive.wording import escape_markdown
+from search.generation.extractive.wording import each_cited
 from search.generation.extractive.yes_no import wants_yes_or_no
 from search.question_language import is_in_another_language
 
@@ -62,7 +62,7 @@ def answer_by_field(question: str, contexts: Sequence[Context]) -> list[str]:
     found = _by_label(question, fields) or _by_cue(question, fields)
     if found is None:
         return []
-    return [f"{escape_markdown(found.quotable)} <source_{found.context.rank}>\n"]
+    return [f"{each_cited(found.quotable, found.context)}\n"]
 
 
 def _by_label(question: str, fields: Sequence[Field]) -> Field | None:

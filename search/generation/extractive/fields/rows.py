@@ -28,7 +28,7 @@ from search.generation.extractive.fields.asked import (
 )
 from search.generation.extractive.periods import YEAR
 from search.generation.extractive.tables import FactCell, FactRow, row_cells, rows_of
-from search.generation.extractive.wording import escape_markdown
+from search.generation.extractive.wording import cited
 from search.question_language import language_of
 
 MOST_CELLS = 20
@@ -129,7 +129,7 @@ def answer_by_row(question: str, contexts: Sequence[Context]) -> list[str]:
     shown = [cell for cell in record.cells if cell in record.named or cell in wanted]
     name, *_ = record.cells
     rest = [cell for cell in shown if cell is not name]
-    return [f"{escape_markdown(record.row.rendered(rest))} <source_{record.context.rank}>\n"]
+    return [f"{cited(record.row.rendered(rest), record.context)}\n"]
 
 
 def lacks_column(question: str, context: Context, start: int) -> bool:

@@ -22,7 +22,7 @@ from search.generation.extractive.fields.asked import (
     words_asked,
 )
 from search.generation.extractive.statements import without_mark
-from search.generation.extractive.wording import escape_markdown, fold
+from search.generation.extractive.wording import each_cited, fold
 from search.generation.extractive.yes_no import wants_yes_or_no
 
 FEWEST_LINES, MOST_LINES = 2, 12
@@ -44,7 +44,7 @@ def answer_by_section(question: str, contexts: Sequence[Context]) -> list[str]:
     for context in contexts:
         for name, lines in _lists(context):
             if FEWEST_LINES <= len(lines) <= MOST_LINES and _is_named(question, name, context):
-                return [f"- {escape_markdown(line)} <source_{context.rank}>\n" for line in lines]
+                return [f"- {each_cited(line, context)}\n" for line in lines]
     return []
 
 

@@ -64,8 +64,8 @@ class RetrievedContexts:
     ranking: Ranking
     contexts: list[ChunkContext]
     is_certain: bool = False
-    """Whether they are worth reading in any case: as all there is of the documents that the asker chose, or
-    because something was found by its name."""
+    """Whether they are worth reading in any case: of documents that the asker chose, or because something was
+    found by its name."""
     unseen_names: tuple[str, ...] = ()
     """Names in the question that no document searched has."""
     spelling: Mapping[str, str] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class RetrievedContexts:
     def worth_reading(self) -> list[ChunkContext]:
         """The contexts, or none where nothing found is about the question: from that nothing is written.
 
-        Who opens a receipt and asks about it means all of it, whatever its words are.
+        Who opens a document and asks about it means what it says, in whatever words it does.
         """
         return self.contexts if self.is_certain or is_relevant(self.ranking.results) else []
 
@@ -144,11 +144,12 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     contexts = [_context(rank, each) for rank, each in enumerate(whole, start=1)]
     asked = respelt(question.text, found.spelling)
     contexts = with_introductions(principal, with_openings(principal, asked, contexts))
-    is_all = question.document_ids is not None and found.ranking.total_candidates <= len(contexts)
+    is_chosen = question.document_ids is not None
+    is_all = is_chosen and found.ranking.total_candidates <= len(contexts)
     unseen = unseen_names(asked, found.ranking.words, found.ranking.results)
     # Who opens a receipt may call its shop by a name that is only in its picture.
     return RetrievedContexts(
-        found.ranking, contexts, is_all or found.is_certain, () if is_all else unseen, found.spelling
+        found.ranking, contexts, is_chosen or found.is_certain, () if is_all else unseen, found.spelling
     )
 
 

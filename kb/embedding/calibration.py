@@ -110,3 +110,8 @@ CALIBRATIONS = {
 def calibration_of(model: str) -> Calibration:
     """Return the constants of a model by its name; those of MiniLM for one that was never measured."""
     return CALIBRATIONS.get(model, MINILM)
+
+
+def knows_english_alone(model: str) -> bool:
+    """Tell whether a model surely knows no other language; one that was never measured may know some."""
+    return model in CALIBRATIONS and CALIBRATIONS[model].across is None

@@ -10,6 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 from kb.embedding.base import EmbeddingModel
+from kb.embedding.calibration import knows_english_alone
 from kb.embedding.sentence_transformers import gpu_is_present
 
 BACKENDS = {
@@ -22,6 +23,8 @@ AUTO = "auto"
 REFERENCE = "sentence-transformers"
 
 _loading = threading.Lock()
+_loading_multilingual = threading.Lock()
+"""Unpacking takes a quarter of a minute, once: what needs the other model must not wait for it."""
 
 
 def load(backend: str, model: str) -> EmbeddingModel:
@@ -44,6 +47,18 @@ def embedding_model() -> EmbeddingModel:
     """Return the model of the settings, loaded once per process."""
     with _loading:
         return resident(settings.EMBEDDING_BACKEND, settings.EMBEDDING_MODEL)
+
+
+def multilingual_model() -> EmbeddingModel:
+    """Return the model that compares texts which are not all in English, loaded when first asked for.
+
+    It is the one of the settings, unless that knows English alone; its vectors are never stored.
+    """
+    model = embedding_model()
+    if not settings.MULTILINGUAL_MODEL or not knows_english_alone(model.name):
+        return model
+    with _loading_multilingual:
+        return resident(AUTO, settings.MULTILINGUAL_MODEL)
 
 
 @cache

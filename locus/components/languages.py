@@ -6,7 +6,7 @@ from collections import Counter
 
 from babel import Locale
 
-from kb.embedding.calibration import CALIBRATIONS, calibration_of
+from kb.embedding.calibration import knows_english_alone
 from kb.models import Chunk
 
 LOOKED_AT = 10_000
@@ -17,7 +17,7 @@ MANY_OTHERS = 0.05
 
 def note_of_languages(model: str) -> str:
     """Return what to do if the model knows English alone and many passages are in other languages."""
-    if model not in CALIBRATIONS or calibration_of(model).across:
+    if not knows_english_alone(model):
         return ""
     passages = Chunk.unscoped.filter(replaced_by=None).exclude(language="")
     counts = Counter(passages.filter(language__isnull=False).values_list("language", flat=True)[:LOOKED_AT])

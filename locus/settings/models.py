@@ -42,6 +42,8 @@ EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
 # 0: the model's own number.
 EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", 0, validate=validate.Range(min=0, max=16000))
 EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
+# Compares sentences with questions that are not in English, if EMBEDDING_MODEL knows English alone; empty: none.
+MULTILINGUAL_MODEL = env.str("MULTILINGUAL_MODEL", "multilingual-e5-small")
 
 # A packaged model, or the folder of one; the reading process may open that folder.
 SPEECH_MODEL: str = env.str("SPEECH_MODEL", AUTO_SPEECH, validate=_refuse_all_but_speech_models)

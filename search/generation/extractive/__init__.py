@@ -38,6 +38,7 @@ from search.generation.extractive.periods import years_in
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
+from search.generation.extractive.required import required_by
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.side_by_side import one_by_one
 from search.generation.extractive.statements import Statement, without_mark
@@ -55,6 +56,9 @@ from search.generation.extractive.yes_no import answer_by_statement, with_answer
 from search.named_documents import as_columns_say
 from search.question_language import in_language_of
 from search.text_processes import text_processes
+
+LIKELY, LIKELY_ODDS = 0.55, 2.0
+"""The similarity of a row that likely answers, where no model has read whether it does, and the log odds."""
 
 __all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "figured_out", "fold", "nothing_found"]
 
@@ -147,8 +151,9 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
     """Return the best statements, those that follow each other as one paragraph."""
     if names_no_measure(question):
         return []
+    has_it = required_by(question)
     evidence = weigh(question, contexts, reading)
-    best = choose(evidence)
+    best = choose(evidence, lambda each: each.statement.is_row or has_it(each.statement.meaning))
     if best and not _can_answer(question, best[0]):
         return []
     rendered = [*map(_render_paragraph, paragraphs(completed(question, best, evidence)))]
@@ -167,9 +172,13 @@ def _can_answer(question: str, best: WeighedStatement) -> bool:
     text, context = statement.meaning, statement.context
     if not can_answer(question)(text) or lacks_count(question, text):
         return False
+    if _is_of_other_years(question, context) and not (is_sure and not statement.is_row):
+        return False
     if statement.is_row:
-        return is_sure or not lacks_column(question, context, context.sentences[statement.at].start)
-    return is_sure or not _is_of_other_years(question, context)
+        start = context.sentences[statement.at].start
+        is_likely = best.cosine >= LIKELY if best.odds is None else best.odds >= LIKELY_ODDS
+        return is_sure or not lacks_column(question, context, start, is_likely=is_likely)
+    return True
 
 
 def _is_of_other_years(question: str, context: Context) -> bool:

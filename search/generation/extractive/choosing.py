@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from search.generation.extractive.antecedents import points_back
 from search.generation.extractive.weighed import Terms, WeighedStatement
 
-FLOOR = 0.55
-"""What fits less is no answer; found with `bench/answer_floor.py`."""
+FLOOR, FLOOR_BESIDE = 0.65, 0.6
+"""What fits less is no answer where no model has read whether it is one; the best statement fits by as much
+more as it is ahead of the others: of statements about the same thing the right one is far ahead. The second
+is for what is told beside the best. Found with `bench/answer_floor.py`."""
+LEAD_OF_ONE = 0.1
+"""How far ahead the only statement there is counts to be."""
 FLOOR_OF_NAMED = 0.5
 """For a figure whose name is in the question word for word."""
 FLOOR_OF_ODDS = 0.0
@@ -19,6 +23,9 @@ row and a label have the words of what is asked about, whatever is asked of it."
 SURE, FLOOR_WHERE_SURE = 0.9, -3.0
 """The floor for a statement of a passage that so probably answers: some statement in it does. “Its exterior
 is a police box” is doubted alone, without what stands before it."""
+AHEAD, MEANING_WEIGHT = 3.0, 16.0
+"""A sentence of which the model is unsure answers if it is ahead of all others: if its log odds, its distance
+to the next in log odds, and its weighed distance in similarity are as much together."""
 NEAR_BEST, NEAR_UNSURE_BEST = 0.12, 0.3
 """How far below the best another may score and still be told: further where a model read the best, and is
 not sure that it answers."""
@@ -29,12 +36,18 @@ SAME = 0.8
 """Two statements that share so many of their terms say the same."""
 
 
-def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
-    """Return the few statements worth telling, best first, nothing twice; none if none passes the floor."""
+def choose(
+    evidence: Sequence[WeighedStatement], may_answer: Callable[[WeighedStatement], bool] = lambda _: True
+) -> list[WeighedStatement]:
+    """Return the few statements worth telling, best first, nothing twice; none if none passes the floor.
+
+    What may not answer is not told.
+    """
+    of_all, evidence = evidence, list(filter(may_answer, evidence))
     read = [each for each in evidence if each.odds is not None]
     # What was not read once more scores on another scale. In English it was no better than what was.
     unread = [each for each in evidence if not each.may_be_english] if read else evidence
-    worth = _worth_telling(read) or _worth_telling(unread)
+    worth = [each for each in read if _passes(each)] or _far_ahead(read, of_all) or _worth_by_meaning(unread)
     ranked = sorted(worth, key=lambda each: (-each.score, each.statement.context.rank, each.statement.at))
     chosen: list[WeighedStatement] = []
     for each in ranked:
@@ -45,8 +58,31 @@ def choose(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     return chosen[:MAX_STATEMENTS]
 
 
-def _worth_telling(evidence: Sequence[WeighedStatement]) -> list[WeighedStatement]:
-    return [each for each in evidence if each.is_certain or _passes(each)]
+def _far_ahead(read: Sequence[WeighedStatement], among: Sequence[WeighedStatement]) -> list[WeighedStatement]:
+    """Return the best of those that a model has read, if it is a sentence and far ahead of all others."""
+    best = max(read, key=lambda each: each.score, default=None)
+    if best is None or best.statement.is_row:
+        return []
+    others = [each for each in among if each.statement.text != best.statement.text]
+    odds, next_odds = best.odds or 0.0, [each.odds for each in others if each.odds is not None]
+    lead = odds - max(next_odds, default=odds)
+    meaning = best.cosine - max((each.cosine for each in others), default=best.cosine)
+    return [best] if odds + lead + MEANING_WEIGHT * meaning >= AHEAD else []
+
+
+def _worth_by_meaning(unread: Sequence[WeighedStatement]) -> list[WeighedStatement]:
+    """Return those that no model has read, and that fit."""
+    certain = [each for each in unread if each.is_certain or _is_named(each)]
+    best = max(unread, key=lambda each: each.score, default=None)
+    if best is None or best.fit + _lead(best, unread) < FLOOR:
+        return certain
+    return [each for each in unread if each is best or each in certain or each.fit >= FLOOR_BESIDE]
+
+
+def _lead(best: WeighedStatement, among: Sequence[WeighedStatement]) -> float:
+    """Return by how much the best statement scores more than the next that says something else."""
+    others = (each.score for each in among if each.statement.text != best.statement.text)
+    return best.score - max(others, default=best.score - LEAD_OF_ONE)
 
 
 def _distance_to(best: WeighedStatement) -> float:
@@ -55,12 +91,17 @@ def _distance_to(best: WeighedStatement) -> float:
 
 
 def _passes(each: WeighedStatement) -> bool:
-    if each.odds is not None:
-        is_sure = (each.statement.context.answers or 0.0) >= SURE
-        is_fitting = each.fit >= FITTING and each.statement.is_sentence
-        floor = FLOOR_WHERE_FITTING if is_fitting else FLOOR_OF_ODDS
-        return each.odds >= (FLOOR_WHERE_SURE if is_sure else floor)
-    return each.fit >= (FLOOR_OF_NAMED if each.statement.is_named else FLOOR)
+    """Tell whether a statement that a model has read may be told."""
+    if each.is_certain or each.odds is None:
+        return each.is_certain
+    is_sure = (each.statement.context.answers or 0.0) >= SURE
+    is_fitting = each.fit >= FITTING and each.statement.is_sentence
+    floor = FLOOR_WHERE_FITTING if is_fitting else FLOOR_OF_ODDS
+    return each.odds >= (FLOOR_WHERE_SURE if is_sure else floor)
+
+
+def _is_named(each: WeighedStatement) -> bool:
+    return each.statement.is_named and each.fit >= FLOOR_OF_NAMED
 
 
 def completed(

@@ -56,6 +56,7 @@ _SMALL_WORDS = frozenset(
 """What has no letter in an abbreviation."""
 _ABBREVIATION = re.compile(r"(?<!\w)[A-Z][A-Za-z]{0,6}[A-Z](?!\w)")
 _MONTHS = "|".join(map(re.escape, months(("de", "fr", "es", "it", "nl", "pt"))))
+_ANY_MONTH = "|".join(map(re.escape, months(("en", "de", "fr", "es", "it", "nl", "pt"))))
 _TIME = re.compile(
     r"(?<![\d.,])[12]?\d{3}s?(?![\d.,]\d)|\b\d+(?:st|nd|rd|th) century|\b\d{1,2}:\d\d\b"
     r"|\b\d{1,2}\. [^\W\d_]{3,}|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d"
@@ -106,10 +107,10 @@ def asks_how_many(question: str) -> bool:
 def lacks_count(question: str, text: str) -> bool:
     """Tell whether a question asks how many there are, and a statement has no number but those it asks with.
 
-    Numbers in brackets are of references.
+    Numbers in brackets are of references, and those of days count nothing.
     """
     known = frozenset(re.findall(r"\w+", question.casefold()))
-    said = _REFERENCE.sub("", text)
+    said = _DAY.sub("", _REFERENCE.sub("", text))
     has_count = _has_new(_NUMBER)(said, known) or _VAGUE_COUNT.search(said) is not None
     return asks_how_many(question) and not has_count
 
@@ -194,8 +195,8 @@ _QUANTITIES = {
     "schnell": "geschwindigkeit",
 }
 """What records call what questions name by an adjective."""
-_OF_AMOUNTS = frozenset(("high", "long", "big", "large", "hoch", "lang", "lange", "groß"))
-"""Amounts and times are high and long, too, whatever they are called."""
+_OF_AMOUNTS = frozenset(("high", "long", "big", "large", "fast", "hoch", "lang", "lange", "groß", "schnell"))
+"""Amounts and times are high and long, too, whatever they are called; what is fast takes little time."""
 _HOW = re.compile(rf"\b(?:how|wie) ({'|'.join(_QUANTITIES)})\b", re.IGNORECASE)
 
 
@@ -205,6 +206,12 @@ def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
 
 _CUE_COUNT = _cue(r"how (?:many|much)|wie ?viele?n?|combien|cu[áa]nt[oa]s|quant[ie]|hoeveel")
 _REFERENCE = re.compile(r"\[\d{1,3}\]")
+_DAY = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th|er|[.eº°])? (?:de )?(?:{_ANY_MONTH})\b(?:,? (?:de )?\d{{4}}\b)?"
+    rf"|\b(?:{_ANY_MONTH}) \d{{1,2}}\b(?:, \d{{4}}\b)?"
+    r"|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d\d\b",
+    re.IGNORECASE,
+)
 _VAGUE_COUNT = _cue(
     r"few|several|none|dozens?|wenige|mehrere|keine|dutzend|quelques|plusieurs|aucun|pocos|varios|ninguno"
 )

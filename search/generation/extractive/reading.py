@@ -12,10 +12,10 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from kb.embedding import embedding_model
-from kb.embedding.base import Vectors
+from kb.embedding import EmbeddingModel, Vectors, embedding_model, multilingual_model
 from kb.embedding.calibration import calibration_of
 from search.named_documents import as_columns_say
+from search.question_language import is_english
 from search.rerank.ms_marco import ms_marco
 
 Call = tuple[Literal["similarity"], Sequence[str], Sequence[bool]] | tuple[Literal["answers"], Sequence[str]]
@@ -43,7 +43,15 @@ class ModelReading:
 
     def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
         """See `QuestionReading`."""
-        model = embedding_model()
+        is_foreign = np.asarray(across) if is_english(self.question) else np.ones(len(texts), dtype=bool)
+        found = np.empty(len(texts), dtype=np.float32)
+        for of_these, model_for in ((is_foreign, multilingual_model), (~is_foreign, embedding_model)):
+            if of_these.any():
+                some = [text for text, counts in zip(texts, of_these, strict=True) if counts]
+                found[of_these] = self._similarity(model_for(), some, np.asarray(across)[of_these])
+        return found
+
+    def _similarity(self, model: EmbeddingModel, texts: Sequence[str], across: Vectors) -> Vectors:
         asked = model.embed_query(as_columns_say(self.question))
         cosines: Vectors = model.embed_documents(texts) @ asked
         scale = calibration_of(model.name)

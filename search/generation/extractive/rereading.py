@@ -84,7 +84,7 @@ def _with_cosines(
     best = [(each, before) for each in _best(evidence, READ_BEHIND) if (before := _before(each, known))]
     if not best:
         return
-    texts = [f"{before.meaning} {each.statement.meaning}" for each, before in best]
+    texts = [with_its_place(each.statement, before) for each, before in best]
     across = [each.statement.context.language in foreign for each, _ in best]
     for (each, _), cosine in zip(best, reading.similarity(texts, across).tolist(), strict=True):
         more = cosine - COSINE_PENALTY - each.cosine
@@ -116,9 +116,9 @@ def _with_odds(
 
 def _odds(best: Sequence[WeighedStatement], known: Known, reading: QuestionReading) -> list[float]:
     """Return the log odds that each of the best statements answers, alone or behind the one before it."""
-    alone = [_with_its_place(each.statement) for each in best]
+    alone = [with_its_place(each.statement) for each in best]
     behind = {
-        number: _with_its_place(each.statement, before)
+        number: with_its_place(each.statement, before)
         for number, each in enumerate(best[:READ_BEHIND])
         if (before := _before(each, known))
     }
@@ -133,7 +133,7 @@ def _probability(odds: float) -> float:
     return 1 / (1 + exp(-odds))
 
 
-def _with_its_place(statement: Statement, before: Statement | None = None) -> str:
+def with_its_place(statement: Statement, before: Statement | None = None) -> str:
     """Return a statement behind the name of its document and its heading: “Adobe 2022. Cash Flows: …”.
 
     What stands `before` it comes before it.

@@ -299,14 +299,15 @@ def _asked_cells(
 ) -> Sequence[FactCell]:
     """Return the cells whose columns, given by their words, a question names best, or whose value it names.
 
-    All cells if it names no column, or all alike.
+    All cells if it names no column, or all alike, or what it names says nothing that it does not.
     """
     named = [_named(column, asked) for column in columns]
-    return [
+    found = [
         cell
         for cell, share in zip(row.cells, named, strict=True)
         if share == max(named) or _is_in(cell.value, asked)
     ]
+    return row.cells if all(_is_in(cell.value, asked) for cell in found) else found
 
 
 def _is_in(value: str, asked: frozenset[str]) -> bool:

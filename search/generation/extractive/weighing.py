@@ -23,12 +23,16 @@ from search.contexts import Context
 from search.generation.extractive.expected import asks_for_total, expected_by, spelt_out
 from search.generation.extractive.periods import words_of
 from search.generation.extractive.reading import QuestionReading
-from search.generation.extractive.rereading import read_once_more
+from search.generation.extractive.rereading import read_once_more, with_its_place
 from search.generation.extractive.statements import Statement, statements
 from search.generation.extractive.weighed import Terms, WeighedStatement
-from search.question_language import is_in_another_language
+from search.question_language import is_english, is_in_another_language
 
-WORD_WEIGHT = 0.5
+WORD_WEIGHT, WORD_WEIGHT_ELSEWHERE = 0.5, 0.3
+"""In English, where the statements are read once more, and in other languages: there a near miss has the
+words, and the model for many languages tells more."""
+WORDS_ACROSS = 0.1
+"""What the words of a statement in another language count as: they can't be compared."""
 PASSAGE_WEIGHT = 0.2
 CONTEXT_WEIGHT = 0.1
 EXPECTED_WEIGHT = 0.1
@@ -53,7 +57,7 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
         return []
     languages = {each.language for each in contexts}
     foreign = frozenset(each for each in languages if is_in_another_language(question, each))
-    similarity = _similarities(found, foreign, reading)
+    similarity = _similarities(question, found, foreign, reading)
     said = [_terms(each.meaning, each.context) for each in found]
     scale = _Scale(question, contexts, foreign, said)
     holds, spells = expected_by(question), spelt_out(question)
@@ -69,11 +73,19 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
 
 
 def _similarities(
-    found: Sequence[Statement], foreign: Languages, reading: QuestionReading
+    question: str, found: Sequence[Statement], foreign: Languages, reading: QuestionReading
 ) -> Sequence[float]:
-    """Return how similar each statement is to the question; of a list, it or what announces it."""
+    """Return how similar each statement is to the question; of a list, it or what announces it.
+
+    A model for many languages tells more of what stands behind the name of its document and its heading.
+    """
+    is_placed = not is_english(question)
+    said = [
+        with_its_place(each) if is_placed or each.context.language in foreign else each.meaning
+        for each in found
+    ]
     lists = [number for number, each in enumerate(found) if each.items]
-    texts = [*(each.meaning for each in found), *(found[number].text for number in lists)]
+    texts = [*said, *(found[number].text for number in lists)]
     languages = [found[number].context.language for number in [*range(len(found)), *lists]]
     of_all = reading.similarity(texts, [language in foreign for language in languages])
     similar = of_all[: len(found)].tolist()
@@ -98,6 +110,7 @@ class _Scale:
         self, question: str, contexts: Sequence[Context], foreign: Languages, said: Sequence[Terms]
     ) -> None:
         self._foreign = foreign
+        self._word_weight = WORD_WEIGHT if is_english(question) else WORD_WEIGHT_ELSEWHERE
         self._question = " ".join([question, *filter(str.isdigit, words_of(question))])
         self._count, self._statements_with = len(said), Counter(term for has in said for term in has)
         self._of_context = {
@@ -112,8 +125,9 @@ class _Scale:
         In another language than the question's it has no words of it but names, which tell what it is about,
         and not whether it answers.
         """
-        own = 0.0 if context.language in self._foreign else self._coverage(context, has)
-        return WORD_WEIGHT * own + self._of_context[context.rank]
+        is_foreign = context.language in self._foreign
+        own = WORDS_ACROSS if is_foreign else self._word_weight * self._coverage(context, has)
+        return own + self._of_context[context.rank]
 
     def _coverage(self, context: Context, has: Terms) -> float:
         weights = {term: self._weight(term) for term in _terms(self._question, context)}

@@ -46,8 +46,9 @@ _KINDS = tuple(
     for asked, columns, has_digits in (
         (
             r"\b(?:who|whom|wer|wem|wen|qui|quiénes|quién|chi|wie is|quem)\b|誰|だれ|谁|누구|누가",
-            r"name\b|person|employee|customer|contact|author|owner|mitarbeiter|kunde|\bnom\b|nombre|名前|氏名"
-            r"|姓名|이름|성명",
+            r"name\b|person|employee|customer|conta[ct]|kontakt|author|owner|speaker|\blead|responsible|mitarbeiter"
+            r"|kunde|zuständig|verantwortlich|referent|\bnom\b|responsable|intervenant|nombre|ponente|\bnome\b"
+            r"|relatore|naam|名前|氏名|姓名|이름|성명",
             False,
         ),
         (
@@ -58,9 +59,10 @@ _KINDS = tuple(
         ),
         (
             r"\b(?:how much (?:is|are|does|do)|costs?|price|expensive|was kostet|was kosten|wie teuer"
-            r"|wie viel kostet|combien (?:coûte|vaut)|prix|cuánto (?:cuesta|vale)|precio|quanto costa)",
-            r"price|cost|amount|\bfee|rate|preis|kosten|betrag|prix|montant|precio|importe|prezzo|価格|値段|价格"
-            r"|가격",
+            r"|wie viel kostet|combien (?:coûte|vaut)|prix|cuánto (?:cuesta|vale)|precio"
+            r"|quanto (?:costa|custa)|prezzo|preço|wat kost|hoe duur|prijs)",
+            r"price|cost|amount|\bfee|rate|preis|kosten|betrag|gebühr|beitrag|prix|montant|tarif|cotisation|precio"
+            r"|importe|prezzo|costo|quota|preço|valor|prijs|bedrag|価格|値段|价格|가격",
             True,
         ),
         (
@@ -132,11 +134,12 @@ def answer_by_row(question: str, contexts: Sequence[Context]) -> list[str]:
     return [f"{cited(record.row.rendered(rest), record.context)}\n"]
 
 
-def lacks_column(question: str, context: Context, start: int) -> bool:
+def lacks_column(question: str, context: Context, start: int, *, is_likely: bool) -> bool:
     """Tell whether the row at an offset of a table has no column for what a question asks of it.
 
-    “When was Ada Lovelace born?” is not answered by when she joined. Of a table whose columns are years, or
-    take notes, nothing is said: there a row says what is asked for, or anything.
+    “When was Ada Lovelace born?” is not answered by when she joined: the question says more than the row. One
+    that is likely to answer may say it in other words. Of a table whose columns are years, or take notes,
+    nothing is said: there a row says what is asked for, or anything.
     """
     header = header_of(context.text) if is_table(context.text) else ""
     row = next((row for row in rows_of(context.text) if row.start == start), None)
@@ -153,7 +156,7 @@ def lacks_column(question: str, context: Context, start: int) -> bool:
     measures = terms_in(" ".join(quantities_in(question)), context)
     has_measure = not asks_for_measure(question) or bool(measures & said)
     rest = words_asked(question, context) - said - SAID_ANYWAY - _VERBS
-    return not (has_kind and has_measure and is_said(rest, said | _around(context)))
+    return not (has_kind and has_measure and (is_likely or is_said(rest, said | _around(context))))
 
 
 def _records(question: str, context: Context) -> Iterator[Record]:

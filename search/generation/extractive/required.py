@@ -1,0 +1,62 @@
+"""What an answer must hold: money if a question asks what something costs, a time of day, a telephone number.
+
+A statement without it answers nothing, however well it fits: “Dalvexa comes in bottles of 84” is not what a
+bottle costs. Only what surely asks for one of them counts, in seven languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_PAYING = (
+    r"costs?|pay|pays|paid|paying|charged?|earns?|owes?|price[ds]?|fees?|salary|wages?|rent|fined?"
+    r"|kosten|kostet|kostete|zahle\w{0,2}|zahlt|bezahle\w{0,2}|bezahlt|verdien\w{1,3}|gehalt|miete|gebühr\w{0,2}"
+    r"|coût\w{0,6}|payer|paie|paye|vaut|gagne\w{0,2}|cuestan?|costar\w{0,3}|valen?|pagar?\w{0,3}|ganan?|cobran?"
+    r"|costano?|costa|paga|pagare|guadagna\w{0,2}|custam?|custar\w{0,2}|pagam|ganha\w{0,2}"
+    r"|betalen|betaalt|betaal|verdient"
+)
+_PRICE = (
+    r"price|fee|salary|rent|fine|preis|gehalt|miete|gebühr|prix|tarif|salaire|loyer|precio|salario|alquiler"
+)
+_ASKS_MONEY = re.compile(
+    r"\b(?:how much|wie ?viel|was|combien|cuánto|cuanto|quanto|hoeveel|wat)\b[^.?!]{0,80}?"
+    rf"\b(?:{_PAYING})\b"
+    r"|\bwhat (?:do|does|did|would|will)\b[^.?!]{0,80}?\b(?:cost|pay)\b"
+    r"|\b(?:what (?:is|was) the|wie hoch (?:ist|war) (?:der|die|das)|quel (?:est|était) le|cuál es el)"
+    rf" (?:{_PRICE})\b|\bwie teuer\b|\bhoe duur\b|\bhow expensive\b",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(
+    r"[$€£¥₹₩%]|\d[.,]\d\d\b|\b(?:EUR|USD|GBP|CHF|JPY|CAD|AUD|euros?|dollars?|pounds?|pence|cents?|centimes?"
+    r"|céntimos?|centavos?|centesimi|francs?|franken|yen|pesos?|free|gratis|kostenlos|kostenfrei|gratuite?"
+    r"|gratuito|included|inclu[sí]\w{0,5}|inbegriffen|nothing)\b",
+    re.IGNORECASE,
+)
+"""What costs nothing has its price said, too."""
+_ASKS_HOUR = re.compile(
+    r"\b(?:what time|um wie ?viel uhr|um welche uhrzeit|(?:à|a) quelle heure|a qué hora|a che ora|hoe laat"
+    r"|a que horas)\b",
+    re.IGNORECASE,
+)
+_HOUR = re.compile(
+    r"\b\d{1,2}[:.h]\d{2}\b|\b\d{1,2} ?(?:[ap]\.? ?m\b|h\b|uhr\b|o['’]clock)|\b(?:noon|midnight|mittags?"
+    r"|mitternacht|midi|minuit|mediodía|medianoche|mezzogiorno|mezzanotte|meio-dia|middag|middernacht)\b",
+    re.IGNORECASE,
+)
+_ASKS_NUMBER = re.compile(
+    r"\bnumber\b[^.?!]{0,40}?\b(?:call|ring|dial|phone|telephone|fax|hotline)\b"
+    r"|\b(?:phone|telephone|fax) number\b|\btelefonnummer\b|\btelefoonnummer\b"
+    r"|\bnummer\b[^.?!]{0,40}?\b(?:wähl\w{1,3}|an(?:rufen|rufe)|bel(?:len|t)?)\b"
+    r"|\bnum[eé]ro\b[^.?!]{0,40}?\b(?:appel\w{1,4}|téléphone|chiam\w{2,4}|telefono)\b"
+    r"|\bnúmero\b[^.?!]{0,40}?\b(?:llam\w{1,3}|teléfono|telefone|lig(?:ar|o))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d(?:[ ()/.-]{0,3}\d){2,30}")
+_REQUIRED = ((_ASKS_MONEY, _MONEY), (_ASKS_HOUR, _HOUR), (_ASKS_NUMBER, _NUMBER))
+
+
+def required_by(question: str) -> Callable[[str], bool]:
+    """Return the test whether a text has all that any answer to a question must have."""
+    tests = [has for asks, has in _REQUIRED if asks.search(question)]
+    return lambda text: all(has.search(text) for has in tests)

@@ -80,10 +80,34 @@ async def test_answers_are_found_in_another_language(
     assert answer is None or answer in result["response"]
 
 
-async def ask(cast: Cast, question: str) -> Any:
+SATZUNG = (
+    "Der Verein heißt Ruderclub Havelbogen. Stimmberechtigt sind Mitglieder ab 16 Jahren. Der Beitrag ist im"
+    " Januar fällig. Rennboote benutzt nur, wer eine Erlaubnis hat. Hunde bleiben an der Leine."
+)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("model", ["multilingual-e5-small", ""])
+async def test_who_chooses_a_document_is_answered_in_other_words_than_it_has(
+    settings: Settings, model: str
+) -> None:
+    """The default model knows English alone, and the question shares no word with the answer."""
+    settings.MULTILINGUAL_MODEL = model
+    cast = await sync_to_async(make_cast)()
+    document = await sync_to_async(stored_document)(
+        cast.team, "satzung.txt", b"satzung", [LocatedText(SATZUNG)], language="de"
+    )
+    question = "Wie alt muss ich sein, um mitwählen zu dürfen?"
+    chosen = await ask(cast, question, document_ids=[str(document.pk)])
+    assert ("ab 16 Jahren" in chosen["response"]) is bool(model)
+    nobody_chose = await ask(cast, question)
+    assert not nobody_chose["answered"]
+
+
+async def ask(cast: Cast, question: str, **inputs: Any) -> Any:
     response = await AsyncClient().post(
         "/api/v1/tools/rag_search",
-        json.dumps({"query": question}),
+        json.dumps({"query": question, **inputs}),
         content_type="application/json",
         headers=cast.headers("alice"),
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 _PAYING = (
     r"costs?|pay|pays|paid|paying|charged?|earns?|owes?|price[ds]?|fees?|salary|wages?|rent|fined?"
-    r"|kosten|kostet|kostete|zahle\w{0,2}|zahlt|bezahle\w{0,2}|bezahlt|verdien\w{1,3}|gehalt|miete|gebühr\w{0,2}"
+    r"|kosten(?!-)|kostet|kostete|zahle\w{0,2}|zahlt|bezahle\w{0,2}|bezahlt|verdien\w{1,3}|gehalt|miete|gebühr\w{0,2}"
     r"|coût\w{0,6}|payer|paie|paye|vaut|gagne\w{0,2}|cuestan?|costar\w{0,3}|valen?|pagar?\w{0,3}|ganan?|cobran?"
     r"|costano?|costa|paga|pagare|guadagna\w{0,2}|custam?|custar\w{0,2}|pagam|ganha\w{0,2}"
     r"|betalen|betaalt|betaal|verdient"

@@ -331,6 +331,36 @@ def test_the_best_are_read_once_more_with_where_they_stand(name: str, place: str
 
 
 @pytest.mark.parametrize(
+    ("odds", "next_odds", "is_told"),
+    [(-1.0, -6.0, True), (-1.0, -2.0, False), (-5.0, -11.0, False), (1.0, 0.9, True)],
+    ids=["far ahead", "hardly ahead", "too unsure", "likely"],
+)
+def test_a_doubtful_statement_is_told_if_it_is_far_ahead(
+    odds: float, next_odds: float, is_told: bool
+) -> None:
+    reading = GivenReading(odds=lambda text: odds if "woman" in text else next_odds)
+    chosen = choose(weigh("Who designed the lighthouse?", [TOWER], reading))
+    assert bool(chosen) is is_told
+    assert chosen == [] or chosen[0].statement.text == TOWER.sentences[1].text
+
+
+@pytest.mark.parametrize(("cosines", "is_told"), [((0.55, 0.3), True), ((0.55, 0.54), False)])
+def test_in_another_language_what_is_far_ahead_is_told(cosines: tuple[float, float], is_told: bool) -> None:
+    said = ("Beim Turm steht ein Haus aus Holz.", "Seine Mauern sind aus Granit.")
+    german = replace(context(1, *said), language="de")
+    reading = GivenReading(cosine=lambda text: cosines[0] if "Granit" in text else cosines[1])
+    chosen = choose(weigh("Woraus besteht das Bauwerk?", [german], reading))
+    assert [each.statement.text for each in chosen] == ([said[1]] if is_told else [])
+
+
+def test_what_has_not_what_is_asked_for_is_not_told() -> None:
+    bottles = context(1, "A bottle has 84 tablets.", "The price of it is £12.")
+    reading = GivenReading(odds=lambda text: 4.0 if "tablets" in text else 1.0)
+    [answer] = extract(GenerationRequest("How much does a bottle cost?", [bottles]), reading)
+    assert answer == "The price of it is £12. <source_1>\n"
+
+
+@pytest.mark.parametrize(
     ("answers", "odds", "is_told"),
     [(None, -1.0, False), (0.5, -1.0, False), (0.95, -1.0, True), (0.95, -4.0, False), (None, 1.0, True)],
 )

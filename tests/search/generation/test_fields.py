@@ -172,14 +172,25 @@ def test_a_row_that_is_named_tells_what_is_asked_of_it(question: str, found: Con
 )
 def test_a_row_without_the_column_answers_nothing(question: str) -> None:
     assert answer_by_row(question, [PEOPLE]) == []
-    assert lacks_column(question, PEOPLE, PEOPLE.sentences[0].start)
+    assert lacks_column(question, PEOPLE, PEOPLE.sentences[0].start, is_likely=False)
 
 
 def test_a_row_with_notes_may_say_anything() -> None:
     roles = table_context("| Year | Title | Notes |\n| --- | --- | --- |\n| 2012 | The Hour | 4 episodes |")
-    assert not lacks_column(
-        "In how many episodes of The Hour did she appear?", roles, roles.sentences[0].start
-    )
+    question = "In how many episodes of The Hour did she appear?"
+    assert not lacks_column(question, roles, roles.sentences[0].start, is_likely=False)
+
+
+@pytest.mark.parametrize(
+    ("question", "lacks"),
+    [
+        ("When was Nina Berg born?", False),
+        ("How heavy is Nina Berg?", True),
+        ("Which car has Nina Berg?", False),
+    ],
+)
+def test_a_row_that_likely_answers_needs_a_column_of_the_kind_alone(question: str, lacks: bool) -> None:
+    assert lacks_column(question, PEOPLE, PEOPLE.sentences[0].start, is_likely=True) is lacks
 
 
 def test_two_rows_that_are_named_alike_answer_nothing() -> None:

@@ -1,0 +1,42 @@
+"""What an answer must have, if the question asks for money, a time of day or a number to call."""
+
+from __future__ import annotations
+
+import pytest
+
+from search.generation.extractive.required import required_by
+
+
+@pytest.mark.parametrize(
+    ("question", "has", "lacks"),
+    [
+        ("How much does a bottle of 84 cost?", "A bottle is £12.", "It comes in bottles of 28 or 84."),
+        ("What do I pay for children?", "Children are free.", "Children sit in the first row."),
+        ("What is the fee for a copy?", "A copy is 2 euros.", "A copy takes two days."),
+        ("Was kostet die Maschine?", "Sie kostet 59 Euro.", "Entkalken Sie die Maschine alle drei Monate."),
+        ("Wie teuer ist eine Führung?", "Führungen sind kostenlos.", "Führungen dauern 90 Minuten."),
+        ("Combien gagne la gardienne ?", "Elle touche 1 800 €.", "Elle part le 30 septembre 2024."),
+        ("¿Cuánto se paga por día?", "Se pagan 20 céntimos.", "Se pagan por la mañana."),
+        ("What time does it open?", "Open from 9:30.", "Open on weekdays."),
+        ("When and at what time is lunch?", "Lunch is at noon.", "Lunch is in room 4."),
+        ("Um wie viel Uhr beginnt es?", "Beginn ist 19 Uhr.", "Beginn ist am 5. Mai."),
+        ("Which number do I call at night?", "Dial 0800 555 0119.", "Call the caretaker."),
+        ("Welche Nummer wähle ich nachts?", "Rufen Sie 0800/123 an.", "Rufen Sie uns an."),
+    ],
+)
+def test_only_what_has_it_may_answer(question: str, has: str, lacks: str) -> None:
+    assert required_by(question)(has)
+    assert not required_by(question)(lacks)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much rain fell in May?",
+        "What drove the cost of sales?",
+        "Who pays for it?",
+        "Was ist eine Kosten-Nutzen-Rechnung?",
+    ],
+)
+def test_other_questions_require_nothing(question: str) -> None:
+    assert required_by(question)("It is so.")

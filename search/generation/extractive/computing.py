@@ -70,13 +70,14 @@ _SAID_ABOUT_NOTHING = {
     " division higher lower larger smaller greater more less than those",
     "de": "jahr geschäftsjahr quartal halbjahr monate ersten zweiten dritten vierten ende stand stichtag seit"
     " hoch höhe groß stark betrag betrug betrugen belief lag lagen gab gibt hatte erzielte verzeichnete"
-    " zahlte entwickelte entwickelt prozent differenz unterschied vergleich unternehmen konzern firma",
+    " zahlte entwickelte entwickelt prozent differenz unterschied vergleich verglichen"
+    " gegenüber unternehmen konzern firma",
     "fr": "les combien quels quelle exercice année trimestre semestre mois premier deuxième troisième"
     " quatrième fin depuis entre montant pourcentage différence était étaient valait valaient élevait"
-    " élevaient dépensé versé réalisé société entreprise groupe",
+    " élevaient dépensé versé réalisé société entreprise groupe rapport comparé",
     "es": "cuál cuáles cuánto cuánta cuántos cuántas fue fueron ejercicio año trimestre semestre meses primer"
     " segundo tercer cuarto cierre desde entre importe porcentaje diferencia gastó pagó tuvo ascendió"
-    " ascendieron registró compañía empresa grupo",
+    " ascendieron registró compañía empresa grupo respecto frente comparación",
 }
 ABOUT_NOTHING = frozenset(
     term

@@ -93,7 +93,8 @@ LINES = {
         ),
         "total revenue, net sales",
         r"(?:total |net )?(?:revenues?|sales)|turnover|top[- ]line|(?:gesamt|netto)?umsatz(?:erlöse)?"
-        r"|nettoerlöse|chiffre d.affaires(?: net)?|ventes nettes|ventas(?: netas)?|ingresos(?: totales)?",
+        r"|nettoerlöse|chiffre d.affaires(?: net)?|ventes nettes|ventas(?: netas)?|ingresos(?: totales)?"
+        r"|cifra de negocios|ricavi|fatturato|omzet|receita",
     ),
     "cost": StatementLine(
         StatementKind.INCOME,
@@ -132,7 +133,7 @@ LINES = {
             r"|resultado (?:operativo|de explotación)",
         ),
         "operating income",
-        r"operating (?:income|profit)|income from operations|betriebsergebnis|betriebsgewinn"
+        r"operating (?:income|profit)|income from operations|ebit|betriebsergebnis|betriebsgewinn"
         r"|operative[srn]? (?:ergebnis|gewinn)|(?:résultat|bénéfice) (?:opérationnel|d.exploitation)"
         r"|(?:resultado|beneficio) (?:operativo|de explotación)",
     ),
@@ -145,9 +146,10 @@ LINES = {
             r"jahresüberschuss|konzernergebnis|résultat net|bénéfice net|resultado neto|beneficio neto",
         ),
         "net income",
-        r"net (?:income|earnings|profit)|nettogewinn|nettoergebnis|jahresüberschuss"
-        r"|reingewinn|konzernergebnis|résultat net|bénéfice net|(?:resultado|beneficio) neto"
-        r"|(?:ganancia|utilidad) neta",
+        r"net (?:income|earnings|profit)|profit after tax(?:es)?|nettogewinn|nettoergebnis|jahresüberschuss"
+        r"|(?:gewinn|ergebnis) nach steuern|reingewinn|konzernergebnis|résultat net|bénéfice net"
+        r"|(?:résultat|bénéfice) après impôts?|(?:resultado|beneficio) neto|beneficio después de impuestos"
+        r"|(?:ganancia|utilidad) neta|utile netto|nettowinst",
     ),
     "attributable_income": StatementLine(
         StatementKind.INCOME,
@@ -398,7 +400,62 @@ LINES = {
     ),
 }
 
-NAMES = {key: tuple(map(re.compile, line.names)) for key, line in LINES.items()}
+_ELSEWHERE = {
+    "revenue": r"cifra de negocios|importe neto de la cifra de negocios|ricavi(?: delle vendite)?|fatturato"
+    r"|(?:netto ?)?omzet|receita(?: líquida)?",
+    "cost": r"kosten der umsatzerlöse|herstellungskosten .{1,60}|coût des produits vendus"
+    r"|coste de (?:las )?ventas|costo del venduto",
+    "gross_profit": r"bruttoergebnis vom umsatz|rohergebnis|rohertrag|margen bruto|margine lordo"
+    r"|brutowinst",
+    "operating_income": r"ebit|ergebnis der betrieblichen tätigkeit|résultat opérationnel courant"
+    r"|risultato operativo|bedrijfsresultaat",
+    "net_income": r"jahresüberschuss jahresfehlbetrag|konzernjahresüberschuss|jahresergebnis"
+    r"|(?:jahres)?ergebnis nach steuern|résultat (?:net )?de l exercice|résultat net part du groupe"
+    r"|resultado (?:del ejercicio|consolidado)|utile (?:netto|d esercizio)|netto(?:winst|resultaat)"
+    r"|lucro líquido",
+    "pretax": r"ergebnis vor (?:ertrag)?steuern|résultat avant impôts?|resultado antes de impuestos"
+    r"|(?:utile|risultato) (?:ante|prima delle) imposte",
+    "tax": r"steuern vom einkommen und(?: vom)? ertrag|ertragsteuern"
+    r"|impôts? sur (?:le résultat|les bénéfices|les sociétés)|impuesto sobre (?:sociedades|beneficios)"
+    r"|imposte(?: sul reddito)?",
+    "interest": r"zinsaufwand|zinsaufwendungen|charges? financières|gastos financieros|oneri finanziari",
+    "depreciation": r"abschreibungen.{0,60}|dotations aux amortissements.{0,40}"
+    r"|amortissements(?: et dépréciations)?|amortizaci(?:ón|ones).{0,40}|ammortamenti.{0,40}",
+    "operating_cash": r"cash ?flow aus (?:der )?(?:laufenden |betrieblichen )?(?:geschäfts)?tätigkeit"
+    r"|flux (?:nets? )?de trésorerie (?:liés? à|générés? par|provenant de) l (?:activité|exploitation)"
+    r"|flujos? de efectivo de las actividades de explotación",
+    "dividends": r"gezahlte dividenden|dividendes versés|dividendos pagados|dividendi pagati",
+    "capital_expenditure": r"(?:auszahlungen für )?investitionen(?: in .{1,60})?"
+    r"|acquisitions d immobilisations.{0,40}|pagos por inversiones",
+    "research": r"forschungs? und entwicklungs(?:kosten|aufwand|aufwendungen)|forschung und entwicklung"
+    r"|(?:frais de )?recherche et développement|(?:gastos de )?investigación y desarrollo"
+    r"|ricerca e sviluppo",
+    "cash": r"zahlungsmittel(?: und zahlungsmitteläquivalente)?|(?:liquide|flüssige) mittel|disponibilités"
+    r"|trésorerie(?: et équivalents.{0,20})?|efectivo(?: y .{1,40})?|tesorería|disponibilità liquide"
+    r"|liquide middelen",
+    "equipment": r"immobilisations corporelles|inmovilizado material|immobilizzazioni materiali"
+    r"|materiële vaste activa",
+    "current_assets": r"umlaufvermögen|kurzfristige vermögenswerte|(?:total )?actifs? courants?"
+    r"|actif circulant|(?:total )?activo corriente|attività correnti|vlottende activa",
+    "current_liabilities": r"kurzfristige (?:verbindlichkeiten|schulden)|(?:total )?passifs? courants?"
+    r"|(?:total )?pasivo corriente|passività correnti|kortlopende schulden",
+    "inventories": r"vorräte|stocks(?: et en cours)?|existencias|inventarios|rimanenze|voorraden",
+    "receivables": r"forderungen(?: aus lieferungen und leistungen)?|créances clients?"
+    r"|deudores comerciales.{0,40}|cuentas por cobrar|crediti (?:verso clienti|commerciali)"
+    r"|handelsvorderingen",
+    "payables": r"verbindlichkeiten aus lieferungen und leistungen|dettes fournisseurs|proveedores"
+    r"|acreedores comerciales.{0,40}|cuentas por pagar|debiti (?:verso fornitori|commerciali)",
+    "assets": r"summe (?:der )?aktiva|total (?:de l )?actif|total (?:del )?activo|totale attivo|balanstotaal",
+    "liabilities": r"fremdkapital|summe (?:der )?(?:schulden|verbindlichkeiten)|total pasivo"
+    r"|totale passività",
+    "equity": r"(?:summe )?eigenkapital|(?:total (?:des )?)?capitaux propres|(?:total )?patrimonio neto"
+    r"|eigen vermogen",
+}
+"""What rows are called in other languages, as far as the lines above do not say it."""
+NAMES = {
+    key: tuple(map(re.compile, filter(None, (*line.names, _ELSEWHERE.get(key)))))
+    for key, line in LINES.items()
+}
 """The patterns of each line, which match all of a `plain_name`."""
 _PARTS = {key: re.compile(line.parts) for key, line in LINES.items() if line.parts}
 _CUES = {

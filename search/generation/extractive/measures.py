@@ -44,7 +44,8 @@ MEASURES = (
     ),
     Measure(r"ebitda", ("{operating_income} + {depreciation}",), is_amount=True),
     Measure(
-        r"operating (?:profit |income )?margins?|operative marge|marge opérationnelle|margen operativo",
+        r"operating (?:profit |income )?margins?|ebit[- ]marg(?:ins?|e)|operative marge"
+        r"|marge opérationnelle|margen operativo",
         ("{operating_income} ÷ {revenue}",),
         is_percent=True,
     ),
@@ -72,6 +73,12 @@ MEASURES = (
         is_better_low=True,
     ),
     Measure(r"total debt", ("{debt}", "{short_debt} + {long_debt}"), is_amount=True, is_better_low=True),
+    Measure(
+        r"equity[- ](?:to[- ]assets[- ])?ratio|eigenkapitalquote|ratio d.autonomie financière"
+        r"|ratio de (?:fondos|capital(?:es)?) propios",
+        ("{equity} ÷ {assets}",),
+        is_percent=True,
+    ),
     Measure(
         r"debt[- ](?:to[- ])?assets?(?: ratio)?|debt ratio",
         ("{liabilities} ÷ {assets}",),

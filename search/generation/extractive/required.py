@@ -1,4 +1,4 @@
-"""What an answer must hold: money if a question asks what something costs, a time of day, a telephone number.
+"""What an answer must hold: money if a question asks for a price, a time of day, a number to call.
 
 A statement without it answers nothing, however well it fits: “Dalvexa comes in bottles of 84” is not what a
 bottle costs. Only what surely asks for one of them counts, in seven languages.
@@ -35,8 +35,8 @@ _MONEY = re.compile(
 )
 """What costs nothing has its price said, too."""
 _ASKS_HOUR = re.compile(
-    r"\b(?:what time|um wie ?viel uhr|um welche uhrzeit|(?:à|a) quelle heure|a qué hora|a che ora|hoe laat"
-    r"|a que horas)\b",
+    r"\bwhat time\b(?! (?:period|frame|span|zone|series|of year))|\b(?:um wie ?viel uhr|um welche uhrzeit"
+    r"|(?:à|a) quelle heure|a qué hora|a che ora|hoe laat|a que horas)\b",
     re.IGNORECASE,
 )
 _HOUR = re.compile(

@@ -26,7 +26,7 @@ _CUES = (
     ("most expensive|teuerste[nrsm]?|l[ea]s? plus ch(?:er|ère)s?|más car[oa]s?(?! que)",
      "cheapest|least expensive|billigste[nrsm]?|günstigste[nrsm]?|l[ea]s? moins ch(?:er|ère)s?"
      "|más barat[oa]s?(?! que)",
-     "price cost preis kosten prix coût precio coste"),
+     "price cost charge fee rate tariff preis kosten gebühr tarif prix coût precio coste tarifa"),
     ("hottest|warmest|wärmste[nrsm]?|heißeste[nrsm]?", "coldest|kälteste[nrsm]?",
      "temperature temperatur"),
     ("newest|latest|most recent(?:ly)?|neueste[nrsm]?|jüngste[nrsm]?|l[ea]s? plus récente?s?|más recientes?",

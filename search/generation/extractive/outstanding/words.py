@@ -13,10 +13,12 @@ from search.question_language import language_of
 Words = frozenset[str]
 
 _TALK = (
-    "what which who name value number amount count figure total overall list table file data among year"
+    "what which who kind type sort item thing worth name value number"
+    " amount count figure total overall list table file data among year"
     " was reporting reportable fiscal saw seen make makes made up account accounts accounted contribute"
     " contributed bring brings brought generate generated compared relative terms basis"
-    " welche welcher welches wer wert anzahl zahl menge insgesamt liste tabelle datei daten unter hoch jahr"
+    " welche welcher welches wer art wert"
+    " anzahl zahl menge insgesamt liste tabelle datei daten unter hoch jahr"
     " quel quelle quels quelles qui a plus moins nombre valeur tableau fichier données parmi année"
     " cuál qué quién tiene más menos número valor lista tabla archivo datos entre año"
 )

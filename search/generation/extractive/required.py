@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 _PAYING = (
     r"costs?|pay|pays|paid|paying|charged?|earns?|owes?|price[ds]?|fees?|salary|wages?|rent|fined?"
-    r"|kosten(?!-)|kostet|kostete|zahle\w{0,2}|zahlt|bezahle\w{0,2}|bezahlt|verdien\w{1,3}|gehalt|miete|gebühr\w{0,2}"
+    r"|kosten(?!-)|kostet|kostete|zahle\w{0,2}|zahlt|bezahle\w{0,2}|bezahlt|verdien\w{1,3}"
+    r"|gehalt|miete|gebühr\w{0,2}"
     r"|coût\w{0,6}|payer|paie|paye|vaut|gagne\w{0,2}|cuestan?|costar\w{0,3}|valen?|pagar?\w{0,3}|ganan?|cobran?"
     r"|costano?|costa|paga|pagare|guadagna\w{0,2}|custam?|custar\w{0,2}|pagam|ganha\w{0,2}"
     r"|betalen|betaalt|betaal|verdient"
@@ -28,9 +29,13 @@ _ASKS_MONEY = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(
-    r"[$€£¥₹₩%]|\d[.,]\d\d\b|\b(?:EUR|USD|GBP|CHF|JPY|CAD|AUD|euros?|dollars?|pounds?|pence|cents?|centimes?"
-    r"|céntimos?|centavos?|centesimi|francs?|franken|yen|pesos?|free|gratis|kostenlos|kostenfrei|gratuite?"
-    r"|gratuito|included|inclu[sí]\w{0,5}|inbegriffen|nothing)\b",
+    r"[$€£¥₹₩₽₺₪₴฿₫₱%]|\d[.,]\d\d\b|(?-i:\b[A-Z]{3} ?\d|\d ?[A-Z]{3}\b)"
+    r"|\b(?:euros?|dollars?|dólares|pounds?|pence|cents?|centimes?|céntimos?|centavos?|centesimi|francs?|franken"
+    r"|frs?|yen|yuan|pesos?|reais|soles|kr|kron\w{1,3}|crowns?|öre|zł|złot\w{1,3}|groszy|kč|korun\w?|ft|forint\w?"
+    r"|lei|lev[as]?|lir[ae]s?|tl|roubles?|rubles?|rubel|руб\w{0,4}|грн|rupees?|rupien|rand|won|baht|dong"
+    r"|dinars?|dirhams?|ri[ya]als?|shekels?|florins?|guilders?|gulden|marks?|schillings?|shillings?|ducats?"
+    r"|credits?|tokens?|free|gratis|kostenlos|kostenfrei|gratuite?|gratuito|bezpłat\w{1,4}|darmo\w{0,3}"
+    r"|included|inclu[sí]\w{0,5}|inbegriffen|nothing)\b|円|元|원",
     re.IGNORECASE,
 )
 """What costs nothing has its price said, too."""

@@ -3,7 +3,8 @@
 FOLDER holds `passages.jsonl`, `queries.jsonl` and `qrels.jsonl` (passage_id, title, text; query_id, text).
 Each sampled question is asked twice: over all passages, and over those of other titles, where none answers.
 The table shows, for each floor, how often a question with an answer is answered, and one without is not:
-floors of log odds if the folder is in English, floors of the fit if not (`search/generation/extractive`).
+floors of log odds if the folder is in English, floors of fit and lead if not
+(`search/generation/extractive/choosing.py`).
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "locus.settings")
     django.setup()
     from kb.embedding import embedding_model
+    from search.generation.extractive.choosing import fit_and_lead
     from search.generation.extractive.reading import ModelReading
     from search.generation.extractive.weighing import weigh
 
@@ -77,7 +79,7 @@ def main() -> None:
         contexts = [as_context(rank, passages[i], similarity[i]) for rank, i in enumerate(order, start=1)]
         weighed = weigh(question, contexts, ModelReading(question))
         odds = [each.odds for each in weighed if each.odds is not None]
-        return max(odds or [each.fit for each in weighed], default=0.0)
+        return max(odds, default=fit_and_lead(weighed) if weighed else 0.0)
 
     sample = random.Random(0).sample(queries, min(arguments.questions, len(queries)))  # noqa: S311
     scores = [

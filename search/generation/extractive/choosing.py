@@ -10,7 +10,8 @@ from search.generation.extractive.weighed import Terms, WeighedStatement
 FLOOR, FLOOR_BESIDE = 0.65, 0.6
 """What fits less is no answer where no model has read whether it is one; the best statement fits by as much
 more as it is ahead of the others: of statements about the same thing the right one is far ahead. The second
-is for what is told beside the best. Found with `bench/answer_floor.py`."""
+is for what is told beside the best. Where they come from:
+docs/adr/0090-other-languages-and-other-words.md."""
 LEAD_OF_ONE = 0.1
 """How far ahead the only statement there is counts to be."""
 FLOOR_OF_NAMED = 0.5
@@ -73,16 +74,24 @@ def _far_ahead(read: Sequence[WeighedStatement], among: Sequence[WeighedStatemen
 def _worth_by_meaning(unread: Sequence[WeighedStatement]) -> list[WeighedStatement]:
     """Return those that no model has read, and that fit."""
     certain = [each for each in unread if each.is_certain or _is_named(each)]
-    best = max(unread, key=lambda each: each.score, default=None)
-    if best is None or best.fit + _lead(best, unread) < FLOOR:
+    if not unread or fit_and_lead(unread) < FLOOR:
         return certain
+    best = _best(unread)
     return [each for each in unread if each is best or each in certain or each.fit >= FLOOR_BESIDE]
 
 
-def _lead(best: WeighedStatement, among: Sequence[WeighedStatement]) -> float:
-    """Return by how much the best statement scores more than the next that says something else."""
+def fit_and_lead(among: Sequence[WeighedStatement]) -> float:
+    """Return how well the best statement fits, plus its distance in score to the next that says other words.
+
+    Of statements that no model has read; there must be one.
+    """
+    best = _best(among)
     others = (each.score for each in among if each.statement.text != best.statement.text)
-    return best.score - max(others, default=best.score - LEAD_OF_ONE)
+    return best.fit + best.score - max(others, default=best.score - LEAD_OF_ONE)
+
+
+def _best(among: Sequence[WeighedStatement]) -> WeighedStatement:
+    return max(among, key=lambda each: each.score)
 
 
 def _distance_to(best: WeighedStatement) -> float:

@@ -1,14 +1,14 @@
 """How well does a statement answer a question? By meaning, words, where it stands and what it holds.
 
-    fit   = cosine + 0.5 coverage + 0.2 coverage of the passage − 0.1 rank penalty   is compared with a floor
+    fit   = cosine + w coverage + 0.2 coverage of the passage − 0.1 rank penalty   is compared with a floor
     score = fit + 0.1 if it holds what is asked for − 0.1 if it is unfinished    decides the order
 
 The best are then read once more (`rereading.py`).
 
 *Cosine* is that of statement and question. *Coverage* is the share of the question's terms that the statement
 has, or its passage with headings and the name of the document, weighted by how few statements have them.
-*Rank penalty* is 0 for the best context and 1 for the last. Where the weights come from:
-docs/adr/0018-extractive-answers.md.
+*w* is 0.5 for questions in English and 0.3 for others. *Rank penalty* is 0 for the best context and 1 for
+the last. Where the weights come from: docs/adr/0018-extractive-answers.md and 0090.
 """
 
 from __future__ import annotations

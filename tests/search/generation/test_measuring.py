@@ -259,3 +259,33 @@ def test_every_measure_is_found_by_its_name_and_has_lines() -> None:
 def test_costs_in_parentheses_are_no_negative_costs(question: str, expected: str) -> None:
     formula = computed(question, STATEMENTS)[0].replace("\\", "")
     assert expected in formula
+
+
+@pytest.mark.parametrize(
+    ("language", "rows", "question", "expected"),
+    [
+        (
+            "de",
+            "| Eigenkapital | 68,2 | 61,4 |\n| Bilanzsumme | 156,8 | 151,5 |",
+            "Wie hoch war die Eigenkapitalquote 2024?",
+            "Eigenkapital ÷ Bilanzsumme, 2024: 68,2 ÷ 156,8 = 43,5 %",
+        ),
+        (
+            "de",
+            "| Umsatzerlöse | 186,4 | 174,9 |\n| Betriebsergebnis (EBIT) | 18,6 | 11,5 |",
+            "Wie hoch war die EBIT-Marge 2024?",
+            "Betriebsergebnis (EBIT) ÷ Umsatzerlöse, 2024: 18,6 ÷ 186,4 = 10,0 %",
+        ),
+        (
+            "es",
+            "| Activo corriente | 300,0 | 280,0 |\n| Pasivo corriente | 250,0 | 200,0 |",
+            "¿Cuál fue el capital de trabajo en 2024?",
+            "Activo corriente − Pasivo corriente, 2024: 300,0 − 250,0 = 50,0",
+        ),
+    ],
+)
+def test_statements_have_their_lines_in_other_languages(
+    language: str, rows: str, question: str, expected: str
+) -> None:
+    statement = table_context(f"| Position | 2024 | 2023 |\n| --- | --- | --- |\n{rows}", language=language)
+    assert expected in measured(question, [statement])[0]

@@ -12,6 +12,7 @@ from pytest_django import Settings
 
 from core.locations import LocatedText
 from kb.embedding.calibration import calibration_of
+from search.generation.extractive.reading import Languages, languages_of
 from search.question_language import is_in_another_language
 from tests.conftest import Cast, make_cast
 from tests.factories import stored_document
@@ -46,6 +47,26 @@ def test_a_question_is_in_another_language_if_its_words_or_letters_say_so(
     question: str, language: str | None, expected: bool
 ) -> None:
     assert is_in_another_language(question, language) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "language", "expected"),
+    [
+        ("When was the lighthouse built?", "en", Languages.ENGLISH),
+        ("When was the lighthouse built?", None, Languages.ENGLISH),
+        ("When was the lighthouse built?", "de", Languages.TWO),
+        ("Wann wurde der Leuchtturm gebaut?", "de", Languages.SAME),
+        ("Wann wurde der Leuchtturm gebaut?", "en", Languages.TWO),
+        ("Wann wurde der Leuchtturm gebaut?", None, Languages.SAME),
+        ("Kiedy odbędzie się spotkanie?", "pl", Languages.SAME),
+        ("När börjar mötet?", "sv", Languages.SAME),
+    ],
+)
+def test_a_question_and_a_text_are_both_in_english_or_not(
+    question: str, language: str | None, expected: Languages
+) -> None:
+    """The words of a Polish question are in no list; that of its text tells."""
+    assert languages_of(question, language) is expected
 
 
 def test_only_a_model_that_knows_several_languages_judges_across_them() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kb.embedding.base import Vectors
+from search.generation.extractive.reading import Languages
 
 
 def _nothing(text: str) -> float:
@@ -21,7 +22,7 @@ class GivenReading:
     cosine: Callable[[str], float] = _nothing
     odds: Callable[[str], float] = _nothing
 
-    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
+    def similarity(self, texts: Sequence[str], languages: Sequence[Languages]) -> Vectors:
         """Return what `cosine` says of each, in whichever language."""
         return np.array([*map(self.cosine, texts)], np.float32)
 

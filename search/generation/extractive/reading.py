@@ -8,27 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from kb.embedding import EmbeddingModel, Vectors, embedding_model, multilingual_model
+from kb.embedding import Vectors, embedding_model, multilingual_model
 from kb.embedding.calibration import calibration_of
 from search.named_documents import as_columns_say
-from search.question_language import is_english
+from search.question_language import is_english, is_in_another_language
 from search.rerank.ms_marco import ms_marco
 
-Call = tuple[Literal["similarity"], Sequence[str], Sequence[bool]] | tuple[Literal["answers"], Sequence[str]]
+
+class Languages(StrEnum):
+    """In which languages a question and a text are: the model for English knows no other."""
+
+    ENGLISH = "English"
+    SAME = "the same other language"
+    TWO = "two languages"
+
+
+Call = (
+    tuple[Literal["similarity"], Sequence[str], Sequence[Languages]]
+    | tuple[Literal["answers"], Sequence[str]]
+)
+
+
+def languages_of(question: str, language: str | None) -> Languages:
+    """Return in which languages a question and a text are; one of no known language is in the question's."""
+    if is_in_another_language(question, language):
+        return Languages.TWO
+    return Languages.ENGLISH if is_english(question) and language in (None, "en") else Languages.SAME
 
 
 class QuestionReading(Protocol):
     """What is asked of models about one question; each call takes one batch."""
 
-    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
+    def similarity(self, texts: Sequence[str], languages: Sequence[Languages]) -> Vectors:
         """Return the cosine of each text with the question, of shape (texts,).
 
-        Cosines are on the scale for which the weights and the floor are given. `across` tells which texts are
-        in another language than the question.
+        Cosines are on the scale for which the weights and the floor are given. `languages` tells of each text
+        in which languages it and the question are.
         """
 
     def answers(self, texts: Sequence[str]) -> Vectors:
@@ -41,21 +61,20 @@ class ModelReading:
 
     question: str
 
-    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
+    def similarity(self, texts: Sequence[str], languages: Sequence[Languages]) -> Vectors:
         """See `QuestionReading`."""
-        is_foreign = np.asarray(across) if is_english(self.question) else np.ones(len(texts), dtype=bool)
         found = np.empty(len(texts), dtype=np.float32)
-        for of_these, model_for in ((is_foreign, multilingual_model), (~is_foreign, embedding_model)):
-            if of_these.any():
-                some = [text for text, counts in zip(texts, of_these, strict=True) if counts]
-                found[of_these] = self._similarity(model_for(), some, np.asarray(across)[of_these])
+        for kind in Languages:
+            places = [at for at, each in enumerate(languages) if each is kind]
+            if places:
+                found[places] = self._similarity([texts[at] for at in places], kind)
         return found
 
-    def _similarity(self, model: EmbeddingModel, texts: Sequence[str], across: Vectors) -> Vectors:
+    def _similarity(self, texts: Sequence[str], languages: Languages) -> Vectors:
+        model = embedding_model() if languages is Languages.ENGLISH else multilingual_model()
         asked = model.embed_query(as_columns_say(self.question))
         cosines: Vectors = model.embed_documents(texts) @ asked
-        scale = calibration_of(model.name)
-        return np.where(across, scale.similarity(cosines, across=True), scale.similarity(cosines))
+        return calibration_of(model.name).similarity(cosines, across=languages is Languages.TWO)
 
     def answers(self, texts: Sequence[str]) -> Vectors:
         """See `QuestionReading`."""
@@ -72,9 +91,9 @@ class DistantReading:
 
     ask: Callable[[Call], Any]
 
-    def similarity(self, texts: Sequence[str], across: Sequence[bool]) -> Vectors:
+    def similarity(self, texts: Sequence[str], languages: Sequence[Languages]) -> Vectors:
         """See `QuestionReading`."""
-        cosines: Vectors = self.ask(("similarity", texts, across))
+        cosines: Vectors = self.ask(("similarity", texts, languages))
         return cosines
 
     def answers(self, texts: Sequence[str]) -> Vectors:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import exp
 
-from search.generation.extractive.reading import QuestionReading
+from search.generation.extractive.reading import QuestionReading, languages_of
 from search.generation.extractive.statements import Statement
 from search.generation.extractive.weighed import Place, WeighedStatement
 from search.question_language import is_english
@@ -47,16 +47,13 @@ Known = Mapping[Place, Statement]
 
 
 def read_once_more(
-    question: str,
-    evidence: Sequence[WeighedStatement],
-    foreign: frozenset[str | None],
-    reading: QuestionReading,
+    question: str, evidence: Sequence[WeighedStatement], reading: QuestionReading
 ) -> list[WeighedStatement]:
-    """Weigh the best statements anew; `foreign` are the languages of contexts that are not the question's."""
+    """Weigh the best statements anew."""
     known = {each.place: each.statement for each in evidence}
     in_english = [each for each in evidence if is_english(question) and each.may_be_english]
     others = [each for each in evidence if not in_english or not each.may_be_english]
-    best = [*_with_odds(in_english, known, reading), *_with_cosines(others, known, foreign, reading)]
+    best = [*_with_odds(in_english, known, reading), *_with_cosines(question, others, known, reading)]
     anew = {id(each): read for each, read in best}
     return [anew.get(id(each), each) for each in evidence]
 
@@ -75,18 +72,15 @@ def _before(each: WeighedStatement, known: Known) -> Statement | None:
 
 
 def _with_cosines(
-    evidence: Sequence[WeighedStatement],
-    known: Known,
-    foreign: frozenset[str | None],
-    reading: QuestionReading,
+    question: str, evidence: Sequence[WeighedStatement], known: Known, reading: QuestionReading
 ) -> Iterator[tuple[WeighedStatement, WeighedStatement]]:
     """Yield the statements that answer better behind the one before them, each as it is and as it is then."""
     best = [(each, before) for each in _best(evidence, READ_BEHIND) if (before := _before(each, known))]
     if not best:
         return
     texts = [with_its_place(each.statement, before) for each, before in best]
-    across = [each.statement.context.language in foreign for each, _ in best]
-    for (each, _), cosine in zip(best, reading.similarity(texts, across).tolist(), strict=True):
+    languages = [languages_of(question, each.statement.context.language) for each, _ in best]
+    for (each, _), cosine in zip(best, reading.similarity(texts, languages).tolist(), strict=True):
         more = cosine - COSINE_PENALTY - each.cosine
         if more > 0:
             yield each, replace(each, fit=each.fit + more, score=each.score + more)

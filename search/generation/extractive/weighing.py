@@ -7,7 +7,7 @@ The best are then read once more (`rereading.py`).
 
 *Cosine* is that of statement and question. *Coverage* is the share of the question's terms that the statement
 has, or its passage with headings and the name of the document, weighted by how few statements have them.
-*w* is 0.5 for questions in English and 0.3 for others. *Rank penalty* is 0 for the best context and 1 for
+*w* is 0.5 in English and 0.3 in other languages. *Rank penalty* is 0 for the best context and 1 for
 the last. Where the weights come from: docs/adr/0018-extractive-answers.md and 0090.
 """
 
@@ -22,11 +22,10 @@ from core.text.analysis import terms
 from search.contexts import Context
 from search.generation.extractive.expected import asks_for_total, expected_by, spelt_out
 from search.generation.extractive.periods import words_of
-from search.generation.extractive.reading import QuestionReading
+from search.generation.extractive.reading import Languages, QuestionReading, languages_of
 from search.generation.extractive.rereading import read_once_more, with_its_place
 from search.generation.extractive.statements import Statement, statements
 from search.generation.extractive.weighed import Terms, WeighedStatement
-from search.question_language import is_english, is_in_another_language
 
 WORD_WEIGHT, WORD_WEIGHT_ELSEWHERE = 0.5, 0.3
 """In English, where the statements are read once more, and in other languages: there a near miss has the
@@ -47,7 +46,6 @@ _PRONOUN = re.compile(
     re.IGNORECASE,
 )
 """What a sentence begins with that goes on about the one before it."""
-Languages = frozenset[str | None]
 
 
 def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) -> list[WeighedStatement]:
@@ -55,11 +53,9 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
     found = list(statements(question, contexts))
     if not found:
         return []
-    languages = {each.language for each in contexts}
-    foreign = frozenset(each for each in languages if is_in_another_language(question, each))
-    similarity = _similarities(question, found, foreign, reading)
+    similarity = _similarities(question, found, reading)
     said = [_terms(each.meaning, each.context) for each in found]
-    scale = _Scale(question, contexts, foreign, said)
+    scale = _Scale(question, contexts, said)
     holds, spells = expected_by(question), spelt_out(question)
     wants_total = asks_for_total(question)
     evidence = []
@@ -69,25 +65,22 @@ def weigh(question: str, contexts: Sequence[Context], reading: QuestionReading) 
         is_certain = spells(each.text) or (each.is_total and wants_total)
         score = fit + bonus + CERTAIN_WEIGHT * is_certain - UNFINISHED_WEIGHT * (not each.is_whole)
         evidence.append(WeighedStatement(each, has, cosine, fit, score, is_certain))
-    return read_once_more(question, evidence, foreign, reading)
+    return read_once_more(question, evidence, reading)
 
 
-def _similarities(
-    question: str, found: Sequence[Statement], foreign: Languages, reading: QuestionReading
-) -> Sequence[float]:
+def _similarities(question: str, found: Sequence[Statement], reading: QuestionReading) -> Sequence[float]:
     """Return how similar each statement is to the question; of a list, it or what announces it.
 
     A model for many languages tells more of what stands behind the name of its document and its heading.
     """
-    is_placed = not is_english(question)
+    languages = [languages_of(question, each.context.language) for each in found]
     said = [
-        with_its_place(each) if is_placed or each.context.language in foreign else each.meaning
-        for each in found
+        each.meaning if kind is Languages.ENGLISH else with_its_place(each)
+        for each, kind in zip(found, languages, strict=True)
     ]
     lists = [number for number, each in enumerate(found) if each.items]
     texts = [*said, *(found[number].text for number in lists)]
-    languages = [found[number].context.language for number in [*range(len(found)), *lists]]
-    of_all = reading.similarity(texts, [language in foreign for language in languages])
+    of_all = reading.similarity(texts, [*languages, *(languages[number] for number in lists)])
     similar = of_all[: len(found)].tolist()
     for number, alone in zip(lists, of_all[len(found) :].tolist(), strict=True):
         similar[number] = max(similar[number], alone)
@@ -106,11 +99,8 @@ def _with_subjects(found: Sequence[Statement], said: Sequence[Terms]) -> Iterato
 class _Scale:
     """What all statements of an answer are measured by: the worth of terms and of contexts."""
 
-    def __init__(
-        self, question: str, contexts: Sequence[Context], foreign: Languages, said: Sequence[Terms]
-    ) -> None:
-        self._foreign = foreign
-        self._word_weight = WORD_WEIGHT if is_english(question) else WORD_WEIGHT_ELSEWHERE
+    def __init__(self, question: str, contexts: Sequence[Context], said: Sequence[Terms]) -> None:
+        self._languages = {each.language: languages_of(question, each.language) for each in contexts}
         self._question = " ".join([question, *filter(str.isdigit, words_of(question))])
         self._count, self._statements_with = len(said), Counter(term for has in said for term in has)
         self._of_context = {
@@ -125,8 +115,13 @@ class _Scale:
         In another language than the question's it has no words of it but names, which tell what it is about,
         and not whether it answers.
         """
-        is_foreign = context.language in self._foreign
-        own = WORDS_ACROSS if is_foreign else self._word_weight * self._coverage(context, has)
+        match self._languages[context.language]:
+            case Languages.TWO:
+                own = WORDS_ACROSS
+            case Languages.SAME:
+                own = WORD_WEIGHT_ELSEWHERE * self._coverage(context, has)
+            case Languages.ENGLISH:
+                own = WORD_WEIGHT * self._coverage(context, has)
         return own + self._of_context[context.rank]
 
     def _coverage(self, context: Context, has: Terms) -> float:

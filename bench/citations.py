@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from search.events import BoxData, RagResult
 
 CITATION_RUN = re.compile(r'(?:\s*<citation id="[^"]*">\[\d+\]</citation>)+')
+ESCAPED = re.compile(r"\\([\[\]*_])")
+"""What Markdown takes for text: “[11]” behind a full stop belongs to its sentence."""
 ENOUGH = 0.9
 """Of the words of a quote so many must stand in its boxes: a hyphen may part one."""
 SAID = 0.6
@@ -202,7 +204,7 @@ def sentences(response: str) -> Iterator[tuple[str, bool]]:
     from core.text.sentences import sentence_bounds
 
     for line in response.splitlines():
-        *cited, rest = CITATION_RUN.split(line)
+        *cited, rest = CITATION_RUN.split(ESCAPED.sub(r"\1", line))
         for part, is_cited in [*((part, True) for part in cited), (rest, False)]:
             texts = [part[start:end] for start, end in sentence_bounds(part, "en")]
             texts = [text for text in texts if words(text)]

@@ -64,8 +64,8 @@ class RetrievedContexts:
     ranking: Ranking
     contexts: list[ChunkContext]
     is_certain: bool = False
-    """Whether they are worth reading in any case: of documents that the asker chose, or because something was
-    found by its name."""
+    """Whether they are worth reading in any case: of the one document that the asker has open, as all
+    there is of several, or because something was found by its name."""
     unseen_names: tuple[str, ...] = ()
     """Names in the question that no document searched has."""
     spelling: Mapping[str, str] = field(default_factory=dict)
@@ -144,12 +144,18 @@ def _retrieved(principal: Principal, question: Question, run: Run, wanted: RagSe
     contexts = [_context(rank, each) for rank, each in enumerate(whole, start=1)]
     asked = respelt(question.text, found.spelling)
     contexts = with_introductions(principal, with_openings(principal, asked, contexts))
-    is_chosen = question.document_ids is not None
-    is_all = is_chosen and found.ranking.total_candidates <= len(contexts)
+    open_documents = question.document_ids
+    is_all = open_documents is not None and found.ranking.total_candidates <= len(contexts)
+    # An assistant may have thousands, and only chance makes one of them answer.
+    is_open = open_documents is not None and len(open_documents) == 1
     unseen = unseen_names(asked, found.ranking.words, found.ranking.results)
     # Who opens a receipt may call its shop by a name that is only in its picture.
     return RetrievedContexts(
-        found.ranking, contexts, is_chosen or found.is_certain, () if is_all else unseen, found.spelling
+        found.ranking,
+        contexts,
+        is_open or is_all or found.is_certain,
+        () if is_all else unseen,
+        found.spelling,
     )
 
 

@@ -52,13 +52,16 @@ def embedding_model() -> EmbeddingModel:
 def multilingual_model() -> EmbeddingModel:
     """Return the model that compares texts which are not all in English, loaded when first asked for.
 
-    It is the one of the settings, unless that knows English alone; its vectors are never stored.
+    It is the one that embeds, unless that knows English alone; vectors of another are never stored.
     """
     model = embedding_model()
     if not settings.MULTILINGUAL_MODEL or not knows_english_alone(model.name):
         return model
     with _loading_multilingual:
-        return resident(AUTO, settings.MULTILINGUAL_MODEL)
+        try:
+            return resident(AUTO, settings.MULTILINGUAL_MODEL)
+        except ImproperlyConfigured as refusal:
+            raise ImproperlyConfigured(f"MULTILINGUAL_MODEL can't be loaded: {refusal}") from refusal
 
 
 @cache

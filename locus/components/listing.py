@@ -94,13 +94,19 @@ def _multilingual() -> Component:
     """Return what reads questions and sentences that are not in English; it is not loaded for this."""
     model, shown = settings.MULTILINGUAL_MODEL, _settings("MULTILINGUAL_MODEL")
     title = "Answers in other languages than English"
-    if not knows_english_alone(settings.EMBEDDING_MODEL):
-        model = settings.EMBEDDING_MODEL
-        note = "The embedding model knows them."
-    elif model:
-        note = "Loaded with the first question or text that is not in English; takes 400 MB of memory."
-    else:
+    try:
+        embeds = embedding_model().name
+    except ImproperlyConfigured:
+        # Said of the embedding model itself.
+        return Component("multilingual", title, model, settings=shown)
+    if not knows_english_alone(embeds):
+        return Component(
+            "multilingual", title, embeds, settings=shown, note="The embedding model knows them."
+        )
+    if not model:
         note = "The embedding model reads them, which knows English alone."
+        return Component("multilingual", title, embeds, settings=shown, note=note)
+    note = "Loaded with the first question or text that is not in English; takes 400 MB of memory."
     return Component("multilingual", title, model, settings=shown, note=note)
 
 

@@ -109,7 +109,7 @@ SATZUNG = (
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("model", ["multilingual-e5-small", ""])
-async def test_who_chooses_a_document_is_answered_in_other_words_than_it_has(
+async def test_who_has_a_document_open_is_answered_in_other_words_than_it_has(
     settings: Settings, model: str
 ) -> None:
     """The default model knows English alone, and the question shares no word with the answer."""
@@ -119,10 +119,13 @@ async def test_who_chooses_a_document_is_answered_in_other_words_than_it_has(
         cast.team, "satzung.txt", b"satzung", [LocatedText(SATZUNG)], language="de"
     )
     question = "Wie alt muss ich sein, um mitwählen zu dürfen?"
-    chosen = await ask(cast, question, document_ids=[str(document.pk)])
-    assert ("ab 16 Jahren" in chosen["response"]) is bool(model)
-    nobody_chose = await ask(cast, question)
-    assert not nobody_chose["answered"]
+    is_open = await ask(cast, question, document_ids=[str(document.pk)])
+    assert ("ab 16 Jahren" in is_open["response"]) is bool(model)
+    assert not (await ask(cast, question))["answered"]
+    breads = [LocatedText(f"The bakery sells bread number {number} made of rye.") for number in range(20)]
+    other = await sync_to_async(stored_document)(cast.team, "breads.txt", b"breads", breads)
+    of_several = await ask(cast, question, document_ids=[str(document.pk), str(other.pk)])
+    assert not of_several["answered"]
 
 
 async def ask(cast: Cast, question: str, **inputs: Any) -> Any:

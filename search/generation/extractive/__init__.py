@@ -57,10 +57,10 @@ from search.named_documents import as_columns_say
 from search.question_language import in_language_of
 from search.text_processes import text_processes
 
+__all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "figured_out", "fold", "nothing_found"]
+
 LIKELY, LIKELY_ODDS = 0.55, 2.0
 """The similarity of a row that likely answers, where no model has read whether it does, and the log odds."""
-
-__all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "figured_out", "fold", "nothing_found"]
 
 
 class ExtractiveGenerator(Generator):
@@ -172,7 +172,7 @@ def _can_answer(question: str, best: WeighedStatement) -> bool:
     text, context = statement.meaning, statement.context
     if not can_answer(question)(text) or lacks_count(question, text):
         return False
-    if _is_of_other_years(question, context) and not (is_sure and not statement.is_row):
+    if (statement.is_row or not is_sure) and _is_of_other_years(question, context):
         return False
     if statement.is_row:
         start = context.sentences[statement.at].start

@@ -42,13 +42,15 @@ def choose(
 ) -> list[WeighedStatement]:
     """Return the few statements worth telling, best first, nothing twice; none if none passes the floor.
 
-    What may not answer is not told.
+    What may not answer is not told. Of sentences in English it still counts how far the best is ahead of it.
     """
-    of_all, evidence = evidence, list(filter(may_answer, evidence))
-    read = [each for each in evidence if each.odds is not None]
+    possible = list(filter(may_answer, evidence))
+    read = [each for each in possible if each.odds is not None]
     # What was not read once more scores on another scale. In English it was no better than what was.
-    unread = [each for each in evidence if not each.may_be_english] if read else evidence
-    worth = [each for each in read if _passes(each)] or _far_ahead(read, of_all) or _worth_by_meaning(unread)
+    unread = [each for each in possible if not each.may_be_english] if read else possible
+    worth = (
+        [each for each in read if _passes(each)] or _far_ahead(read, evidence) or _worth_by_meaning(unread)
+    )
     ranked = sorted(worth, key=lambda each: (-each.score, each.statement.context.rank, each.statement.at))
     chosen: list[WeighedStatement] = []
     for each in ranked:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -34,6 +35,7 @@ Call = (
 )
 
 
+@lru_cache(maxsize=512)
 def languages_of(question: str, language: str | None) -> Languages:
     """Return in which languages a question and a text are; one of no known language is in the question's."""
     if is_in_another_language(question, language):

@@ -9,21 +9,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+_TIME = "time|longer|later|notice|warning|zeit|temps|tiempo|tempo|tijd"
+"""How much of it somebody has to pay something is no price."""
 _PAYING = (
-    r"costs?|pay|pays|paid|paying|charged?|earns?|owes?|price[ds]?|fees?|salary|wages?|rent|fined?"
-    r"|kosten(?!-)|kostet|kostete|zahle\w{0,2}|zahlt|bezahle\w{0,2}|bezahlt|verdien\w{1,3}"
-    r"|gehalt|miete|gebühr\w{0,2}"
-    r"|coût\w{0,6}|payer|paie|paye|vaut|gagne\w{0,2}|cuestan?|costar\w{0,3}|valen?|pagar?\w{0,3}|ganan?|cobran?"
-    r"|costano?|costa|paga|pagare|guadagna\w{0,2}|custam?|custar\w{0,2}|pagam|ganha\w{0,2}"
-    r"|betalen|betaalt|betaal|verdient"
+    (
+        "how much",
+        r"costs?|pay|pays|paid|paying|charged?|earns?|owes?|price[ds]?|fees?|salary|wages?|rent|fined?",
+    ),
+    (
+        "was|wie ?viel",
+        r"kosten(?!-)|kostet|kostete|(?:be)?zahle\w{0,2}|(?:be)?zahlt|verdien\w{1,3}|gehalt|miete|gebühr\w{0,2}",
+    ),
+    ("combien", r"coût\w{0,6}|payer|paie|paye|vaut|gagne\w{0,2}"),
+    ("cu[áa]nto", r"cuestan?|costar\w{0,3}|valen?|pagar?\w{0,3}|ganan?|cobran?"),
+    ("quanto", r"costano?|costa|paga|pagare|guadagna\w{0,2}|custam?|custar\w{0,2}|pagam|pagar|ganha\w{0,2}"),
+    ("wat|hoeveel", "kost|kosten|betalen|betaalt|betaal|verdient"),
 )
+"""What asks for an amount, and the words of its language for what is paid: English “was” asks nothing."""
 _PRICE = (
     r"price|fee|salary|rent|fine|preis|gehalt|miete|gebühr|prix|tarif|salaire|loyer|precio|salario|alquiler"
 )
 _ASKS_MONEY = re.compile(
-    r"\b(?:how much|wie ?viel|was|combien|cuánto|cuanto|quanto|hoeveel|wat)\b[^.?!]{0,80}?"
-    rf"\b(?:{_PAYING})\b"
-    r"|\bwhat (?:do|does|did|would|will)\b[^.?!]{0,80}?\b(?:cost|pay)\b"
+    "|".join(rf"\b(?:{asks})\b(?! (?:{_TIME})\b)[^.?!]{{0,80}}?\b(?:{paying})\b" for asks, paying in _PAYING)
+    + r"|\bwhat (?:do|does|did|would|will)\b[^.?!]{0,80}?\b(?:cost|pay)\b"
     r"|\b(?:what (?:is|was) the|wie hoch (?:ist|war) (?:der|die|das)|quel (?:est|était) le|cuál es el)"
     rf" (?:{_PRICE})\b|\bwie teuer\b|\bhoe duur\b|\bhow expensive\b",
     re.IGNORECASE,

@@ -33,6 +33,9 @@ def test_only_what_has_it_may_answer(question: str, has: str, lacks: str) -> Non
     "question",
     [
         "How much rain fell in May?",
+        "When was the fee paid?",
+        "Was the rent paid in March?",
+        "How much time do I have to pay the fine?",
         "What drove the cost of sales?",
         "Who pays for it?",
         "Was ist eine Kosten-Nutzen-Rechnung?",

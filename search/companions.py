@@ -32,10 +32,9 @@ from search.generation.extractive.calculations import CalculationKind, calculati
 from search.generation.extractive.cash_flows import ACTIVITIES, compares_activities
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.figures import holds_shares
+from search.generation.extractive.line_names import LINES, StatementKind
 from search.generation.extractive.lines import (
-    LINES,
     NAMES,
-    StatementKind,
     holds_balances,
     is_part_of,
     is_statement,

@@ -22,7 +22,8 @@ from kb.scheduled_deletion import NOT_MARKED
 from search.companions import with_companions
 from search.contexts import context_of_chunk
 from search.generation.extractive.courses import own_figure
-from search.generation.extractive.lines import LINES, lines_named
+from search.generation.extractive.line_names import LINES
+from search.generation.extractive.lines import lines_named
 from search.generation.extractive.measures import measure_of
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reasons import asks_why

@@ -36,10 +36,9 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import Operand, formula
+from search.generation.extractive.line_names import LINES, StatementKind
 from search.generation.extractive.lines import (
-    LINES,
     NAMES,
-    StatementKind,
     is_statement,
     is_tax_expense,
     is_unsigned,

@@ -26,7 +26,8 @@ from search.generation.extractive.figures import (
     rows_behind,
     table_figures,
 )
-from search.generation.extractive.lines import LINES, StatementKind, lines_named
+from search.generation.extractive.line_names import LINES, StatementKind
+from search.generation.extractive.lines import lines_named
 from search.generation.extractive.periods import words_of
 from search.generation.extractive.shares import wants_share
 from search.generation.extractive.subjects import is_about

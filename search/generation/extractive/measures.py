@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from search.generation.extractive.calculations import calculation_of
-from search.generation.extractive.lines import LINES
+from search.generation.extractive.line_names import LINES
 from search.generation.extractive.yes_no import direction_of, wants_yes_or_no
 
 

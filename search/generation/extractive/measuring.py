@@ -33,8 +33,8 @@ from search.generation.extractive.figures import (
     without_changes,
 )
 from search.generation.extractive.formulas import PLACES_OF_RATIO, PLACES_OF_SHARE
+from search.generation.extractive.line_names import LINES
 from search.generation.extractive.lines import (
-    LINES,
     UNSIGNED,
     is_of_a_part,
     is_part_of,

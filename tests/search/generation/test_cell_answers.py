@@ -13,7 +13,8 @@ from search.citations.resolve import resolve
 from search.contexts import Context
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
 from search.generation.extractive.courses import own_figure
-from search.generation.extractive.lines import StatementKind, is_statement
+from search.generation.extractive.line_names import StatementKind
+from search.generation.extractive.lines import is_statement
 from search.generation.extractive.named_cells import telling_words
 from tests.search.contexts import table_context
 

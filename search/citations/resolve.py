@@ -11,8 +11,9 @@ from typing import Literal
 
 from core.text.full_stops import NUMBERED
 from kb.embedding.calibration import Calibration
+from search.citations.claims import AnalysedText
 from search.citations.markers import MARKER, seam
-from search.citations.support import Embed, Verifier
+from search.citations.support import Embed, Evidence, Verifier
 from search.contexts import Context, Sentence
 from search.events import BoxData, FilePlace, Header, Quote
 
@@ -288,13 +289,14 @@ def _better_source(statement: str, held: set[int], verifier: Verifier) -> int | 
 def _judge_group(group: re.Match[str], statement: _Statement, verifier: Verifier) -> JudgedGroup:
     verdicts = _judge_markers(statement.text, _ranks(group), verifier)
     ranks = [verdict.cited for verdict in verdicts if verdict.cited is not None]
+    quotes = tuple(_quotes(verifier, ranks, statement))
     return JudgedGroup(
         group.start(),
         group.end(),
-        _replaced(group, [verifier.sources[rank].context.citation for rank in ranks]),
+        _replaced(group, [verifier.sources[rank].context.citation for rank, _ in quotes]),
         _replaced(group, [f"<source_{rank}>" for rank in ranks]),
         tuple(verdicts),
-        tuple((rank, _quote(verifier, rank, statement)) for rank in ranks),
+        quotes,
     )
 
 
@@ -325,8 +327,17 @@ def _moved_offset(edits: Sequence[_Edit], offset: int) -> int:
     )
 
 
-def _quote(verifier: Verifier, rank: int, statement: _Statement) -> Quote:
-    evidence, context = verifier.evidence(statement.text, rank), verifier.sources[rank].context
+def _quotes(verifier: Verifier, ranks: Sequence[int], statement: _Statement) -> Iterator[tuple[int, Quote]]:
+    """Yield what each source of a statement says, by rank: its sentence, and those of figures it lacks."""
+    first = {rank: verifier.evidence(statement.text, rank).sentence for rank in ranks}
+    for rank, context in ((rank, verifier.sources[rank].context) for rank in ranks):
+        others = [sentence.text for other, sentence in first.items() if other != rank]
+        shown = AnalysedText(" \n".join(others), context.language).terms
+        for evidence in verifier.with_its_figures(statement.text, rank, shown):
+            yield rank, _quote(context, evidence, statement)
+
+
+def _quote(context: Context, evidence: Evidence, statement: _Statement) -> Quote:
     sentence, located, picture = evidence.sentence, context.located, context.picture
     is_certain = evidence.share >= CERTAIN
     times = located.times(sentence.start, sentence.end)

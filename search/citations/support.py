@@ -26,8 +26,12 @@ PART_OF_WORDS = 0.3
 """So much must come from each of several sources that support a claim together."""
 ENOUGH_MEANING = 0.65
 """From this similarity on, other words count as the same statement."""
+MOST_FIGURES_SHOWN = 8
+"""For so many figures of a statement that its best sentence lacks, the sentences that have them are sought."""
 
 _WORD = re.compile(r"\w++")
+_FIGURE = re.compile(r"(?!(?:19|20)\d\d\Z)\d{2,}|\d+\.\d+")
+"""A term that is a figure: a year stands in the head of a table, and a single digit anywhere."""
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -138,6 +142,24 @@ class Verifier:
             best = int(similarity.argmax())
             share = max(share, float(similarity[best]))
         return Evidence(source.sentences[best][0], share)
+
+    def with_its_figures(self, statement: str, rank: int, shown: Terms) -> list[Evidence]:
+        """Return the sentence of a source that supports a claim, and those with the figures that it lacks.
+
+        The operands of a formula stand in several rows of one table. `shown` are figures that other sources
+        of the same claim show.
+        """
+        first = self.evidence(statement, rank)
+        claim, source = self.claim(statement, rank), self.sources[rank]
+        missing = {each for each in claim.numbers - claim.proven - shown if _FIGURE.fullmatch(each)}
+        missing -= AnalysedText(first.sentence.text, claim.language).terms
+        found = [first]
+        for figure in sorted(missing)[:MOST_FIGURES_SHOWN]:
+            having = [(each, held) for each, held in source.sentences if figure in held]
+            if having:
+                sentence, _ = max(having, key=lambda each: _overlap(claim.terms, each[1]))
+                found += [] if any(sentence == each.sentence for each in found) else [Evidence(sentence, 1.0)]
+        return found
 
     def _contributes(self, claim: AnalysedText, rank: int) -> bool:
         return cover(claim, self.sources[rank].whole.terms) >= PART_OF_WORDS

@@ -178,6 +178,27 @@ def test_a_row_of_a_table_is_quoted_with_the_row_that_names_its_columns() -> Non
     ]
 
 
+def test_each_operand_of_a_formula_is_quoted_where_it_stands() -> None:
+    rows = context(1, *SALES.split("\n"), between="\n")
+    result = resolved("Net margin of 2023: 310 ÷ 3,200 = 9.7 % <source_1>", rows)
+    assert result.response.endswith(f" {2 * rows.citation}")
+    assert [quote.text for quote in result.quotes[1]] == [
+        "| Net revenue | 3,200 | 2,900 |",
+        "| Net income | 310 | 280 |",
+    ]
+
+
+def test_a_year_or_a_figure_that_another_source_shows_is_quoted_nowhere_else() -> None:
+    """A year stands in many rows, and what one source was cited for is no reason to quote another."""
+    one = context(1, "Revenue was 3,200.", "In 2023 the office moved.", "It closed at 2,900 points.")
+    other = context(2, "Costs were 2,900.")
+    result = resolved("Revenue was 3,200 and costs were 2,900 in 2023 <source_1><source_2>.", one, other)
+    assert {rank: [quote.text for quote in quotes] for rank, quotes in result.quotes.items()} == {
+        1: ["Revenue was 3,200."],
+        2: ["Costs were 2,900."],
+    }
+
+
 def test_the_row_that_names_the_columns_has_none_above_it() -> None:
     rows = context(1, *SALES.split("\n"), between="\n")
     [quote] = resolved("The columns are 2023 and 2022, in millions <source_1>", rows).quotes[1]

@@ -1,8 +1,8 @@
 """From text to the terms of the word index; documents and questions are analysed in the same way.
 
 A word becomes its stem without case and accents. A name such as “E-505”, “ISO-9001:2015” or “report_v2.pdf”
-becomes one term and, additionally, its parts. Scripts without spaces between words become overlapping pairs
-of characters.
+becomes one term and, additionally, its parts. A raised figure, such as the mark of a note, is no part of a
+number. Scripts without spaces between words become overlapping pairs of characters.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from pathlib import Path
 import Stemmer
 
 from core.text.normalizing import normalize
+from core.text.raised import without_raised
 
 # Snowball's lists as PostgreSQL ships them (docs/licences.md), by algorithm.
 _STOP_WORDS = Path(__file__).with_name("stop_words.json").read_bytes()
 _LISTS = hashlib.sha256(_STOP_WORDS).hexdigest()[:8]
 # To be raised with every change of this module that turns a text into other terms.
-_RULES = 1
+_RULES = 2
 ANALYSIS_VERSION = f"{_RULES} PyStemmer-{Stemmer.version()} stop-words-{_LISTS}"
 """What decides the terms of a text. Terms that another version made are renewed (`kb.index.renewing`).
 
@@ -145,12 +146,18 @@ def _analysers(language: str) -> tuple[Analyser, Analyser]:
     term_of = _term_of(_ALGORITHMS.get(language.partition("-")[0].lower(), ""))
 
     def analyse(piece: str) -> tuple[str, ...]:
-        folded = normalize("NFKC", piece).casefold()
+        folded = normalize("NFKC", _without_marks(piece)).casefold()
         candidates = chain.from_iterable(map(_candidates, _TOKEN.findall(folded)))
         found = (term_of(word) for word in candidates if len(word) <= LONGEST_WORD)
         return tuple(term for term in found if term and len(term) <= LONGEST_TERM)
 
     return analyse, lru_cache(REMEMBERED)(analyse)
+
+
+def _without_marks(piece: str) -> str:
+    """Return “$0.16²” without its note, and “NER⁴” with and without it: it may be a unit, as “m²” is."""
+    bare = without_raised(piece)
+    return piece if bare == piece else f"{piece} {bare}" if bare.isalpha() else bare
 
 
 def _term_of(algorithm: str) -> Callable[[str], str]:

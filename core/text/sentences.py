@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import sentencex
 
 from core.text.full_stops import ends_no_sentence
+from core.text.raised import RAISED
 
 INITIAL = re.compile(r"(?<![^\W\d_])[A-Z]\.\Z")
 NUMBER = re.compile(r"(?:\s{0,9}+\([^()\n]{1,20}+\)){1,5}+(?=\s{0,9}+\S)")
@@ -35,6 +36,9 @@ def sentence_bounds(text: str, language: str | None) -> list[tuple[int, int]]:
     bounds: list[tuple[int, int]] = []
     for begin, until in _stretches(text):
         for start, end in _found(text, begin, until, language or "en"):
+            if bounds and (note := _note(text, bounds[-1][1], start)):
+                bounds[-1] = bounds[-1][0], note.end()
+                start = end - len(text[note.end() : end].lstrip())
             if bounds and _goes_on(text, bounds[-1], start, language):
                 bounds[-1] = bounds[-1][0], end
             elif start < end:
@@ -117,6 +121,11 @@ def _goes_on(text: str, before: tuple[int, int], start: int, language: str | Non
         or _is_within_word(text, before[1], start)
         or ends_no_sentence(text, before[1], start, language)
     )
+
+
+def _note(text: str, end: int, start: int) -> re.Match[str] | None:
+    """Return the mark of a note behind a sentence: the library takes it for the beginning of the next one."""
+    return RAISED.match(text, start) if end == start else None
 
 
 def _is_within_word(text: str, end: int, start: int) -> bool:

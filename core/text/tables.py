@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from core.text.raised import without_raised
+
 RULE = re.compile(r"^\|(?: --- \|)+\n?", re.MULTILINE)
 MOST_ROW_WORDS = 60
 """A longer row, in words, is text that was mistaken for a row."""
@@ -44,7 +46,8 @@ def header_of(table: str) -> str:
 
 def is_amount(name: str) -> bool:
     """Return whether a cell holds an amount; a year may name a column, so it is none."""
-    return bool(_AMOUNT.fullmatch(name)) and not _YEAR.fullmatch(name.strip())
+    plain = without_raised(name)
+    return bool(_AMOUNT.fullmatch(plain)) and not _YEAR.fullmatch(plain.strip())
 
 
 def cells_of(row: str) -> list[str]:

@@ -15,6 +15,7 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.errors import Corrupted, Empty
 from extract.markup.blocks import blocks
 from extract.markup.hidden import take_hidden
+from extract.markup.raised import raise_figures
 from extract.places import fold_spaces
 from extract.text.plain import decode, decode_as, plain_elements
 
@@ -39,7 +40,8 @@ def page_findings(text: str, request: Request, file_type: str, mime_type: str) -
     """Yield the findings of a page in a file of some type; raise `Empty` if it shows no text."""
     root = parse_html(text)
     hidden = take_hidden(root)
-    elements = _elements(text, root, request, has_hidden=bool(hidden))
+    is_changed = raise_figures(root) or bool(hidden)
+    elements = _elements(text, root, request, is_changed=is_changed)
     if not elements:
         raise Empty("The page shows no text. If a script writes it, print the page as PDF and upload that.")
     yield Opened(file_type, mime_type, title=title_of(root))
@@ -53,6 +55,7 @@ def html_elements(text: str) -> list[Element]:
     """Return the elements of a page, or of a piece of one such as an e-mail's body."""
     root = parse_html(text)
     hidden = take_hidden(root)
+    raise_figures(root)
     return [*blocks(root), *hidden]
 
 
@@ -110,13 +113,13 @@ def title_of(root: etree._Element) -> str | None:
     return fold_spaces(root.findtext(".//title") or "") or None
 
 
-def _elements(text: str, root: etree._Element, request: Request, *, has_hidden: bool) -> list[Element]:
+def _elements(text: str, root: etree._Element, request: Request, *, is_changed: bool) -> list[Element]:
     if request.safe_mode:
         return bare_elements(text)
     if request.main_content:
         from extract.markup.webpage import main_elements
 
-        seen = etree.tostring(root, encoding="unicode", method="html") if has_hidden else text
+        seen = etree.tostring(root, encoding="unicode", method="html") if is_changed else text
         if found := main_elements(seen):
             return found
     found = list(blocks(root))

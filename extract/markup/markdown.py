@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from core.locations import InFile
+from core.text.raised import raised
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.entries import paragraphs
 from extract.errors import Empty
@@ -96,7 +97,12 @@ def _words(inline: Token) -> str:
 
 
 def _text(inline: Token) -> str:
-    return "".join(_inline(child) for child in inline.children or ())
+    children = inline.children or []
+    before = [None, *children]
+    return "".join(
+        raised(_inline(child)) if previous is not None and previous.content == "<sup>" else _inline(child)
+        for previous, child in zip(before, children, strict=False)
+    )
 
 
 def _inline(token: Token) -> str:

@@ -30,6 +30,7 @@ from extract.office.odf_body import (
     text_of,
 )
 from extract.office.odf_hidden import STYLE, take_hidden
+from extract.office.odf_raised import raise_figures
 from extract.office.pictures import MOST_PICTURES, OfficePicture, read_pictures
 from extract.office.plain import zip_paragraphs
 from extract.office.sheets import Sheet, filled, sheet_unit
@@ -72,9 +73,11 @@ def _all_elements(archive: ZipFile) -> list[Element]:
 
 def _body(archive: ZipFile) -> etree._Element:
     content = read_member(archive, CONTENT)
-    body = parse_xml(content).find(f"{OFFICE}body") if content else None
-    if body is None or not len(body):
+    root = parse_xml(content) if content else None
+    body = root.find(f"{OFFICE}body") if root is not None else None
+    if root is None or body is None or not len(body):
         raise Corrupted
+    raise_figures(root)
     return body[0]
 
 

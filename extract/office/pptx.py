@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -13,6 +14,7 @@ from pptx.exc import InvalidXmlError, PackageNotFoundError, PythonPptxError
 
 from core.errors import DocumentError
 from core.locations import InFile
+from core.text.raised import raised
 from extract.archives import open_archive
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead, Warned
 from extract.errors import Corrupted, TooManyPages
@@ -33,6 +35,8 @@ DAMAGED = (
     *(PythonPptxError, InvalidXmlError, LookupError, ValueError, AttributeError, TypeError),
     *(OverflowError, RecursionError),
 )
+BASELINE = re.compile(r"[1-9]")
+"""Above the line, in thousandths of a percent; below it is less than 0."""
 EMBED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}embed"
 
 
@@ -138,7 +142,7 @@ class _Slide:
 
     def _paragraphs(self, paragraphs: Iterable[Any], kind: Kind) -> Iterator[Element]:
         for paragraph in paragraphs:
-            if text := fold_spaces("".join(paragraph._p.itertext(f"{DRAWING}t"))):
+            if text := _text(paragraph._p):
                 yield element(kind, text, self.place)
 
     def _table(self, table: Any) -> Iterator[Element]:
@@ -160,7 +164,7 @@ class _Slide:
         for relation in shape._element.iter("{*}relIds"):
             data = self.slide.part.related_part(relation.get(f"{{{relation.nsmap['r']}}}dm"))
             for paragraph in parse_xml(data.blob).iter(f"{DRAWING}p"):
-                if text := fold_spaces("".join(paragraph.itertext(f"{DRAWING}t"))):
+                if text := _text(paragraph):
                     yield element(Kind.LIST_ITEM, text, self.place)
         alt = fold_spaces(next((node.get("descr") or "" for node in shape._element.iter("{*}cNvPr")), ""))
         if (content := self._image(shape)) is not None:
@@ -189,4 +193,22 @@ def _kind(shape: Any) -> Kind:
 
 
 def _words(cell: Any) -> str:
-    return fold_spaces(cell.text_frame.text)
+    return " ".join(text for paragraph in cell.text_frame.paragraphs if (text := _text(paragraph._p)))
+
+
+def _text(paragraph: Any) -> str:
+    """Return the text of an `a:p`, with raised figures as such."""
+    words = (
+        " "
+        if node.tag == f"{DRAWING}br"
+        else raised(node.text or "")
+        if _is_raised(node)
+        else node.text or ""
+        for node in paragraph.iter(f"{DRAWING}t", f"{DRAWING}br")
+    )
+    return fold_spaces("".join(words))
+
+
+def _is_raised(text: Any) -> bool:
+    look = text.getparent().find(f"{DRAWING}rPr")
+    return look is not None and BASELINE.match(look.get("baseline") or "") is not None

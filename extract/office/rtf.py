@@ -9,6 +9,7 @@ from pathlib import Path
 
 from striprtf.striprtf import rtf_to_text
 
+from core.text.raised import raised
 from extract.base import Element, Finding, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.grids import Cell, table_elements
@@ -17,6 +18,7 @@ from extract.text.plain import plain_elements
 
 CELL_END = "|"
 CONTROL = re.compile(r"\\(intbl|row|pard|par|line)(?![a-z])(?:-?\d{1,10})?+ ?")
+RAISED = re.compile(r"(\\super(?:\\[a-z]{1,20}(?:-?\d{1,6})?+){0,9}+[ {])(\d{1,4})(?=[\\} ])")
 DAMAGED = (ValueError, KeyError, IndexError, TypeError, LookupError, OverflowError)
 
 
@@ -25,7 +27,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     # RTF is ASCII. Programs that write other bytes mean the code page that the file declares.
     source = path.read_bytes().decode("latin-1")
     try:
-        text = rtf_to_text(_with_whole_rows(source), errors="replace")
+        text = rtf_to_text(_with_raised_figures(_with_whole_rows(source)), errors="replace")
     except DAMAGED as error:
         raise Corrupted from error
     elements = list(_elements(text))
@@ -47,6 +49,13 @@ def _with_whole_rows(source: str) -> str:
         return r"\tab " if is_break else match[0]
 
     return CONTROL.sub(replaced, source)
+
+
+def _with_raised_figures(source: str) -> str:
+    """Return the source with figures of raised type as such: striprtf knows no type."""
+    return RAISED.sub(
+        lambda match: match[1] + "".join(f"\\u{ord(figure)}?" for figure in raised(match[2])), source
+    )
 
 
 def _elements(text: str) -> Iterator[Element]:

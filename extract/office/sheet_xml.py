@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 from openpyxl.cell.read_only import ReadOnlyCell
+from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
 
+from core.text.raised import raised
 from extract.errors import FileTooLarge
 from extract.grids import TOO_MANY_CELLS, CellCounter
 from extract.office.cells import (
@@ -65,6 +67,7 @@ class SheetReader:
                 source,
                 self._sheet._shared_strings,
                 data_only=True,
+                rich_text=True,
                 epoch=book.epoch,
                 date_formats=book._date_formats,
                 timedelta_formats=book._timedelta_formats,
@@ -79,7 +82,7 @@ class SheetReader:
         return sorted(found, key=lambda cell: (cell.row, cell.column))
 
     def _cell(self, given: dict[str, Any]) -> FilledCell | None:
-        value = given["value"]
+        value = _plain(given["value"])
         if value is None or given["column"] > LAST_COLUMN:
             return None
         number_format, bold = self._look(given["style_id"])
@@ -128,6 +131,18 @@ class SheetReader:
     def _tables(self) -> list[tuple[Range, str]]:
         """Return range and name of the tables that the sheet declares."""
         return declared_tables(self._sheet.parent._archive, self._sheet._worksheet_path)
+
+
+def _plain(value: object) -> object:
+    """Return the text of a cell with parts of different type, with raised figures as such."""
+    if not isinstance(value, CellRichText):
+        return value
+    return "".join(
+        raised(part.text)
+        if isinstance(part, TextBlock) and part.font.vertAlign == "superscript"
+        else str(part)
+        for part in value
+    )
 
 
 def _is_on(given: str | None) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from core.text.raised import raised
 from extract.base import Element, Kind
 from extract.cleaning import SYMBOLS
 from extract.grids import Cell, lay_out
@@ -128,6 +129,9 @@ class _Paragraph:
 
     def _add(self, text: Any, run: Any) -> None:
         words = text.text or ""
+        look = run.find(f"{W}rPr")
+        if look is not None and value(look, "vertAlign") == "superscript":
+            words = raised(words)
         self.parts.append(words)
         if words.strip():
             bold = run.find(f"{W}rPr/{W}b")

@@ -56,7 +56,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
 def _opened(file: BinaryIO) -> Any:
     """Return the workbook, or None if openpyxl can't open it."""
     try:
-        return load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        return load_workbook(file, read_only=True, data_only=True, keep_links=False, rich_text=True)
     except DAMAGED:
         return None
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any
 
@@ -18,15 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.locations import Box, Page
+from core.text.raised import raised
 from extract.cleaning import clean
 from extract.pdf.font_codes import decode, has_codes
 from extract.pdf.lines import PdfLine, enclosing_box
 from extract.pdf.mupdf import pymupdf
+from extract.pdf.raised_marks import MARK_SIZE
 from extract.pdf.visibility import OPAQUE_ENOUGH, TINY, Ink, Painting, Pixels
 
 # Ligatures are expanded, so that a search for “financial” finds “ﬁnancial”.
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-ITALIC, BOLD = 1 << 1, 1 << 4
+SUPERSCRIPT, ITALIC, BOLD = 1 << 0, 1 << 1, 1 << 4
 BOLD_NAME = re.compile(r"bold|black|heavy|-medi\b", re.IGNORECASE)
 # Small capitals emphasise as italics do.
 ITALIC_NAME = re.compile(r"ital|obli|csc\d|small-?caps", re.IGNORECASE)
@@ -72,7 +74,7 @@ def read_lines(page: pymupdf.Page, shown: Page) -> VisibleText:
         for key, in_line in groupby(in_block, key=itemgetter(0, 1)):
             # MuPDF's words sometimes name a line that its dictionary lacks.
             of_line = spans.get(key, [])
-            seen = _visible_words(list(in_line), of_line, painting, found.hidden)
+            seen = _visible_words(_with_raised(list(in_line), of_line), of_line, painting, found.hidden)
             if seen and key in stamps:
                 found.stamps += seen
             elif seen:
@@ -192,6 +194,23 @@ def _are_on(corners: NDArray[np.float64], shown: Page) -> NDArray[np.bool_]:
     middles = (corners[:, :2] + corners[:, 2:]) / 2
     within: NDArray[np.bool_] = (middles >= 0) & (middles <= (shown.width, shown.height))
     return within[:, 0] & within[:, 1]
+
+
+def _with_raised(words: list[Placed], spans: Spans) -> list[Placed]:
+    """Return the words of a line with figures raised that are drawn so: “pieces.¹”, “$0.16²”."""
+    if len(spans) < 2 or not any(span["flags"] & SUPERSCRIPT for span in spans):
+        return words
+    type_of_line = max(span["size"] for span in spans)
+    shown = ["".join(span["text"].split()) for span in spans]
+    drawn = [
+        raised(text) if span["flags"] & SUPERSCRIPT and span["size"] <= MARK_SIZE * type_of_line else text
+        for span, text in zip(spans, shown, strict=True)
+    ]
+    # If spans and words hold different characters, they can't be matched.
+    if "".join(shown) != "".join(word for _, _, word, _ in words):
+        return words
+    letters = iter("".join(drawn))
+    return [(block, line, "".join(islice(letters, len(word))), box) for block, line, word, box in words]
 
 
 def _clean_word(word: str) -> str:

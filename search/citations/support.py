@@ -27,7 +27,7 @@ PART_OF_WORDS = 0.3
 ENOUGH_MEANING = 0.65
 """From this similarity on, other words count as the same statement."""
 MOST_FIGURES_SHOWN = 8
-"""For so many figures of a statement that its best sentence lacks, the sentences that have them are sought."""
+"""For so many figures of a statement that its best sentence lacks, sentences that have them are sought."""
 
 _WORD = re.compile(r"\w++")
 _FIGURE = re.compile(r"(?!(?:19|20)\d\d\Z)\d{2,}|\d+\.\d+")

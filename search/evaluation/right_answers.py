@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from core.text.analysis import terms
+from core.text.raised import without_raised
 
 _SCALES = {
     "thousand": 3,
@@ -129,10 +130,12 @@ def plain_words(text: str) -> str:
 
 
 def _holds_words(response: str, answer: str) -> bool:
-    said, wanted = plain_words(response), plain_words(answer)
+    wanted = plain_words(answer)
+    # “NER⁴” is “NER” with the mark of a note, and “m²” is “m2”.
+    said = {plain_words(response), plain_words(without_raised(response))}
     if _WITHOUT_SPACES.search(wanted):
-        return wanted.replace(" ", "") in said.replace(" ", "")
-    return bool(wanted) and f" {wanted} " in f" {said} "
+        return any(wanted.replace(" ", "") in each.replace(" ", "") for each in said)
+    return bool(wanted) and any(f" {wanted} " in f" {each} " for each in said)
 
 
 # --- Figures -----------------------------------------------------------------------------------------------

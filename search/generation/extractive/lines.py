@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from core.text.raised import without_raised
 from core.text.tables import table_start
 from search.generation.extractive.line_names import LINES, NAMES_ELSEWHERE, StatementKind
 from search.generation.extractive.periods import has_length
@@ -46,8 +47,8 @@ def holds_balances(headings: Sequence[str], header: str) -> bool:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a row without case, marks and what stands in parentheses."""
-    return " ".join(re.findall(r"\w+", re.sub(r"\([^()]*\)", " ", name).casefold()))
+    """Return the name of a row without case, marks, notes and what stands in parentheses."""
+    return " ".join(re.findall(r"\w+", re.sub(r"\([^()]*\)", " ", without_raised(name)).casefold()))
 
 
 NAMES = {

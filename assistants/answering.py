@@ -65,7 +65,7 @@ class Answered:
         return {
             "asked": self.asked.question.question,
             "response": resolved.response,
-            "contexts": [context_data(context, resolved) for context in found.contexts],
+            "contexts": [context_data(context, self.answer) for context in found.contexts],
             "sources": _sources(found, self.answer),
             "sources_used": resolved.sources_used,
             "web": _searched_web(found.pages) if found.pages else None,

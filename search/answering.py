@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,8 @@ from search.citations.markers import MarkerStream
 from search.citations.resolve import Resolved
 from search.citations.support import Embed
 from search.citations.verifying import judge_with_deadline, verify_with_deadline
-from search.contexts import Context
+from search.closest import closest_sentences
+from search.contexts import ChunkContext, Context, Sentence
 from search.crops import crops_of
 from search.generation.base import (
     Corpus,
@@ -63,6 +64,8 @@ class CitedAnswer:
     """The ranks of the contexts that the model was also shown as they look."""
     failed_models: Sequence[FailedModel] = ()
     """Those in whose place the model has answered."""
+    closest: Mapping[int, Sentence] = field(default_factory=dict)
+    """Where nothing answers, the sentences that come nearest, by the ranks of their contexts."""
 
 
 async def answer_from(
@@ -96,10 +99,20 @@ async def answer_from(
     async with aclosing(verified) as parts:
         async for part in parts:
             if isinstance(part, Resolved):
-                spent = stream.spent
-                yield CitedAnswer(part, spent.model, stream.usage, stream.cost, spent.seen, spent.failed)
+                spent, closest = stream.spent, await _closest(asked, part)
+                yield CitedAnswer(
+                    part, spent.model, stream.usage, stream.cost, spent.seen, spent.failed, closest
+                )
             else:
                 yield part
+
+
+async def _closest(asked: GenerationRequest, resolved: Resolved) -> Mapping[int, Sentence]:
+    """Return the sentences that come nearest, of passages of documents, where nothing answers."""
+    passages = [context for context in asked.contexts if isinstance(context, ChunkContext)]
+    if resolved.quotes or not passages:
+        return {}
+    return await asyncio.to_thread(closest_sentences, asked.question, passages)
 
 
 async def _verified(

@@ -53,15 +53,13 @@ class Header(EventData):
     bbox: list[BoxData] | None
 
 
-class Quote(EventData):
-    """The sentence that supports one statement of the response, with its own place."""
+class PlacedSentence(EventData):
+    """A sentence of a chunk, with its own place."""
 
     text: str
     bbox: list[BoxData] | None
     start_time: float | None
     end_time: float | None
-    response_start: int = Field(description="code points into `response`")
-    response_end: int
     chunk_start: int | None = Field(
         None, exclude_if=_is_none, description="code points into the chunk's text, as `chunk_end`"
     )
@@ -75,6 +73,13 @@ class Quote(EventData):
     header: Header | None = Field(
         None, exclude_if=operator.not_, description="only of a row of a table whose columns have names"
     )
+
+
+class Quote(PlacedSentence):
+    """The sentence that supports one statement of the response."""
+
+    response_start: int = Field(description="code points into `response`")
+    response_end: int
 
 
 class ContextData(EventData):
@@ -94,6 +99,11 @@ class ContextData(EventData):
     used_in_response: bool = False
     quotes: list[Quote] = []
     quote: str | None = None
+    closest: PlacedSentence | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="only where nothing answers, of the first contexts: the sentence that comes nearest",
+    )
     picture: BoxData | None = Field(
         None, exclude_if=operator.not_, description="only of a picture chunk: where the picture stands"
     )

@@ -27,13 +27,22 @@ from runs.context import Run
 from runs.events import DocumentsRead, ToolEnd, ToolUpdate, Trace, Yielded
 from search.answering import CitedAnswer, answer_from
 from search.citations.resolve import Resolved
-from search.contexts import ChunkContext, Context, context_of_chunk
+from search.contexts import ChunkContext, Context, Sentence, context_of_chunk
 from search.continuations import with_continuations
 from search.document_openings import with_openings
-from search.events import AnswerOutcome, BoxData, ContextData, Contexts, FilePlace, Phase, RagResult
+from search.events import (
+    AnswerOutcome,
+    BoxData,
+    ContextData,
+    Contexts,
+    FilePlace,
+    Phase,
+    RagResult,
+)
 from search.finding import find
 from search.inputs import QuestionInput
 from search.misspelt import respelt
+from search.placed_sentences import placed_sentence
 from search.preferences import RagSettings, rag_settings
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking
@@ -93,10 +102,9 @@ async def rag_search(principal: Principal, inputs: RagInput, run: Run) -> AsyncI
             else:
                 yield step
     yield _phase("COMPILING_RESULTS", "started")
-    worth = found.worth_reading
     async with aclosing(
         answer_from(
-            worth,
+            found.worth_reading,
             respelt(inputs.query, found.spelling),
             principal=principal,
             run=run,
@@ -201,16 +209,17 @@ def _context(rank: int, found: RankedChunk) -> ChunkContext:
     )
 
 
-def context_data(context: ChunkContext, resolved: Resolved | None = None) -> ContextData:
+def context_data(context: ChunkContext, answer: CitedAnswer | None = None) -> ContextData:
     """Return a context as events show it, and, once the answer is checked, what is quoted of it."""
-    quotes = resolved.quotes.get(context.rank, []) if resolved else []
+    quotes = answer.resolved.quotes.get(context.rank, []) if answer else []
+    closest = answer.closest.get(context.rank) if answer else None
     picture = context.picture
     return ContextData(
         rank=context.rank,
         chunk_id=str(context.chunk_id),
         document_id=str(context.document_id),
         document_name=context.document_name,
-        text_preview=context.text[:PREVIEW_CHARS],
+        text_preview=_preview(context, closest),
         page_number=context.page_number,
         bbox=[BoxData.of(box) for box in context.boxes] or None,
         start_time=context.start_time,
@@ -220,10 +229,21 @@ def context_data(context: ChunkContext, resolved: Resolved | None = None) -> Con
         used_in_response=bool(quotes),
         quotes=quotes,
         quote=quotes[0].text if quotes else None,
+        closest=placed_sentence(context, closest) if closest else None,
         picture=BoxData.of(picture.area) if picture and picture.area else None,
         machine_made=picture.machine_made(len(context.text)) if picture else [],
         place=FilePlace.of(context.located.files()),
     )
+
+
+def _preview(context: Context, closest: Sentence | None) -> str:
+    """Return the beginning of a passage, or what stands around the sentence that comes nearest."""
+    start = 0
+    if closest is not None and closest.end > PREVIEW_CHARS and context.picture is None:
+        before = [each.start for each in context.sentences if each.end <= closest.start][-1:]
+        fits = before and closest.end - before[0] <= PREVIEW_CHARS
+        start = before[0] if fits else closest.start
+    return context.text[start : start + PREVIEW_CHARS]
 
 
 def outcome_of(resolved: Resolved, worth_reading: Sequence[Context]) -> AnswerOutcome:
@@ -237,7 +257,7 @@ def _result(
     resolved = answer.resolved
     return RagResult(
         response=resolved.response,
-        contexts=[context_data(context, resolved) for context in found.contexts],
+        contexts=[context_data(context, answer) for context in found.contexts],
         sources_used=resolved.sources_used,
         model=answer.model,
         execution_id=execution_id,

@@ -62,7 +62,7 @@ class AgentAnswered:
         return {
             "asked": self.asked.question.question,
             "response": resolved.response,
-            "contexts": book.contexts_shown(resolved),
+            "contexts": book.contexts_shown(self.answer),
             "sources": book.pages_shown(resolved),
             "sources_used": resolved.sources_used,
             "model": self.answer.model,

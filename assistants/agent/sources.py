@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from search.answering import CitedAnswer
 from search.citations.resolve import Resolved
 from search.contexts import ChunkContext, Context, PageContext
 from search.events import ContextData
@@ -95,9 +96,9 @@ class SourceBook:
         """Return what is read of a source."""
         return self.contexts[rank - 1].text
 
-    def contexts_shown(self, resolved: Resolved) -> list[ContextData]:
+    def contexts_shown(self, answer: CitedAnswer) -> list[ContextData]:
         """Return the passages of documents as the result shows them."""
-        return [context_data(each, resolved) for each in self.contexts if isinstance(each, ChunkContext)]
+        return [context_data(each, answer) for each in self.contexts if isinstance(each, ChunkContext)]
 
     def pages_shown(self, resolved: Resolved) -> list[RankedSource]:
         """Return the pages as the result shows them."""

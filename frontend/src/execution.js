@@ -94,8 +94,11 @@ export const sourceOf = (state, rank) => withRank(state.sources, rank);
 
 const withRank = (all, rank) => all.find((one) => one.rank === rank) ?? null;
 
-/** What the `nth` citation of a context (from 0) quotes: there is one quote for each citation of it. */
+/**
+ * What the `nth` citation of a context (from 0) quotes: there is one quote for each citation of it. Where nothing answers
+ * the question, the sentence that comes nearest.
+ */
 export function quoteOf(context, nth = 0) {
   const quotes = context?.quotes ?? [];
-  return quotes[nth] ?? quotes[0] ?? null;
+  return quotes[nth] ?? quotes[0] ?? context?.closest ?? null;
 }

@@ -1,7 +1,7 @@
 // A picture chunk on the screen: the picture cut out of its page, and which of its words a machine has written.
 import { h } from "./dom.js";
 import { imageWidth, inCrop } from "./geometry.js";
-import { rowOf } from "./passage.js";
+import { locate, pieces, rowOf } from "./passage.js";
 import { t } from "./texts.js";
 
 /** How wide a crop is at most, in CSS pixels. */
@@ -26,12 +26,26 @@ export function cropNode(documentId, box) {
   return crop;
 }
 
-/** The words of a source: those of the quote, or the beginning of the chunk; a machine's come with a note. */
-export function previewNodes({ quotes, text_preview: preview, machine_made: ranges }) {
-  const quote = quotes?.[0];
+/**
+ * The words of a source: those of the quote, or of the chunk, with the sentence marked that comes nearest; a machine's come
+ * with a note.
+ */
+export function previewNodes({ quotes, closest, text_preview: preview, machine_made: ranges }) {
+  const parts = closest && !closest.machine_made && !rowOf(closest) ? aroundSentence(preview, closest) : null;
+  if (parts) return [parts[0], h("mark", { class: "nearest" }, parts[1]), parts[2]];
+  const quote = quotes?.[0] ?? closest;
   if (quote) return quote.machine_made ? [machineNote(), " ", quote.text] : quoteNodes(quote);
   const { own, machine } = toldApart(shortened(preview), ranges);
   return machine ? [own, own ? " " : null, machineNote(), " ", machine] : [own];
+}
+
+/** The words before the sentence that comes nearest, it, and those behind; null if the preview does not hold it. */
+export function aroundSentence(preview, { text, chunk_start: start }) {
+  const shown = shortened(preview);
+  const range = locate(shown, text);
+  if (!range) return null;
+  const [before, ...rest] = pieces(shown, [0, shown.length], range);
+  return [[...before].length === start ? before : `… ${before}`, ...rest];
 }
 
 /** The API cuts a preview anywhere; a reader is shown whole words. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inCrop, isSameBox } from "../src/geometry.js";
-import { toldApart } from "../src/picture.js";
+import { aroundSentence, toldApart } from "../src/picture.js";
 
 const box = { page_number: 2, bbox: [60, 200, 360, 400], layout_width: 600, layout_height: 800 };
 
@@ -23,4 +23,12 @@ test("what a machine has written is told apart, counted in code points", () => {
   // A preview may end before that.
   assert.deepEqual(toldApart("Figure", [[13, 18]]), { own: "Figure", machine: "" });
   assert.deepEqual(toldApart(null, [[0, 5]]), { own: "", machine: "" });
+});
+
+test("the sentence that comes nearest is told apart from the words around it", () => {
+  assert.deepEqual(aroundSentence("📈 Quiet.\nNo dogs. No cats.", { text: "No dogs.", chunk_start: 9 }), ["📈 Quiet.\n", "No dogs.", " No cats."]);
+  // The preview begins amid the passage.
+  assert.deepEqual(aroundSentence("Quiet. No dogs.", { text: "No dogs.", chunk_start: 400 }), ["… Quiet. ", "No dogs.", ""]);
+  assert.equal(aroundSentence("No cats.", { text: "No dogs.", chunk_start: 0 }), null);
+  assert.equal(aroundSentence(null, { text: "No dogs.", chunk_start: 0 }), null);
 });

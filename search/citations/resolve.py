@@ -14,8 +14,9 @@ from kb.embedding.calibration import Calibration
 from search.citations.claims import AnalysedText
 from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Evidence, Verifier
-from search.contexts import Context, Sentence
-from search.events import BoxData, FilePlace, Header, Quote
+from search.contexts import Context
+from search.events import Quote
+from search.placed_sentences import placed_sentence
 
 CERTAIN = 0.5
 """A sentence with this share of the statement's words surely supports it."""
@@ -338,31 +339,5 @@ def _quotes(verifier: Verifier, ranks: Sequence[int], statement: _Statement) -> 
 
 
 def _quote(context: Context, evidence: Evidence, statement: _Statement) -> Quote:
-    sentence, located, picture = evidence.sentence, context.located, context.picture
-    is_certain = evidence.share >= CERTAIN
-    times = located.times(sentence.start, sentence.end)
-    return Quote(
-        text=sentence.text,
-        bbox=_boxes(context, sentence) if is_certain else None,
-        start_time=times[0] if times else None,
-        end_time=times[1] if times else None,
-        response_start=statement.start,
-        response_end=statement.end,
-        chunk_start=sentence.start,
-        chunk_end=sentence.end,
-        machine_made=picture is not None and picture.is_machine_made(sentence.start),
-        place=FilePlace.of(located.files(sentence.start, sentence.end)) if is_certain else None,
-        header=_header(context, sentence) if is_certain else None,
-    )
-
-
-def _header(context: Context, row: Sentence) -> Header | None:
-    header = context.header
-    if header is None or row.start < header.end:
-        return None
-    return Header(text=header.text, bbox=_boxes(context, header))
-
-
-def _boxes(context: Context, sentence: Sentence) -> list[BoxData] | None:
-    """Return a box for each line of a sentence, None in a file without pages."""
-    return [BoxData.of(box) for box in context.located.boxes(sentence.start, sentence.end)] or None
+    placed = placed_sentence(context, evidence.sentence, is_certain=evidence.share >= CERTAIN)
+    return Quote(**dict(placed), response_start=statement.start, response_end=statement.end)

@@ -109,6 +109,21 @@ def test_without_an_answer_the_closest_passages_are_open(
     expect(page.get_by_label("Your question", exact=True)).to_be_focused()
 
 
+def test_the_sentence_that_comes_nearest_is_marked(logged_in: Page, asked: Callable[[str], Script]) -> None:
+    page = logged_in
+    script = asked("May I keep a dog?")
+    found = result("I found no answer to this in these documents.")
+    placed = {"text": "No dogs.", "bbox": None, "start_time": None, "end_time": None}
+    found["contexts"][0] |= {
+        "text_preview": "It is quiet. No dogs. No cats.",
+        "closest": placed | {"chunk_start": 413, "chunk_end": 421},
+    }
+    script.send(*read_until_text("I found no answer"), ("tool_end", found))
+    expect(page.locator(".source-preview").first).to_have_text("… It is quiet. No dogs. No cats.")
+    expect(page.locator(".source-preview mark")).to_have_text(["No dogs."])
+    assert violations(page) == []
+
+
 def test_nothing_found_says_where_else_to_look(logged_in: Page, asked: Callable[[str], Script]) -> None:
     """No passage, no list; a narrow scope can be widened."""
     page = logged_in

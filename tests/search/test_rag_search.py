@@ -12,9 +12,11 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.test import AsyncClient
 
+from core.errors import Timeout
 from core.locations import InFile, LocatedText, Span
 from kb.models import Chunk, Document
 from runs.models import Execution
+from search.text_processes import Embed, text_processes
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, stored_document
 from tests.testing.sockets import Socket, socket
@@ -195,6 +197,59 @@ async def test_nothing_relevant_is_said_honestly(people: Cast, documents: dict[s
     result = (await run(people, {"query": "Which enzyme unwinds the double helix?"})).json()
     assert (result["answered"], result["sources_used"]) == (False, [])
     assert "no answer" in result["response"]
+
+
+LEASE = " ".join(
+    [
+        "The flat lies on the third floor and is let with its cellar.",
+        *(f"Room {number} has a window to the yard and a radiator below it." for number in range(1, 9)),
+        "Dogs may not be kept.",
+        "The stairs are swept by the caretaker.",
+    ]
+)
+
+
+async def test_where_nothing_answers_the_closest_sentence_is_shown(people: Cast) -> None:
+    """It stands in the preview, too, with the one before it."""
+    lease = await sync_to_async(indexed_document)(people.team, LEASE, name="lease.pdf")
+    body = {"query": "What does it cost to keep a dog?", "document_ids": [str(lease.pk)]}
+    result = (await run(people, body)).json()
+    assert (result["outcome"], result["answered"]) == ("closest", False)
+    [context] = result["contexts"]
+    closest = context["closest"]
+    assert closest["text"] == "Dogs may not be kept."
+    assert LEASE[closest["chunk_start"] : closest["chunk_end"]] == closest["text"]
+    assert closest["bbox"]
+    assert "response_start" not in closest
+    assert context["text_preview"].startswith(
+        "Room 8 has a window to the yard and a radiator below it. Dogs may"
+    )
+    assert context["quotes"] == []
+
+
+async def test_a_cited_answer_has_no_closest_sentence(people: Cast, documents: dict[str, Document]) -> None:
+    result = (await run(people, {"query": "Who owns the solar farm?"})).json()
+    assert result["answered"]
+    assert not any("closest" in context for context in result["contexts"])
+
+
+async def test_an_answer_does_not_wait_for_closest_sentences(
+    people: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = await sync_to_async(indexed_document)(people.team, LEASE, name="lease.pdf")
+    whole = text_processes.run
+
+    def slow(task: str, *arguments: object, embed: Embed) -> Any:
+        if task == "closest":
+            raise Timeout("The text took too long to be worked on.")
+        return whole(task, *arguments, embed=embed)
+
+    monkeypatch.setattr(text_processes, "run", slow)
+    body = {"query": "What does it cost to keep a dog?", "document_ids": [str(lease.pk)]}
+    result = (await run(people, body)).json()
+    assert result["outcome"] == "closest"
+    assert "closest" not in result["contexts"][0]
+    assert result["contexts"][0]["text_preview"] == LEASE[:300]
 
 
 async def test_a_stored_result_hides_what_its_reader_no_longer_sees(

@@ -74,6 +74,10 @@ def _open_citation(page: Page) -> None:
     page.locator("[data-viewer] [data-drawn], [data-viewer] mark").first.wait_for()
 
 
+def _ask_what_is_not_said(page: Page) -> None:
+    _ask(page, "What did the lighthouse on Gull Island cost?")
+
+
 def _ask_and_open(page: Page) -> None:
     _ask(page)
     _open_citation(page)
@@ -140,6 +144,7 @@ def _own_pages() -> Iterator[PageCase]:
     yield PageCase("ask-answer", "", act=_ask)
     yield PageCase("ask-citation", "", act=_ask_and_open)
     yield PageCase("ask-nothing-found", "", act=_ask_what_is_not_there)
+    yield PageCase("ask-closest", "", act=_ask_what_is_not_said)
     conversation, answered = "c/<uuid:id>", ".turn[data-status=completed]"
     yield PageCase("conversation", conversation, "c/{session}", ready=answered)
     yield PageCase("conversation-citation", conversation, "c/{session}", ready=answered, act=_open_citation)

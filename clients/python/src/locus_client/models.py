@@ -149,6 +149,28 @@ class Neighbors(BaseModel):
     after: UUID | None
 
 
+class PlacedSentence(BaseModel):
+    """A sentence of a chunk, with its own place."""
+
+    text: str
+    bbox: list[BoxData] | None
+    start_time: float | None
+    end_time: float | None
+    chunk_start: Annotated[
+        int | None, Field(description="code points into the chunk's text, as `chunk_end`")
+    ] = None
+    chunk_end: int | None = None
+    machine_made: Annotated[
+        bool | None, Field(description="true where it is what a model has said of a picture")
+    ] = False
+    place: Annotated[
+        FilePlace | None, Field(description="only in a file that has neither pages nor time")
+    ] = None
+    header: Annotated[
+        Header | None, Field(description="only of a row of a table whose columns have names")
+    ] = None
+
+
 class ProviderOutcome(BaseModel):
     """How one search engine did that was asked."""
 
@@ -178,14 +200,12 @@ class QuestionWord(BaseModel):
 
 
 class Quote(BaseModel):
-    """The sentence that supports one statement of the response, with its own place."""
+    """The sentence that supports one statement of the response."""
 
     text: str
     bbox: list[BoxData] | None
     start_time: float | None
     end_time: float | None
-    response_start: Annotated[int, Field(description="code points into `response`")]
-    response_end: int
     chunk_start: Annotated[
         int | None, Field(description="code points into the chunk's text, as `chunk_end`")
     ] = None
@@ -199,6 +219,8 @@ class Quote(BaseModel):
     header: Annotated[
         Header | None, Field(description="only of a row of a table whose columns have names")
     ] = None
+    response_start: Annotated[int, Field(description="code points into `response`")]
+    response_end: int
 
 
 class RankedSource(BaseModel):
@@ -432,6 +454,12 @@ class ContextData(BaseModel):
     used_in_response: bool | None = False
     quotes: Annotated[list[Quote] | None, Field(validate_default=True)] = []
     quote: str | None = None
+    closest: Annotated[
+        PlacedSentence | None,
+        Field(
+            description="only where nothing answers, of the first contexts: the sentence that comes nearest"
+        ),
+    ] = None
     picture: Annotated[
         BoxData | None, Field(description="only of a picture chunk: where the picture stands")
     ] = None

@@ -53,7 +53,7 @@ class Header(EventData):
     bbox: list[BoxData] | None
 
 
-class PlacedSentence(EventData):
+class QuotedSentence(EventData):
     """A sentence of a chunk, with its own place."""
 
     text: str
@@ -75,7 +75,7 @@ class PlacedSentence(EventData):
     )
 
 
-class Quote(PlacedSentence):
+class Quote(QuotedSentence):
     """The sentence that supports one statement of the response."""
 
     response_start: int = Field(description="code points into `response`")
@@ -99,7 +99,7 @@ class ContextData(EventData):
     used_in_response: bool = False
     quotes: list[Quote] = []
     quote: str | None = None
-    closest: PlacedSentence | None = Field(
+    closest: QuotedSentence | None = Field(
         None,
         exclude_if=operator.not_,
         description="only where nothing answers, of the first contexts: the sentence that comes nearest",

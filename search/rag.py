@@ -42,8 +42,8 @@ from search.events import (
 from search.finding import find
 from search.inputs import QuestionInput
 from search.misspelt import respelt
-from search.placed_sentences import placed_sentence
 from search.preferences import RagSettings, rag_settings
+from search.quoted_sentences import quoted_sentence
 from search.rerank.registry import reranker
 from search.retrieval import DEFAULT, Question, RankedChunk, Ranking
 from search.table_introductions import with_introductions
@@ -229,7 +229,7 @@ def context_data(context: ChunkContext, answer: CitedAnswer | None = None) -> Co
         used_in_response=bool(quotes),
         quotes=quotes,
         quote=quotes[0].text if quotes else None,
-        closest=placed_sentence(context, closest) if closest else None,
+        closest=quoted_sentence(context, closest) if closest else None,
         picture=BoxData.of(picture.area) if picture and picture.area else None,
         machine_made=picture.machine_made(len(context.text)) if picture else [],
         place=FilePlace.of(context.located.files()),

@@ -12,6 +12,8 @@ MOST_ROW_WORDS = 60
 MOST_NAME_WORDS = 30
 """A longer name of a column is text that was mistaken for one."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
+_VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3})+\Z)\d{1,4}(?:\.\d{1,4}){2,4}")
+"""“8.3.4”, unlike “1.234.567”."""
 _AMOUNT = re.compile(r"(?<![\W_])[\W_]*+\d[\d,.]*+[\W_]*+")
 
 
@@ -45,9 +47,9 @@ def header_of(table: str) -> str:
 
 
 def is_amount(name: str) -> bool:
-    """Return whether a cell holds an amount; a year may name a column, so it is none."""
-    plain = without_raised(name)
-    return bool(_AMOUNT.fullmatch(plain)) and not _YEAR.fullmatch(plain.strip())
+    """Return whether a cell holds an amount; a year or a version may name a column, so it is none."""
+    plain = without_raised(name).strip()
+    return bool(_AMOUNT.fullmatch(plain)) and not (_YEAR.fullmatch(plain) or _VERSION.fullmatch(plain))
 
 
 def cells_of(row: str) -> list[str]:

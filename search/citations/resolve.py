@@ -16,7 +16,7 @@ from search.citations.markers import MARKER, seam
 from search.citations.support import Embed, Evidence, Verifier
 from search.contexts import Context
 from search.events import Quote
-from search.placed_sentences import placed_sentence
+from search.quoted_sentences import quoted_sentence
 
 CERTAIN = 0.5
 """A sentence with this share of the statement's words surely supports it."""
@@ -339,5 +339,5 @@ def _quotes(verifier: Verifier, ranks: Sequence[int], statement: _Statement) -> 
 
 
 def _quote(context: Context, evidence: Evidence, statement: _Statement) -> Quote:
-    placed = placed_sentence(context, evidence.sentence, is_certain=evidence.share >= CERTAIN)
+    placed = quoted_sentence(context, evidence.sentence, is_certain=evidence.share >= CERTAIN)
     return Quote(**dict(placed), response_start=statement.start, response_end=statement.end)

@@ -30,8 +30,8 @@ MOST_FIGURES_SHOWN = 8
 """For so many figures of a statement that its best sentence lacks, sentences that have them are sought."""
 
 _WORD = re.compile(r"\w++")
-_FIGURE = re.compile(r"(?!(?:19|20)\d\d\Z)\d{2,}|\d+\.\d+")
-"""A term that is a figure: a year stands in the head of a table, and a single digit anywhere."""
+_FIGURE = re.compile(r"\d{2,}|\d+\.\d+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 Embed = Callable[[Sequence[str]], Vectors]
 
@@ -151,7 +151,7 @@ class Verifier:
         """
         first = self.evidence(statement, rank)
         claim, source = self.claim(statement, rank), self.sources[rank]
-        missing = {each for each in claim.numbers - claim.proven - shown if _FIGURE.fullmatch(each)}
+        missing = {each for each in claim.numbers - claim.proven - shown if _is_figure(each, statement)}
         missing -= AnalysedText(first.sentence.text, claim.language).terms
         found = [first]
         for figure in sorted(missing)[:MOST_FIGURES_SHOWN]:
@@ -172,6 +172,15 @@ class Verifier:
             self._statements[statement] = self._embed([statement])[0]
         cosines = np.asarray(self._vectors[rank] @ self._statements[statement])
         return self._calibration.similarity_of_texts(cosines)
+
+
+def _is_figure(term: str, statement: str) -> bool:
+    """Tell whether a term is a figure: a year stands in the head of a table, and a single digit anywhere.
+
+    “1,946” is no year.
+    """
+    is_year = _YEAR.fullmatch(term) is not None and term in statement
+    return _FIGURE.fullmatch(term) is not None and not is_year
 
 
 def _holds(text: str, said: str) -> bool:

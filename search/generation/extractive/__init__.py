@@ -20,6 +20,7 @@ from search.contexts import Context
 from search.generation.base import GenerationRequest, GenerationUsage, Generator, TextStream
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.authors import authors
+from search.generation.extractive.beyond_quoting import names_none, wants_analysis
 from search.generation.extractive.business_segments import business_segment_of
 from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
@@ -31,6 +32,7 @@ from search.generation.extractive.fields import answer_by_field
 from search.generation.extractive.fields.rows import answer_by_row, lacks_column
 from search.generation.extractive.fields.sections import answer_by_section
 from search.generation.extractive.issuers import issuer
+from search.generation.extractive.listed_things import answer_by_things
 from search.generation.extractive.measures import wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
@@ -103,6 +105,7 @@ def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[lis
     yield _of_line(asked.question, asked.contexts)
     yield outstanding(question, asked.contexts)
     yield issuer(question, asked.contexts)
+    yield answer_by_things(question, ours)
     yield answer_by_cells(question, ours)
     yield answer_by_row(question, ours)
     yield answer_by_field(question, ours)
@@ -170,7 +173,9 @@ def _can_answer(question: str, best: WeighedStatement) -> bool:
     """
     statement, is_sure = best.statement, best.odds is not None and best.odds >= SURE_ODDS
     text, context = statement.meaning, statement.context
-    if not can_answer(question)(text) or lacks_count(question, text):
+    if not can_answer(question)(text) or lacks_count(question, text) or names_none(question, text):
+        return False
+    if wants_analysis(question) and not is_sure:
         return False
     if (statement.is_row or not is_sure) and _is_of_other_years(question, context):
         return False

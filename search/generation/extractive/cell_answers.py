@@ -15,10 +15,10 @@ from dataclasses import replace
 from search.contexts import Context
 from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
-from search.generation.extractive.computing import operand_of
+from search.generation.extractive.computing import formula_and_rows, operand_of
 from search.generation.extractive.expected import abbreviation_of
 from search.generation.extractive.figures import TableFigure, rows_behind
-from search.generation.extractive.formulas import Operand, formula
+from search.generation.extractive.formulas import Operand
 from search.generation.extractive.measures import measure_of
 from search.generation.extractive.named_cells import (
     FOOTNOTE_MARK,
@@ -140,11 +140,7 @@ def _operands(asked: Calculation, question: str, table: NoteTable) -> list[Table
 
 
 def _formula_and_rows(asked: Calculation, operands: Sequence[TableFigure]) -> list[str]:
-    written = formula(asked, [_operand(asked, fact) for fact in operands])
-    if written is None:
-        return []
-    markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in operands))
-    return [f"- **{written}** {markers}\n", *rows_behind(operands)]
+    return formula_and_rows(asked, [_operand(asked, fact) for fact in operands], operands)
 
 
 def _operand(asked: Calculation, fact: TableFigure) -> Operand:

@@ -108,11 +108,18 @@ def _computed(asked: Calculation, question: str, facts: Sequence[TableFigure]) -
     operands = _operands(asked, question, facts)
     if operands is None or not _is_about(asked, question, operands):
         return []
-    written = formula(asked, [operand_of(fact) for fact in operands])
+    return formula_and_rows(asked, [operand_of(fact) for fact in operands], operands)
+
+
+def formula_and_rows(
+    asked: Calculation, operands: Sequence[Operand], facts: Sequence[TableFigure]
+) -> list[str]:
+    """Return the formula and the rows that it is computed from, as Markdown, if it can be computed."""
+    written = formula(asked, operands)
     if written is None:
         return []
-    markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in operands))
-    return [f"- **{written}** {markers}\n", *rows_behind(operands)]
+    markers = "".join(f"<source_{rank}>" for rank in dict.fromkeys(fact.context.rank for fact in facts))
+    return [f"- **{written}** {markers}\n", *rows_behind(facts)]
 
 
 def names_no_measure(question: str) -> bool:

@@ -105,14 +105,15 @@ def asks_how_many(question: str) -> bool:
 
 
 def lacks_count(question: str, text: str) -> bool:
-    """Tell whether a question asks how many there are, and a statement has no number but those it asks with.
+    """Tell whether a question asks how many there are, or for figures, and a statement has no number but
+    those it asks with.
 
-    Numbers in brackets are of references, and those of days count nothing.
+    Numbers in brackets are of references, and those of days and years count nothing.
     """
     known = frozenset(re.findall(r"\w+", question.casefold()))
-    said = _DAY.sub("", _REFERENCE.sub("", text))
+    said = _OF_YEAR.sub("", _DAY.sub("", _REFERENCE.sub("", text)))
     has_count = _has_new(_NUMBER)(said, known) or _VAGUE_COUNT.search(said) is not None
-    return asks_how_many(question) and not has_count
+    return (asks_how_many(question) or _CUE_FIGURES.search(question) is not None) and not has_count
 
 
 def asks_for_total(question: str) -> bool:
@@ -205,7 +206,18 @@ def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
 
 
 _CUE_COUNT = _cue(r"how (?:many|much)|wie ?viele?n?|combien|cu[áa]nt[oa]s|quant[ie]|hoeveel")
+_CUE_FIGURES = _cue(
+    r"what (?:were|are|was|is) (?:the )?(?:[\w'’&-]+ ){0,4}?(?:figures|numbers|amounts)"
+    r"|wie (?:waren|sind|lauten) die (?:[\w-]+ ){0,3}?[\w-]*zahlen"
+    r"|quels (?:étaient|sont) les (?:[\w-]+ ){0,3}?(?:chiffres|montants)"
+    r"|cuáles (?:fueron|son) las (?:[\w-]+ ){0,3}?cifras"
+)
 _REFERENCE = re.compile(r"\[\d{1,3}\]")
+_OF_YEAR = re.compile(
+    r"\b(?:fiscal(?: year)?|fy|year|in|of|for|during|since|until|jahr|im jahr|seit|en|depuis) (?:19|20)\d\d\b"
+    r"|\b(?:first|second|third|fourth) quarter\b",
+    re.IGNORECASE,
+)
 _DAY = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th|er|[.eº°])? (?:de )?(?:{_ANY_MONTH})\b(?:,? (?:de )?\d{{4}}\b)?"
     rf"|\b(?:{_ANY_MONTH}) \d{{1,2}}\b(?:, \d{{4}}\b)?"

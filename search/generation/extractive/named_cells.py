@@ -114,6 +114,16 @@ class NoteTable:
 
     figures: Sequence[TableFigure]
 
+    @property
+    def language(self) -> str | None:
+        """The language of its document, ISO 639-1."""
+        return self.figures[0].context.language
+
+    @cached_property
+    def words_around(self) -> Words:
+        """The terms of what is said around it, and of its header."""
+        return frozenset().union(*self._around.values())
+
     def only(self, named: FiguresNamed, period: str, *, is_part: bool = False) -> NamedCell | None:
         """Return the figure of a period that a question names; None if it names none, or two that differ.
 

@@ -149,28 +149,6 @@ class Neighbors(BaseModel):
     after: UUID | None
 
 
-class PlacedSentence(BaseModel):
-    """A sentence of a chunk, with its own place."""
-
-    text: str
-    bbox: list[BoxData] | None
-    start_time: float | None
-    end_time: float | None
-    chunk_start: Annotated[
-        int | None, Field(description="code points into the chunk's text, as `chunk_end`")
-    ] = None
-    chunk_end: int | None = None
-    machine_made: Annotated[
-        bool | None, Field(description="true where it is what a model has said of a picture")
-    ] = False
-    place: Annotated[
-        FilePlace | None, Field(description="only in a file that has neither pages nor time")
-    ] = None
-    header: Annotated[
-        Header | None, Field(description="only of a row of a table whose columns have names")
-    ] = None
-
-
 class ProviderOutcome(BaseModel):
     """How one search engine did that was asked."""
 
@@ -221,6 +199,28 @@ class Quote(BaseModel):
     ] = None
     response_start: Annotated[int, Field(description="code points into `response`")]
     response_end: int
+
+
+class QuotedSentence(BaseModel):
+    """A sentence of a chunk, with its own place."""
+
+    text: str
+    bbox: list[BoxData] | None
+    start_time: float | None
+    end_time: float | None
+    chunk_start: Annotated[
+        int | None, Field(description="code points into the chunk's text, as `chunk_end`")
+    ] = None
+    chunk_end: int | None = None
+    machine_made: Annotated[
+        bool | None, Field(description="true where it is what a model has said of a picture")
+    ] = False
+    place: Annotated[
+        FilePlace | None, Field(description="only in a file that has neither pages nor time")
+    ] = None
+    header: Annotated[
+        Header | None, Field(description="only of a row of a table whose columns have names")
+    ] = None
 
 
 class RankedSource(BaseModel):
@@ -455,7 +455,7 @@ class ContextData(BaseModel):
     quotes: Annotated[list[Quote] | None, Field(validate_default=True)] = []
     quote: str | None = None
     closest: Annotated[
-        PlacedSentence | None,
+        QuotedSentence | None,
         Field(
             description="only where nothing answers, of the first contexts: the sentence that comes nearest"
         ),

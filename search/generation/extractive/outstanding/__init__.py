@@ -6,9 +6,9 @@
 
 All rows count, not only those that were found: `search/companions.py` reads the whole table, and marks the
 chunks that decide. Two kinds of tables are understood. In one each row is a thing, and a column is what the
-question names (`records.py`). In the other each column is a year, and the rows are parts of a total
-(`parts.py`); these can be compared by how much they have grown, too (`changes.py`). “In which year” compares
-the years of one row (`years.py`).
+question names, or the other way round (`records.py`). In the other each column is a year, and the rows are
+parts of a total (`parts.py`); these can be compared by how much they have grown, too (`changes.py`). “In
+which year” compares the years of one row (`years.py`).
 
 Refuses rather than guesses: what else the question says must be a heading, a column, the document's name, or
 words of the row.
@@ -23,7 +23,7 @@ from search.generation.extractive.figures import FEWEST_PARTS
 from search.generation.extractive.outstanding.changes import changes_of_parts, stated_changes
 from search.generation.extractive.outstanding.parts import parts_in_columns, parts_of_total
 from search.generation.extractive.outstanding.ranked import RankedRow, ranked_rows
-from search.generation.extractive.outstanding.records import records
+from search.generation.extractive.outstanding.records import records, records_in_columns
 from search.generation.extractive.outstanding.superlatives import Superlative, superlatives_of
 from search.generation.extractive.outstanding.years import years_of_row
 from search.generation.extractive.wording import escape_markdown
@@ -72,3 +72,4 @@ def _comparable(asked: Superlative, table: Sequence[Context]) -> Iterator[list[R
     parts = parts_of_total(asked, table)
     yield ranked_rows(parts.figures, parts.proof)
     yield parts_in_columns(asked, table)
+    yield records_in_columns(asked, table)

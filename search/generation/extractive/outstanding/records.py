@@ -1,4 +1,8 @@
-"""Tables in which each row is a thing, and a column is what the question names."""
+"""Tables in which each row is a thing, and a column is what the question names; and turned ones.
+
+|        | Trek 700 | Pico 600 |
+| Weight | 8.2 kg   | 6.4 kg   |      “Which is the lightest?”
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
+from core.text.analysis import terms
 from core.text.figures import figure_of
 from search.contexts import Context
 from search.generation.extractive.lines import plain_name
@@ -20,6 +25,12 @@ _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\
 """A year, or a day as ISO 8601 writes it and as sheets hold it."""
 _NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
 _CURRENCIES = frozenset("$€£¥")
+_OF_LIMITS = frozenset(terms("max maximum min minimum maximal minimal", "en"))
+"""What the name of a row says of limits, and a question need not."""
+_OF_THINGS = frozenset(
+    terms("two three four five six seven model product device variant tolerate accept allow take cope", "en")
+)
+"""What a question about the things of a table may say besides."""
 _OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
 
 
@@ -42,6 +53,43 @@ def records(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
         for cell in row.cells
         if cell.column == column and (value := _value(asked, cell.value, context)) is not None
     ]
+
+
+def records_in_columns(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
+    """Return the cells of the row that the question names, where each column is a thing and no period."""
+    rows = [(context, row) for context in table for row in rows_of(context.text)][: MOST_ROWS + 1]
+    things = list(dict.fromkeys(cell.column for _, row in rows for cell in row.cells))
+    if (
+        len(rows) > MOST_ROWS
+        or not all(things)
+        or any(YEAR.search(each) or TOTAL.match(each) for each in things)
+    ):
+        return []
+    name = _row_of(asked, rows)
+    if name is None:
+        return []
+    context, row = next(each for each in rows if each[1].name == name)
+    left = said_by(asked, context) - known_around(table[0]) - terms_of(name, context) - _OF_THINGS
+    values = [(cell, _value(asked, cell.value, context)) for cell in row.cells]
+    return [
+        RankedRow(context, row, [cell], value, is_in_column=True)
+        for cell, value in values
+        if not left and value is not None
+    ]
+
+
+def _row_of(asked: Superlative, rows: Sequence[tuple[Context, FactRow]]) -> str | None:
+    """Return the row that the question names, or its adjective does, if it is sure and has one unit."""
+    if asked.is_of_time:
+        return None
+    named = []
+    for context, row in rows:
+        said, of_adjective = said_by(asked, context), terms_of(asked.columns, context)
+        name = terms_of(plain_name(row.name), context) - _OF_LIMITS
+        is_named = bool(name & of_adjective) if of_adjective else bool(name) and name <= said
+        if is_named and _can_be_compared(asked, [cell.value for cell in row.cells], context):
+            named.append(row.name)
+    return named[0] if len(named) == 1 else None
 
 
 def _saying(words: Words, row: FactRow, context: Context) -> list[FactCell]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from search.contexts import Context, Sentence
-from search.events import BoxData, FilePlace, Header, PlacedSentence
+from search.events import BoxData, FilePlace, Header, QuotedSentence
 
 
-def placed_sentence(context: Context, sentence: Sentence, *, is_certain: bool = True) -> PlacedSentence:
+def quoted_sentence(context: Context, sentence: Sentence, *, is_certain: bool = True) -> QuotedSentence:
     """Return a sentence with its place; one that nobody can be sure of has only the times of its speech."""
     located, picture = context.located, context.picture
     times = located.times(sentence.start, sentence.end)
-    return PlacedSentence(
+    return QuotedSentence(
         text=sentence.text,
         bbox=_boxes(context, sentence) if is_certain else None,
         start_time=times[0] if times else None,

@@ -73,13 +73,31 @@ _SCRIPTS = {
     "zh": frozenset(("CJK",)),
 }
 """How languages are written that are not, or not only, in Latin letters."""
+_LETTERS = {
+    "de": "äöüß",
+    "fr": "àâæçéèêëîïôœùûüÿ",
+    "es": "áéíñóúü",
+    "it": "àèéìíîòóùú",
+    "nl": "áèéëíïóöúü",
+    "pt": "áâãàçéêíóôõúü",
+}
+"""The letters of our languages besides a to z; in English there are those of any loan word."""
 QUESTION_WORD_WEIGHT = 2
 """They tell more than other stop words: “a” is one of five languages."""
 
 
 def language_of(question: str) -> str:
-    """Return the one of our languages that has most of the stop and question words; English if unsure."""
-    weights = _weights(question, LANGUAGES)
+    """Return the one of our languages that has most of the stop and question words; English if unsure.
+
+    One that lacks a letter of the question is none of it: Polish has words of Dutch and Portuguese.
+    """
+    letters = frozenset(letter for word in _words_without_names(question) for letter in word)
+    foreign = {letter for letter in letters if letter.isalpha() and not letter.isascii()}
+    weights = {
+        language: weight
+        for language, weight in _weights(question, LANGUAGES).items()
+        if foreign <= set(_LETTERS.get(language, foreign))
+    }
     return max(weights, key=lambda language: weights[language])
 
 
@@ -92,7 +110,9 @@ def is_in_another_language(question: str, language: str | None) -> bool:
     if script not in scripts or script != LATIN:
         return script is not None and script not in scripts
     weights = _weights(question, {*WITH_STOP_WORDS, language})
-    return weights[language] < max(weights.values())
+    # Of a language whose stop words are not known no word speaks for it, and some speak for others.
+    lead = 0 if language in WITH_STOP_WORDS else QUESTION_WORD_WEIGHT
+    return weights[language] + lead < max(weights.values())
 
 
 def _weights(question: str, languages: Iterable[str]) -> dict[str, int]:

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 
-_PLAIN = "0123456789+-\u2212,"
-_DRAWN = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻,"
+_PLAIN = "0123456789+-\u2212,abcd"
+_DRAWN = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻,ᵃᵇᶜᵈ"
 _TO_RAISED = str.maketrans(_PLAIN, _DRAWN)
-_FIGURES = re.compile(rf"(?=.*\d)[{re.escape(_PLAIN)}]{{1,8}}", re.ASCII)
-RAISED = re.compile(r"[⁰¹²³⁴-⁹⁺⁻]++(?:,[⁰¹²³⁴-⁹⁺⁻]++)*+")
-"""A run of raised figures: “⁴”, “⁻⁶”, “¹,²”."""
+_MARKS = re.compile(r"(?=.*\d)[\d+\u2212,-]{1,8}|[abcd](?:,[abcd])?", re.ASCII)
+RAISED = re.compile(r"[⁰¹²³⁴-⁹⁺⁻ᵃᵇᶜᵈ]++(?:,[⁰¹²³⁴-⁹⁺⁻ᵃᵇᶜᵈ]++)*+")
+"""A run of raised figures or letters of notes: “⁴”, “⁻⁶”, “¹,²”, “ᵃ”."""
 
 
 def raised(text: str) -> str:
-    """Return figures such as “4” or “-6” raised; what is none, as “th”, stays as it is."""
-    return text.translate(_TO_RAISED) if _FIGURES.fullmatch(text) else text
+    """Return figures such as “4” or “-6”, and the letter of a note, raised; “th” stays as it is."""
+    return text.translate(_TO_RAISED) if _MARKS.fullmatch(text) else text
 
 
 def without_raised(text: str) -> str:
-    """Return a text without raised figures."""
+    """Return a text without raised figures and letters."""
     return text if text.isascii() else RAISED.sub("", text)

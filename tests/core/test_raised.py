@@ -12,14 +12,14 @@ from core.text.tables import header_of
 
 @pytest.mark.parametrize(
     ("drawn", "written"),
-    [("4", "⁴"), ("12", "¹²"), ("-6", "⁻⁶"), ("−1", "⁻¹"), ("1,2", "¹,²")],
+    [("4", "⁴"), ("12", "¹²"), ("-6", "⁻⁶"), ("−1", "⁻¹"), ("1,2", "¹,²"), ("a", "ᵃ")],
 )
 def test_figures_are_raised(drawn: str, written: str) -> None:
     assert raised(drawn) == written
     assert without_raised(f"word{written} word") == "word word"
 
 
-@pytest.mark.parametrize("drawn", ["", "th", "[4]", "a", "1a", ",", "-", "123456789"])
+@pytest.mark.parametrize("drawn", ["", "th", "e", "[4]", "1a", ",", "-", "123456789"])
 def test_what_is_no_figure_stays(drawn: str) -> None:
     assert raised(drawn) == drawn
 
@@ -29,6 +29,7 @@ def test_what_is_no_figure_stays(drawn: str) -> None:
     [
         ("$0.16²", ["0.16"]),
         ("1,353¹", ["1353"]),
+        ("56.3ᵃ", ["56.3"]),
         ("2023¹", ["2023"]),
         ("10⁶", ["10"]),
         ("NER⁴", ["ner4", "ner"]),

@@ -32,8 +32,9 @@ from search.generation.extractive.fields import answer_by_field
 from search.generation.extractive.fields.rows import answer_by_row, lacks_column
 from search.generation.extractive.fields.sections import answer_by_section
 from search.generation.extractive.issuers import issuer
-from search.generation.extractive.listed_things import answer_by_things
-from search.generation.extractive.measures import wants_mere_line
+from search.generation.extractive.lines import lines_named
+from search.generation.extractive.listed import answer_by_things
+from search.generation.extractive.measures import measure_of, wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
 from search.generation.extractive.periods import years_in
@@ -101,11 +102,13 @@ def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[lis
         yield _quoted(question, ours, reading)
     yield course(asked.question, asked.contexts)
     yield most_cash(question, asked.contexts)
+    names_line = bool(lines_named(question)) or measure_of(question) is not None
+    yield [] if names_line else answer_by_things(question, ours)
     yield _of_each(asked.question, asked.contexts)
     yield _of_line(asked.question, asked.contexts)
     yield outstanding(question, asked.contexts)
+    yield answer_by_things(question, ours) if names_line else []
     yield issuer(question, asked.contexts)
-    yield answer_by_things(question, ours)
     yield answer_by_cells(question, ours)
     yield answer_by_row(question, ours)
     yield answer_by_field(question, ours)

@@ -33,7 +33,7 @@ _IS_ONE = re.compile(r"\b(?:is|are|was|were) (?:the|an?|our|one of the) (?:[\w-]
 """“Pivoting is the strongest baseline.”"""
 _SAYS_WHICH = re.compile(
     r"\s*(?:\([^()]{0,20})?(?:[:,(—–]|-\s|such as\b|namely\b|like\b|including\b|include\b|called\b|named\b"
-    r"|are\b|were\b|is\b|was\b|from\b|of\b)",
+    r"|are\b|were\b|is\b|was\b|from\b|of\b|along\b|near\b|with\b)",
     re.IGNORECASE,
 )
 """What may stand between things and their names."""

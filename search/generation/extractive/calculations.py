@@ -44,7 +44,8 @@ class Calculation:
 
 
 _CHANGE = (
-    r"gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell|fall(?:s|en)?|ris(?:e|es|en"
+    r"(?:go|goes|going|gone|went) (?:up|down)"
+    r"|gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell|fall(?:s|en)?|ris(?:e|es|en"
     r"|ing)|rose"
     r"|drop\w*|reduc(?:ed?|tion)|improv\w*|wachs\w*|wuchs|gewachsen|wachstum\w*|(?:ge|an)?stieg\w*|steiger\w*"
     r"|zunahme|zugenommen|abnahme|abgenommen|veränder\w*|gesunken|sank(?:en)?|fiel(?:en)?|gefallen"
@@ -63,12 +64,16 @@ _DIFFERENCE = (
 )
 _AMOUNT = rf"how much|cuánto|{_DIFFERENCE}"
 _SHARE = r"share|proportion|portion|fraction|ratio|anteil|verhältnis|part|rapport|proporción|parte|relación"
-_MEAN = r"average|mean|durchschnitt\w*|mittelwert|mittel|moyenne|promedio|(?:la|de|en|una) media"
+_MEAN = (
+    r"average|mean|durchschnitt\w*|im schnitt|mittelwert|mittel|moyenne?s?|promedio|(?:la|de|en|una|in) media"
+    r"|(?<=\w )medi[oa]s?(?= d)|gemiddelde?"
+)
 _SUM = (
     r"sum|total (?:amount )?of(?=.{0,80}?\b(?:19|20)\d\d,? and (?:19|20)\d\d\b)"
     r"|combined|(?:al)?together|(?<!difference )(?<!change )(?<!increase )(?<!decrease )(?<!growth )"
-    r"(?<!decline )in (?:total|all)|cumulative(?:ly)?|plus|summe|zusammen|insgesamt|somme"
-    r"|ensemble|au total|suma|juntos|en total"
+    r"(?<!decline )in (?:total|all)|cumulative(?:ly)?"
+    r"|(?<!en )(?<!de )(?<!le )(?<!la )(?<!les )plus(?!.{0,60}\bqu)|summe|zusammen|insgesamt|somme"
+    r"|ensemble|au total|en tout|suma|junt[oa]s|en total|samen|in totaal|insieme"
 )
 _YEARLY = (
     r"year[- ]over[- ]year|yoy|(?:prior|previous|last|preceding|year)[- ](?:year|ago)|year before|vorjahr\w*"

@@ -44,6 +44,8 @@ def formula(asked: Calculation, operands: Sequence[Operand]) -> str | None:
 
 def _label(asked: Calculation, operands: Sequence[Operand]) -> str:
     names = list(dict.fromkeys(operand.name for operand in operands))
+    if asked.kind is CalculationKind.RATIO and len(operands) > 2:  # a part of what all come to
+        names = names[:1]
     years = list(dict.fromkeys(operand.year for operand in operands if operand.year))
     sign = {CalculationKind.SUM: " + ", CalculationKind.RATIO: " ÷ ", CalculationKind.DIFFERENCE: " − "}.get(
         asked.kind, ", "
@@ -72,15 +74,18 @@ def _difference(asked: Calculation, operands: Sequence[Operand]) -> str | None:
 
 
 def _ratio(asked: Calculation, operands: Sequence[Operand]) -> str | None:
-    part, whole = operands
-    if whole.figure.value == 0:
+    part, *wholes = operands
+    whole = sum((each.figure.value for each in wholes), Decimal())
+    if whole == 0:
         return None
-    ratio = part.figure.value / whole.figure.value
+    ratio = part.figure.value / whole
+    divisor = " + ".join(each.written for each in wholes)
+    divisor = f"({divisor})" if len(wholes) > 1 else divisor
     if asked.is_ratio:
         result = write_figure(ratio, PLACES_OF_RATIO, part.language)
     else:
         result = f"{write_figure(ratio * 100, PLACES_OF_SHARE, part.language)} %"
-    return f"{part.written} ÷ {whole.written} = {result}"
+    return f"{part.written} ÷ {divisor} = {result}"
 
 
 def _sum(asked: Calculation, operands: Sequence[Operand]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.text.tables import header_of
-from search.generation.extractive.listed_things import answer_by_things
+from search.generation.extractive.listed import answer_by_things
 from tests.search.generation.test_computing import table
 
 METHODS = """\

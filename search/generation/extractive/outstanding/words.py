@@ -29,8 +29,8 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 TOTAL = re.compile(
-    r"\A\W*+(?:sub|grand |net )?+(?:total|sum|all|overall|average|mean|insgesamt|gesamt\w*+|summe|zusammen"
-    r"|durchschnitt|ensemble|moyenne|suma|promedio)\b",
+    r"\A\W*+(?:sub|grand |net )?+(?:totaa?le?s?|sum|all|overall|average|mean|insgesamt|gesamt\w*+|summe"
+    r"|zusammen|durchschnitt|ensemble|moyenne|suma|promedio|gemiddelde)\b",
     re.IGNORECASE,
 )
 _PROPER = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-Þ][\w&-]+")

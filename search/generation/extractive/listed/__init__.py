@@ -1,0 +1,153 @@
+"""What is worked out between things that a table lists, in its rows or in its columns.
+
+    “How many points better is GateLite than LoRA on RailAxle?”
+
+    | Method   | TurbineLog | RailAxle |
+    | LoRA     | 72.8       | 65.7     |
+    | GateLite | 75.0       | 70.8     |   ─▶   GateLite − LoRA, RailAxle: 70.8 − 65.7 = 5.1 <source_1>
+
+    asked ─▶ what is to be computed       axes ─▶ a table as it stands, and turned
+    naming ─▶ which things and which measure a question means
+
+The things may be called anything: models, versions, towns, years. What is said of companies and their periods
+is computed elsewhere (`computing.py`, `cell_answers.py`).
+
+Refuses rather than guesses: the question must name the things, and one row or column in which each has one
+figure, all in one unit. All else but one word must be said in the table or around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from search.contexts import Context
+from search.generation.extractive.calculations import Calculation, CalculationKind
+from search.generation.extractive.computing import formula_and_rows
+from search.generation.extractive.figures import TableFigure
+from search.generation.extractive.formulas import Operand
+from search.generation.extractive.listed.asked import calculation_between_things, is_behind_than
+from search.generation.extractive.listed.axes import Axis, axes_of
+from search.generation.extractive.listed.naming import left_unsaid, measure_meant, things_meant, words_said
+from search.generation.extractive.named_cells import NoteTable, note_tables
+from search.generation.extractive.outstanding.words import TOTAL
+from search.generation.extractive.periods import PeriodReading
+from search.generation.extractive.yes_no import wants_yes_or_no
+
+MOST_THINGS = 12
+_OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+|(?<=\d)[a-dᵃ-ᵈ¹²³⁰⁴-⁹]\Z")
+"""What is no unit: digits, and the mark of a note behind them."""
+_BEHIND = re.compile(r"\(([^()]{1,20})\)\W*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class FigureOfThing:
+    """A figure with the thing that it is of, and what is measured."""
+
+    thing: str
+    measure: str
+    fact: TableFigure
+
+    @property
+    def unit(self) -> str:
+        """The unit in its cell."""
+        return _OF_FIGURE.sub("", self.fact.cell.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a question may mean in a table; `said` counts its words that are said of that, less the others."""
+
+    figures: Sequence[FigureOfThing]
+    said: int
+
+
+def answer_by_things(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the formula and the rows that it is computed from, as Markdown; nothing if it is not sure."""
+    asked = None if wants_yes_or_no(question) else calculation_between_things(question)
+    if asked is None:
+        return []
+    tables = note_tables(contexts, PeriodReading.YEARS)
+    found = [reading for table in tables for reading in _readings(asked, question, table)]
+    most = max((reading.said for reading in found), default=0)
+    best = [reading.figures for reading in found if reading.said == most]
+    # Where rows and columns are things, a part is one of the rows.
+    is_sure = len({tuple(each.fact.cell.value for each in figures) for figures in best}) == 1
+    if not is_sure and asked.kind is not CalculationKind.RATIO:
+        return []
+    return formula_and_rows(asked, *_operands(asked, best[0])) if best else []
+
+
+def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[Reading]:
+    """Yield each way to read a table that is sure, with the figures to compute with in their order."""
+    for axis in axes_of(table):
+        for things in things_meant(asked, question, axis):
+            measure = measure_meant(question, axis, things)
+            if measure is None:
+                continue
+            if asked.kind is CalculationKind.RATIO and not _are_shares(axis, measure.label):
+                is_of_whole = asked.before_whole is not None
+                things = [*things, *_whole(axis, measure.label, things[0], is_sum=is_of_whole)]
+            of_each = [axis.figures.get((thing, measure.label), []) for thing in things]
+            if not 1 < len(things) <= MOST_THINGS + 1 or any(len(of) != 1 for of in of_each):
+                continue
+            figures = [
+                FigureOfThing(thing, measure.label, of) for thing, (of,) in zip(things, of_each, strict=True)
+            ]
+            left = left_unsaid(asked, question, axis, things, measure)
+            if left is not None and _are_alike(figures):
+                yield Reading(figures, words_said(question, axis, [*things, measure.label]) - left)
+                break
+
+
+def _are_shares(axis: Axis, measure: str) -> bool:
+    """Tell whether what is measured are shares already."""
+    return any(
+        fact.figure.is_percent for (_, each), of in axis.figures.items() if each == measure for fact in of
+    )
+
+
+def _are_alike(figures: Sequence[FigureOfThing]) -> bool:
+    """Tell whether figures have one unit, in their cells or behind the names of all things."""
+    behind = [match[1] if (match := _BEHIND.search(each.thing)) else "" for each in figures]
+    is_one_unit = len({each.unit.casefold() for each in figures}) == 1
+    return is_one_unit and (len(set(behind)) == 1 or not all(behind))
+
+
+def _whole(axis: Axis, measure: str, part: str, *, is_sum: bool) -> list[str]:
+    """Return the total of which a thing is a part, or all things where there is none; else nothing."""
+    if TOTAL.match(part):
+        return []
+    totals = [thing for thing in axis.things if TOTAL.match(thing) and (thing, measure) in axis.figures]
+    return totals if len(totals) == 1 else list(axis.things) if is_sum and not totals else []
+
+
+def _operands(
+    asked: Calculation, figures: Sequence[FigureOfThing]
+) -> tuple[list[Operand], list[TableFigure]]:
+    """Return operands as formulas take them, in their order, and the figures that they are."""
+    if asked.kind is CalculationKind.GROWTH:
+        figures = _from_base(asked.rest, figures)
+    are_years = all(each.thing.isdigit() for each in figures)
+    is_of_things = asked.kind is CalculationKind.RATIO or (
+        asked.kind is CalculationKind.DIFFERENCE and not are_years
+    )
+    operands = [
+        Operand(
+            each.thing if is_of_things else each.measure,
+            each.measure if is_of_things else each.thing,
+            each.fact.figure,
+            each.fact.row.unit or each.unit.strip("%$€£¥"),
+            each.fact.context.language,
+        )
+        for each in figures
+    ]
+    return operands, list({id(each.fact): each.fact for each in figures}.values())
+
+
+def _from_base(question: str, figures: Sequence[FigureOfThing]) -> Sequence[FigureOfThing]:
+    """Return two figures, the base first: what stands behind “than” or “from”, or the earlier year."""
+    if all(each.thing.isdigit() for each in figures):
+        return sorted(figures, key=lambda each: each.thing)
+    return figures[::-1] if is_behind_than(question) else figures

@@ -1,0 +1,208 @@
+"""Which things of a table a question means, and which of their measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.text.analysis import terms
+from search.generation.extractive.calculations import Calculation, CalculationKind
+from search.generation.extractive.listed.asked import COUNTS, OF_ADJECTIVES, SAID_BESIDES
+from search.generation.extractive.listed.axes import Axis
+from search.generation.extractive.named_cells import FiguresNamed, Words
+from search.generation.extractive.outstanding.words import TOTAL
+from search.generation.extractive.periods import YEAR
+
+FEWEST_DIGITS = 2
+"""A number of fewer digits names nothing."""
+SHORTEST_PART = 5
+"""In characters: a compound may end with a word that is no shorter."""
+HALF = 0.5
+"""So much of the name of what is measured is enough; else things must be named, and no word be left."""
+_COMPOUNDING = ("de", "nl", "sv", "da", "no", "nb")
+_PROPER = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-Þ][\w&-]+")
+"""A word with a capital, not the first one; in German any noun has one."""
+_RANGE = re.compile(
+    r"\b(?:from|between|von|vom|zwischen|entre|depuis|desde|de|dal|van|tussen)\b"
+    r"|\d\s?(?:[–-]|to|through|until|bis|à|hasta|al?|tot)\s?\d",
+    re.IGNORECASE,
+)
+_ALL = re.compile(
+    r"\b(?:all|both|every|(?:al)?together|combined|overall|alle[nr]?|beide[nr]?|zusammen|insgesamt|tous|toutes"
+    r"|ensemble|todos|todas|juntos|juntas|tutti|tutte|samen)\b",
+    re.IGNORECASE,
+)
+_PER = r"\b(?:per|pro|je|par|por|each|every|a|an)\s"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureMeant:
+    """The name of a row or column, and whether a question says enough of it."""
+
+    label: str
+    is_said: bool
+
+
+# --- Things ------------------------------------------------------------------------------------------------
+
+
+def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list[str]]:
+    """Yield the things that a question means, in its order.
+
+    Who speaks of all, of as many as there are, or of each of their kind, need not name them.
+    """
+    named = _named(question, axis)
+    if asked.is_yearly and len(named) == 1 and YEAR.fullmatch(named[0]):
+        yield [each for each in (str(int(named[0]) - 1), named[0]) if each in axis.things]
+        return
+    if asked.kind is CalculationKind.RATIO:
+        if len(named) == 1 and not YEAR.fullmatch(named[0]):
+            yield named
+        return
+    is_of_many = asked.kind in (CalculationKind.SUM, CalculationKind.MEAN)
+    if len(named) == 2 and is_of_many and _RANGE.search(question) and _is_course(named):
+        first, last = sorted(map(axis.things.index, named))
+        yield axis.things[first : last + 1]
+    elif len(named) == 2 or (is_of_many and len(named) > 2):
+        yield named
+    elif is_of_many and not named and _means_all(asked, question, axis):
+        has_total = len(axis.all_things) > len(axis.things) and asked.kind is CalculationKind.SUM
+        if not has_total:
+            yield axis.things
+
+
+def _is_course(things: Sequence[str]) -> bool:
+    """Tell whether things have an order in which others may stand between them: years, versions, months."""
+    return all(any(map(str.isdigit, thing)) for thing in things)
+
+
+def _means_all(asked: Calculation, question: str, axis: Axis) -> bool:
+    """Tell whether a question means all things: “all five”, “together”, “on average per ward”."""
+    counts = {COUNTS[word] for word in re.findall(r"\w+", question.casefold()) if word in COUNTS}
+    if counts:
+        return len(axis.things) in counts
+    kind = frozenset(terms(axis.kind, axis.language))
+    is_each = any(
+        kind & frozenset(terms(question[match.end() :].split(" ", 1)[0], axis.language))
+        for match in re.finditer(_PER, question, re.IGNORECASE)
+    )
+    return _ALL.search(question) is not None or (asked.kind is CalculationKind.MEAN and is_each)
+
+
+def _named(question: str, axis: Axis) -> list[str]:
+    """Return the things that a question names, in its order: with all their words, or with their own ones.
+
+    “Voltara” is “Voltara Trek 700” and “the school” is “P3 School”, if no other thing is called so.
+    """
+    language = axis.language
+    said = [frozenset(terms(word, language)) for word in question.split()]
+    words = frozenset[str]().union(*said)
+    # In German any noun has a capital.
+    proper = frozenset(terms(" ".join([] if language == "de" else _PROPER.findall(question)), language))
+    of = {thing: own for thing in axis.things if (own := words_of(thing, language))}
+    named = {
+        thing: own
+        for thing, own in of.items()
+        if own <= words or proper & _alone(thing, of) or _is_named_without_code(thing, of, words)
+    }
+    whole = {
+        thing: own
+        for thing, own in named.items()
+        if not any(own & words < other & words for other in named.values())
+    }
+
+    def place(thing: str) -> int:
+        telling = (_alone(thing, whole) & words) or (whole[thing] & words)
+        return next(at for at, each in enumerate(said) if each & telling)
+
+    return sorted(whole, key=place)
+
+
+def _alone(thing: str, of: Mapping[str, Words]) -> Words:
+    """Return the words of a thing that no other one has."""
+    return of[thing].difference(*(words for other, words in of.items() if other != thing))
+
+
+def _is_named_without_code(thing: str, of: Mapping[str, Words], words: Words) -> bool:
+    """Tell whether all words of a thing but its code are said, and no other thing has them."""
+    plain = {other: frozenset(word for word in own if word.isalpha()) for other, own in of.items()}
+    is_only = sum(plain[thing] <= other for other in of.values()) == 1
+    return len(plain[thing]) < len(of[thing]) and bool(plain[thing]) and plain[thing] <= words and is_only
+
+
+def words_of(label: str, language: str | None) -> Words:
+    """Return the words of a name, without what stands in parentheses; nothing if it is but a digit."""
+    words = frozenset(terms(re.sub(r"\([^()]*\)", " ", label), language))
+    tells = any(any(map(str.isalpha, word)) or len(word) >= FEWEST_DIGITS for word in words)
+    return words if tells else frozenset()
+
+
+# --- Measures ----------------------------------------------------------------------------------------------
+
+
+def measure_meant(question: str, axis: Axis, things: Sequence[str]) -> MeasureMeant | None:
+    """Return the one of several rows or columns that a question means; None if it is not sure."""
+    language, measures = axis.language, axis.measures(things)
+    of_things = frozenset[str]().union(*(words_of(thing, language) for thing in [*things, axis.kind]))
+    said = _said(question, language) - of_things
+    fits = {each: _fit(own, said, language) for each in measures if (own := words_of(each, language))}
+    best = max(fits.values(), default=(False, 0))
+    meant = [each for each, fit in fits.items() if fit == best]
+    if len(meant) == 1 and best[1]:
+        is_enough = best[0] or best[1] >= HALF * len(words_of(meant[0], language))
+        is_named = bool(_named(question, axis))
+        return MeasureMeant(meant[0], is_said=is_enough) if is_named or is_enough else None
+    totals = [each for each in measures if TOTAL.match(each) and len(words_of(each, language)) < 2]
+    if len(totals) == 1 and not best[1]:
+        return MeasureMeant(totals[0], is_said=False)
+    only = len(measures) == 1 and bool(_named(question, axis)) and words_of(measures[0], language)
+    return MeasureMeant(measures[0], is_said=False) if only else None
+
+
+def _said(question: str, language: str | None) -> Words:
+    """Return the words of a question, and what those of its adjectives are called that tables measure."""
+    measured = (
+        names for cue, names in OF_ADJECTIVES.items() if re.search(rf"\b(?:{cue})\b", question, re.IGNORECASE)
+    )
+    return frozenset(terms(" ".join([question, *measured]), language))
+
+
+def _fit(own: Words, said: Words, language: str | None) -> tuple[bool, int]:
+    """Return whether all words of a name are said, and how many; “Stadtfläche” says “Fläche”."""
+    found = own & said
+    if language in _COMPOUNDING:
+        found |= {
+            part
+            for part in own
+            if len(part) >= SHORTEST_PART
+            and any(part in (word[: len(part)], word[-len(part) :]) for word in said)
+        }
+    return own <= found, len(found)
+
+
+def words_said(question: str, axis: Axis, labels: Sequence[str]) -> int:
+    """Return how many words of a question are those of some labels."""
+    own = frozenset[str]().union(*(words_of(label, axis.language) for label in labels))
+    return _fit(own, _said(question, axis.language), axis.language)[1]
+
+
+# --- All else ----------------------------------------------------------------------------------------------
+
+
+def left_unsaid(
+    asked: Calculation, question: str, axis: Axis, things: Sequence[str], measure: MeasureMeant
+) -> int | None:
+    """Return how many words of a question are said neither in the table nor around it; None if too much is.
+
+    One may be, that is no name and no number; where nothing tells the measure, none.
+    """
+    language = axis.language
+    needed = FiguresNamed(question, asked.cues).needed(language) - SAID_BESIDES
+    labels = " ".join([*things, measure.label, axis.kind, *COUNTS])
+    own = frozenset(terms(measure.label, language))
+    unsaid = needed - axis.words_around - frozenset(terms(labels, language))
+    left = [word for word in unsaid if not _fit(own, frozenset([word]), language)[1]]
+    names = frozenset(terms(" ".join([] if language == "de" else _PROPER.findall(question)), language))
+    is_named = any(word in names or any(map(str.isdigit, word)) for word in left)
+    return None if is_named or len(left) > measure.is_said else len(left)

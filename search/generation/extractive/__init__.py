@@ -34,6 +34,7 @@ from search.generation.extractive.fields.sections import answer_by_section
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.lines import lines_named
 from search.generation.extractive.listed import answer_by_things
+from search.generation.extractive.listed.asked import is_answered_by_row
 from search.generation.extractive.measures import measure_of, wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
@@ -110,7 +111,8 @@ def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[lis
     yield answer_by_things(question, ours) if names_line else []
     yield issuer(question, asked.contexts)
     yield answer_by_cells(question, ours)
-    yield answer_by_row(question, ours)
+    by_row = answer_by_row(question, ours)
+    yield by_row if all(map(is_answered_by_row(question), by_row)) else []
     yield answer_by_field(question, ours)
     yield authors(question, asked.contexts)
     yield answer_by_section(question, ours)
@@ -157,9 +159,12 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
     """Return the best statements, those that follow each other as one paragraph."""
     if names_no_measure(question):
         return []
-    has_it = required_by(question)
+    has_it, may_be_row = required_by(question), is_answered_by_row(question)
     evidence = weigh(question, contexts, reading)
-    best = choose(evidence, lambda each: each.statement.is_row or has_it(each.statement.meaning))
+    best = choose(
+        evidence,
+        lambda each: (may_be_row if each.statement.is_row else has_it)(each.statement.meaning),
+    )
     if best and not _can_answer(question, best[0]):
         return []
     rendered = [*map(_render_paragraph, paragraphs(completed(question, best, evidence)))]

@@ -65,8 +65,9 @@ _DIFFERENCE = (
 _AMOUNT = rf"how much|cuánto|{_DIFFERENCE}"
 _SHARE = r"share|proportion|portion|fraction|ratio|anteil|verhältnis|part|rapport|proporción|parte|relación"
 _MEAN = (
-    r"average|mean|durchschnitt\w*|im schnitt|mittelwert|mittel|moyenne?s?|promedio|(?:la|de|en|una|in) media"
-    r"|(?<=\w )medi[oa]s?(?= d)|gemiddelde?"
+    r"average|(?:the|an?|overall|arithmetic) mean|mean(?= (?:of|over|for|across|value)\b)|durchschnitt\w*"
+    r"|im schnitt|mittelwert|mittel|moyenne?s?|promedio|(?:la|de|en|una|in) media|(?<=\w )medi[oa]s?(?= d)"
+    r"|gemiddelde?"
 )
 _SUM = (
     r"sum|total (?:amount )?of(?=.{0,80}?\b(?:19|20)\d\d,? and (?:19|20)\d\d\b)"

@@ -87,7 +87,8 @@ def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[R
             if measure is None:
                 continue
             if asked.kind is CalculationKind.RATIO and not _are_shares(axis, measure.label):
-                is_of_whole = asked.before_whole is not None
+                # Columns side by side are seldom parts of anything, if no total says so.
+                is_of_whole = asked.before_whole is not None and not axis.is_turned
                 things = [*things, *_whole(axis, measure.label, things[0], is_sum=is_of_whole)]
             of_each = [axis.figures.get((thing, measure.label), []) for thing in things]
             if not 1 < len(things) <= MOST_THINGS + 1 or any(len(of) != 1 for of in of_each):

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from core.text.analysis import terms
-from search.generation.extractive.calculations import Calculation, CalculationKind, calculation_of
+from search.generation.extractive.calculations import (
+    Calculation,
+    CalculationKind,
+    asks_for_mean,
+    calculation_of,
+)
 
 _MUCH_THAN = (
     (r"how (?:much|many)|(?:by )?what per ?cent(?:age)?", "than"),
@@ -28,12 +34,32 @@ _COMPARES = re.compile(
     re.IGNORECASE,
 )
 _THAN = re.compile(r"\b(?:than|als|que|dan|di|che)\s|\bqu['’]", re.IGNORECASE)
+_SHARE_OF = re.compile(
+    r"\b(?:per ?cent(?:age)?|share|proportion|prozent(?:satz)?|anteil|pourcentage|part|porcentaje|proporción"
+    r"|percentage|aandeel)\s(?:of|von|des?|der|du|del?|van)\s",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|came|comes?|did|do|does|has|have|had|got|gets?|went|goes|belongs?|made|makes?"
+    r"|sind|ist|war|waren|kam|kamen|kommen|stammt|stammen|entfällt|entfallen|hat|hatte|est|sont|vient|viennent|ont"
+    r"|es|son|fue|fueron|viene|vienen|zijn|kwam|kwamen|komt)\b",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(
     r"\b(?:percentage points?|prozentpunkte?n?|points? de pourcentage|puntos porcentuales|procentpunten)\b",
     re.IGNORECASE,
 )
 _PERCENT = re.compile(
     r"\b(?:per ?cent|percentage|prozent|pour ?cent|por ciento|porcentaje|procent|percento)\b|%", re.IGNORECASE
+)
+_TOGETHER = re.compile(
+    r"\b(?:together|altogether|combined|zusammen|ensemble|en tout|junt[oa]s|samen|insieme)\b", re.IGNORECASE
+)
+_IS_COMPUTED = re.compile(
+    r"\b(?:totaa?le?s?|sum|average|mean|median|change|difference|growth|increase|decrease|gesamt\w*|summe|insgesamt"
+    r"|durchschnitt\w*|mittel\w*|veränderung|differenz|moyenne|écart|variation|media|promedio|suma|diferencia"
+    r"|gemiddelde?|verschil)\b|%",
+    re.IGNORECASE,
 )
 OF_ADJECTIVES = {
     "heavier|lighter|schwerer|leichter|lourde?|légère?|pesad[oa]|zwaarder|lichter": (
@@ -115,6 +141,30 @@ def calculation_between_things(question: str) -> Calculation | None:
         before_whole=found.before_whole if found else None,
         is_mere_difference=is_mere_difference,
     )
+
+
+def is_answered_by_row(question: str) -> Callable[[str], bool]:
+    """Return the test whether a row of a table may answer a question by itself.
+
+    Who asks how much more one thing is than another, or what some come to, is not told the figures of each. A
+    row may hold what is asked for: a total, an average, a change.
+    """
+    wants_computed = any(cue.search(question) for cue in (_COMPARES, _POINTS, _TOGETHER)) or asks_for_mean(
+        question
+    )
+    return lambda text: not wants_computed or _IS_COMPUTED.search(text) is not None
+
+
+def is_within_whole(question: str, named: str) -> bool:
+    """Tell whether a name stands in what the share is of: “What percentage of the Osprin replies came late?”.
+
+    What is asked for is no share of Osprin then.
+    """
+    of = _SHARE_OF.search(question)
+    if of is None:
+        return False
+    verb = _VERB.search(question, of.end())
+    return named in question[of.end() : verb.start() if verb else len(question)].casefold()
 
 
 def is_behind_than(question: str) -> bool:

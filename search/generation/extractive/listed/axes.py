@@ -30,6 +30,7 @@ class Axis:
     figures: Mapping[tuple[str, str], Sequence[TableFigure]]
     kind: str
     table: NoteTable
+    is_turned: bool = False
 
     @property
     def language(self) -> str | None:
@@ -66,7 +67,7 @@ def axes_of(table: NoteTable) -> Iterator[Axis]:
         by_rows.setdefault((_name_of(fact.row, naming), fact.cell.column), []).append(fact)
     first, *_ = [*row_cells(header_of(table.figures[0].context.text)), ""]
     yield Axis(by_rows, naming or first, table)
-    yield Axis({(column, row): facts for (row, column), facts in by_rows.items()}, "", table)
+    yield Axis({(column, row): facts for (row, column), facts in by_rows.items()}, "", table, is_turned=True)
 
 
 def _naming_column(rows: Sequence[FactRow], language: str | None) -> str:

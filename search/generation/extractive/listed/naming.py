@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 from core.text.analysis import terms
 from search.generation.extractive.calculations import Calculation, CalculationKind
-from search.generation.extractive.listed.asked import COUNTS, OF_ADJECTIVES, SAID_BESIDES
+from search.generation.extractive.listed.asked import (
+    COUNTS,
+    OF_ADJECTIVES,
+    SAID_BESIDES,
+    is_within_whole,
+)
 from search.generation.extractive.listed.axes import Axis
 from search.generation.extractive.named_cells import FiguresNamed, Words
 from search.generation.extractive.outstanding.words import TOTAL
@@ -57,7 +62,7 @@ def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list
         yield [each for each in (str(int(named[0]) - 1), named[0]) if each in axis.things]
         return
     if asked.kind is CalculationKind.RATIO:
-        if len(named) == 1 and not YEAR.fullmatch(named[0]):
+        if len(named) == 1 and not YEAR.fullmatch(named[0]) and not _is_of_part(question, named[0], axis):
             yield named
         return
     is_of_many = asked.kind in (CalculationKind.SUM, CalculationKind.MEAN)
@@ -70,6 +75,14 @@ def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list
         has_total = len(axis.all_things) > len(axis.things) and asked.kind is CalculationKind.SUM
         if not has_total:
             yield axis.things
+
+
+def _is_of_part(question: str, thing: str, axis: Axis) -> bool:
+    """Tell whether a question asks for a share of a thing, and not for its share."""
+    of = {each: words_of(each, axis.language) for each in axis.things}
+    own = _alone(thing, of) or of[thing]
+    words = (word for word in re.findall(r"\w+", thing.casefold()) if own & set(terms(word, axis.language)))
+    return any(is_within_whole(question, word) for word in words)
 
 
 def _is_course(things: Sequence[str]) -> bool:

@@ -25,6 +25,8 @@ _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\
 """A year, or a day as ISO 8601 writes it and as sheets hold it."""
 _NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
 _CURRENCIES = frozenset("$€£¥")
+_CUT = re.compile(r"[,;:]")
+"""“Noise, dB(A)” is the noise."""
 _OF_LIMITS = frozenset(terms("max maximum min minimum maximal minimal", "en"))
 """What the name of a row says of limits, and a question need not."""
 _OF_THINGS = frozenset(
@@ -85,8 +87,10 @@ def _row_of(asked: Superlative, rows: Sequence[tuple[Context, FactRow]]) -> str 
     named = []
     for context, row in rows:
         said, of_adjective = said_by(asked, context), terms_of(asked.columns, context)
-        name = terms_of(plain_name(row.name), context) - _OF_LIMITS
-        is_named = bool(name & of_adjective) if of_adjective else bool(name) and name <= said
+        names = [
+            terms_of(plain_name(each), context) - _OF_LIMITS for each in (row.name, _CUT.split(row.name)[0])
+        ]
+        is_named = any(name & of_adjective if of_adjective else name and name <= said for name in names)
         if is_named and _can_be_compared(asked, [cell.value for cell in row.cells], context):
             named.append(row.name)
     return named[0] if len(named) == 1 else None
@@ -114,7 +118,7 @@ def _column_of(
     others = [column for column in columns if not (of_adjective or named or YEAR.search(column))]
     fitting = [
         column
-        for column in named or others
+        for column in named or ([] if asked.needs_name else others)
         if (values := [cell.value for _, row in rows for cell in row.cells if cell.column == column])
         and _can_be_compared(asked, values, context)
         and (named or asked.is_of_time or not all(map(_DAY.fullmatch, values)))

@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from search.generation.extractive.periods import YEAR, words_of
 from search.generation.extractive.yes_no import Direction, direction_of, without_change
 
-_TIME = "time"
+_TIME, _GOOD = "time", "good"
+_LESS_IS_BETTER = re.compile(
+    r"\b(?:times?|duration|prices?|costs?|fees?|errors?|loss(?:es)?|noise|latency|delays?|ranks?|weight|zeit|dauer"
+    r"|preis\w*|kosten|gebühr\w*|fehler\w*|verlust\w*|lärm|temps|prix|coûts?|erreurs?|bruit|tiempo|precios?|costes?"
+    r"|errores|ruido)\b",
+    re.IGNORECASE,
+)
+"""Of what the best has least."""
 _CUES = (
     # Those of several words first: “least expensive” asks for the least price.
     ("longest|längste[nrsm]?|l[ea]s? plus longu?e?s?|más larg[oa]s?(?! que)",
@@ -46,6 +53,9 @@ _CUES = (
      "|l[ea]s? moins(?= d[e'’])|l[ea]s? plus (?:petite?s?|faibles?|basse?s?)"
      "|tienen? menos|menor(?:es)?(?! que)|más (?:baj|pequeñ)[oa]s?(?! que)",
      ""),
+    ("best(?! of all)|beste[nrsm]?|l[ea]s? meilleure?s?|mejor(?:es)?(?! que)",
+     "worst|schlechteste[nrsm]?|l[ea]s? pires?|peor(?:es)?(?! que)",
+     _GOOD),
     ("last|zuletzt|letzte[nrsm]?|derni(?:er|ère)s?|últim[oa]s?",
      "first|zuerst|erste[nrsm]?|premi(?:er|ère)s?|primer[oa]?s?",
      _TIME),
@@ -75,6 +85,8 @@ class Superlative:
     columns: str = ""
     is_of_time: bool = False
     change: Direction | None = None
+    needs_name: bool = False
+    """Whether the question must name what it compares: what is best is so by something."""
 
     @property
     def years(self) -> frozenset[str]:
@@ -95,6 +107,9 @@ def superlatives_of(question: str) -> list[Superlative]:
     for cue, is_most, columns in _PATTERNS:
         if match := cue.search(question):
             rest = cue.sub(" ", question)
+            if columns == _GOOD:
+                is_more = is_most is not (_LESS_IS_BETTER.search(rest) is not None)
+                return [Superlative(question, is_more, rest, needs_name=True)]
             if columns == _TIME:
                 return [Superlative(question, is_most, rest, is_of_time=True)]
             # What performs best has grown most.

@@ -33,7 +33,7 @@ from search.generation.extractive.fields.rows import answer_by_row, lacks_column
 from search.generation.extractive.fields.sections import answer_by_section
 from search.generation.extractive.issuers import issuer
 from search.generation.extractive.lines import lines_named
-from search.generation.extractive.listed import answer_by_things
+from search.generation.extractive.listed import answer_by_thing, answer_by_things
 from search.generation.extractive.listed.asked import is_answered_by_row
 from search.generation.extractive.measures import measure_of, wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
@@ -111,6 +111,7 @@ def _answers(asked: GenerationRequest, reading: QuestionReading) -> Iterator[lis
     yield answer_by_things(question, ours) if names_line else []
     yield issuer(question, asked.contexts)
     yield answer_by_cells(question, ours)
+    yield answer_by_thing(question, ours)
     by_row = answer_by_row(question, ours)
     yield by_row if all(map(is_answered_by_row(question), by_row)) else []
     yield answer_by_field(question, ours)

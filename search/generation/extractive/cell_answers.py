@@ -55,7 +55,7 @@ _RATE = re.compile(r"\b(?:rates?|satz|taux|tasa)\b", re.IGNORECASE)
 
 def answer_by_cells(question: str, contexts: Sequence[Context]) -> list[str]:
     """Return the formula and the rows that it is computed from, or the one row, as Markdown; or nothing."""
-    if wants_yes_or_no(question) or not _wants_figure(question):
+    if wants_yes_or_no(question) or not wants_figure(question):
         return []
     asked, tables = calculation_of(question), note_tables(contexts, reading_of(question))
     if (asked is None or asked.kind is CalculationKind.RATIO) and formula_asked(question) is None:
@@ -86,7 +86,7 @@ def answer_by_cell_of_line(question: str, contexts: Sequence[Context]) -> list[s
     return _row(cell) if cell.is_at_edge or not cell.said <= of_line else []
 
 
-def _wants_figure(question: str) -> bool:
+def wants_figure(question: str) -> bool:
     """Tell whether a question may want a figure: “What do berries include?” does not."""
     wants_parts = _WANTS_PARTS.search(question) and not _WANTS_AMOUNT.search(question)
     wants_words = wants_parts or abbreviation_of(question) is not None

@@ -58,6 +58,8 @@ from search.question_language import LANGUAGES, language_of
 MOST_OPERANDS = 6
 _LEADER = re.compile(r"(?<=[^\W\d_]{4})(?: ?\.){1,200}\Z")
 """What is left of the dots between a name and its figures: “Computer.”; “Inc.” keeps its own."""
+_BARE_TOTAL = re.compile(r"\W*(?:totals?|totaal|gesamt|insgesamt|summe|ensemble|suma)\W*", re.IGNORECASE)
+"""What is a total of its own table alone."""
 _SAID_ABOUT_NOTHING = {
     "en": "fiscal year years quarter first second third fourth three month annual"
     " fy one two six nine twelve half week end begin start finish close prior previous ago last same"
@@ -277,7 +279,8 @@ def _is(fact: TableFigure, measure: Name, year: str) -> bool:
 
 def _is_about(asked: Calculation, question: str, operands: Sequence[TableFigure]) -> bool:
     """Tell whether all the question says is said of the operands: of another company they say nothing."""
-    if len({fact.row.scale for fact in operands}) > 1:
+    has_total = any(_BARE_TOTAL.fullmatch(fact.name) for fact in operands)
+    if len({fact.row.scale for fact in operands}) > 1 or (has_total and len(by_table(operands)) > 1):
         return False
     return all(_says(fact, asked, language_of(question), operands) for fact in operands)
 

@@ -23,13 +23,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from search.contexts import Context
-from search.generation.extractive.calculations import Calculation, CalculationKind
+from search.generation.extractive.calculations import (
+    Calculation,
+    CalculationKind,
+    asks_for_difference,
+)
+from search.generation.extractive.cell_answers import wants_figure
 from search.generation.extractive.computing import formula_and_rows
-from search.generation.extractive.figures import TableFigure
+from search.generation.extractive.figures import TableFigure, rows_behind
 from search.generation.extractive.formulas import Operand
 from search.generation.extractive.listed.asked import calculation_between_things, is_behind_than
 from search.generation.extractive.listed.axes import Axis, axes_of
-from search.generation.extractive.listed.naming import left_unsaid, measure_meant, things_meant, words_said
+from search.generation.extractive.listed.naming import (
+    MeasureMeant,
+    left_unsaid,
+    measure_meant,
+    things_meant,
+    things_named,
+    words_said,
+)
 from search.generation.extractive.named_cells import NoteTable, note_tables
 from search.generation.extractive.outstanding.words import TOTAL
 from search.generation.extractive.periods import PeriodReading
@@ -79,6 +91,32 @@ def answer_by_things(question: str, contexts: Sequence[Context]) -> list[str]:
     return formula_and_rows(asked, *_operands(asked, best[0])) if best else []
 
 
+def answer_by_thing(question: str, contexts: Sequence[Context]) -> list[str]:
+    """Return the one cell whose row and column a question names, as Markdown; nothing if it is not sure."""
+    is_computed = calculation_between_things(question) is not None or asks_for_difference(question)
+    if wants_yes_or_no(question) or not wants_figure(question) or is_computed:
+        return []
+    tables = note_tables(contexts, PeriodReading.YEARS)
+    found = [reading for table in tables for reading in _cells_named(question, table)]
+    most = max((reading.said for reading in found), default=0)
+    best = [figure.fact for reading in found if reading.said == most for figure in reading.figures]
+    is_sure = len({fact.cell.value for fact in best}) == 1
+    return [row.removeprefix("- ") for row in rows_behind(best[:1])] if is_sure else []
+
+
+def _cells_named(question: str, table: NoteTable) -> Iterator[Reading]:
+    by_rows, by_columns = axes_of(table)
+    things, measures = things_named(question, by_rows), things_named(question, by_columns)
+    if len(things) != 1 or len(measures) != 1:
+        return
+    thing, measure = things[0], MeasureMeant(measures[0], is_said=True)
+    facts = by_rows.figures.get((thing, measure.label), [])
+    left = left_unsaid(question, "", by_rows, things, measure)
+    if len(facts) == 1 and left is not None:
+        figure = FigureOfThing(thing, measure.label, facts[0])
+        yield Reading([figure], words_said(question, by_rows, [thing, measure.label]) - left)
+
+
 def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[Reading]:
     """Yield each way to read a table that is sure, with the figures to compute with in their order."""
     for axis in axes_of(table):
@@ -96,7 +134,7 @@ def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[R
             figures = [
                 FigureOfThing(thing, measure.label, of) for thing, (of,) in zip(things, of_each, strict=True)
             ]
-            left = left_unsaid(asked, question, axis, things, measure)
+            left = left_unsaid(question, asked.cues, axis, things, measure)
             if left is not None and _are_alike(figures):
                 yield Reading(figures, words_said(question, axis, [*things, measure.label]) - left)
                 break

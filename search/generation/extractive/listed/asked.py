@@ -55,10 +55,14 @@ _PERCENT = re.compile(
 _TOGETHER = re.compile(
     r"\b(?:together|altogether|combined|zusammen|ensemble|en tout|junt[oa]s|samen|insieme)\b", re.IGNORECASE
 )
-_IS_COMPUTED = re.compile(
-    r"\b(?:totaa?le?s?|sum|average|mean|median|change|difference|growth|increase|decrease|gesamt\w*|summe|insgesamt"
-    r"|durchschnitt\w*|mittel\w*|veränderung|differenz|moyenne|écart|variation|media|promedio|suma|diferencia"
-    r"|gemiddelde?|verschil)\b|%",
+_IS_CHANGE = re.compile(
+    r"\b(?:change|difference|growth|increase|decrease|lead|margin|veränderung|differenz|abstand|écart|variation"
+    r"|hausse|baisse|diferencia|variación|verschil)\b|%",
+    re.IGNORECASE,
+)
+_IS_SUM = re.compile(r"\b(?:totaa?le?s?|sum|gesamt\w*|summe|insgesamt|ensemble|suma)\b", re.IGNORECASE)
+_IS_MEAN = re.compile(
+    r"\b(?:average|mean|median|durchschnitt\w*|mittel\w*|moyenne|media|promedio|gemiddelde?)\b|⌀|ø",
     re.IGNORECASE,
 )
 OF_ADJECTIVES = {
@@ -149,10 +153,16 @@ def is_answered_by_row(question: str) -> Callable[[str], bool]:
     Who asks how much more one thing is than another, or what some come to, is not told the figures of each. A
     row may hold what is asked for: a total, an average, a change.
     """
-    wants_computed = any(cue.search(question) for cue in (_COMPARES, _POINTS, _TOGETHER)) or asks_for_mean(
-        question
-    )
-    return lambda text: not wants_computed or _IS_COMPUTED.search(text) is not None
+    wanted = [
+        has
+        for is_asked, has in (
+            (_COMPARES.search(question) or _POINTS.search(question), _IS_CHANGE),
+            (_TOGETHER.search(question), _IS_SUM),
+            (asks_for_mean(question), _IS_MEAN),
+        )
+        if is_asked
+    ]
+    return lambda text: all(has.search(text) for has in wanted)
 
 
 def is_within_whole(question: str, named: str) -> bool:

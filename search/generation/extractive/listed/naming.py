@@ -17,7 +17,7 @@ from search.generation.extractive.listed.asked import (
 from search.generation.extractive.listed.axes import Axis
 from search.generation.extractive.named_cells import FiguresNamed, Words
 from search.generation.extractive.outstanding.words import TOTAL
-from search.generation.extractive.periods import YEAR
+from search.generation.extractive.periods import YEAR, years_in
 
 FEWEST_DIGITS = 2
 """A number of fewer digits names nothing."""
@@ -57,7 +57,7 @@ def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list
 
     Who speaks of all, of as many as there are, or of each of their kind, need not name them.
     """
-    named = _named(question, axis)
+    named = things_named(question, axis)
     if asked.is_yearly and len(named) == 1 and YEAR.fullmatch(named[0]):
         yield [each for each in (str(int(named[0]) - 1), named[0]) if each in axis.things]
         return
@@ -103,7 +103,7 @@ def _means_all(asked: Calculation, question: str, axis: Axis) -> bool:
     return _ALL.search(question) is not None or (asked.kind is CalculationKind.MEAN and is_each)
 
 
-def _named(question: str, axis: Axis) -> list[str]:
+def things_named(question: str, axis: Axis) -> list[str]:
     """Return the things that a question names, in its order: with all their words, or with their own ones.
 
     “Voltara” is “Voltara Trek 700” and “the school” is “P3 School”, if no other thing is called so.
@@ -164,12 +164,12 @@ def measure_meant(question: str, axis: Axis, things: Sequence[str]) -> MeasureMe
     meant = [each for each, fit in fits.items() if fit == best]
     if len(meant) == 1 and best[1]:
         is_enough = best[0] or best[1] >= HALF * len(words_of(meant[0], language))
-        is_named = bool(_named(question, axis))
+        is_named = bool(things_named(question, axis))
         return MeasureMeant(meant[0], is_said=is_enough) if is_named or is_enough else None
     totals = [each for each in measures if TOTAL.match(each) and len(words_of(each, language)) < 2]
     if len(totals) == 1 and not best[1]:
         return MeasureMeant(totals[0], is_said=False)
-    only = len(measures) == 1 and bool(_named(question, axis)) and words_of(measures[0], language)
+    only = len(measures) == 1 and bool(things_named(question, axis)) and words_of(measures[0], language)
     return MeasureMeant(measures[0], is_said=False) if only else None
 
 
@@ -204,18 +204,21 @@ def words_said(question: str, axis: Axis, labels: Sequence[str]) -> int:
 
 
 def left_unsaid(
-    asked: Calculation, question: str, axis: Axis, things: Sequence[str], measure: MeasureMeant
+    question: str, cues: str, axis: Axis, things: Sequence[str], measure: MeasureMeant
 ) -> int | None:
     """Return how many words of a question are said neither in the table nor around it; None if too much is.
 
-    One may be, that is no name and no number; where nothing tells the measure, none.
+    One may be, that is no name, no number and no year; where nothing tells the measure, none. `cues` are the
+    words that tell what is to be computed.
     """
     language = axis.language
-    needed = FiguresNamed(question, asked.cues).needed(language) - SAID_BESIDES
+    needed = FiguresNamed(question, cues).needed(language) - SAID_BESIDES
     labels = " ".join([*things, measure.label, axis.kind, *COUNTS])
     own = frozenset(terms(measure.label, language))
-    unsaid = needed - axis.words_around - frozenset(terms(labels, language))
+    known = axis.words_around | frozenset(terms(labels, language))
+    unsaid = needed - known
     left = [word for word in unsaid if not _fit(own, frozenset([word]), language)[1]]
     names = frozenset(terms(" ".join([] if language == "de" else _PROPER.findall(question)), language))
     is_named = any(word in names or any(map(str.isdigit, word)) for word in left)
+    is_named = is_named or bool(years_in(question) - known)
     return None if is_named or len(left) > measure.is_said else len(left)

@@ -12,6 +12,7 @@ from decimal import Decimal
 
 from core.text.analysis import terms
 from core.text.figures import figure_of
+from core.text.raised import without_raised
 from search.contexts import Context
 from search.generation.extractive.lines import plain_name
 from search.generation.extractive.outstanding.ranked import RankedRow
@@ -87,9 +88,8 @@ def _row_of(asked: Superlative, rows: Sequence[tuple[Context, FactRow]]) -> str 
     named = []
     for context, row in rows:
         said, of_adjective = said_by(asked, context), terms_of(asked.columns, context)
-        names = [
-            terms_of(plain_name(each), context) - _OF_LIMITS for each in (row.name, _CUT.split(row.name)[0])
-        ]
+        labels = (row.name, _CUT.split(row.name)[0])
+        names = [terms_of(plain_name(label), context) - _OF_LIMITS for label in labels]
         is_named = any(name & of_adjective if of_adjective else name and name <= said for name in names)
         if is_named and _can_be_compared(asked, [cell.value for cell in row.cells], context):
             named.append(row.name)
@@ -131,7 +131,11 @@ def _column_of(
 def _can_be_compared(asked: Superlative, values: Sequence[str], context: Context) -> bool:
     """Tell whether all cells of a column have a value, in one unit: 3 kg are not more than 500 g."""
     given = [value for value in values if not _NOT_KNOWN.fullmatch(value)]
-    units = set() if asked.is_of_time else {_OF_FIGURE.sub("", value).casefold() for value in given}
+    units = (
+        set()
+        if asked.is_of_time
+        else {_OF_FIGURE.sub("", without_raised(value)).casefold() for value in given}
+    )
     # Many tables have the sign of the currency in the first row only.
     is_one_unit = len(units - {""} if units & _CURRENCIES else units) <= 1
     return is_one_unit and all(_value(asked, value, context) is not None for value in given)

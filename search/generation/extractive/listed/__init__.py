@@ -50,7 +50,7 @@ from search.generation.extractive.yes_no import wants_yes_or_no
 MOST_THINGS = 12
 _OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+|(?<=\d)[a-dᵃ-ᵈ¹²³⁰⁴-⁹]\Z")
 """What is no unit: digits, and the mark of a note behind them."""
-_BEHIND = re.compile(r"\(([^()]{1,20})\)\W*\Z")
+_BEHIND = re.compile(r"\(([^()\s]{1,20})\)\W*\Z")
 
 
 @dataclass(frozen=True, slots=True)

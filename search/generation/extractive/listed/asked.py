@@ -9,6 +9,7 @@ from core.text.analysis import terms
 from search.generation.extractive.calculations import (
     Calculation,
     CalculationKind,
+    asks_for_change,
     asks_for_mean,
     calculation_of,
 )
@@ -107,7 +108,7 @@ _SAID_BESIDES = (
     "besser schlechter mehr weniger höher niedriger größer kleiner länger kürzer schneller langsamer"
     " schwerer leichter teurer billiger günstiger älter jünger punkte kostet kosten tausend million gibt"
     " gab hatte hat wurde wurden verbraucht gebraucht braucht erzeugt jahr jahre jahren monat durchschnitt"
-    " durchschnittlich schnitt pro zusammen insgesamt anzahl",
+    " durchschnittlich schnitt pro zusammen insgesamt anzahl viel viele gemacht machen haben",
     "plus moins cher chère lourd léger coûte coûtent tout en combien moyenne moyen ensemble total fait"
     " font ça an mois nombre quantité teneur atil a",
     "mejor peor más menos caro barato cuesta cuestan costó costaron gastó gastaron medio media promedio"
@@ -153,10 +154,11 @@ def is_answered_by_row(question: str) -> Callable[[str], bool]:
     Who asks how much more one thing is than another, or what some come to, is not told the figures of each. A
     row may hold what is asked for: a total, an average, a change.
     """
+    is_change = asks_for_change(question) and calculation_of(question) is not None
     wanted = [
         has
         for is_asked, has in (
-            (_COMPARES.search(question) or _POINTS.search(question), _IS_CHANGE),
+            (is_change or _COMPARES.search(question) or _POINTS.search(question), _IS_CHANGE),
             (_TOGETHER.search(question), _IS_SUM),
             (asks_for_mean(question), _IS_MEAN),
         )

@@ -58,6 +58,8 @@ def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list
     Who speaks of all, of as many as there are, or of each of their kind, need not name them.
     """
     named = things_named(question, axis)
+    if not named and _hints_at_one(question, axis):
+        return
     if asked.is_yearly and len(named) == 1 and YEAR.fullmatch(named[0]):
         yield [each for each in (str(int(named[0]) - 1), named[0]) if each in axis.things]
         return
@@ -111,8 +113,7 @@ def things_named(question: str, axis: Axis) -> list[str]:
     language = axis.language
     said = [frozenset(terms(word, language)) for word in question.split()]
     words = frozenset[str]().union(*said)
-    # In German any noun has a capital.
-    proper = frozenset(terms(" ".join([] if language == "de" else _PROPER.findall(question)), language))
+    proper = _proper_words(question, language)
     of = {thing: own for thing in axis.things if (own := words_of(thing, language))}
     named = {
         thing: own
@@ -130,6 +131,25 @@ def things_named(question: str, axis: Axis) -> list[str]:
         return next(at for at, each in enumerate(said) if each & telling)
 
     return sorted(whole, key=place)
+
+
+def _proper_words(question: str, language: str | None) -> Words:
+    """Return the words of a question that may be somebody's or something's own: those with a capital.
+
+    In German any noun has one. Who writes everything small may mean any longer word.
+    """
+    if question == question.lower():
+        found = [word for word in re.findall(r"\w+", question) if len(word) >= SHORTEST_PART]
+    else:
+        found = [] if language == "de" else _PROPER.findall(question)
+    return frozenset(terms(" ".join(found), language))
+
+
+def _hints_at_one(question: str, axis: Axis) -> bool:
+    """Tell whether a question has a word that one thing alone has, so that it does not mean all."""
+    of = {thing: own for thing in axis.things if (own := words_of(thing, axis.language))}
+    words = frozenset(terms(question, axis.language)) - frozenset(terms(axis.kind, axis.language))
+    return any(word.isalpha() for thing in of for word in _alone(thing, of) & words)
 
 
 def _alone(thing: str, of: Mapping[str, Words]) -> Words:

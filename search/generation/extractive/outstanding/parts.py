@@ -120,6 +120,9 @@ def _is_named(asked: Superlative, total: TableFigure, context: Context, column: 
     plain, section = plain_name(total.name), total.row.section
     known = with_alike(context, section) | terms_of(f"{total.name} {column}", context)
     said, measure = said_by(asked, context), terms_of(total.name, context) - terms_of(_OF_TOTALS, context)
+    # “The longest” is no number of anything.
+    if asked.columns and not measure & terms_of(asked.columns, context):
+        return False
     sales = measure & terms_of(_OF_SALES, context)
     for key, match in lines_named(asked.rest):
         if any(each.fullmatch(plain) for each in NAMES[key]):

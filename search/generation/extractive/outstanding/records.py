@@ -17,7 +17,14 @@ from search.contexts import Context
 from search.generation.extractive.lines import plain_name
 from search.generation.extractive.outstanding.ranked import RankedRow
 from search.generation.extractive.outstanding.superlatives import Superlative
-from search.generation.extractive.outstanding.words import TOTAL, Words, known_around, said_by, terms_of
+from search.generation.extractive.outstanding.words import (
+    TOTAL,
+    Words,
+    known_around,
+    said_by,
+    terms_of,
+    words_of_question,
+)
 from search.generation.extractive.periods import YEAR
 from search.generation.extractive.tables import FactCell, FactRow, rows_of
 
@@ -108,7 +115,7 @@ def _column_of(
     rows: Sequence[tuple[Context, FactRow]],
 ) -> str | None:
     """Return the column that the question names, or the only one that it may mean; None if it is not sure."""
-    said, of_adjective = said_by(asked, context) | asked.years, terms_of(asked.columns, context)
+    said, of_adjective = words_of_question(asked, context) | asked.years, terms_of(asked.columns, context)
     names = {column: terms_of(plain_name(column), context) for column in columns}
     if of_adjective:
         named = [column for column, name in names.items() if name & of_adjective]

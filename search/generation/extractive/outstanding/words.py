@@ -56,10 +56,15 @@ _ALIKE = [
 
 def said_by(asked: Superlative, context: Context) -> Words:
     """Return what the question says besides, but for its periods and for who has issued the report."""
-    said = terms_of(_PERIOD.sub(" ", asked.rest), context) - terms_of(_TALK, context)
+    said = words_of_question(asked, context)
     names = [] if language_of(asked.question) == "de" else _PROPER.findall(asked.rest)
     said -= terms_of(" ".join(names), context) & terms_of(context.opening, context)
     return frozenset(term for term in said if term not in asked.years)
+
+
+def words_of_question(asked: Superlative, context: Context) -> Words:
+    """Return what the question says besides, with the names in it: a column may be called like the issuer."""
+    return terms_of(_PERIOD.sub(" ", asked.rest), context) - terms_of(_TALK, context)
 
 
 def known_around(context: Context) -> Words:

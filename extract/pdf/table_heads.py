@@ -96,13 +96,15 @@ def _labels_beside(above: Sequence[TableRow], first: TableRow, zone: Zone) -> li
 class Zone:
     """Where a table stands across the page, in points.
 
-    The labels' column begins at `x1` and ends at `labels_end`; figures stand from `left` to `x2`.
+    The labels' column begins at `x1` and ends at `labels_end`; figures stand from `left` to `x2`, those of the
+    last column from `last`.
     """
 
     x1: float
     labels_end: float
     left: float
     x2: float
+    last: float
 
     @classmethod
     def of(cls, rows: Sequence[TableRow]) -> Self:
@@ -113,9 +115,10 @@ class Zone:
         first = [row.cells[0].box for row in tabular if row.cells[0].is_figure]
         left = min([left, *(box.x1 for box in first if box.x2 > left)])
         ends = [row.cells[0].box.x2 for row in tabular if row.cells[0].box.x2 <= left]
-        return cls(
-            min(row.box.x1 for row in rows), max(ends, default=left), left, max(row.box.x2 for row in rows)
-        )
+        x2 = max(row.box.x2 for row in rows)
+        far = [row.cells[-1].box for row in tabular]
+        last = min((box.x1 for box in far if box.x2 > (left + x2) / 2), default=x2)
+        return cls(min(row.box.x1 for row in rows), max(ends, default=left), left, x2, last)
 
     def touches(self, row: TableRow) -> bool:
         """Whether a row stands above or below the table, not beside it."""
@@ -145,8 +148,10 @@ class Zone:
         if cell.box.x2 <= self.left or UNITS.fullmatch(cell.text):
             return len(cell.text) <= LABEL_CHARS
         overhang = HEADER_OVERHANG * cell.size
-        is_over = (
-            cell.box.x1 >= min(self.left - overhang, self.labels_end) and cell.box.x2 <= self.x2 + overhang
+        # Above figures at the left of their column the name of the last one goes on to the right.
+        is_of_last = self.last - cell.size <= cell.box.x1 <= self.x2
+        is_over = cell.box.x1 >= min(self.left - overhang, self.labels_end) and (
+            is_of_last or cell.box.x2 <= self.x2 + overhang
         )
         return is_over and len(cell.text) <= HEAD_CHARS
 

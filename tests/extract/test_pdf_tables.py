@@ -63,6 +63,17 @@ def test_a_head_above_one_column_stays_there() -> None:
     assert first == ["", "Note", "(restated) Amount"]
 
 
+def test_the_last_name_may_go_on_far_beyond_the_figures_below_it() -> None:
+    """Figures that begin at the left of their column, as in many papers, end long before its name does."""
+    head = [line("Site", 50, 124), line("Enrolled", 300, 124), line("Sessions that each attended", 400, 124)]
+    body = [
+        *[line("Millgate", 50, 140), line("46", 300, 140), line("31", 400, 140)],
+        *[line("Northfield", 50, 152), line("38", 300, 152), line("26", 400, 152)],
+    ]
+    [[first, *_]] = read([*head, *body])
+    assert first == ["Site", "Enrolled", "Sessions that each attended"]
+
+
 def test_lines_of_a_head_in_any_drawing_order() -> None:
     head = [line("2023", 325, 112), line("2022", 425, 112), centred("Fiscal year", 385, 100)]
     [[first, *_]] = read([*head, *BODY])

@@ -68,7 +68,7 @@ class FigureOfThing:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TableReading:
     """What a question may mean in a table; `said` counts its words that are said of that, less the others."""
 
     figures: Sequence[FigureOfThing]
@@ -104,7 +104,7 @@ def answer_by_thing(question: str, contexts: Sequence[Context]) -> list[str]:
     return [row.removeprefix("- ") for row in rows_behind(best[:1])] if is_sure else []
 
 
-def _cells_named(question: str, table: NoteTable) -> Iterator[Reading]:
+def _cells_named(question: str, table: NoteTable) -> Iterator[TableReading]:
     by_rows, by_columns = axes_of(table)
     things, measures = things_named(question, by_rows), things_named(question, by_columns)
     if len(things) != 1 or len(measures) != 1:
@@ -114,10 +114,10 @@ def _cells_named(question: str, table: NoteTable) -> Iterator[Reading]:
     left = left_unsaid(question, "", by_rows, things, measure)
     if len(facts) == 1 and left is not None:
         figure = FigureOfThing(thing, measure.label, facts[0])
-        yield Reading([figure], words_said(question, by_rows, [thing, measure.label]) - left)
+        yield TableReading([figure], words_said(question, by_rows, [thing, measure.label]) - left)
 
 
-def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[Reading]:
+def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[TableReading]:
     """Yield each way to read a table that is sure, with the figures to compute with in their order."""
     for axis in axes_of(table):
         for things in things_meant(asked, question, axis):
@@ -136,7 +136,7 @@ def _readings(asked: Calculation, question: str, table: NoteTable) -> Iterator[R
             ]
             left = left_unsaid(question, asked.cues, axis, things, measure)
             if left is not None and _are_alike(figures):
-                yield Reading(figures, words_said(question, axis, [*things, measure.label]) - left)
+                yield TableReading(figures, words_said(question, axis, [*things, measure.label]) - left)
                 break
 
 

@@ -11,7 +11,7 @@ import re
 _PLAIN = "0123456789+-\u2212,abcd"
 _DRAWN = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻,ᵃᵇᶜᵈ"
 _TO_RAISED = str.maketrans(_PLAIN, _DRAWN)
-_MARKS = re.compile(r"(?=.*\d)[\d+\u2212,-]{1,8}|[abcd](?:,[abcd])?", re.ASCII)
+_MARKS = re.compile(r"[+\u2212,-]{0,3}\d[\d+\u2212,-]{0,7}|[abcd](?:,[abcd])?", re.ASCII)
 RAISED = re.compile(r"[⁰¹²³⁴-⁹⁺⁻ᵃᵇᶜᵈ]++(?:,[⁰¹²³⁴-⁹⁺⁻ᵃᵇᶜᵈ]++)*+")
 """A run of raised figures or letters of notes: “⁴”, “⁻⁶”, “¹,²”, “ᵃ”."""
 

@@ -96,8 +96,8 @@ def _labels_beside(above: Sequence[TableRow], first: TableRow, zone: Zone) -> li
 class Zone:
     """Where a table stands across the page, in points.
 
-    The labels' column begins at `x1` and ends at `labels_end`; figures stand from `left` to `x2`, those of the
-    last column from `last`.
+    The labels' column begins at `x1` and ends at `labels_end`; figures stand from `left` to `x2`, those of
+    the last column from `last`.
     """
 
     x1: float

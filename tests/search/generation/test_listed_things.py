@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.text.tables import header_of
-from search.generation.extractive.listed import answer_by_things
+from search.generation.extractive.listed import answer_by_thing, answer_by_things
+from search.generation.extractive.listed.asked import is_answered_by_row
 from tests.search.generation.test_computing import table
 
 METHODS = """\
@@ -131,6 +132,89 @@ def test_in_german(question: str, expected: str) -> None:
 def test_what_is_not_sure_is_not_worked_out(question: str, of: str) -> None:
     """No such thing or column, several columns, two units, another count, a total of its own."""
     assert told(question, of) == ""
+
+
+REPLIES = """\
+| Brand | Replies | Needed a repair |
+| --- | --- | --- |
+| Harrow V2 | 412 | 37 |
+| Milvane | 268 | 15 |
+| Osprin | 320 | 58 |"""
+SAMPLES = """\
+| Parameter | Limit | P3 School | P4 Upper Farm |
+| --- | --- | --- | --- |
+| Nitrate (mg/l) | 50 | 32.6 | 56.3ᵃ |
+| Iron (µg/l) | 200 | 230 | 60 |"""
+BRANCHES = """\
+| Vestiging | Voorjaar | Zomer | Totaal |
+| --- | --- | --- | --- |
+| Haven | 640 | 1.120 | 1.760 |
+| Station | 810 | 960 | 1.770 |
+| Totaal | 1.450 | 2.080 | 3.530 |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "of", "language", "expected"),
+    [
+        (
+            "What percentage of the replies came from Osprin?",
+            REPLIES,
+            "en",
+            "Osprin, Replies: 320 ÷ (412 + 268 + 320) = 32.0 %",
+        ),
+        ("What do the harrow and the osprin have together in replies?", REPLIES, "en", "412 + 320 = 732"),
+        ("How much more nitrate has the Upper Farm than the school?", SAMPLES, "en", "56.3 − 32.6 = 23.7"),
+        ("Hoeveel kwam er gemiddeld per vestiging in de Zomer?", BRANCHES, "nl", "(1.120 + 960) ÷ 2"),
+    ],
+)
+def test_shares_and_things_by_their_own_words(question: str, of: str, language: str, expected: str) -> None:
+    """A share is one of all rows; totals and limits are no things, marks of notes no units."""
+    assert expected in told(question, of, language)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What percentage of the Osprin replies came late?",
+        "By what percent has Osprin gone up?",
+        "What do the five brands have together in replies?",
+    ],
+)
+def test_a_share_of_a_thing_is_not_its_share(question: str) -> None:
+    assert told(question, REPLIES) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "of", "expected"),
+    [
+        ("How much iron was found at the school?", SAMPLES, "Iron (µg/l) · P3 School: 230"),
+        ("How many replies did we get from Harrow?", REPLIES, "Harrow V2 · Replies: 412"),
+        ("How many replies did Tarvo get?", REPLIES, ""),
+        ("How much lead was found at the school?", SAMPLES, ""),
+        ("How many replies did Osprin get in 2019?", REPLIES, ""),
+        ("By how much did the replies of Osprin rise?", REPLIES, ""),
+    ],
+)
+def test_a_cell_is_named_by_its_row_and_column(question: str, of: str, expected: str) -> None:
+    told_cell = "".join(answer_by_thing(question, [table(of)])).replace("\\", "")
+    assert told_cell.removesuffix(" <source_1>\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "row", "may"),
+    [
+        ("How much dearer is A than B?", "A · Price: 5 · B: 4", False),
+        ("How much dearer is A than B?", "Difference · 2023: 1", True),
+        ("What is the average price?", "A · Price: 5", False),
+        ("What is the average price?", "A · Average price: 5", True),
+        ("What do A and B cost together?", "Total · Price: 9", True),
+        ("By how much did sales rise?", "Sales · 2023: 5", False),
+        ("What does A cost?", "A · Price: 5", True),
+        ("What does it mean?", "E4 · Meaning: Fan blocked", True),
+    ],
+)
+def test_a_row_answers_what_is_compared_only_if_it_says_so(question: str, row: str, *, may: bool) -> None:
+    assert is_answered_by_row(question)(row) is may
 
 
 def test_a_version_names_a_column_and_an_amount_does_not() -> None:

@@ -19,6 +19,18 @@ CITIES = """\
 | Brightmoor | Norway | 98,250 | 140 | 1511 | 500 kg |
 | Castor | Spain | 310,000 | 201 | 1890 | 2 t |
 | Total | | 528,650 | 429 | | |"""
+PARTIES = """\
+| Ward | Turnout (%) | Waiting time |
+| --- | --- | --- |
+| Northgate | 44.3 | 12 |
+| Old Town | 54.0 | 9 |
+| Quayside | 48.4 | 15 |"""
+MACHINES = """\
+| | Trek 700 | Sunbrick | Pico 600 |
+| --- | --- | --- | --- |
+| Weight | 8.2 kg | 10.9 kg | 6.4 kg |
+| Noise, dB(A) | 44 | 39 | 71¹ |
+| Guarantee | 5 years | 18 months | 2 years |"""
 CATALOGUE = """\
 | Product | Price |
 | --- | --- |
@@ -136,6 +148,24 @@ def test_the_row_with_the_most_is_told_first(question: str, text: str, expected:
     first, *others = outstanding(question, [decisive(text, headings=("Segments of the company",))])
     assert first == f"- **{expected}** <source_1>\n"
     assert all("**" not in other for other in others)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        ("Which ward had the best turnout?", PARTIES, "Old Town · Turnout (%): 54.0"),
+        ("Which ward had the worst waiting time?", PARTIES, "Quayside · Waiting time: 15"),
+        ("Which ward is the best?", PARTIES, ""),
+        ("Which of the three is the lightest?", MACHINES, "Weight · Pico 600: 6.4 kg"),
+        ("Which model makes the least noise?", MACHINES, "Noise, dB(A) · Sunbrick: 39"),
+        ("Which model has the longest guarantee?", MACHINES, ""),
+        ("Which model has the most sockets?", MACHINES, ""),
+    ],
+)
+def test_the_best_and_columns_that_are_things(question: str, text: str, expected: str) -> None:
+    """What is best is so by something; of waiting the worst has most; two units are not compared."""
+    first, *_ = [*outstanding(question, [decisive(text)]), ""]
+    assert first == (f"- **{expected}** <source_1>\n" if expected else "")
 
 
 @pytest.mark.parametrize(

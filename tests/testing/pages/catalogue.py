@@ -78,6 +78,10 @@ def _ask_what_is_not_said(page: Page) -> None:
     _ask(page, "What did the lighthouse on Gull Island cost?")
 
 
+def _ask_what_is_worked_out(page: Page) -> None:
+    _ask(page, "How many more tonnes did the Ellen carry than the Aurora?")
+
+
 def _ask_and_open(page: Page) -> None:
     _ask(page)
     _open_citation(page)
@@ -145,6 +149,7 @@ def _own_pages() -> Iterator[PageCase]:
     yield PageCase("ask-citation", "", act=_ask_and_open)
     yield PageCase("ask-nothing-found", "", act=_ask_what_is_not_there)
     yield PageCase("ask-closest", "", act=_ask_what_is_not_said)
+    yield PageCase("ask-worked-out", "", act=_ask_what_is_worked_out)
     conversation, answered = "c/<uuid:id>", ".turn[data-status=completed]"
     yield PageCase("conversation", conversation, "c/{session}", ready=answered)
     yield PageCase("conversation-citation", conversation, "c/{session}", ready=answered, act=_open_citation)

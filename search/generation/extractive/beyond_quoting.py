@@ -32,8 +32,8 @@ _IS_SOME = re.compile(rf"(?<![\w-])(?:{_SOME})(?:\s(?-i:[a-z])[\w-]*){{0,3}}\s\Z
 _IS_ONE = re.compile(r"\b(?:is|are|was|were) (?:the|an?|our|one of the) (?:[\w-]+ ){0,3}\Z", re.IGNORECASE)
 """“Pivoting is the strongest baseline.”"""
 _SAYS_WHICH = re.compile(
-    r"\s{0,9}+(?:\([^()]{0,20})?(?:[:,(—–]|-\s|such as\b|namely\b|like\b|including\b|include\b|called\b|named\b"
-    r"|are\b|were\b|is\b|was\b|from\b|of\b|along\b|near\b|with\b)",
+    r"\s{0,9}+(?:\([^()]{0,20})?(?:[:,(—–]|-\s|such as\b|namely\b|like\b|including\b|include\b|called\b"
+    r"|named\b|are\b|were\b|is\b|was\b|from\b|of\b|along\b|near\b|with\b)",
     re.IGNORECASE,
 )
 """What may stand between things and their names."""

@@ -84,11 +84,10 @@ def answer_by_things(question: str, contexts: Sequence[Context]) -> list[str]:
     found = [reading for table in tables for reading in _readings(asked, question, table)]
     most = max((reading.said for reading in found), default=0)
     best = [reading.figures for reading in found if reading.said == most]
-    # Where rows and columns are things, a part is one of the rows.
     is_sure = len({tuple(each.fact.cell.value for each in figures) for figures in best}) == 1
-    if not is_sure and asked.kind is not CalculationKind.RATIO:
-        return []
-    return formula_and_rows(asked, *_operands(asked, best[0])) if best else []
+    # Where rows and columns of one table are things, a part is one of the rows.
+    is_share = asked.kind is CalculationKind.RATIO and len({each[0].fact.context.rank for each in best}) == 1
+    return formula_and_rows(asked, *_operands(asked, best[0])) if is_sure or is_share else []
 
 
 def answer_by_thing(question: str, contexts: Sequence[Context]) -> list[str]:
@@ -158,8 +157,8 @@ def _whole(axis: Axis, measure: str, part: str, *, is_sum: bool) -> list[str]:
     """Return the total of which a thing is a part, or all things where there is none; else nothing."""
     if TOTAL.match(part):
         return []
-    totals = [thing for thing in axis.things if TOTAL.match(thing) and (thing, measure) in axis.figures]
-    return totals if len(totals) == 1 else list(axis.things) if is_sum and not totals else []
+    totals = [each for each in axis.all_things if TOTAL.match(each) and (each, measure) in axis.figures]
+    return totals if len(totals) == 1 else axis.things if is_sum and not totals else []
 
 
 def _operands(

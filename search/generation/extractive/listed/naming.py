@@ -38,7 +38,7 @@ _ALL = re.compile(
     r"|ensemble|todos|todas|juntos|juntas|tutti|tutte|samen)\b",
     re.IGNORECASE,
 )
-_PER = r"\b(?:per|pro|je|par|por|each|every|a|an)\s"
+_PER = re.compile(r"\b(?:per|pro|je|par|por|each|every|a|an)\s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _means_all(asked: Calculation, question: str, axis: Axis) -> bool:
     kind = frozenset(terms(axis.kind, axis.language))
     is_each = any(
         kind & frozenset(terms(question[match.end() :].split(" ", 1)[0], axis.language))
-        for match in re.finditer(_PER, question, re.IGNORECASE)
+        for match in _PER.finditer(question)
     )
     return _ALL.search(question) is not None or (asked.kind is CalculationKind.MEAN and is_each)
 

@@ -46,6 +46,12 @@ _VERB = re.compile(
     r"|es|son|fue|fueron|viene|vienen|zijn|kwam|kwamen|komt)\b",
     re.IGNORECASE,
 )
+_AGAINST = re.compile(
+    r"\b(?:than|from|between|versus|vs|compared|against|beats?|exceed\w*|outperform\w*|surpass\w*|ahead|behind"
+    r"|als|von|vom|zwischen|gegenüber|verglichen|que|qu|entre|par rapport|frente|comparado|che|rispetto|dan"
+    r"|tussen)\b",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(
     r"\b(?:percentage points?|prozentpunkte?n?|points? de pourcentage|puntos porcentuales|procentpunten)\b",
     re.IGNORECASE,
@@ -66,7 +72,7 @@ _IS_MEAN = re.compile(
     r"\b(?:average|mean|median|durchschnitt\w*|mittel\w*|moyenne|media|promedio|gemiddelde?)\b|⌀|ø",
     re.IGNORECASE,
 )
-OF_ADJECTIVES = {
+_OF_ADJECTIVES = {
     "heavier|lighter|schwerer|leichter|lourde?|légère?|pesad[oa]|zwaarder|lichter": (
         "weight mass gewicht masse poids peso"
     ),
@@ -82,6 +88,9 @@ OF_ADJECTIVES = {
     ),
     "bigger|larger|smaller|größer|kleiner|grande?|petite?|groter": "size area größe fläche surface tamaño",
     "louder|quieter|lauter|leiser|bruyante?": "noise lärm lautstärke bruit ruido geluid",
+}
+OF_ADJECTIVES = {
+    re.compile(rf"\b(?:{words})\b", re.IGNORECASE): names for words, names in _OF_ADJECTIVES.items()
 }
 """What rows and columns are called of which adjectives and verbs speak."""
 COUNTS = {
@@ -177,6 +186,11 @@ def is_within_whole(question: str, named: str) -> bool:
         return False
     verb = _VERB.search(question, of.end())
     return named in question[of.end() : verb.start() if verb else len(question)].casefold()
+
+
+def sets_against(question: str) -> bool:
+    """Tell whether a question sets two things against each other, or says from where to where one went."""
+    return _AGAINST.search(question) is not None
 
 
 def is_behind_than(question: str) -> bool:

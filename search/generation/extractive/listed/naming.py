@@ -13,6 +13,7 @@ from search.generation.extractive.listed.asked import (
     OF_ADJECTIVES,
     SAID_BESIDES,
     is_within_whole,
+    sets_against,
 )
 from search.generation.extractive.listed.axes import Axis
 from search.generation.extractive.named_cells import FiguresNamed, Words
@@ -71,12 +72,16 @@ def things_meant(asked: Calculation, question: str, axis: Axis) -> Iterator[list
     if len(named) == 2 and is_of_many and _RANGE.search(question) and _is_course(named):
         first, last = sorted(map(axis.things.index, named))
         yield axis.things[first : last + 1]
-    elif len(named) == 2 or (is_of_many and len(named) > 2):
+    elif len(named) > 1 if is_of_many else len(named) == 2 and _are_set_against(question, named):
         yield named
     elif is_of_many and not named and _means_all(asked, question, axis):
         has_total = len(axis.all_things) > len(axis.things) and asked.kind is CalculationKind.SUM
         if not has_total:
             yield axis.things
+
+
+def _are_set_against(question: str, things: Sequence[str]) -> bool:
+    return sets_against(question) or all(map(YEAR.fullmatch, things))
 
 
 def _is_of_part(question: str, thing: str, axis: Axis) -> bool:
@@ -113,12 +118,14 @@ def things_named(question: str, axis: Axis) -> list[str]:
     language = axis.language
     said = [frozenset(terms(word, language)) for word in question.split()]
     words = frozenset[str]().union(*said)
-    proper = _proper_words(question, language)
+    proper, is_small = _proper_words(question, language), question == question.lower()
     of = {thing: own for thing in axis.things if (own := words_of(thing, language))}
     named = {
         thing: own
         for thing, own in of.items()
-        if own <= words or proper & _alone(thing, of) or _is_named_without_code(thing, of, words)
+        if own <= words
+        or proper & _alone(thing, of) & (_first_word(thing, language) if is_small else own)
+        or _is_named_without_code(thing, of, words)
     }
     whole = {
         thing: own
@@ -136,13 +143,17 @@ def things_named(question: str, axis: Axis) -> list[str]:
 def _proper_words(question: str, language: str | None) -> Words:
     """Return the words of a question that may be somebody's or something's own: those with a capital.
 
-    In German any noun has one. Who writes everything small may mean any longer word.
+    In German any noun has one. Who writes everything small may mean any longer word that begins a name.
     """
     if question == question.lower():
         found = [word for word in re.findall(r"\w+", question) if len(word) >= SHORTEST_PART]
     else:
         found = [] if language == "de" else _PROPER.findall(question)
     return frozenset(terms(" ".join(found), language))
+
+
+def _first_word(thing: str, language: str | None) -> Words:
+    return frozenset(terms(thing.split(" ", 1)[0], language))
 
 
 def _hints_at_one(question: str, axis: Axis) -> bool:
@@ -195,9 +206,7 @@ def measure_meant(question: str, axis: Axis, things: Sequence[str]) -> MeasureMe
 
 def _said(question: str, language: str | None) -> Words:
     """Return the words of a question, and what those of its adjectives are called that tables measure."""
-    measured = (
-        names for cue, names in OF_ADJECTIVES.items() if re.search(rf"\b(?:{cue})\b", question, re.IGNORECASE)
-    )
+    measured = (names for cue, names in OF_ADJECTIVES.items() if cue.search(question))
     return frozenset(terms(" ".join([question, *measured]), language))
 
 

@@ -12,7 +12,7 @@ MOST_ROW_WORDS = 60
 MOST_NAME_WORDS = 30
 """A longer name of a column is text that was mistaken for one."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3})+\Z)\d{1,4}(?:\.\d{1,4}){2,4}")
+_VERSION = re.compile(r"(?!\d{1,3}(?:\.\d{3}){1,5}+\Z)\d{1,4}(?:\.\d{1,4}){2,4}")
 """“8.3.4”, unlike “1.234.567”."""
 _AMOUNT = re.compile(r"(?<![\W_])[\W_]*+\d[\d,.]*+[\W_]*+")
 

@@ -58,7 +58,9 @@ from search.question_language import LANGUAGES, language_of
 MOST_OPERANDS = 6
 _LEADER = re.compile(r"(?<=[^\W\d_]{4})(?: ?\.){1,200}\Z")
 """What is left of the dots between a name and its figures: “Computer.”; “Inc.” keeps its own."""
-_BARE_TOTAL = re.compile(r"\W*(?:totals?|totaal|gesamt|insgesamt|summe|ensemble|suma)\W*", re.IGNORECASE)
+_BARE_TOTAL = re.compile(
+    r"\W{0,9}(?:totals?|totaal|gesamt|insgesamt|summe|ensemble|suma)\W{0,9}", re.IGNORECASE
+)
 """What is a total of its own table alone."""
 _SAID_ABOUT_NOTHING = {
     "en": "fiscal year years quarter first second third fourth three month annual"

@@ -177,7 +177,7 @@ def is_answered_by_row(question: str) -> Callable[[str], bool]:
 
 
 def is_within_whole(question: str, named: str) -> bool:
-    """Tell whether a name stands in what the share is of: “What percentage of the Osprin replies came late?”.
+    """Tell whether a word of a name stands in what the share is of: “What percentage of the Osprin replies came late?”.
 
     What is asked for is no share of Osprin then.
     """
@@ -185,7 +185,8 @@ def is_within_whole(question: str, named: str) -> bool:
     if of is None:
         return False
     verb = _VERB.search(question, of.end())
-    return named in question[of.end() : verb.start() if verb else len(question)].casefold()
+    whole = question[of.end() : verb.start() if verb else len(question)]
+    return named in re.findall(r"\w+", whole.casefold())
 
 
 def sets_against(question: str) -> bool:

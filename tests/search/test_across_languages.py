@@ -13,7 +13,7 @@ from pytest_django import Settings
 from core.locations import LocatedText
 from kb.embedding.calibration import calibration_of
 from search.generation.extractive.reading import Languages, languages_of
-from search.question_language import is_in_another_language
+from search.question_language import is_in_another_language, language_of
 from tests.conftest import Cast, make_cast
 from tests.factories import stored_document
 
@@ -41,6 +41,9 @@ TURM = "Der Leuchtturm der Insel wurde 1893 gebaut. Er ist rot und weiß gestric
         ("When was the lighthouse built?", "ja", True),
         ("Πότε χτίστηκε ο φάρος;", "el", False),
         ("", "en", False),
+        ("Ile kosztuje bilet dla studenta?", "pl", False),
+        ("Kolik stojí lístek na koncert?", "cs", False),
+        ("What does the ticket cost?", "pl", True),
     ],
 )
 def test_a_question_is_in_another_language_if_its_words_or_letters_say_so(
@@ -67,6 +70,21 @@ def test_a_question_and_a_text_are_both_in_english_or_not(
 ) -> None:
     """The words of a Polish question are in no list; that of its text tells."""
     assert languages_of(question, language) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Jak długo trzeba czekać na wizytę do lekarza?", "en"),
+        ("Kde se nachází nejbližší lékárna?", "en"),
+        ("Cât costă un bilet?", "en"),
+        ("Wo ist das Café?", "de"),
+        ("Où est le café de São Paulo ?", "fr"),
+    ],
+)
+def test_a_language_that_lacks_a_letter_of_the_question_is_not_its(question: str, expected: str) -> None:
+    """Polish and Czech have words of Dutch and Portuguese; a name may have any letters."""
+    assert language_of(question) == expected
 
 
 def test_only_a_model_that_knows_several_languages_judges_across_them() -> None:

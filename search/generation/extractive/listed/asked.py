@@ -177,9 +177,9 @@ def is_answered_by_row(question: str) -> Callable[[str], bool]:
 
 
 def is_within_whole(question: str, named: str) -> bool:
-    """Tell whether a word of a name stands in what the share is of: “What percentage of the Osprin replies came late?”.
+    """Tell whether a word of a name stands in what the share is of.
 
-    What is asked for is no share of Osprin then.
+    “What percentage of the Osprin replies came late?” asks for no share of Osprin.
     """
     of = _SHARE_OF.search(question)
     if of is None:

@@ -225,6 +225,11 @@ async def test_where_nothing_answers_the_closest_sentence_is_shown(people: Cast)
         "Room 8 has a window to the yard and a radiator below it. Dogs may"
     )
     assert context["quotes"] == []
+    await sync_to_async(lease.delete)()
+    address = f"/api/v1/executions/{result['execution_id']}"
+    stored = await AsyncClient().get(address, headers=people.headers("alice"))
+    assert "closest" not in stored.json()["result"]["contexts"][0]
+    assert "Dogs" not in stored.content.decode()
 
 
 async def test_a_cited_answer_has_no_closest_sentence(people: Cast, documents: dict[str, Document]) -> None:

@@ -36,6 +36,8 @@ COMMA_DECIMALS = frozenset(
 _NUMERAL = re.compile(r"\d+(?:\.\d+)?")
 _CURRENCY = " $€£¥"
 _MINUS = ("(", "-", "−", "–")
+_OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
+_NOTE_BEHIND = re.compile(r"(?<=\d)(?:[a-d]|[ᵃᵇᶜᵈ⁰¹²³⁴-⁹]{1,3})\Z")
 _WRITTEN = re.compile(r"\d(?:[.,'’]?\d)*+")
 _WRITTEN_WITH_SPACES = re.compile(r"\d(?:[.,'’]?\d|\s\d{3}(?!\d))*+")
 
@@ -63,6 +65,11 @@ def figure_of(text: str, language: str | None) -> Figure | None:
     value = readings[-1] if language in COMMA_DECIMALS else readings[0]
     sign = -1 if text.lstrip(_CURRENCY).startswith(_MINUS) else 1
     return Figure(sign * value, written[0], "%" in text)
+
+
+def unit_of(text: str) -> str:
+    """Return what stands in a cell beside its figure: “kg”, “m³/h”, “$”; the mark of a note is none."""
+    return _OF_FIGURE.sub("", _NOTE_BEHIND.sub("", text))
 
 
 def write_figure(value: Decimal, places: int, language: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.text.analysis import terms
+from core.text.figures import unit_of
 from core.text.raised import raised, without_raised
 from core.text.sentences import sentence_bounds
 from core.text.tables import header_of
@@ -50,6 +51,14 @@ def test_a_note_belongs_to_the_sentence_behind_which_it_stands() -> None:
     ]
     text = " ".join(sentences)
     assert [text[start:end] for start, end in sentence_bounds(text, "en")] == sentences
+
+
+@pytest.mark.parametrize(
+    ("cell", "unit"),
+    [("240 m³/h", "m³/h"), ("71¹", ""), ("56.3ᵃ", ""), ("56.3a", ""), ("$ 5.50", "$"), ("1,5 kWh", "kWh")],
+)
+def test_the_mark_of_a_note_is_no_unit(cell: str, unit: str) -> None:
+    assert unit_of(cell) == unit
 
 
 def test_a_year_with_a_note_names_a_column_and_an_amount_with_one_does_not() -> None:

@@ -22,6 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from core.text.figures import unit_of
 from search.contexts import Context
 from search.generation.extractive.calculations import (
     Calculation,
@@ -48,8 +49,6 @@ from search.generation.extractive.periods import PeriodReading
 from search.generation.extractive.yes_no import wants_yes_or_no
 
 MOST_THINGS = 12
-_OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+|(?<=\d)[a-dᵃ-ᵈ¹²³⁰⁴-⁹]\Z")
-"""What is no unit: digits, and the mark of a note behind them."""
 _BEHIND = re.compile(r"\(([^()\s]{1,20})\)\W*\Z")
 
 
@@ -60,11 +59,6 @@ class FigureOfThing:
     thing: str
     measure: str
     fact: TableFigure
-
-    @property
-    def unit(self) -> str:
-        """The unit in its cell."""
-        return _OF_FIGURE.sub("", self.fact.cell.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +143,7 @@ def _are_shares(axis: Axis, measure: str) -> bool:
 def _are_alike(figures: Sequence[FigureOfThing]) -> bool:
     """Tell whether figures have one unit, in their cells or behind the names of all things."""
     behind = [match[1] if (match := _BEHIND.search(each.thing)) else "" for each in figures]
-    is_one_unit = len({each.unit.casefold() for each in figures}) == 1
+    is_one_unit = len({unit_of(each.fact.cell.value).casefold() for each in figures}) == 1
     return is_one_unit and (len(set(behind)) == 1 or not all(behind))
 
 
@@ -176,7 +170,7 @@ def _operands(
             each.thing if is_of_things else each.measure,
             each.measure if is_of_things else each.thing,
             each.fact.figure,
-            each.fact.row.unit or each.unit.strip("%$€£¥"),
+            each.fact.row.unit or unit_of(each.fact.cell.value).strip("%$€£¥"),
             each.fact.context.language,
         )
         for each in figures

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from core.text.analysis import terms
-from core.text.figures import figure_of
-from core.text.raised import without_raised
+from core.text.figures import figure_of, unit_of
 from search.contexts import Context
 from search.generation.extractive.lines import plain_name
 from search.generation.extractive.outstanding.ranked import RankedRow
@@ -41,7 +40,6 @@ _OF_THINGS = frozenset(
     terms("two three four five six seven model product device variant tolerate accept allow take cope", "en")
 )
 """What a question about the things of a table may say besides."""
-_OF_FIGURE = re.compile(r"[\d.,'’\s()−–-]+")
 
 
 def records(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
@@ -138,11 +136,7 @@ def _column_of(
 def _can_be_compared(asked: Superlative, values: Sequence[str], context: Context) -> bool:
     """Tell whether all cells of a column have a value, in one unit: 3 kg are not more than 500 g."""
     given = [value for value in values if not _NOT_KNOWN.fullmatch(value)]
-    units = (
-        set()
-        if asked.is_of_time
-        else {_OF_FIGURE.sub("", without_raised(value)).casefold() for value in given}
-    )
+    units = set() if asked.is_of_time else {unit_of(value).casefold() for value in given}
     # Many tables have the sign of the currency in the first row only.
     is_one_unit = len(units - {""} if units & _CURRENCIES else units) <= 1
     return is_one_unit and all(_value(asked, value, context) is not None for value in given)

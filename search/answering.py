@@ -31,7 +31,7 @@ from search.citations.markers import MarkerStream
 from search.citations.resolve import Resolved
 from search.citations.support import Embed
 from search.citations.verifying import judge_with_deadline, verify_with_deadline
-from search.closest import closest_sentences
+from search.closest import closest_sentences, comparable_at_once
 from search.contexts import ChunkContext, Context, Sentence
 from search.crops import crops_of
 from search.generation.base import (
@@ -43,7 +43,7 @@ from search.generation.base import (
     TextStream,
 )
 from search.generation.extractive import nothing_found
-from search.generation.registry import generator
+from search.generation.registry import EXTRACTIVE, generator
 from search.preferences import RagSettings
 from search.timing import StageTimer
 
@@ -99,7 +99,8 @@ async def answer_from(
     async with aclosing(verified) as parts:
         async for part in parts:
             if isinstance(part, Resolved):
-                spent, closest = stream.spent, await _closest(asked, part)
+                spent = stream.spent
+                closest = {} if part.quotes else await asyncio.to_thread(_closest, asked, spent.model)
                 yield CitedAnswer(
                     part, spent.model, stream.usage, stream.cost, spent.seen, spent.failed, closest
                 )
@@ -107,12 +108,12 @@ async def answer_from(
                 yield part
 
 
-async def _closest(asked: GenerationRequest, resolved: Resolved) -> Mapping[int, Sentence]:
-    """Return the sentences that come nearest, of passages of documents, where nothing answers."""
-    passages = [context for context in asked.contexts if isinstance(context, ChunkContext)]
-    if resolved.quotes or not passages:
-        return {}
-    return await asyncio.to_thread(closest_sentences, asked.question, passages)
+def _closest(asked: GenerationRequest, model: str) -> Mapping[int, Sentence]:
+    """Return the sentences of documents that come nearest to a question that nothing answers."""
+    passages: Sequence[Context] = [each for each in asked.contexts if isinstance(each, ChunkContext)]
+    if model != EXTRACTIVE:
+        passages = comparable_at_once(asked.question, passages)
+    return closest_sentences(asked.question, passages) if passages else {}
 
 
 async def _verified(

@@ -6,19 +6,23 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from django.core.exceptions import ImproperlyConfigured
 from django.test import AsyncClient
 
 from core.errors import Timeout
 from core.locations import InFile, LocatedText, Span
 from kb.models import Chunk, Document
 from runs.models import Execution
+from search.closest import comparable_at_once
 from search.text_processes import Embed, text_processes
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, stored_document
+from tests.search.contexts import context
 from tests.testing.sockets import Socket, socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -238,15 +242,24 @@ async def test_a_cited_answer_has_no_closest_sentence(people: Cast, documents: d
     assert not any("closest" in context for context in result["contexts"])
 
 
-async def test_an_answer_does_not_wait_for_closest_sentences(
-    people: Cast, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "error",
+    [
+        Timeout("The text took too long."),
+        ImproperlyConfigured("No model."),
+        RuntimeError("A text can't be read."),
+    ],
+    ids=["slow", "no model", "failed"],
+)
+async def test_no_answer_is_lost_for_closest_sentences(
+    people: Cast, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     lease = await sync_to_async(indexed_document)(people.team, LEASE, name="lease.pdf")
     whole = text_processes.run
 
     def slow(task: str, *arguments: object, embed: Embed) -> Any:
         if task == "closest":
-            raise Timeout("The text took too long to be worked on.")
+            raise error
         return whole(task, *arguments, embed=embed)
 
     monkeypatch.setattr(text_processes, "run", slow)
@@ -255,6 +268,15 @@ async def test_an_answer_does_not_wait_for_closest_sentences(
     assert result["outcome"] == "closest"
     assert "closest" not in result["contexts"][0]
     assert result["contexts"][0]["text_preview"] == LEASE[:300]
+
+
+@pytest.mark.parametrize(
+    ("question", "languages"), [("What does a dog cost?", ["en"]), ("Was kostet ein Hund?", [])]
+)
+def test_no_model_is_loaded_for_closest_sentences(question: str, languages: list[str]) -> None:
+    """The packaged model knows English alone; a language model's user has asked for no other."""
+    contexts = [replace(context(1, "No dogs."), language=language) for language in ("en", "de")]
+    assert [each.language for each in comparable_at_once(question, contexts)] == languages
 
 
 async def test_a_stored_result_hides_what_its_reader_no_longer_sees(

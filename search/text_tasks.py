@@ -14,11 +14,11 @@ from search.generation.extractive.reading import DistantReading
 
 
 def _extract(asked: GenerationRequest, embed: Callable[[Any], Any]) -> list[str]:
-    return extract(asked, DistantReading(embed))
+    return extract(asked, DistantReading(asked.question, embed))
 
 
 def _closest(question: str, contexts: Sequence[Context], embed: Callable[[Any], Any]) -> dict[int, int]:
-    return places_of_closest(question, contexts, DistantReading(embed))
+    return places_of_closest(question, contexts, DistantReading(question, embed))
 
 
 TASKS: Mapping[str, Callable[..., Any]] = {"extract": _extract, "verify": judge_groups, "closest": _closest}

@@ -62,12 +62,16 @@ class MsMarco(Reranker):
         self, question: str, passages: Sequence[str], *, within: float, payment: Payment
     ) -> Sequence[float]:
         """Return the probabilities."""
-        return [1.0 / (1.0 + exp(-logit)) for logit in self.logits(question, passages)]
+        asked = [(question, passage) for passage in passages]
+        return [1.0 / (1.0 + exp(-logit)) for logit in self.logits(asked)]
 
-    def logits(self, question: str, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the logarithm of the odds that each text answers, about -11 to 11, of shape (texts,)."""
-        pairs = self._tokenizer.encode_batch([(question, text) for text in texts])
-        logits = np.empty(len(texts), dtype=np.float32)
+    def logits(self, asked: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return the logarithm of the odds, about -11 to 11, that each text answers the question before it.
+
+        `asked` are questions and texts; the shape is that of `asked`.
+        """
+        pairs = self._tokenizer.encode_batch(list(asked))
+        logits = np.empty(len(pairs), dtype=np.float32)
         for batch in batches_by_length([len(pair) for pair in pairs], TOKENS_PER_BATCH):
             shape = (len(batch), max(len(pairs[index]) for index in batch))
             ids, mask, types = (np.zeros(shape, dtype=np.int64) for _ in range(3))

@@ -183,15 +183,15 @@ def test_what_answers_is_told_from_what_only_speaks_of_it() -> None:
 
 def test_a_text_is_read_the_same_in_any_batch() -> None:
     texts = ["Short.", "A tower was built on the rock in 1810. " * 30, "It was built in 1810."]
-    together = ms_marco().logits("When was it built?", texts)
-    alone = [float(ms_marco().logits("When was it built?", [text])[0]) for text in texts]
+    together = ms_marco().logits([("When was it built?", text) for text in texts])
+    alone = [float(ms_marco().logits([("When was it built?", text)])[0]) for text in texts]
     # In 8 bits the scale of numbers is that of a batch.
     np.testing.assert_allclose(together, alone, atol=1.0)
-    assert len(ms_marco().logits("?", [])) == 0
+    assert len(ms_marco().logits([])) == 0
 
 
 def test_questions_as_long_as_documents_are_cut() -> None:
-    assert np.isfinite(ms_marco().logits("Why? " * 2000, ["Because. " * 2000])).all()
+    assert np.isfinite(ms_marco().logits([("Why? " * 2000, "Because. " * 2000)])).all()
 
 
 def test_it_is_one_model() -> None:

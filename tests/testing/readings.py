@@ -21,11 +21,12 @@ class GivenReading:
 
     cosine: Callable[[str], float] = _nothing
     odds: Callable[[str], float] = _nothing
+    question: str = ""
 
     def similarity(self, texts: Sequence[str], languages: Sequence[Languages]) -> Vectors:
         """Return what `cosine` says of each, in whichever language."""
         return np.array([*map(self.cosine, texts)], np.float32)
 
-    def answers(self, texts: Sequence[str]) -> Vectors:
-        """Return what `odds` says of each."""
-        return np.array([*map(self.odds, texts)], np.float32)
+    def answers(self, asked: Sequence[tuple[str, str]]) -> Vectors:
+        """Return what `odds` says of each text, whatever the question."""
+        return np.array([self.odds(text) for _, text in asked], np.float32)

@@ -27,6 +27,7 @@ from search.generation.extractive.cell_answers import answer_by_cell_of_line, an
 from search.generation.extractive.choosing import SURE_ODDS, choose, completed, paragraphs
 from search.generation.extractive.computing import computed, names_no_measure
 from search.generation.extractive.courses import course
+from search.generation.extractive.doubts import belief
 from search.generation.extractive.expected import lacks_count
 from search.generation.extractive.fields import answer_by_field
 from search.generation.extractive.fields.rows import answer_by_row, lacks_column
@@ -166,7 +167,7 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
         evidence,
         lambda each: (may_be_row if each.statement.is_row else has_it)(each.statement.meaning),
     )
-    if best and not _can_answer(question, best[0]):
+    if best and not (_can_answer(question, best[0]) and _is_believed(best[0], evidence, reading)):
         return []
     rendered = [*map(_render_paragraph, paragraphs(completed(question, best, evidence)))]
     if best:
@@ -193,6 +194,14 @@ def _can_answer(question: str, best: WeighedStatement) -> bool:
         is_likely = best.cosine >= LIKELY if best.odds is None else best.odds >= LIKELY_ODDS
         return is_sure or not lacks_column(question, context, start, is_likely=is_likely)
     return True
+
+
+def _is_believed(
+    best: WeighedStatement, evidence: Sequence[WeighedStatement], reading: QuestionReading
+) -> bool:
+    """Tell whether nothing in the question speaks against a statement; of what is certain nothing does."""
+    is_doubtful = best.odds is not None and not best.is_certain
+    return not is_doubtful or belief(best, evidence, reading) > 0
 
 
 def _is_of_other_years(question: str, context: Context) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from core.text.months import months
+from core.text.number_words import NUMBER_WORDS
 from search.generation.extractive.reasons import ASKS_WHY, tells_why
 
 MOST_WORDS_FOR_TOTAL = 8
@@ -64,17 +65,7 @@ _TIME = re.compile(
     r"|\b(?:[ivx]{1,5}|\d{1,2})e (?:siècle|eeuw)|\b(?:siglos?|século|secolo) [ivx]{1,5}\b|[ivx]{1,5} secolo",
     re.IGNORECASE,
 )
-# No “due”, “sei” or “sept”: they are other words of other languages.
-_NUMBER = re.compile(
-    r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty"
-    r"|hundred|thousand|million|billion|half|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|zwanzig"
-    r"|dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig|hundert|tausend|hälfte|drittel|viertel"
-    r"|deux|trois|quatre|cinq|huit|neuf|dix|onze|douze|vingt|trente|mille|moitié|tiers"
-    r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|veinte|cien|mil|mitad|tercio"
-    r"|quattro|cinque|sette|dieci|cento|metà|dois|duas|três|quatro|oito|dez|metade"
-    r"|twee|drie|vijf|zes|zeven|negen|tien|helft)\b",
-    re.IGNORECASE,
-)
+_NUMBER = re.compile(rf"\d[\d.,]*|\b(?:one|{NUMBER_WORDS})\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[\w,(“\"] )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+")
 _IS = re.compile(
     r"\A(?:\W*+\w++){1,8}?\W++(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
@@ -214,7 +205,8 @@ _CUE_FIGURES = _cue(
 )
 _REFERENCE = re.compile(r"\[\d{1,3}\]")
 _OF_YEAR = re.compile(
-    r"\b(?:fiscal(?: year)?|fy|year|in|of|for|during|since|until|jahr|im jahr|seit|en|depuis) (?:19|20)\d\d\b"
+    r"\b(?:fiscal(?: year)?|fy|year|in|of|for|during|since|until|jahr|seit|en|depuis|de|desde|nel|del|dal)"
+    r" (?:1\d|20)\d\d\b"
     r"|\b(?:first|second|third|fourth) quarter\b",
     re.IGNORECASE,
 )

@@ -31,7 +31,7 @@ class Languages(StrEnum):
 
 Call = (
     tuple[Literal["similarity"], Sequence[str], Sequence[Languages]]
-    | tuple[Literal["answers"], Sequence[str]]
+    | tuple[Literal["answers"], Sequence[tuple[str, str]]]
 )
 
 
@@ -46,6 +46,10 @@ def languages_of(question: str, language: str | None) -> Languages:
 class QuestionReading(Protocol):
     """What is asked of models about one question; each call takes one batch."""
 
+    @property
+    def question(self) -> str:
+        """The question, as it was asked."""
+
     def similarity(self, texts: Sequence[str], languages: Sequence[Languages]) -> Vectors:
         """Return the cosine of each text with the question, of shape (texts,).
 
@@ -53,8 +57,8 @@ class QuestionReading(Protocol):
         in which languages it and the question are.
         """
 
-    def answers(self, texts: Sequence[str]) -> Vectors:
-        """Return the logarithm of the odds that each text answers the question, both in English."""
+    def answers(self, asked: Sequence[tuple[str, str]]) -> Vectors:
+        """Return the logarithm of the odds that each text answers the question before it, both in English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +82,9 @@ class ModelReading:
         cosines: Vectors = model.embed_documents(texts) @ asked
         return calibration_of(model.name).similarity(cosines, across=languages is Languages.TWO)
 
-    def answers(self, texts: Sequence[str]) -> Vectors:
+    def answers(self, asked: Sequence[tuple[str, str]]) -> Vectors:
         """See `QuestionReading`."""
-        return ms_marco().logits(self.question, texts)
+        return ms_marco().logits(asked)
 
     def serve(self, call: Call) -> Vectors:
         """Answer a call of a `DistantReading`."""
@@ -91,6 +95,7 @@ class ModelReading:
 class DistantReading:
     """The models of another process: `ask` sends a call to it and returns what they say."""
 
+    question: str
     ask: Callable[[Call], Any]
 
     def similarity(self, texts: Sequence[str], languages: Sequence[Languages]) -> Vectors:
@@ -98,7 +103,7 @@ class DistantReading:
         cosines: Vectors = self.ask(("similarity", texts, languages))
         return cosines
 
-    def answers(self, texts: Sequence[str]) -> Vectors:
+    def answers(self, asked: Sequence[tuple[str, str]]) -> Vectors:
         """See `QuestionReading`."""
-        odds: Vectors = self.ask(("answers", texts))
+        odds: Vectors = self.ask(("answers", asked))
         return odds

@@ -1,4 +1,4 @@
-"""What an answer must hold: money if a question asks for a price, a time of day, a number to call.
+"""What an answer must hold: money if a question asks for a price, a year, a time of day, a number to call.
 
 A statement without it answers nothing, however well it fits: “Dalvexa comes in bottles of 84” is not what a
 bottle costs. Only what surely asks for one of them counts, in seven languages.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+
+from core.text.number_words import NUMBER_WORDS
 
 _TIME = "time|longer|later|notice|warning|zeit|temps|tiempo|tempo|tijd"
 """How much of it somebody has to pay something is no price."""
@@ -37,9 +39,13 @@ _ASKS_MONEY = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(
-    r"[$€£¥₹₩₽₺₪₴฿₫₱%]|\d[.,]\d\d\b|(?-i:\b[A-Z]{3} ?\d|\d ?[A-Z]{3}\b)"
-    r"|\b(?:euros?|dollars?|dólares|pounds?|pence|cents?|centimes?|céntimos?|centavos?|centesimi|francs?|franken"
-    r"|frs?|yen|yuan|pesos?|reais|soles|kr|kron\w{1,3}|crowns?|öre|zł|złot\w{1,3}|groszy|kč|korun\w?|ft|forint\w?"
+    r"[$€£¥₹₩₽₺₪₴฿₫₱%]"
+    r"|(?-i:\b(?:USD|EUR|GBP|CHF|JPY|CNY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|HUF|INR|BRL|MXN)\b)"
+    r"|\d[.,]\d\d\b|(?-i:\b[A-Z]{3} ?\d|\d ?[A-Z]{3}\b)"
+    r"|\b(?:euros?|dollars?|dólares|pounds?|pence|cents?|centimes?|céntimos?|centavos?|centesimi|francs?"
+    r"|franken"
+    r"|frs?|yen|yuan|pesos?|reais|soles|kr|kron\w{1,3}|crowns?|öre|zł|złot\w{1,3}|groszy|kč|korun\w?|ft"
+    r"|forint\w?"
     r"|lei|lev[as]?|lir[ae]s?|tl|roubles?|rubles?|rubel|руб\w{0,4}|грн|rupees?|rupien|rand|won|baht|dong"
     r"|dinars?|dirhams?|ri[ya]als?|shekels?|florins?|guilders?|gulden|marks?|schillings?|shillings?|ducats?"
     r"|credits?|tokens?|free|gratis|kostenlos|kostenfrei|gratuite?|gratuito|bezpłat\w{1,4}|darmo\w{0,3}"
@@ -66,7 +72,76 @@ _ASKS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d(?:[ ()/.-]{0,3}\d){2,30}")
-_REQUIRED = ((_ASKS_MONEY, _MONEY), (_ASKS_HOUR, _HOUR), (_ASKS_NUMBER, _NUMBER))
+_ASKS_YEAR = re.compile(
+    r"\b(?:(?:what|which) (?:calendar |financial |fiscal |school )?year|welche[ms] (?:\w{1,12})?jahr"
+    r"|quelle année"
+    r"|qué año|(?:che|quale) anno|welk jaar|(?:que|qual) ano|którym roku|vilket år|hvilket år)\b(?! (?:of"
+    r"|group)\b)"
+    r"|何年(?![間前目生も])|哪一?年",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(
+    r"(?<![\d.,])\d{3,4}s?(?![\d]|[.,]\d)|(?<=\d[/–-])\d\d\b|['’]\d\ds?\b|\bcentur|[\d〇一二三四五六七八九十元]年"
+)
+_ASKS_HOW_LONG = re.compile(
+    r"\bhow long (?:do|does|did|will|would|can|could|may|must|should|have|has|had)\b"
+    r"|\b(?:how many (?:(?:seconds|minutes|hours|days|weeks|months|years|decades)\b(?! old\b))"
+    r"|wie ?lange|wie ?viele (?:sekunden|minuten|stunden|tage|wochen|monate|jahre)"
+    r"|(?:pendant|depuis) combien|combien (?:dure\w{0,4}|de (?:temps|secondes|minutes|heures|jours"
+    r"|semaines|mois|ann[ée]es|ans))"
+    r"|cuánto (?:tiempo|dur\w{1,4}|tard\w{1,4})|cuánt[oa]s (?:segundos|minutos|horas|días|semanas|meses|años)"
+    r"|quanto (?:tempo|dur\w{1,4})|quant[ie] (?:secondi|minuti|ore|giorni|settimane|mesi|anni)"
+    r"|quant[oa]s (?:segundos|minutos|horas|dias|semanas|meses|anos)"
+    r"|hoe ?lang|hoeveel (?:seconden|minuten|uur|uren|dagen|weken|maanden|jaar|jaren)"
+    r"|jak długo|ile (?:minut|godzin|dni|tygodni|miesięcy|lat))\b|何(?:[年日週分秒]間|時間|[かヶカケ]月)",
+    re.IGNORECASE,
+)
+_HOW_LONG = re.compile(
+    r"(?:seconds?|minutes?|\bmins?|hours?|\bhrs?|days?|nights?|weeks?|fortnights?|months?|quarters?"
+    r"|seasons?|years?"
+    r"|decades?|centur(?:y|ies)|lifetimes?|semesters?|sekunden?|minuten?|stunden?|tage?n?|nächten?"
+    r"|wochen?|monate?n?|jahre?n?"
+    r"|jahrzehnten?|jahrhunderten?|secondes?|heures?|jours?|journées?|nuits?|semaines?|mois|\bans?"
+    r"|années?|siècles?"
+    r"|segundos?|minutos?|horas?|d[íi]as?|noches?|semanas?|mes(?:es)?|años?|siglos?|secondi|minut[oi]"
+    r"|\bor[ae]|giorn[oi]"
+    r"|nott[ei]|settiman[ae]|mes[ei]|\bann[oi]|secol[oi]|noites?|mês|\banos?|séculos?|seconden?|\buur"
+    r"|\buren|dag(?:en)?"
+    r"|nachten|weken|maanden?|jaar|jaren|eeuw(?:en)?|minut[ay]?|godzin[ay]?|\bdni|tygodni\w{0,2}"
+    r"|miesi[ąę]c\w{0,2}|\blat[a]?)\b"
+    r"|\b(?:until|till|throughout|forever|always|indefinite|permanent|temporar|since|instant|immediate"
+    r"|overnight|unlimited"
+    r"|whole|entire|bis\b|dauerhaft|unbefristet|seit\b|ständig|jusqu|depuis|toujours|indéfini|hasta|desde"
+    r"|siempre|indefinid"
+    r"|fino|sempre|até\b|tot\b|altijd)|\d ?(?:h|min|s|d|j|a)\b|[年月日週分秒]|時間",
+    re.IGNORECASE,
+)
+_ASKS_AGE = re.compile(
+    r"\b(?:how old|wie alt|quel âge|qué edad|cuántos años (?:tiene|tenía|tenían)|quanti anni (?:ha|aveva"
+    r"|avevano)|hoe oud)\b|何歳"
+    r"|\b(?:what|which) age\b",
+    re.IGNORECASE,
+)
+_FIGURE = re.compile(rf"\d|[〇一二三四五六七八九十百]|\b(?:one|{NUMBER_WORDS})\b", re.IGNORECASE)
+_ASKS_SIZE = re.compile(
+    r"\bhow (?:tall|heavy|fast|deep|wide|high|hot|cold|thick) (?:is|are|was|were|can|may|must|should|does"
+    r"|do|did|will)\b"
+    r"|\b(?:what|which) (?:(?:is|was|are|were) the )?(?:[\w-]+ ){0,2}?(?:temperature|pressure|speed"
+    r"|weight|height|width|length"
+    r"|depth|distance|voltage|percentage|diameter|altitude|population|salary|magnification|resolution)s?"
+    r" (?:is|are|was|were|of|at|in|for|do|does|did|can|may|must|should|will|has|have|had)\b"
+    r"|\bwie (?:schwer|schnell|tief|breit|warm|dick) (?:ist|sind|war|waren|darf|dürfen|kann|muss|wird)\b",
+    re.IGNORECASE,
+)
+_REQUIRED = (
+    (_ASKS_MONEY, _MONEY),
+    (_ASKS_HOUR, _HOUR),
+    (_ASKS_NUMBER, _NUMBER),
+    (_ASKS_YEAR, _YEAR),
+    (_ASKS_HOW_LONG, _HOW_LONG),
+    (_ASKS_AGE, _FIGURE),
+    (_ASKS_SIZE, _FIGURE),
+)
 
 
 def required_by(question: str) -> Callable[[str], bool]:

@@ -116,7 +116,8 @@ def _odds(best: Sequence[WeighedStatement], known: Known, reading: QuestionReadi
         for number, each in enumerate(best[:READ_BEHIND])
         if (before := _before(each, known))
     }
-    found = list(map(float, reading.answers([*alone, *behind.values()])))
+    read = [(reading.question, text) for text in (*alone, *behind.values())]
+    found = list(map(float, reading.answers(read)))
     odds = found[: len(alone)]
     for number, together in zip(behind, found[len(alone) :], strict=True):
         odds[number] = max(odds[number], together - ODDS_PENALTY)

@@ -22,7 +22,7 @@ from search.generation.extractive.periods import (
     words_of_column,
     years_in,
 )
-from search.generation.extractive.tables import FactCell, FactRow, rows_of
+from search.generation.extractive.tables import FactCell, FactRow, naming_column, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
 CHARS = range(20, 1000)
@@ -56,6 +56,13 @@ _POINTS = re.compile(
     r"\b[^.]{0,60}?\b(?:(?i:items?|notes?|parts?|sections?|chapters?|exhibits?|appendix|anhang|abschnitt|kapitel"
     r"|anmerkung|chapitre|annexe|sección|capítulo|anexo|nota)\s[\dA-Z]|Annual Report|(?i:by reference))",
 )
+_CERTIFICATION = re.compile(
+    r"certifying officers?\b|\b1350\b.{0,40}\bUnited States Code|\b18 U\.S\.C\.?\s(?:(?:§|section)\s?)?1350\b"
+    r"|\bRule\s13a-14\b",
+    re.IGNORECASE,
+)
+"""What officers sign below a report names all that it has, and tells nothing of it."""
+_CERTIFICATION_ASKED = re.compile(r"\bcertif|\bsign(?:s|ed|atur\w*)?\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*+\)")
 _SIGNPOST = re.compile(r"\b(?:Items?|Notes?|Part|Section|Exhibit|Annual Report|Quarterly Reports?|Form)\b")
 MOST_SIGNPOSTS = 2
@@ -116,6 +123,8 @@ def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement
     years = frozenset(period[:4] for period in periods_in(question)) if wants_line(question) else frozenset()
     known = words_in(context.text for context in contexts)
     for context in contexts:
+        if _CERTIFICATION.search(context.text) and not _CERTIFICATION_ASKED.search(question):
+            continue
         of_years = (each for each in _sentences(context, known, asked) if _is_of_years(each, years))
         found = chain(_rows(context, asked, reading, years), of_years) if is_table(context.text) else of_years
         yield from (
@@ -276,16 +285,19 @@ def _rows(
 ) -> Iterator[Statement]:
     at = {sentence.start: number for number, sentence in enumerate(context.sentences)}
     # The header repeated above each part of a table is no sentence of the chunk and could not be quoted.
-    for row in (row for row in rows_of(context.text) if row.start in at):
+    rows = [row for row in rows_of(context.text) if row.start in at]
+    naming = naming_column(rows, context.language)
+    for row in rows:
         of_columns = {
             period[:4] for cell in row.cells for period in periods_of(cell.column, reading, context.calendar)
         }
         if years and of_columns and not years & of_columns:
             continue
         columns = [words_of_column(cell.column, reading, context.calendar) for cell in row.cells]
-        cells = _asked_cells(row, columns, asked)
+        chosen = _asked_cells(row, columns, asked)
+        cells = [cell for cell in row.cells if cell in chosen or (naming and cell.column == naming)]
         if len(row.rendered(cells).split()) <= MOST_ROW_WORDS:
-            is_named = _is_asked(row, cells, asked)
+            is_named = _is_asked(row, chosen, asked)
             yield Statement(context, at[row.start], row.rendered(cells), is_named, is_row=True)
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from core.text.figures import figure_of
 from core.text.tables import RULE, header_of, table_end, table_start
 from search.generation.extractive.wording import in_one_line
 
@@ -28,6 +29,7 @@ _LINE = re.compile(r"[^\n]+")
 _INTRODUCED = re.compile(r"\A[^:]{30,}+:\s++(?=\S)")
 """A sentence that the layout has put above a column: “Inventories at year end were as follows: 2009”."""
 _EMPTY = re.compile(r"[\s$€£|%–—-]*")
+_IN_WORDS = re.compile(r"[^\W\d_]{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +124,18 @@ def row_cells(row: str) -> list[str]:
         in_one_line(cell).removesuffix(" $")
         for cell in row.strip().removeprefix("|").removesuffix("|").split("|")
     ]
+
+
+def naming_column(rows: Sequence[FactRow], language: str | None) -> str:
+    """Return the column that names the rows, where their first cells are but numbers and codes; else ""."""
+    if not rows or sum(_IN_WORDS.search(row.name) is not None for row in rows) * 2 >= len(rows):
+        return ""
+    columns = [
+        [
+            cell.column
+            for cell in row.cells
+            if _IN_WORDS.search(cell.value) and not figure_of(cell.value, language)
+        ]
+        for row in rows
+    ]
+    return next((column for column in columns[0] if column and all(column in each for each in columns)), "")

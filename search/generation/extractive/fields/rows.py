@@ -11,6 +11,7 @@ Only where one row alone has all that the question names of it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -27,12 +28,14 @@ from search.generation.extractive.fields.asked import (
     words_asked,
 )
 from search.generation.extractive.periods import YEAR
-from search.generation.extractive.tables import FactCell, FactRow, row_cells, rows_of
+from search.generation.extractive.tables import FactCell, FactRow, naming_column, row_cells, rows_of
 from search.generation.extractive.wording import cited
 from search.question_language import language_of
 
 MOST_CELLS = 20
 """A wider row is no record."""
+SHORTEST_OWN = 4
+"""In letters: what a word must have that alone tells a row from the others."""
 _CONTACTS = (
     (re.compile(r"e-?mail|correo|courriel|メール|邮箱|이메일", re.IGNORECASE), re.compile("@")),
     (
@@ -99,17 +102,19 @@ _VERBS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A row with the names of all its columns; `named` are the cells whose values a question has."""
+    """A row with the names of all its columns; `named` are the cells whose values a question has.
+
+    Of the name of what it is about it may have words that no other row has: “the choir”, “Community Choir”.
+    """
 
     context: Context
     row: FactRow
     cells: tuple[FactCell, ...]
     named: tuple[FactCell, ...]
-
-    @property
-    def weight(self) -> int:
-        """How many characters the question has of it."""
-        return sum(len(cell.value) for cell in self.named)
+    weight: int = 0
+    """How many characters the question has of it."""
+    is_whole: bool = True
+    """Whether it has all words of a value."""
 
     @property
     def others(self) -> list[FactCell]:
@@ -166,15 +171,28 @@ def _records(question: str, context: Context) -> Iterator[Record]:
         return
     of_columns = terms_in(" ".join(row_cells(header)), context)
     quotable = {sentence.start for sentence in context.sentences}
-    for row in rows_of(context.text):
+    rows = [*rows_of(context.text)]
+    name = naming_column(rows, context.language) or row_cells(header)[0]
+    asked = words_asked(question, context) - of_columns - SAID_ANYWAY
+    of_all = Counter(word for row in rows for word in _words_of_name(name, _all_cells(header, row), context))
+    for row in rows:
         cells = _all_cells(header, row)
-        named = tuple(
+        whole = [
             cell
             for cell in cells
             if _is_named(cell.value, question, context) and not terms_in(cell.value, context) <= of_columns
-        )
+        ]
+        own = {word for word in asked & _words_of_name(name, cells, context) if of_all[word] == 1}
+        named = tuple(cell for cell in cells if cell in whole or (own and cell.column == name))
         if named and row.start in quotable and len(cells) <= MOST_CELLS:
-            yield Record(context, row, cells, named)
+            weight = sum(len(cell.value) if cell in whole else sum(map(len, own)) for cell in named)
+            yield Record(context, row, cells, named, weight, is_whole=bool(whole))
+
+
+def _words_of_name(name: str, cells: Sequence[FactCell], context: Context) -> Words:
+    """Return the words of what a row is about, without figures and short words."""
+    said = terms_in(" ".join(cell.value for cell in cells if cell.column == name), context)
+    return frozenset(word for word in said if word.isalpha() and len(word) >= SHORTEST_OWN)
 
 
 def _all_cells(header: str, row: FactRow) -> tuple[FactCell, ...]:
@@ -211,7 +229,7 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
         said = frozenset().union(*by_name.values())
         unsaid = rest - said - _VERBS
         # What is named by its column, too, needs no verb that the table says.
-        return found if len(unsaid) <= 1 or is_said(unsaid, _around(record.context)) else []
+        return found if len(unsaid) <= record.is_whole or is_said(unsaid, _around(record.context)) else []
     if not is_said(rest - _VERBS, _around(record.context)):
         return []
     for asked, columns, has_digits in _KINDS:

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.text.figures import figure_of
 from core.text.tables import header_of
 from search.generation.extractive.figures import TableFigure
 from search.generation.extractive.named_cells import NoteTable, Words
 from search.generation.extractive.outstanding.words import TOTAL
-from search.generation.extractive.tables import FactRow, row_cells
+from search.generation.extractive.tables import FactRow, naming_column, row_cells
 
-_IN_WORDS = re.compile(r"[^\W\d_]{3}")
 _NO_THING = re.compile(
     r"(?:upper |lower )?limits?|targets?|budget|norm|unit|grenzwert|sollwert|soll|ziel|einheit|limite"
     r"|objectif|unité|límite|unidad|objetivo|norma|eenheid|grens(?:waarde)?",
@@ -61,28 +59,13 @@ class Axis:
 def axes_of(table: NoteTable) -> Iterator[Axis]:
     """Yield a table as it stands, and turned."""
     rows = list(dict.fromkeys(fact.row for fact in table.figures))
-    naming = _naming_column(rows, table.language)
+    naming = naming_column(rows, table.language)
     by_rows: dict[tuple[str, str], list[TableFigure]] = {}
     for fact in table.figures:
         by_rows.setdefault((_name_of(fact.row, naming), fact.cell.column), []).append(fact)
     first, *_ = [*row_cells(header_of(table.figures[0].context.text)), ""]
     yield Axis(by_rows, naming or first, table)
     yield Axis({(column, row): facts for (row, column), facts in by_rows.items()}, "", table, is_turned=True)
-
-
-def _naming_column(rows: Sequence[FactRow], language: str | None) -> str:
-    """Return the column that names the rows, where their first cells are but numbers and codes; else ""."""
-    if sum(_IN_WORDS.search(row.name) is not None for row in rows) * 2 >= len(rows):
-        return ""
-    columns = [
-        [
-            cell.column
-            for cell in row.cells
-            if _IN_WORDS.search(cell.value) and not figure_of(cell.value, language)
-        ]
-        for row in rows
-    ]
-    return next((column for column in columns[0] if column and all(column in each for each in columns)), "")
 
 
 def _name_of(row: FactRow, naming: str) -> str:

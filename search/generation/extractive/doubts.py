@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from core.text.analysis import terms
 from search.contexts import Context
 from search.generation.extractive.reading import QuestionReading
-from search.generation.extractive.rereading import with_its_place
+from search.generation.extractive.rereading import probability, with_its_place
 from search.generation.extractive.weighed import WeighedStatement
 
 LEAD, ODDS, ANSWERS, MISSING, IDLE, BELIEF = 0.3, 0.12, 0.8, 0.75, 2.6, 1.6
@@ -46,22 +46,43 @@ def belief(best: WeighedStatement, evidence: Sequence[WeighedStatement], reading
 
     `evidence` are all statements, the best among them.
     """
-    question, said = reading.question, with_its_place(best.statement)
-    words = [word for word in _WORD.finditer(question) if terms(word[0], "en")][:MOST_WORDS]
-    without = [question[: word.start()] + question[word.end() :] for word in words]
-    whole, *others = map(float, reading.answers([(each, said) for each in (question, *without)]))
-    more = [odds - whole for odds in others]
-    known = _terms_around(best.statement.context) | _SAYS_LITTLE
-    missing = [gain for word, gain in zip(words, more, strict=True) if not known & {*terms(word[0], "en")}]
-    idle = sum(gain > 0 for gain in more) / len(more) if more else 0.0
+    gains = _gains(best, reading)
     return (
         BELIEF
         + LEAD * _lead(best, evidence)
         + ODDS * (best.odds or 0.0)
-        + ANSWERS * (best.statement.context.answers or 0.0)
-        - MISSING * min(max([0.0, *missing]), MOST_MISSING)
-        - IDLE * idle
+        + ANSWERS * _passage_answers(best)
+        - MISSING * _missing(gains, best.statement.context)
+        - IDLE * _idle(gains)
     )
+
+
+def _gains(best: WeighedStatement, reading: QuestionReading) -> list[tuple[str, float]]:
+    """Return each word of the question, and by how much the log odds of a statement are more without it."""
+    question, said = reading.question, with_its_place(best.statement)
+    words = [word for word in _WORD.finditer(question) if terms(word[0], "en")][:MOST_WORDS]
+    without = [question[: word.start()] + question[word.end() :] for word in words]
+    whole, *others = map(float, reading.answers([(each, said) for each in (question, *without)]))
+    return [(word[0], other - whole) for word, other in zip(words, others, strict=True)]
+
+
+def _missing(gains: Sequence[tuple[str, float]], context: Context) -> float:
+    """Return the most that is gained without a word that neither a passage has nor what stands above it."""
+    above = [context.document_name, *context.headings, context.introduction]
+    known = _SAYS_LITTLE | {*terms(" ".join([*above, context.text]), "en")}
+    of_missing = (gain for word, gain in gains if not known & {*terms(word, "en")})
+    return min(max([0.0, *of_missing]), MOST_MISSING)
+
+
+def _idle(gains: Sequence[tuple[str, float]]) -> float:
+    """Return the share of the words without which anything is gained."""
+    return sum(gain > 0 for _, gain in gains) / max(1, len(gains))
+
+
+def _passage_answers(best: WeighedStatement) -> float:
+    """Return how probably the passage of a statement answers; one that no model ranked answers as it does."""
+    of_passage = best.statement.context.answers
+    return probability(best.odds or 0.0) if of_passage is None else of_passage
 
 
 def _lead(best: WeighedStatement, evidence: Sequence[WeighedStatement]) -> float:
@@ -72,9 +93,3 @@ def _lead(best: WeighedStatement, evidence: Sequence[WeighedStatement]) -> float
     ]
     least, most = LEADS
     return min(max(odds - max(others, default=odds - LEAD_OF_ONE), least), most)
-
-
-def _terms_around(context: Context) -> frozenset[str]:
-    """Return the terms of a passage, its headings and the name of its document."""
-    said = [context.document_name, *context.headings, context.introduction, context.text]
-    return frozenset(terms(" ".join(said), "en"))

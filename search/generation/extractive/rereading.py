@@ -102,7 +102,7 @@ def _with_odds(
     most = {rank: found for found, rank in sorted(zip(odds, [each.place[0] for each in best], strict=True))}
     for each, found in zip(best, odds, strict=True):
         context = each.statement.context
-        answers = _probability(most[context.rank]) if context.answers is None else context.answers
+        answers = probability(most[context.rank]) if context.answers is None else context.answers
         bonus = each.score - each.fit + ANSWERS_WEIGHT * answers
         score = ODDS_WEIGHT * min(found, MOST_ODDS) + FIT_WEIGHT * each.fit + bonus
         yield each, replace(each, odds=found, score=score)
@@ -124,7 +124,8 @@ def _odds(best: Sequence[WeighedStatement], known: Known, reading: QuestionReadi
     return odds
 
 
-def _probability(odds: float) -> float:
+def probability(odds: float) -> float:
+    """Return the probability that has these log odds."""
     return 1 / (1 + exp(-odds))
 
 

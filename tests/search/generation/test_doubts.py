@@ -27,6 +27,7 @@ LEAVE = replace(
         "Sick notes go to the line manager.",
     ),
     language="en",
+    answers=0.2,
 )
 
 
@@ -84,6 +85,16 @@ def test_the_same_words_elsewhere_and_what_was_not_read_are_no_rivals() -> None:
     best, reading = weighed(0), WordReading("How long is the leave?", {})
     again = weighed(0, of=replace(LEAVE, rank=2))
     assert belief(best, [best, again, weighed(1, odds=None)], reading) == belief(best, [best], reading)
+
+
+def test_a_passage_that_surely_answers_speaks_for_its_statements_and_a_web_page_for_itself() -> None:
+    reading = WordReading("How long is the leave?", {})
+    beliefs = []
+    for answers in (0.1, 0.9, None):
+        best = weighed(0, odds=9.0, of=replace(LEAVE, answers=answers))
+        beliefs.append(belief(best, [best], reading))
+    doubtful, sure, of_the_web = beliefs
+    assert doubtful < sure < of_the_web
 
 
 @pytest.mark.parametrize("question", ["?", "What is it?", "word " * 5 * MOST_WORDS])

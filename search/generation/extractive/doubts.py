@@ -6,7 +6,7 @@ answers better without the very word that it has nothing for:
 
     “How many days of leave do interns get?”    “Full-time staff get 27 days a year.”    without “interns”: +3
 
-    belief = 0.3 lead + 0.12 log odds + 0.8 probability − 0.75 missing − 2.6 idle + 1.6
+    belief = 0.4 lead + 0.2 log odds + 0.4 probability − 1.3 missing − 2.8 idle + 2.8
 
 *Lead*: by how much its log odds are more than those of any other statement, −3 to 4. *Probability*: that its
 passage answers. *Missing*: how much more its log odds are without one of the words that its passage does not
@@ -25,7 +25,7 @@ from search.generation.extractive.reading import QuestionReading
 from search.generation.extractive.rereading import probability, with_its_place
 from search.generation.extractive.weighed import WeighedStatement
 
-LEAD, ODDS, ANSWERS, MISSING, IDLE, BELIEF = 0.3, 0.12, 0.8, 0.75, 2.6, 1.6
+LEAD, ODDS, ANSWERS, MISSING, IDLE, BELIEF = 0.4, 0.2, 0.4, 1.3, 2.8, 2.8
 LEADS = (-3.0, 4.0)
 LEAD_OF_ONE = 3.0
 """Of the only statement that was read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from extract.text.plain import plain_elements
 MAX_ATTACHMENTS = 200
 MAX_ATTACHED_BYTES = 500 * 2**20
 NAME_CHARS = 200
+QUOTED = re.compile(r"(?:> ?)+")
 TOO_MUCH = "The e-mail brings more attachments than we accept. Upload the ones you need by themselves."
 
 
@@ -76,9 +78,26 @@ def letter_elements(letter: Letter) -> Iterator[Element]:
 
 def _body(letter: Letter) -> Iterator[Element]:
     if letter.plain.strip():
-        yield from plain_elements(letter.plain, with_lines=False)
+        yield from plain_elements(unquoted(letter.plain), with_lines=False)
     elif letter.html.strip():
         yield from html_elements(letter.html)
+
+
+def unquoted(text: str) -> str:
+    """Return a text without the marks of what it quotes (“> > ”, RFC 3676, 4.5).
+
+    Where others speak, a paragraph begins. Without that, the marks stand amid the sentences of quoted lines.
+    """
+    lines: list[str] = []
+    depth = 0
+    for line in text.split("\n"):
+        marks = QUOTED.match(line)
+        now = marks[0].count(">") if marks else 0
+        if now != depth:
+            lines.append("")
+        depth = now
+        lines.append(line[marks.end() :] if marks else line)
+    return "\n".join(lines)
 
 
 def _within_limits(attachments: Iterable[Attachment]) -> Iterator[Attachment]:

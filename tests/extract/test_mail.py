@@ -42,6 +42,31 @@ def test_headers_and_body(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_reply_quotes_is_read_without_its_marks(tmp_path: Path) -> None:
+    quoted = (
+        "> Dear Ann,\n>\n> About 60 slates are slipping, since the\n> iron nails have rusted\n> through.\n>\n"
+        "> - a lamp\n> - a wick\n>> Who looks\n> > at the roof?\n> I do.\n"
+    )
+    body = f"Thank you, we accept.\n\nOn Friday Bob wrote:\n{quoted}Ann\n"
+    found = received(tmp_path, message(body))
+    assert [element.text for element in found.elements][4:] == [
+        "Thank you, we accept.",
+        "On Friday Bob wrote:",
+        "Dear Ann,",
+        "About 60 slates are slipping, since the iron nails have rusted through.",
+        "- a lamp",
+        "- a wick",
+        "Who looks at the roof?",
+        "I do.",
+        "Ann",
+    ]
+
+
+def test_an_arrow_in_a_line_is_no_quotation(tmp_path: Path) -> None:
+    found = received(tmp_path, message("Go to Menu > Lamps.\n\nIf 3 > 2, stop.\n"))
+    assert [element.text for element in found.elements][4:] == ["Go to Menu > Lamps.", "If 3 > 2, stop."]
+
+
 def test_plain_text_goes_before_html(tmp_path: Path) -> None:
     mail = message()
     mail.add_alternative("<p>in HTML</p>", subtype="html")

@@ -113,14 +113,14 @@ def test_other_parentheses_spell_out_nothing() -> None:
     assert abbreviation_of("How popular is TAM?") is None
 
 
-def test_a_row_is_told_with_the_cells_that_the_question_names() -> None:
+def test_a_row_is_told_with_its_name_and_the_cells_that_the_question_names() -> None:
     people = table_context(
         "| Id | First Name | Last Name | City |\n| --- | --- | --- | --- |\n"
         "| 4 | Linda | Olsen | Bensonview |\n| 5 | Joanna | Bender | West Priscilla |"
     )
     first, second = told("In which city does Linda Olsen live?", people)
     assert first.text == "4 · First Name: Linda · Last Name: Olsen · City: Bensonview"
-    assert second.text == "5 · City: West Priscilla"
+    assert second.text == "5 · First Name: Joanna · City: West Priscilla"
 
 
 def test_the_names_of_many_columns_may_be_long_together() -> None:

@@ -193,6 +193,32 @@ def test_a_row_that_likely_answers_needs_a_column_of_the_kind_alone(question: st
     assert lacks_column(question, PEOPLE, PEOPLE.sentences[0].start, is_likely=True) is lacks
 
 
+COURSES = table_context(
+    "| Code | Course | Tutor | Fee (GBP) |\n| --- | --- | --- | --- |\n"
+    "| FO305 | Cheese Making at Home | Alasdair Munce | 88 |\n"
+    "| MU602 | Community Choir | Verity Saltmarsh | 45 |\n"
+    "| MU603 | Guitar for Beginners | Leon Baptiste | 72 |\n"
+    "| LA203 | German for Beginners | Ulrike Sandmeier | 135 |"
+)
+
+
+def test_a_word_that_one_row_alone_has_in_its_name_names_it() -> None:
+    found = answer_by_row("What does the choir cost?", [COURSES])
+    assert told(found) == ["MU602 · Course: Community Choir · Fee (GBP): 45"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does the beginners course cost?",  # two rows have the word
+        "What does the choir excursion cost?",  # more is asked
+        "What does the fee cost?",  # the name of a column names no row
+    ],
+)
+def test_a_part_of_a_name_names_no_row_if_more_is_asked(question: str) -> None:
+    assert answer_by_row(question, [COURSES]) == []
+
+
 def test_two_rows_that_are_named_alike_answer_nothing() -> None:
     twins = table_context("| Name | City |\n| --- | --- |\n| Nina Berg | Basel |\n| Nina Berg | Olten |")
     assert answer_by_row("Where does Nina Berg live?", [twins]) == []

@@ -271,3 +271,18 @@ def test_a_row_of_units_says_what_its_columns_are_measured_in() -> None:
     assert [each.text for each in told("What is the tensile strength?", steel)] == [
         "Bars · Tensile strength (N/mm²): 1000"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I, Ada Byron, certify that the report names all acquisitions and debts of the company. The other"
+        " certifying officer and I have evaluated its controls.",
+        "A signed original of this statement, required by 18 U.S.C. § 1350, names the company's acquisitions.",
+    ],
+)
+def test_what_officers_certify_tells_only_who_asks_for_it(text: str) -> None:
+    certificate = context(1, text)
+    assert told("Were any acquisitions disclosed?", certificate) == []
+    assert told("Did the company disclose significant acquisitions?", certificate) == []
+    assert told("Who certified the report of the company?", certificate)

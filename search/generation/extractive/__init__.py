@@ -167,7 +167,7 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
         evidence,
         lambda each: (may_be_row if each.statement.is_row else has_it)(each.statement.meaning),
     )
-    if best and not (_can_answer(question, best[0]) and _is_believed(best[0], evidence, reading)):
+    if best and not (_can_answer(question, best[0]) and _is_believed(question, best[0], evidence, reading)):
         return []
     rendered = [*map(_render_paragraph, paragraphs(completed(question, best, evidence)))]
     if best:
@@ -197,11 +197,11 @@ def _can_answer(question: str, best: WeighedStatement) -> bool:
 
 
 def _is_believed(
-    best: WeighedStatement, evidence: Sequence[WeighedStatement], reading: QuestionReading
+    question: str, best: WeighedStatement, evidence: Sequence[WeighedStatement], reading: QuestionReading
 ) -> bool:
     """Tell whether nothing in the question speaks against a statement; of what is certain nothing does."""
     is_doubtful = best.odds is not None and not best.is_certain
-    return not is_doubtful or belief(best, evidence, reading) > 0
+    return not is_doubtful or belief(question, best, evidence, reading) > 0
 
 
 def _is_of_other_years(question: str, context: Context) -> bool:

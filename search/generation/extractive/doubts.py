@@ -30,8 +30,8 @@ LEADS = (-3.0, 4.0)
 LEAD_OF_ONE = 3.0
 """Of the only statement that was read."""
 MOST_MISSING = 4.0
-MOST_WORDS = 24
-"""Of a longer question only the first words are left out."""
+MOST_WORDS = 12
+"""Of a longer question only the first words are left out: each is one more text to read."""
 _WORD = re.compile(r"[\w'’-]+")
 _SAYS_LITTLE = frozenset(
     terms(
@@ -41,12 +41,18 @@ _SAYS_LITTLE = frozenset(
 """Without a word that only tells what kind of thing is asked for, any statement answers better."""
 
 
-def belief(best: WeighedStatement, evidence: Sequence[WeighedStatement], reading: QuestionReading) -> float:
+def belief(
+    question: str,
+    best: WeighedStatement,
+    evidence: Sequence[WeighedStatement],
+    reading: QuestionReading,
+) -> float:
     """Return how much speaks for a statement in English that a model has read: more than 0, that it answers.
 
-    `evidence` are all statements, the best among them.
+    `question` is without what it says besides, such as how to answer. `evidence` are all statements, the best
+    among them.
     """
-    gains = _gains(best, reading)
+    gains = _gains(question, best, reading)
     return (
         BELIEF
         + LEAD * _lead(best, evidence)
@@ -57,9 +63,9 @@ def belief(best: WeighedStatement, evidence: Sequence[WeighedStatement], reading
     )
 
 
-def _gains(best: WeighedStatement, reading: QuestionReading) -> list[tuple[str, float]]:
+def _gains(question: str, best: WeighedStatement, reading: QuestionReading) -> list[tuple[str, float]]:
     """Return each word of the question, and by how much the log odds of a statement are more without it."""
-    question, said = reading.question, with_its_place(best.statement)
+    said = with_its_place(best.statement)
     words = [word for word in _WORD.finditer(question) if terms(word[0], "en")][:MOST_WORDS]
     without = [question[: word.start()] + question[word.end() :] for word in words]
     whole, *others = map(float, reading.answers([(each, said) for each in (question, *without)]))

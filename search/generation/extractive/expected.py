@@ -205,8 +205,8 @@ _CUE_FIGURES = _cue(
 )
 _REFERENCE = re.compile(r"\[\d{1,3}\]")
 _OF_YEAR = re.compile(
-    r"\b(?:fiscal(?: year)?|fy|year|in|of|for|during|since|until|jahr|seit|en|depuis|de|desde|nel|del|dal)"
-    r" (?:1\d|20)\d\d\b"
+    r"\b(?:fiscal(?: year)?|fy|year|in|of|for|during|since|until|jahr|im jahr|seit|en|depuis) (?:19|20)\d\d\b"
+    r"|\b(?:nel|del|dal) (?:1\d|20)\d\d\b"
     r"|\b(?:first|second|third|fourth) quarter\b",
     re.IGNORECASE,
 )

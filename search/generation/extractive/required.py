@@ -85,6 +85,7 @@ _YEAR = re.compile(
 )
 _ASKS_HOW_LONG = re.compile(
     r"\bhow long (?:do|does|did|will|would|can|could|may|must|should|have|has|had)\b"
+    r"(?![^.?!]{0,60}\b(?:be|get|grow)\b)"
     r"|\b(?:how many (?:(?:seconds|minutes|hours|days|weeks|months|years|decades)\b(?! old\b))"
     r"|wie ?lange|wie ?viele (?:sekunden|minuten|stunden|tage|wochen|monate|jahre)"
     r"|(?:pendant|depuis) combien|combien (?:dure\w{0,4}|de (?:temps|secondes|minutes|heures|jours"
@@ -128,7 +129,7 @@ _ASKS_SIZE = re.compile(
     r"|do|did|will)\b"
     r"|\b(?:what|which) (?:(?:is|was|are|were) the )?(?:[\w-]+ ){0,2}?(?:temperature|pressure|speed"
     r"|weight|height|width|length"
-    r"|depth|distance|voltage|percentage|diameter|altitude|population|salary|magnification|resolution)s?"
+    r"|depth|distance|voltage|percentage|diameter|altitude|population|salary|magnification)s?"
     r" (?:is|are|was|were|of|at|in|for|do|does|did|can|may|must|should|will|has|have|had)\b"
     r"|\bwie (?:schwer|schnell|tief|breit|warm|dick) (?:ist|sind|war|waren|darf|dürfen|kann|muss|wird)\b",
     re.IGNORECASE,

@@ -11,8 +11,8 @@ import pytest
 from kb.embedding.base import Vectors
 from search.contexts import Context
 from search.generation.base import GenerationRequest
-from search.generation.extractive import extract
-from search.generation.extractive.doubts import MOST_WORDS, belief
+from search.generation.extractive import doubts, extract
+from search.generation.extractive.doubts import MOST_WORDS
 from search.generation.extractive.reading import Languages, ModelReading
 from search.generation.extractive.statements import Statement
 from search.generation.extractive.weighed import WeighedStatement
@@ -51,6 +51,10 @@ class WordReading:
 
 def weighed(at: int, odds: float | None = 3.0, of: Context = LEAVE) -> WeighedStatement:
     return WeighedStatement(Statement(of, at, of.sentences[at].text), frozenset(), 0.5, 0.5, 0.5, odds=odds)
+
+
+def belief(best: WeighedStatement, among: Sequence[WeighedStatement], reading: WordReading) -> float:
+    return doubts.belief(reading.question, best, among, reading)
 
 
 def test_a_word_that_nothing_is_said_of_speaks_against_a_statement() -> None:

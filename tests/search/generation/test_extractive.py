@@ -216,6 +216,9 @@ def test_who_asks_for_a_share_gets_no_other_statement() -> None:
         ("How many ships were saved?", "Twelve ships were saved.", False),
         ("How many ships were saved?", "Only a few ships were saved.", False),
         ("Wie viele Schiffe wurden gerettet?", "Der Turm rettete Schiffe.", True),
+        ("¿Cuántos barcos se salvaron?", "Se salvaron más de 1500 barcos.", False),
+        ("Quante navi si salvarono?", "La torre salvò navi nel gennaio del 1896.", True),
+        ("Quante navi si salvarono?", "Nel 1896 se ne salvarono trentuno.", False),
         ("Which ships were saved?", "Ships were saved by the lighthouse.", False),
     ],
 )

@@ -54,6 +54,8 @@ def test_only_what_has_it_may_answer(question: str, has: str, lacks: str) -> Non
         "Who pays for it?",
         "What year group is she in?",
         "How long is the bridge?",
+        "How long may a title be?",
+        "What resolution did the board pass?",
         "How many years old is the oldest tree?",
         "Was ist eine Kosten-Nutzen-Rechnung?",
     ],

@@ -278,7 +278,7 @@ def test_a_row_of_units_says_what_its_columns_are_measured_in() -> None:
     [
         "I, Ada Byron, certify that the report names all acquisitions and debts of the company. The other"
         " certifying officer and I have evaluated its controls.",
-        "A signed original of this statement, required by 18 U.S.C. § 1350, names the company's acquisitions.",
+        "A signed original of this statement, required by 18 U.S.C. § 1350, names all acquisitions.",
     ],
 )
 def test_what_officers_certify_tells_only_who_asks_for_it(text: str) -> None:

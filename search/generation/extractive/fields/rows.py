@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from core.text.analysis import UNSPACED, terms
 from core.text.tables import header_of, is_table
@@ -174,15 +175,16 @@ def _records(question: str, context: Context) -> Iterator[Record]:
     rows = [*rows_of(context.text)]
     name = naming_column(rows, context.language) or row_cells(header)[0]
     asked = words_asked(question, context) - of_columns - SAID_ANYWAY
-    of_all = Counter(word for row in rows for word in _words_of_name(name, _all_cells(header, row), context))
-    for row in rows:
-        cells = _all_cells(header, row)
+    all_cells = [_all_cells(header, row) for row in rows]
+    all_names = [_words_of_name(name, cells, context) for cells in all_cells]
+    rows_with = Counter(chain.from_iterable(all_names))
+    for row, cells, of_name in zip(rows, all_cells, all_names, strict=True):
         whole = [
             cell
             for cell in cells
             if _is_named(cell.value, question, context) and not terms_in(cell.value, context) <= of_columns
         ]
-        own = {word for word in asked & _words_of_name(name, cells, context) if of_all[word] == 1}
+        own = [word for word in asked & of_name if rows_with[word] == 1]
         named = tuple(cell for cell in cells if cell in whole or (own and cell.column == name))
         if named and row.start in quotable and len(cells) <= MOST_CELLS:
             weight = sum(len(cell.value) if cell in whole else sum(map(len, own)) for cell in named)

@@ -210,15 +210,24 @@ def test_who_asks_for_a_share_gets_no_other_statement() -> None:
 @pytest.mark.parametrize(
     ("question", "text", "lacks"),
     [
+        ("¿Cuántos barcos se salvaron?", "Se salvaron más de 1500 barcos.", False),
+        ("Quante navi si salvarono?", "La torre salvò navi nel gennaio del 1896.", True),
+        ("Quante navi si salvarono?", "Nel 1896 se ne salvarono trentuno.", False),
+    ],
+)
+def test_a_year_counts_nothing_in_any_language(question: str, text: str, lacks: bool) -> None:
+    assert lacks_count(question, text) is lacks
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
         ("How many ships were saved?", "Ships were saved by the lighthouse.", True),
         ("How many ships were saved?", "Ships were saved by the lighthouse [9].", True),
         ("How many of the 9 ships were saved?", "Of the 9 ships some were saved.", True),
         ("How many ships were saved?", "Twelve ships were saved.", False),
         ("How many ships were saved?", "Only a few ships were saved.", False),
         ("Wie viele Schiffe wurden gerettet?", "Der Turm rettete Schiffe.", True),
-        ("¿Cuántos barcos se salvaron?", "Se salvaron más de 1500 barcos.", False),
-        ("Quante navi si salvarono?", "La torre salvò navi nel gennaio del 1896.", True),
-        ("Quante navi si salvarono?", "Nel 1896 se ne salvarono trentuno.", False),
         ("Which ships were saved?", "Ships were saved by the lighthouse.", False),
     ],
 )

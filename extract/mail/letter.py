@@ -57,7 +57,8 @@ def letter_findings(
     elif files:
         names = ", ".join(file.name for file in files)
         yield Warned("attachments_left_out", f"Attachments were not read: {names}."[:500])
-    yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK)
+    tables = sum(found.kind is Kind.TABLE for found in elements)
+    yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)
 
 
 def safe_name(name: str | None, number: int) -> str:

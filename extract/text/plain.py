@@ -1,4 +1,4 @@
-"""Plain text: paragraphs and list items with their lines."""
+"""Plain text: paragraphs, list items and tables with their lines."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, Un
 from extract.cleaning import clean
 from extract.entries import paragraphs
 from extract.errors import Empty, UnsupportedType
-from extract.places import element, fold_spaces
+from extract.grids import row_groups
+from extract.places import element, fold_spaces, locate_text
 from extract.sniffing import encoding_of
+from extract.tables import EMPTY
 from extract.text import charsets as charsets
+from extract.text.aligned import Table, tables_of
 
 LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
 # Codecs that only Python knows, some of them extremely slow.
@@ -32,8 +35,11 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the file's paragraphs; raise `UnsupportedType` if it is not text, `Empty` if it is blank."""
     text = read_text(path)
     yield Opened("txt", "text/plain")
-    yield from plain_elements(text)
-    yield UnitRead(1, TextOrigin.TEXT)
+    tables = 0
+    for found in plain_elements(text):
+        tables += found.kind is Kind.TABLE
+        yield found
+    yield UnitRead(1, TextOrigin.TEXT, tables=tables)
 
 
 def read_text(path: Path) -> str:
@@ -87,8 +93,25 @@ def _decode_guessed(content: bytes) -> str:
 
 
 def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
-    """Yield the paragraphs and list items of a text; `with_lines` gives them their lines as place."""
-    for block in _blocks(enumerate(text.split("\n"), start=1)):
+    """Yield the paragraphs, list items and tables of a text; `with_lines` gives them their lines as place."""
+    lines = text.split("\n")
+    at = 0
+    for table in tables_of(lines):
+        yield from _prose(enumerate(lines[at : table.where.start], start=at + 1), with_lines=with_lines)
+        yield from _table(table, with_lines=with_lines)
+        at = table.where.stop
+    yield from _prose(enumerate(lines[at:], start=at + 1), with_lines=with_lines)
+
+
+def _table(table: Table, *, with_lines: bool) -> Iterator[Element]:
+    places = [InFile(lines=(rows.start + 1, rows.stop)) if with_lines else None for rows in table.lines]
+    rows = [[locate_text(cell, place) for cell in row] for row, place in zip(table.rows, places, strict=True)]
+    header = rows.pop(0) if table.has_head else [EMPTY] * len(rows[0])
+    yield from row_groups(header, rows)
+
+
+def _prose(numbered: Iterable[Numbered], *, with_lines: bool) -> Iterator[Element]:
+    for block in _blocks(numbered):
         is_item = LIST_ITEM.match(block[0][1]) is not None
         lines = [fold_spaces(line) for _, line in block]
         for part in [range(len(lines))] if is_item else paragraphs(lines):

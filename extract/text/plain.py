@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from core.locations import InFile
+from core.locations import InFile, LocatedText
 from extract.base import Element, Finding, Kind, Opened, Request, TextOrigin, UnitRead
 from extract.cleaning import clean
 from extract.entries import paragraphs
@@ -17,7 +17,7 @@ from extract.places import element, fold_spaces, locate_text
 from extract.sniffing import encoding_of
 from extract.tables import EMPTY
 from extract.text import charsets as charsets
-from extract.text.aligned import Table, tables_of
+from extract.text.aligned import Table, TableRow, tables_of
 
 LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
 # Codecs that only Python knows, some of them extremely slow.
@@ -104,10 +104,13 @@ def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
 
 
 def _table(table: Table, *, with_lines: bool) -> Iterator[Element]:
-    places = [InFile(lines=(rows.start + 1, rows.stop)) if with_lines else None for rows in table.lines]
-    rows = [[locate_text(cell, place) for cell in row] for row, place in zip(table.rows, places, strict=True)]
-    header = rows.pop(0) if table.has_head else [EMPTY] * len(rows[0])
-    yield from row_groups(header, rows)
+    header = _row(table.head, with_lines=with_lines) if table.head else [EMPTY] * len(table.rows[0].cells)
+    yield from row_groups(header, (_row(row, with_lines=with_lines) for row in table.rows))
+
+
+def _row(row: TableRow, *, with_lines: bool) -> list[LocatedText]:
+    place = InFile(lines=(row.lines.start + 1, row.lines.stop)) if with_lines else None
+    return [locate_text(cell, place) for cell in row.cells]
 
 
 def _prose(numbered: Iterable[Numbered], *, with_lines: bool) -> Iterator[Element]:

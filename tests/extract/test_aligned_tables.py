@@ -8,7 +8,7 @@ import pytest
 
 from core.locations import InFile
 from extract.base import Kind
-from extract.text.aligned import MOST_ROWS, tables_of
+from extract.text.aligned import MOST_ROWS, Table, TableRow, tables_of
 from tests.extract.reading import read_bytes
 
 DOSES = """\
@@ -42,10 +42,16 @@ NO_TABLES = {
 }
 
 
-def rows_of(text: str) -> list[list[str]]:
-    """The rows of the only table in a text."""
+def only_table(text: str) -> Table:
+    """The only table in a text."""
     (table,) = tables_of(text.split("\n"))
-    return [list(row) for row in table.rows]
+    return table
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The rows of the only table in a text, its head as the first."""
+    table = only_table(text)
+    return [list(row.cells) for row in ([table.head] if table.head else []) + [*table.rows]]
 
 
 def test_a_table_between_paragraphs(tmp_path: Path) -> None:
@@ -102,17 +108,94 @@ def test_empty_cells_and_a_cell_longer_than_its_column() -> None:
 
 
 def test_lines_that_go_on_with_a_cell() -> None:
-    text = "Room      Furniture\nHall      carpet, mirror and\n          a chair\nKitchen   hob"
-    (table,) = tables_of(text.split("\n"))
-    assert table.rows[1] == ["Hall", "carpet, mirror and a chair"]
-    assert table.lines[1] == range(1, 3)
+    table = only_table(
+        "Room      Furniture\n----\nHall      carpet, mirror and\n          a chair\nKitchen   hob"
+    )
+    assert table.rows[0] == TableRow(["Hall", "carpet, mirror and a chair"], range(2, 4), is_below_rule=True)
 
 
-@pytest.mark.parametrize("rule", ["------------------", "=======  ========", "-------+---------"])
-def test_a_rule_below_the_head(rule: str) -> None:
-    (table,) = tables_of(f"Name      Owner\n{rule}\nBoat      Elif\n{rule}\nShed      Tom".split("\n"))
-    assert table.has_head
-    assert table.rows == [["Name", "Owner"], ["Boat", "Elif"], ["Shed", "Tom"]]
+@pytest.mark.parametrize("name", ["Sealing and\n  tiling", "Sealing\n(new tiles)"])
+def test_names_of_rows_in_two_lines(name: str) -> None:
+    first, second = name.split("\n")
+    lines = [first, f"{second:14}96.00"] if first.endswith("and") else [f"{first:14}96.00", second]
+    text = "\n".join(["Scaffold      18.00", *lines, "Fence         20.00"])
+    assert rows_of(text)[1] == [f"{first} {second.strip()}", "96.00"]
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("Name      Owner\n---------------\nBoat      Elif\nShed      Tom", ["Name", "Owner"]),
+        ("Name      Owner\n====  =====\nBoat      Elif\nShed      Tom", ["Name", "Owner"]),
+        ("Name      Owner\n\nBoat      Elif\nShed      Tom", ["Name", "Owner"]),
+        ("Name      Weight\nBoat          90\nShed         400", ["Name", "Weight"]),
+        ("          2024   2023\nBoats        3      2\nSheds        1      1", ["", "2024", "2023"]),
+        (
+            "          free       bound\n          chlorine   chlorine\n"
+            "Pool      0.42       0.08\nSlide     0.51       0.13",
+            ["", "free chlorine", "bound chlorine"],
+        ),
+        ("Boat      Elif\nShed      Tom\nDesk      Ada", None),
+        ("Boat      3 kg\nShed      4 kg\n---------------\nTotal     7 kg\nTax       1 kg", None),
+    ],
+    ids=["rule", "rule in parts", "empty line", "figures", "empty corner", "two lines", "none", "a total"],
+)
+def test_which_rows_name_the_columns(text: str, head: list[str] | None) -> None:
+    found = only_table(text).head
+    assert (list(found.cells) if found else None) == head
+
+
+def test_sections_and_a_total_behind_an_empty_line() -> None:
+    text = """\
+              2024      2023
+INCOME
+  Fees ..... 14.00     13.00
+  Rents ....  2.00
+
+SPENDING
+  Fuel .....  9.00      8.00
+
+Rest .......  7.00      5.00"""
+    assert rows_of(text) == [
+        ["", "2024", "2023"],
+        ["INCOME", "", ""],
+        ["Fees", "14.00", "13.00"],
+        ["Rents", "2.00", ""],
+        ["SPENDING", "", ""],
+        ["Fuel", "9.00", "8.00"],
+        ["Rest", "7.00", "5.00"],
+    ]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "\n\nAll of this was paid in time.\n",
+        "\n\nDogs      Owner\n",
+        "\n\n\n\n\n",
+        "\n",
+    ],
+    ids=["a sentence", "another head", "empty lines", "other columns"],
+)
+def test_two_tables_stay_two(between: str) -> None:
+    first = "Boat      3 kg\nShed      4 kg\nDesk      5 kg"
+    second = "Rex       3 years\nBello     4 years\nFido      5 years"
+    if between == "\n":
+        between, second = "\n\n", "Rex  dog  brown   3\nKim  cat  black   4\nTom  dog  white   5"
+    assert len(list(tables_of(f"{first}{between}{second}".split("\n")))) == 2
+
+
+def test_a_figure_behind_a_single_blank() -> None:
+    text = "Gutter  Facilities      22 Nov\nBins    M. Lindqvist    29 Nov\nTalk    all shift leads 06 Dec"
+    assert rows_of(text)[2] == ["Talk", "all shift leads", "06 Dec"]
+    assert rows_of("Paint      1 248.00\nWood         310.00\nNails      2 005.00")[0] == [
+        "Paint",
+        "1 248.00",
+    ]
+    assert rows_of("Sodium     133 -  146\nUrea       2.5 -  7.8\nFolate     3.9 - 26.8")[0] == [
+        "Sodium",
+        "133 - 146",
+    ]
 
 
 def test_tabs_part_cells_wherever_they_stand() -> None:

@@ -17,18 +17,20 @@ _SAID_ANYWAY = {
     " article report study post company issuer person give given get got use used pay paid buy bought take"
     " place happen send sent write written wrote took taken make made go goes call called name named number"
     " amount value much many high state stated mention tell say said belong listed list show shown find"
-    " meeting appointment event need needed require required necessary today have has speak speaks",
+    " meeting appointment event need needed require required necessary today have has speak speaks mr mrs ms miss"
+    " sir madam",
     "de": "dokument datei seite brief mail e-mail nachricht text formular beleg rechnung quittung"
     " kassenzettel buch artikel bericht firma unternehmen person gegeben lautet heißt hoch viel bezahlt"
     " gekauft genannt nennt angegeben steht nummer betrag wert findet statt treffen termin geschickt"
-    " gesendet geschrieben verschickt hat wurde ist gültig email brauche brauchen benötige benötigt nötig",
+    " gesendet geschrieben verschickt hat wurde ist gültig email brauche brauchen benötige benötigt nötig frau herr"
+    " herrn",
     "fr": "document fichier page lettre mail courriel message texte formulaire reçu facture société personne"
     " donné payé acheté appelle indique envoyé écrit reçu est numéro montant valeur quel quelle quels"
-    " quelles combien les il faut qui où quand comment faut livre article rapport",
+    " quelles combien les il faut qui où quand comment faut livre article rapport monsieur madame",
     "es": "documento archivo página carta correo mensaje texto formulario recibo factura empresa persona dado"
     " pagado pagó comprado compró llama envió escribió mandó recibió es son indica número importe valor"
     " cuál cuáles cuánto cuánta cuántos cuántas quién quiénes dónde cuándo cómo qué necesito necesita libro"
-    " artículo informe",
+    " artículo informe señor señora",
 }
 SAID_ANYWAY = frozenset(term for language in _SAID_ANYWAY for term in terms(_SAID_ANYWAY[language], language))
 """Words of a question that need not be said around what answers it."""

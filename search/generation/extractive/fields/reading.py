@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from core.text.tables import RULE, header_of, is_table, table_end, table_start
 from search.contexts import Context
 from search.generation.extractive.statements import without_mark
-from search.generation.extractive.tables import row_cells
+from search.generation.extractive.tables import row_cells, rows_of
 from search.generation.extractive.wording import fold
 
 MOST_CHARS_OF_VALUE = 200
@@ -91,6 +91,7 @@ def fields_of(context: Context) -> Iterator[Field]:
     yield from _of_letter(context, fields) if is_letter else fields
     yield from _of_sentences(context)
     yield from _of_form(context, text[start:end])
+    yield from _of_rows(context)
 
 
 def _of_sentences(context: Context) -> Iterator[Field]:
@@ -153,3 +154,12 @@ def _of_form(context: Context, table: str) -> Iterator[Field]:
                 # What is read as the names of columns is quoted with a row below it only.
                 quotable = f"{match[1]}: {value}" if above == header else value
                 yield Field(context, match[1], value, quotable, is_below=True)
+
+
+def _of_rows(context: Context) -> Iterator[Field]:
+    """Yield what stands behind the name of each row, of a table whose columns have no names."""
+    rows = rows_of(context.text) if is_table(context.text) else ()
+    for row in islice(rows, MOST_LINES):
+        if row.name and not any(cell.column for cell in row.cells):
+            for cell in row.cells:
+                yield Field(context, row.name, cell.value, row.rendered([cell]))

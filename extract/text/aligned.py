@@ -17,11 +17,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, takewhile
+from itertools import dropwhile, islice, takewhile
 from typing import NamedTuple
 from unicodedata import east_asian_width
 
 from core.text.entries import begins_entry
+from extract.text.titles import is_counted
 
 FEWEST_ROWS = 3
 MOST_ROWS = 10_000
@@ -93,7 +94,7 @@ class Table:
     rows: Sequence[TableRow]
 
     @property
-    def where(self) -> range:
+    def lines(self) -> range:
         """The indexes of all lines, those between rows included."""
         first = self.head or self.rows[0]
         return range(first.lines.start, self.rows[-1].lines.stop)
@@ -172,6 +173,12 @@ def _goes_on(cells: Sequence[Cell], above: Sequence[Cell]) -> bool:
 
 def _aligned(lines: Sequence[str], run: Sequence[Drawn]) -> Iterator[list[Drawn]]:
     """Yield a run with its cells where they stand in the table, if there are any."""
+    if (
+        len(run) > 1
+        and is_counted(lines[run[0].lines.start])
+        and run[0].cells[0].start < run[1].cells[0].start
+    ):
+        run = run[1:]
     if run and run[0].tabs and len({drawn.tabs for drawn in run}) == 1:
         # A program has parted the cells by tabs: they may stand anywhere.
         yield [
@@ -192,6 +199,11 @@ def _aligned(lines: Sequence[str], run: Sequence[Drawn]) -> Iterator[list[Drawn]
             replace(drawn, cells=[part for cell in drawn.cells for part in _parted(cell, starts, ends)])
             for drawn in run
         ]
+
+
+def _is_title(lines: Sequence[str], drawn: Drawn, below: Drawn) -> bool:
+    """Tell whether a line is a numbered title above a table that stands further right: “TOP 2  Dates”."""
+    return is_counted(lines[drawn.lines.start]) and drawn.cells[0].start < below.cells[0].start
 
 
 def _usual(places: Sequence[int], rows: int) -> frozenset[int]:
@@ -306,7 +318,8 @@ def _row(drawn: Drawn, columns: Sequence[range]) -> Row:
 
 def _tables(run: Sequence[Drawn]) -> Iterator[Table]:
     """Yield the table that a run is, if it is one."""
-    rows = _rows(run, _columns(run))
+    # A line above the columns is a title.
+    rows = [*dropwhile(lambda row: not _is_filled(row), _rows(run, _columns(run)))]
     if sum(map(_is_filled, rows)) < FEWEST_ROWS:
         return
     heads = _heads(rows)

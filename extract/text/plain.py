@@ -1,10 +1,11 @@
-"""Plain text: paragraphs, list items and tables with their lines."""
+"""Plain text: headings, paragraphs, list items and tables with their lines."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from core.locations import InFile, LocatedText
@@ -18,6 +19,7 @@ from extract.sniffing import encoding_of
 from extract.tables import EMPTY
 from extract.text import charsets as charsets
 from extract.text.aligned import Table, TableRow, tables_of
+from extract.text.titles import Title, titles_of
 
 LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
 # Codecs that only Python knows, some of them extremely slow.
@@ -93,14 +95,34 @@ def _decode_guessed(content: bytes) -> str:
 
 
 def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
-    """Yield the paragraphs, list items and tables of a text; `with_lines` gives them their lines as place."""
+    """Yield the headings, paragraphs, list items and tables of a text; `with_lines` says where they are."""
     lines = text.split("\n")
+    # Tables are found twice, because those of a large text take much memory, and their lines little.
+    titles = titles_of(lines, [table.lines for table in tables_of(lines)])
     at = 0
     for table in tables_of(lines):
-        yield from _prose(enumerate(lines[at : table.where.start], start=at + 1), with_lines=with_lines)
+        yield from _text(lines, range(at, table.lines.start), titles, with_lines=with_lines)
         yield from _table(table, with_lines=with_lines)
-        at = table.where.stop
-    yield from _prose(enumerate(lines[at:], start=at + 1), with_lines=with_lines)
+        at = table.lines.stop
+    yield from _text(lines, range(at, len(lines)), titles, with_lines=with_lines)
+
+
+def _text(
+    lines: Sequence[str], where: range, titles: Sequence[Title], *, with_lines: bool
+) -> Iterator[Element]:
+    first, last = (
+        bisect_left(titles, at, key=lambda title: title.lines.start) for at in (where.start, where.stop)
+    )
+    at = where.start
+    for title in titles[first:last]:
+        yield from _prose(enumerate(lines[at : title.lines.start], start=at + 1), with_lines=with_lines)
+        yield element(Kind.HEADING, title.text, _place(title.lines) if with_lines else None, title.level)
+        at = title.lines.stop
+    yield from _prose(enumerate(lines[at : where.stop], start=at + 1), with_lines=with_lines)
+
+
+def _place(lines: range) -> InFile:
+    return InFile(lines=(lines.start + 1, lines.stop))
 
 
 def _table(table: Table, *, with_lines: bool) -> Iterator[Element]:
@@ -109,7 +131,7 @@ def _table(table: Table, *, with_lines: bool) -> Iterator[Element]:
 
 
 def _row(row: TableRow, *, with_lines: bool) -> list[LocatedText]:
-    place = InFile(lines=(row.lines.start + 1, row.lines.stop)) if with_lines else None
+    place = _place(row.lines) if with_lines else None
     return [locate_text(cell, place) for cell in row.cells]
 
 

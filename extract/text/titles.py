@@ -1,0 +1,190 @@
+"""Headings of plain texts, which have no type that tells them: by lines below them, marks, capitals, numbers.
+
+    DISCHARGE SUMMARY          *** Spring cleaning ***       Article 4. Requirements
+    =================          Saturday, at the club …       Who wants a plot must be …
+
+    History
+    This 63-year-old driver came in with four hours of chest tightness …
+
+A short line that only stands above a paragraph, a list or a table is a heading, too, if nothing says that it
+is something else: a label, a greeting, a date, a part of an address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from core.text.entries import begins_entry
+
+TITLE_CHARS, TITLE_WORDS = 90, 14
+SHORT_CHARS, SHORT_WORDS = 60, 8
+FEWEST_LETTERS = 4
+PROSE_CHARS = 50
+"""A line so long below a title is text, and no further line of an address."""
+MOST_LEVELS = 4
+FEWEST_NUMBERED = 2
+MOST_TITLES = 0.5
+"""If more of the lines read like titles, none is one."""
+_UNDERLINE = re.compile(r"([=\-~*^#_])\1{2,}+\Z")
+ABOUT_AS_LONG = 3
+_FRAMED = re.compile(r"([*=#~_-])\1{1,9} ++(\S.*\S) ++\1{2,10}\Z")
+_MARKED = re.compile(r"([■◆▼▲★◇□▶#])\1{0,5} ?(\S.*)\Z|【([^【】]++)】\Z")
+_COLUMNS = re.compile(r"\S {4}")
+MOST_INDENT = 8
+_COUNTED = re.compile(
+    r"(§+|(?:art(?:icle|ículo|igo|icolo|ikel|\.)|section|sección|chapter|chapitre|capítulo|capitolo|kapitel"
+    r"|abschnitt|part|partie|parte|teil|title|titre|título|titolo|annex|annexe|anexo|anhang|anlage|appendix"
+    r"|schedule|top|punkt|item|step|lesson|unit)) ?(?:\d{1,3}|[ivxlc]{1,6}|[a-z])\b",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})[.)]? ++(?=\S)")
+_ITEM = re.compile(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s++\S")
+_ENDS = re.compile(r"[.,;:!…。、：]\Z")
+_DIGIT = re.compile(r"\d")
+_DATED = re.compile(r"\b(?:1[89]|20)\d\d\b|\d[/.]\d|\d{4,}|@|https?:")
+_ADDRESS_TO_SOMEBODY = re.compile(
+    r"(?:dear|hi|hello|hey|hallo|liebe[rs]?|lieber|sehr|guten|bonjour|bonsoir|chère?s?|estimad[oa]s?|hola"
+    r"|buen[oa]s|car[oaie]|gentil[ei]|ciao|beste|geachte|thanks?|cheers|danke|merci|gracias|grazie|best|kind"
+    r"|warm|yours|regards|sincerely|mit|viele|herzliche|cordialement|bien|saludos|atentamente|signed|gez)\b",
+    re.IGNORECASE,
+)
+
+
+class Title(NamedTuple):
+    """A heading, the indexes of its lines, and its level, 1 being the highest."""
+
+    text: str
+    lines: range
+    level: int
+
+
+class _Candidate(NamedTuple):
+    """What reads like a title; `style` is how it is set."""
+
+    text: str
+    lines: range
+    style: str
+
+
+def titles_of(lines: Sequence[str], tables: Sequence[range]) -> list[Title]:
+    """Return the headings of a text in order; none of them is in a table."""
+    reader = _Reader(lines, tables)
+    found = [candidate for at in range(len(lines)) if (candidate := reader.candidate(at))]
+    styles = Counter(candidate.style for candidate in found)
+    found = [each for each in found if not _is_numbered(each) or styles[each.style] >= FEWEST_NUMBERED]
+    if len(found) > MOST_TITLES * sum(1 for line in lines if line.strip()):
+        return []
+    # What is used first is the highest.
+    order = [*dict.fromkeys(each.style for each in found)]
+    return [Title(each.text, each.lines, min(order.index(each.style) + 1, MOST_LEVELS)) for each in found]
+
+
+def is_counted(line: str) -> bool:
+    """Tell whether a line begins with the number of a section: “Article 4”, “TOP 2  Classes”."""
+    return _COUNTED.match(line.lstrip()) is not None
+
+
+def _is_numbered(candidate: _Candidate) -> bool:
+    return candidate.style.startswith("number")
+
+
+class _Reader:
+    """Tells which lines of a text read like titles."""
+
+    def __init__(self, lines: Sequence[str], tables: Sequence[range]) -> None:
+        self.lines = lines
+        self.table_starts = frozenset(table.start for table in tables)
+        self.in_tables = frozenset(at for table in tables for at in table)
+
+    def candidate(self, at: int) -> _Candidate | None:
+        """Return the title that a line is, if it reads like one."""
+        line = self._line(at)
+        text = " ".join(line.split())
+        if not text or at in self.in_tables or not self._is_first(at) or not _may_be_title(text):
+            return None
+        here = range(at, at + 1)
+        below = self._line(at + 1)
+        if (rule := _UNDERLINE.match(below)) and abs(len(below) - len(line)) <= ABOUT_AS_LONG:
+            return _Candidate(text, range(at, at + 2), f"underlined {rule[1]}")
+        if framed := _FRAMED.match(text):
+            return _Candidate(framed[2], here, f"framed {framed[1]}")
+        if (marked := _MARKED.match(text)) and not self._line(at + 1).startswith(text[0]):
+            return _Candidate(marked[2] or marked[3], here, f"marked {text[0]}")
+        if _ENDS.search(text) or _COLUMNS.search(line):
+            return None
+        if _is_in_capitals(text) and not _is_in_capitals(below):
+            return _Candidate(text, here, "numbered capitals" if _NUMBERED.match(text) else "capitals")
+        if (counted := _COUNTED.match(text)) and self._leads_to(at, lambda below: True):
+            return _Candidate(text, here, counted[1].casefold())
+        return None if "  " in line or self._is_above_columns(at) else self._plain(at, text, here)
+
+    def _is_above_columns(self, at: int) -> bool:
+        """Tell whether a line names some columns of the table right below it."""
+        is_above = at + 1 in self.table_starts
+        return is_above and _indent(self.lines[at]) > _indent(self.lines[at + 1]) + MOST_INDENT
+
+    def _plain(self, at: int, text: str, here: range) -> _Candidate | None:
+        """Return a short line as a title, if it stands above text, a list or a table."""
+        if len(text) > SHORT_CHARS or len(text.split()) > SHORT_WORDS:
+            return None
+        if numbered := _NUMBERED.match(text):
+            is_alone = not self._line(at + 1) and not _ITEM.match(self._below(at))
+            depth = numbered[1].count(".") + 1
+            is_title = is_alone and text[numbered.end()].isupper() and not _DATED.search(text)
+            return _Candidate(text, here, f"number {depth}") if is_title else None
+        is_said_so = text[0].isupper() and not begins_entry(text) and not _ADDRESS_TO_SOMEBODY.match(text)
+        if (
+            not is_said_so
+            or _ITEM.match(text)
+            or (_DATED.search(text) and self._next(at) not in self.table_starts)
+        ):
+            return None
+        return _Candidate(text, here, "short") if self._leads_to(at, _is_text) else None
+
+    def _leads_to(self, at: int, is_text: Callable[[str], bool]) -> bool:
+        """Tell whether a table, a list or text follows."""
+        following = self._next(at)
+        if following in self.table_starts:
+            return True
+        below = self._line(following)
+        return bool(below) and (is_text(below) or (following == at + 1 and _ITEM.match(below) is not None))
+
+    def _is_first(self, at: int) -> bool:
+        """Tell whether nothing stands in the line above, or no more than a rule."""
+        above = self._line(at - 1)
+        return not above or _UNDERLINE.match(above) is not None
+
+    def _next(self, at: int) -> int:
+        """Return the index of the next line with words."""
+        return next((below for below in range(at + 1, len(self.lines)) if self._line(below)), len(self.lines))
+
+    def _below(self, at: int) -> str:
+        return self._line(self._next(at))
+
+    def _line(self, at: int) -> str:
+        return self.lines[at].strip() if 0 <= at < len(self.lines) else ""
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _may_be_title(text: str) -> bool:
+    letters = sum(map(str.isalpha, text))
+    return len(text) <= TITLE_CHARS and len(text.split()) <= TITLE_WORDS and letters >= 2
+
+
+def _is_in_capitals(text: str) -> bool:
+    letters = [char for char in text if char.isalpha()]
+    digits = sum(map(str.isdigit, text))
+    is_upper = text.upper() == text != text.lower()
+    return (
+        len(letters) >= FEWEST_LETTERS and is_upper and 4 * digits <= len(letters) and not begins_entry(text)
+    )
+
+
+def _is_text(line: str) -> bool:
+    return len(line) >= PROSE_CHARS and not begins_entry(line)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from core.text.entries import begins_entry
@@ -24,6 +24,8 @@ SHORT_CHARS, SHORT_WORDS = 60, 8
 FEWEST_LETTERS = 4
 PROSE_CHARS = 50
 """A line so long below a title is text, and no further line of an address."""
+ENDED_EARLY = 0.7
+"""A line is no wrapped one if it has at most so much of the length of the next."""
 MOST_LEVELS = 4
 FEWEST_NUMBERED = 2
 MOST_TITLES = 0.5
@@ -31,7 +33,7 @@ MOST_TITLES = 0.5
 _UNDERLINE = re.compile(r"([=\-~*^#_])\1{2,}+\Z")
 ABOUT_AS_LONG = 3
 _FRAMED = re.compile(r"([*=#~_-])\1{1,9} ++(\S.*\S) ++\1{2,10}\Z")
-_MARKED = re.compile(r"([■◆▼▲★◇□▶#])\1{0,5} ?(\S.*)\Z|【([^【】]++)】\Z")
+_MARKED = re.compile(r"(?:[■◆▼▲★◇□▶] ?|#{1,6} )(\w.*)\Z|【([^【】]++)】\Z")
 _COLUMNS = re.compile(r"\S {4}")
 MOST_INDENT = 8
 _COUNTED = re.compile(
@@ -112,12 +114,12 @@ class _Reader:
         if framed := _FRAMED.match(text):
             return _Candidate(framed[2], here, f"framed {framed[1]}")
         if (marked := _MARKED.match(text)) and not self._line(at + 1).startswith(text[0]):
-            return _Candidate(marked[2] or marked[3], here, f"marked {text[0]}")
-        if _ENDS.search(text) or _COLUMNS.search(line):
+            return _Candidate(marked[1] or marked[2], here, f"marked {text[0]}")
+        if _ENDS.search(text) or _COLUMNS.search(line) or not (text[0].isalnum() or text[0] in '§«“"(¿'):
             return None
         if _is_in_capitals(text) and not _is_in_capitals(below):
             return _Candidate(text, here, "numbered capitals" if _NUMBERED.match(text) else "capitals")
-        if (counted := _COUNTED.match(text)) and self._leads_to(at, lambda below: True):
+        if (counted := _COUNTED.match(text)) and self._below(at):
             return _Candidate(text, here, counted[1].casefold())
         return None if "  " in line or self._is_above_columns(at) else self._plain(at, text, here)
 
@@ -142,15 +144,19 @@ class _Reader:
             or (_DATED.search(text) and self._next(at) not in self.table_starts)
         ):
             return None
-        return _Candidate(text, here, "short") if self._leads_to(at, _is_text) else None
+        return _Candidate(text, here, "short") if self._leads_on(at) else None
 
-    def _leads_to(self, at: int, is_text: Callable[[str], bool]) -> bool:
+    def _leads_on(self, at: int) -> bool:
         """Tell whether a table, a list or text follows."""
         following = self._next(at)
         if following in self.table_starts:
             return True
         below = self._line(following)
-        return bool(below) and (is_text(below) or (following == at + 1 and _ITEM.match(below) is not None))
+        if following == at + 1:
+            # What is wrapped does not end so early, and goes on with a capital letter by chance only.
+            is_ended = len(self._line(at)) <= ENDED_EARLY * len(below) and not below[:1].islower()
+            return _ITEM.match(below) is not None or (is_ended and _is_text(below))
+        return _is_text(below)
 
     def _is_first(self, at: int) -> bool:
         """Tell whether nothing stands in the line above, or no more than a rule."""

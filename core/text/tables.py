@@ -47,9 +47,10 @@ def header_of(table: str) -> str:
 
 
 def is_amount(name: str) -> bool:
-    """Return whether a cell holds an amount; a year or a version may name a column, so it is none."""
+    """Return whether a cell holds an amount; “2024 £” or a version may name a column: it is none."""
     plain = without_raised(name).strip()
-    return bool(_AMOUNT.fullmatch(plain)) and not (_YEAR.fullmatch(plain) or _VERSION.fullmatch(plain))
+    is_year = _YEAR.fullmatch(plain.rstrip(" $€£¥%"))
+    return bool(_AMOUNT.fullmatch(plain)) and not (is_year or _VERSION.fullmatch(plain))
 
 
 def cells_of(row: str) -> list[str]:

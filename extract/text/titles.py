@@ -47,10 +47,13 @@ _ITEM = re.compile(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s++\S")
 _ENDS = re.compile(r"[.,;:!…。、：]\Z")
 _DIGIT = re.compile(r"\d")
 _DATED = re.compile(r"\b(?:1[89]|20)\d\d\b|\d[/.]\d|\d{4,}|@|https?:")
-_ADDRESS_TO_SOMEBODY = re.compile(
-    r"(?:dear|hi|hello|hey|hallo|liebe[rs]?|lieber|sehr|guten|bonjour|bonsoir|chère?s?|estimad[oa]s?|hola"
-    r"|buen[oa]s|car[oaie]|gentil[ei]|ciao|beste|geachte|thanks?|cheers|danke|merci|gracias|grazie|best|kind"
-    r"|warm|yours|regards|sincerely|mit|viele|herzliche|cordialement|bien|saludos|atentamente|signed|gez)\b",
+_GREETING = re.compile(
+    r"(?:dear|hi|hello|hey|hallo|liebe[rs]?|sehr geehrte\w*|guten (?:tag|morgen|abend)|bonjour|bonsoir"
+    r"|chère?s?|estimad[oa]s?|hola|buen[oa]s (?:días|tardes)|gentil[ei]|ciao|geachte"
+    r"|(?:with )?(?:best|kind|warm) \w+s|yours|sincerely|regards|many thanks"
+    r"|thank(?:s| you)|cheers|danke|merci|gracias|grazie"
+    r"|mit (?:freundlichen|besten|herzlichen)|(?:viele|herzliche|beste) grüße|(?:bien )?cordialement"
+    r"|(?:un )?saludos?|atentamente|signed|gez)\b",
     re.IGNORECASE,
 )
 
@@ -137,14 +140,10 @@ class _Reader:
             depth = numbered[1].count(".") + 1
             is_title = is_alone and text[numbered.end()].isupper() and not _DATED.search(text)
             return _Candidate(text, here, f"number {depth}") if is_title else None
-        is_said_so = text[0].isupper() and not begins_entry(text) and not _ADDRESS_TO_SOMEBODY.match(text)
-        if (
-            not is_said_so
-            or _ITEM.match(text)
-            or (_DATED.search(text) and self._next(at) not in self.table_starts)
-        ):
-            return None
-        return _Candidate(text, here, "short") if self._leads_on(at) else None
+        is_other = begins_entry(text) or _GREETING.match(text) or _ITEM.match(text)
+        is_dated = _DATED.search(text) and self._next(at) not in self.table_starts
+        is_title = text[0].isupper() and not is_other and not is_dated and self._leads_on(at)
+        return _Candidate(text, here, "short") if is_title else None
 
     def _leads_on(self, at: int) -> bool:
         """Tell whether a table, a list or text follows."""

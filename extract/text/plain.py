@@ -18,7 +18,7 @@ from extract.places import element, fold_spaces, locate_text
 from extract.sniffing import encoding_of
 from extract.tables import EMPTY
 from extract.text import charsets as charsets
-from extract.text.aligned import Table, TableRow, tables_of
+from extract.text.drawn import Table, TableRow, tables_of
 from extract.text.titles import Title, titles_of
 
 LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")

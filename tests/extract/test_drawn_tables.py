@@ -8,7 +8,8 @@ import pytest
 
 from core.locations import InFile
 from extract.base import Kind
-from extract.text.aligned import MOST_ROWS, Table, TableRow, tables_of
+from extract.text.drawn import Table, TableRow, tables_of
+from extract.text.drawn.runs import MOST_ROWS
 from tests.extract.reading import read_bytes
 
 DOSES = """\

@@ -1,0 +1,100 @@
+"""Tables that a plain text draws with blanks or tabs: columns that stand below each other.
+
+    Drug            Dose       When
+    -------------------------------------------
+    For the heart
+      Aspirin       75 mg      morning
+      Ticagrelor    90 mg      morning, evening
+
+    lines ─▶ cells ─▶ runs of rows ─▶ runs with the same columns, joined ─▶ tables with their heads
+            cells.py                    runs.py                              heads.py
+
+Read as a paragraph, the rows become one sentence that says nothing. What is no table for certain stays text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import dropwhile
+
+from core.text.entries import begins_entry
+from extract.text.drawn.cells import MOST_COLUMNS, columns_of, in_columns
+from extract.text.drawn.heads import Row, TableRow, heads
+from extract.text.drawn.runs import FEWEST_ROWS, Drawn, tables_drawn
+
+__all__ = ["Table", "TableRow", "tables_of"]
+
+MOST_WORDS = 4
+"""Only one column may have cells of more words on average: two columns of prose are no table."""
+_LIST_MARK = re.compile(r"[-*+•]|\w{1,3}[.)]")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of the same number of cells; `head` names the columns, if anything does.
+
+    A row whose first cell alone is filled is the name of a section.
+    """
+
+    head: TableRow | None
+    rows: Sequence[TableRow]
+
+    @property
+    def lines(self) -> range:
+        """The indexes of all lines, those between rows included."""
+        first = self.head or self.rows[0]
+        return range(first.lines.start, self.rows[-1].lines.stop)
+
+
+def tables_of(lines: Sequence[str]) -> Iterator[Table]:
+    """Yield the tables of a text in order."""
+    for run in tables_drawn(lines):
+        # A line above the columns is a title.
+        rows = [*dropwhile(lambda row: not row.is_filled, _rows(run))]
+        if sum(row.is_filled for row in rows) < FEWEST_ROWS:
+            continue
+        count = heads(rows)
+        if _is_table([row.cells for row in rows[count:] if row.is_filled]):
+            yield Table(_joined(rows[:count]) if count else None, rows[count:])
+
+
+def _rows(run: Sequence[Drawn]) -> Iterator[TableRow]:
+    columns = columns_of([drawn.cells for drawn in run if drawn.cells])
+    for drawn in run if columns else ():
+        first, *others = in_columns(drawn.cells, columns)
+        yield TableRow([drawn.section or first, *others], drawn.lines, drawn.is_below_rule)
+
+
+def _joined(rows: Sequence[TableRow]) -> TableRow:
+    """Return several lines of a head as one row."""
+    columns = zip(*(row.cells for row in rows), strict=True)
+    names = [" ".join(filter(None, parts)) for parts in columns]
+    return TableRow(names, range(rows[0].lines.start, rows[-1].lines.stop))
+
+
+def _is_table(rows: Sequence[Row]) -> bool:
+    if not rows or not 2 <= len(rows[0]) <= MOST_COLUMNS:
+        return False
+    are_named = 2 * sum(_is_name(row[0]) for row in rows) > len(rows)
+    is_list = len(rows[0]) == 2 and all(map(_is_begun, rows))
+    filled = [cell for row in rows for cell in row if cell]
+    is_form = 2 * sum(map(begins_entry, filled)) > len(filled)
+    is_prose = sum(map(_is_prose, zip(*rows, strict=True))) > 1
+    return are_named and not (is_list or is_form or is_prose)
+
+
+def _is_name(first: str) -> bool:
+    """Tell whether a row's first words name it, unlike the label of a form and the “#” before a comment."""
+    return not first.endswith((":", "：")) and any(map(str.isalnum, first))
+
+
+def _is_begun(row: Row) -> bool:
+    """Tell whether a row is the item of a list, or an entry that is read as such (`extract.entries`)."""
+    return not row[0] or _LIST_MARK.fullmatch(row[0]) is not None or begins_entry(" ".join(row))
+
+
+def _is_prose(column: Sequence[str]) -> bool:
+    filled = [len(cell.split()) for cell in column if cell]
+    return sum(filled) > MOST_WORDS * len(filled)

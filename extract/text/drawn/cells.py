@@ -1,0 +1,120 @@
+"""The cells of a line of plain text, and the columns in which those of several lines stand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+from unicodedata import east_asian_width
+
+MOST_COLUMNS = 12
+MOST_CELLS = 2 * MOST_COLUMNS
+"""More in a line are no row; a column may hold two: “GBP    420”."""
+MOST_CHARS = 400
+"""A longer line was written by a program that wraps nothing."""
+MOST_ACROSS = 0.25
+"""The share of rows in which a cell may be longer than its column."""
+_CELL = re.compile(r"\S++(?: \S++)*+")
+_APART = re.compile(r"(?<=\S)(?:  |[\t\u3000])|\A\s|\.{4}")
+_LEADER = re.compile(r"\.{4,}+")
+"""“Biscuits ........ 26.50”."""
+_RANGE = re.compile(r"(?<=\d [-–]) ( {1,6})(?=\d)")
+"""“133 -  146”."""
+_HELD = "\0"
+_RULE = re.compile(r"(?=\s*+\S)[\s\-=_+]++\Z")
+_FIGURE = re.compile(r"(?<=[^\W\d_] |[).,:] )\d\S*+")
+"""Behind a word: “1 248” is one figure."""
+
+
+class Cell(NamedTuple):
+    """Words with single blanks between them, and from which column of characters up to which they stand."""
+
+    text: str
+    start: int
+    end: int
+
+    def overlap(self, column: range) -> int:
+        """Return how many characters stand in a column; below 0 how far away it is."""
+        last = self.end if self.end < column.stop else column.stop
+        first = self.start if self.start > column.start else column.start
+        return last - first
+
+    def nearest(self, columns: Sequence[range]) -> int:
+        """Return the index of the column that it has most of, or that is nearest."""
+        overlaps = [self.overlap(column) for column in columns]
+        return overlaps.index(max(overlaps))
+
+    def parts(self, starts: frozenset[int], ends: frozenset[int]) -> Iterator[Cell]:
+        """Yield it, or it and the figure of the next column, if it leaves but one blank before that.
+
+        `starts` and `ends` are where cells of other rows usually begin and end.
+        """
+        for figure in _FIGURE.finditer(self.text):
+            start = self.start + width(self.text[: figure.start()])
+            is_at_end = figure.end() == len(self.text) and self.end in ends and self.start not in starts
+            if start in starts or is_at_end:
+                yield Cell(self.text[: figure.start() - 1], self.start, start - 1)
+                yield Cell(self.text[figure.start() :], start, self.end)
+                return
+        yield self
+
+
+def is_rule(line: str) -> bool:
+    """Tell whether a line parts others: “------  -----”."""
+    return _RULE.match(line) is not None
+
+
+def cells_of(line: str) -> list[Cell]:
+    """Return the cells of a line that may be one of a table: parted, or indented; else none."""
+    if len(line) > MOST_CHARS or "|" in line or not _APART.search(line) or is_rule(line):
+        return []
+    line = _LEADER.sub(lambda dots: " " * len(dots[0]), line)
+    line = _RANGE.sub(lambda blanks: " " + _HELD * len(blanks[1]), line)
+    found = islice(_CELL.finditer(line), MOST_CELLS + 1)
+    cells = [
+        Cell(match[0].replace(_HELD, ""), width(line[: match.start()]), width(line[: match.end()]))
+        for match in found
+    ]
+    return cells if len(cells) <= MOST_CELLS else []
+
+
+def cells_between_tabs(line: str) -> list[Cell]:
+    """Return the cells of a line in which a program has put one tab between any two, wherever they stand."""
+    texts = enumerate(line.strip(" ").split("\t"))
+    return [Cell(text.strip(), 2 * at, 2 * at + 1) for at, text in texts if text.strip()]
+
+
+def width(text: str) -> int:
+    """Return how many columns of characters a text takes: Chinese and Japanese signs take two."""
+    text = text.expandtabs()
+    return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def columns_of(rows: Sequence[Iterable[Cell]]) -> list[range]:
+    """Return where the characters of columns stand: parted by what most rows leave blank."""
+    change = Counter[int]()
+    for cells in rows:
+        for cell in cells:
+            change[cell.start] += 1
+            change[cell.end] -= 1
+    columns: list[range] = []
+    start: int | None = None
+    filled = 0
+    for at in sorted(change):
+        filled += change[at]
+        if filled <= MOST_ACROSS * len(rows):
+            columns += [range(start, at)] if start is not None else []
+            start = None
+        elif start is None:
+            start = at
+    return columns
+
+
+def in_columns(cells: Iterable[Cell], columns: Sequence[range]) -> list[str]:
+    """Return the words of cells in each column, "" where there are none."""
+    texts: list[list[str]] = [[] for _ in columns]
+    for cell in cells:
+        texts[cell.nearest(columns)].append(cell.text)
+    return [" ".join(column) for column in texts]

@@ -1,0 +1,177 @@
+"""Lines of several cells that follow each other, and which of these runs are one table.
+
+Test          Result   Units        a run of one line
+----------------------------
+HAEMATOLOGY                         the name of a section, between two runs
+  Platelets      342   10^9/L       a run
+  MCV           77.4   fL
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from extract.text.drawn.cells import (
+    Cell,
+    cells_between_tabs,
+    cells_of,
+    columns_of,
+    in_columns,
+    is_rule,
+)
+from extract.text.drawn.heads import MOST_HEADS, names_columns
+from extract.text.titles import is_counted
+
+FEWEST_ROWS = 3
+MOST_ROWS = 10_000
+"""What follows begins another table, without a head: all rows of a table are held in memory."""
+MOST_BETWEEN = 3
+"""Lines between rows of one table: empty ones, rules, and the name of a section."""
+USUAL = 0.4
+"""The share of rows that makes a place usual for cells to begin or end at."""
+MOST_COMPARED = 12
+"""So many rows of each run tell whether their columns are the same."""
+SECTION_CHARS, SECTION_WORDS = 60, 6
+_DIGIT = re.compile(r"\d")
+_SENTENCE = re.compile(r"[.,;!?]\Z")
+_UNFINISHED = re.compile(r"(?:[-/&]|\b(?:and|or|of|for|und|oder|für|et|ou|de|y|o|e|ed|di|en|van))\Z")
+"""What the name of a row ends with that goes on in the next line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The cells of a line, or of a line and those that go on with them, with the indexes of these lines.
+
+    `tabs` is how many tabs part them; `section` is the name of a section instead of cells.
+    """
+
+    lines: range
+    cells: Sequence[Cell]
+    tabs: int = 0
+    section: str = ""
+    is_below_rule: bool = False
+
+
+def tables_drawn(lines: Sequence[str]) -> Iterator[list[Drawn]]:
+    """Yield runs, those that have the same columns as one."""
+    run: list[Drawn] = []
+    for following in _runs(lines):
+        if run and len(run) < MOST_ROWS and (added := _added(lines, run, following)):
+            run += added
+        else:
+            yield run
+            run = following
+    yield run
+
+
+def _runs(lines: Sequence[str]) -> Iterator[list[Drawn]]:
+    """Yield lines of several cells that follow each other, with no more than rules between them."""
+    run: list[Drawn] = []
+    for at, line in enumerate(lines):
+        cells = cells_of(line)
+        if run and run[-1].lines.stop == at and _goes_on(cells, run[-1].cells):
+            above = run[-1]
+            run[-1] = replace(above, lines=range(above.lines.start, at + 1), cells=[*above.cells, *cells])
+        elif len(cells) > 1:
+            is_below_rule = bool(run) and run[-1].lines.stop < at
+            run.append(Drawn(range(at, at + 1), cells, line.strip(" ").count("\t"), "", is_below_rule))
+        elif not (run and is_rule(line)):
+            yield from _aligned(lines, run)
+            run = []
+        if len(run) == MOST_ROWS:
+            yield from _aligned(lines, run)
+            run = []
+    yield from _aligned(lines, run)
+
+
+def _goes_on(cells: Sequence[Cell], above: Sequence[Cell]) -> bool:
+    """Tell whether the only cell of a line goes on, in words, with one above it that is not the first."""
+    is_alone = len(cells) == 1 and not _DIGIT.match(cells[0].text)
+    return is_alone and cells[0].start in {cell.start for cell in above[1:]}
+
+
+def _aligned(lines: Sequence[str], run: list[Drawn]) -> Iterator[list[Drawn]]:
+    """Yield a run with its cells where they stand in the table, if there are any."""
+    if len(run) > 1 and _is_title(lines, *run[:2]):
+        run = run[1:]
+    if run and run[0].tabs and len({drawn.tabs for drawn in run}) == 1:
+        yield [replace(drawn, cells=cells_between_tabs(lines[drawn.lines.start])) for drawn in run]
+    elif run:
+        starts = _usual([cell.start for drawn in run for cell in drawn.cells[1:]], len(run))
+        ends = _usual([cell.end for drawn in run for cell in drawn.cells[1:]], len(run))
+        yield [
+            replace(drawn, cells=[part for cell in drawn.cells for part in cell.parts(starts, ends)])
+            for drawn in run
+        ]
+
+
+def _is_title(lines: Sequence[str], drawn: Drawn, below: Drawn) -> bool:
+    """Tell whether a line is a numbered title above a table that stands further right: “TOP 2  Dates”."""
+    return is_counted(lines[drawn.lines.start]) and drawn.cells[0].start < below.cells[0].start
+
+
+def _usual(places: Sequence[int], rows: int) -> frozenset[int]:
+    return frozenset(place for place, times in Counter(places).items() if times >= max(2, USUAL * rows))
+
+
+def _added(lines: Sequence[str], run: list[Drawn], following: list[Drawn]) -> list[Drawn]:
+    """Return what a run gets of the following one: all, perhaps below the name of a section; or nothing.
+
+    The last row of the run may get the rest of its name.
+    """
+    between = range(run[-1].lines.stop, following[0].lines.start)
+    rules = [at for at in between if is_rule(lines[at])]
+    told = [at for at in between if lines[at].strip() and at not in rules]
+    if len(between) > MOST_BETWEEN or told not in ([], [between[-1]]):
+        return []
+    if _has_own_head(following) or not _fit(run, following):
+        return []
+    first, *others = following
+    if not told:
+        return [replace(first, is_below_rule=bool(rules)), *others]
+    name = " ".join(lines[told[0]].split())
+    if len(between) == 1 and (name[0].islower() or name[0] == "("):
+        run[-1] = _renamed(run[-1], f"{run[-1].cells[0].text} {name}", told[0])
+        return following
+    if _UNFINISHED.search(name):
+        return [_renamed(first, f"{name} {first.cells[0].text}", told[0]), *others]
+    is_name = len(name) <= SECTION_CHARS and len(name.split()) <= SECTION_WORDS and not _SENTENCE.search(name)
+    section = Drawn(range(told[0], told[0] + 1), [], 0, name, is_below_rule=bool(rules))
+    return [section, *following] if is_name else []
+
+
+def _renamed(drawn: Drawn, name: str, at: int) -> Drawn:
+    """Return a row with the name that it shares with a line above or below it."""
+    first, *others = drawn.cells
+    lines = range(min(at, drawn.lines.start), max(at + 1, drawn.lines.stop))
+    return replace(drawn, lines=lines, cells=[first._replace(text=name), *others])
+
+
+def _has_own_head(run: Sequence[Drawn]) -> bool:
+    rows = [drawn.cells for drawn in run[:MOST_COMPARED]]
+    columns = columns_of(rows) if len(rows) >= FEWEST_ROWS else []
+    return bool(columns) and names_columns([in_columns(cells, columns) for cells in rows])
+
+
+def _fit(run: Sequence[Drawn], following: Sequence[Drawn]) -> bool:
+    """Tell whether two runs have the same columns: each cell one of its own, and none a new one."""
+    last, first = run[-MOST_COMPARED:], following[:MOST_COMPARED]
+    above, below = ([drawn.cells for drawn in part if drawn.cells] for part in (last, first))
+    if len({drawn.tabs for drawn in (*last, *first) if drawn.cells}) > 1:
+        return False
+    is_head = len(run) <= MOST_HEADS and not any(drawn.section for drawn in run)
+    columns = columns_of(below if is_head else [*above, *below])
+    most = max(len(columns_of(above)), len(columns_of(below)))
+    if not 2 <= len(columns) <= most or not all(_has_own(cells, columns) for cells in (*above, *below)):
+        return False
+    # What stands above most columns may name them; else it is something of its own.
+    return not is_head or 2 * len({cell.nearest(columns) for cells in above for cell in cells}) > len(columns)
+
+
+def _has_own(cells: Sequence[Cell], columns: Sequence[range]) -> bool:
+    nearest = [cell.nearest(columns) for cell in cells]
+    is_in = all(cell.overlap(columns[at]) > 0 for cell, at in zip(cells, nearest, strict=True))
+    return is_in and len(set(nearest)) == len(nearest)

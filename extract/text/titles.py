@@ -21,7 +21,8 @@ from core.text.entries import begins_entry
 
 TITLE_CHARS, TITLE_WORDS = 90, 14
 SHORT_CHARS, SHORT_WORDS = 60, 8
-FEWEST_LETTERS = 4
+FEWEST_LETTERS, LETTERS_OF_DIGIT = 4, 3
+"""Capitals with more digits are a code."""
 PROSE_CHARS = 50
 """A line so long below a title is text, and no further line of an address."""
 ENDED_EARLY = 0.7
@@ -32,21 +33,21 @@ MOST_TITLES = 0.5
 """If more of the lines read like titles, none is one."""
 _UNDERLINE = re.compile(r"([=\-~*^#_])\1{2,}+\Z")
 ABOUT_AS_LONG = 3
-_FRAMED = re.compile(r"([*=#~_-])\1{1,9} ++(\S.*\S) ++\1{2,10}\Z")
-_MARKED = re.compile(r"(?:[■◆▼▲★◇□▶] ?|#{1,6} )(\w.*)\Z|【([^【】]++)】\Z")
+_FRAMED = re.compile(r"([*+=#~_-])\1{1,9} ++(\S.*\S) ++\1{2,10}\Z")
+_MARKED = re.compile(r"(?:[■◆▼▲★◇□▶] ?|#{1,6} |>{2,3} )(\w.*)\Z|【([^【】]++)】\Z")
 _COLUMNS = re.compile(r"\S {4}")
 MOST_INDENT = 8
 _COUNTED = re.compile(
     r"(§+|(?:art(?:icle|ículo|igo|icolo|ikel|\.)|section|sección|chapter|chapitre|capítulo|capitolo|kapitel"
     r"|abschnitt|part|partie|parte|teil|title|titre|título|titolo|annex|annexe|anexo|anhang|anlage|appendix"
-    r"|schedule|top|punkt|item|step|lesson|unit)) ?(?:\d{1,3}|[ivxlc]{1,6}|[a-z])\b",
+    r"|schedule|top|punkt|item|step|lesson|unit))(?: ?\d{1,3}| [ivxlc]{1,6}| [a-z])\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})[.)]? ++(?=\S)")
-_ITEM = re.compile(r"\s*+(?:[-*+•]|\d{1,3}[.)])\s++\S")
+_ITEM = re.compile(r"\s*+(?:[-*+•~–]|\d{1,3}[.)])\s++\S")
 _ENDS = re.compile(r"[.,;:!…。、：]\Z")
 _DIGIT = re.compile(r"\d")
-_DATED = re.compile(r"\b(?:1[89]|20)\d\d\b|\d[/.]\d|\d{4,}|@|https?:")
+_DATED = re.compile(r"\b(?:1[89]|20)\d\d\b|\d[/.]\d++[/.]|\d{4,}|@|https?:")
 _GREETING = re.compile(
     r"(?:dear|hi|hello|hey|hallo|liebe[rs]?|sehr geehrte\w*|guten (?:tag|morgen|abend)|bonjour|bonsoir"
     r"|chère?s?|estimad[oa]s?|hola|buen[oa]s (?:días|tardes)|gentil[ei]|ciao|geachte"
@@ -122,9 +123,11 @@ class _Reader:
             return None
         if _is_in_capitals(text) and not _is_in_capitals(below):
             return _Candidate(text, here, "numbered capitals" if _NUMBERED.match(text) else "capitals")
-        if (counted := _COUNTED.match(text)) and self._below(at):
+        is_short = len(text) <= SHORT_CHARS or not below
+        if (counted := _COUNTED.match(text)) and is_short and self._below(at):
             return _Candidate(text, here, counted[1].casefold())
-        return None if "  " in line or self._is_above_columns(at) else self._plain(at, text, here)
+        is_parted = "  " in _NUMBERED.sub("", line)
+        return None if is_parted or self._is_above_columns(at) else self._plain(at, text, here)
 
     def _is_above_columns(self, at: int) -> bool:
         """Tell whether a line names some columns of the table right below it."""
@@ -137,8 +140,8 @@ class _Reader:
             return None
         if numbered := _NUMBERED.match(text):
             is_alone = not self._line(at + 1) and not _ITEM.match(self._below(at))
-            depth = numbered[1].count(".") + 1
-            is_title = is_alone and text[numbered.end()].isupper() and not _DATED.search(text)
+            name, depth = text[numbered.end() :], numbered[1].count(".") + 1
+            is_title = is_alone and name[0].isupper() and not _DATED.search(name)
             return _Candidate(text, here, f"number {depth}") if is_title else None
         is_other = begins_entry(text) or _GREETING.match(text) or _ITEM.match(text)
         is_dated = _DATED.search(text) and self._next(at) not in self.table_starts
@@ -148,14 +151,12 @@ class _Reader:
     def _leads_on(self, at: int) -> bool:
         """Tell whether a table, a list or text follows."""
         following = self._next(at)
-        if following in self.table_starts:
-            return True
         below = self._line(following)
-        if following == at + 1:
-            # What is wrapped does not end so early, and goes on with a capital letter by chance only.
-            is_ended = len(self._line(at)) <= ENDED_EARLY * len(below) and not below[:1].islower()
-            return _ITEM.match(below) is not None or (is_ended and _is_text(below))
-        return _is_text(below)
+        if following in self.table_starts or (following <= at + 2 and _ITEM.match(below)):
+            return True
+        # What is wrapped does not end so early, and goes on with a capital letter by chance only.
+        is_ended = len(self._line(at)) <= ENDED_EARLY * len(below) and not below[:1].islower()
+        return _is_text(below) and (is_ended or following > at + 1)
 
     def _is_first(self, at: int) -> bool:
         """Tell whether nothing stands in the line above, or no more than a rule."""
@@ -183,12 +184,9 @@ def _may_be_title(text: str) -> bool:
 
 
 def _is_in_capitals(text: str) -> bool:
-    letters = [char for char in text if char.isalpha()]
-    digits = sum(map(str.isdigit, text))
-    is_upper = text.upper() == text != text.lower()
-    return (
-        len(letters) >= FEWEST_LETTERS and is_upper and 4 * digits <= len(letters) and not begins_entry(text)
-    )
+    letters, digits = (sum(map(kind, text)) for kind in (str.isalpha, str.isdigit))
+    is_wordy = letters >= max(FEWEST_LETTERS, LETTERS_OF_DIGIT * digits)
+    return is_wordy and text.upper() == text != text.lower() and not begins_entry(text)
 
 
 def _is_text(line: str) -> bool:

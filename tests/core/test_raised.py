@@ -63,5 +63,7 @@ def test_the_mark_of_a_note_is_no_unit(cell: str, unit: str) -> None:
 
 def test_a_year_with_a_note_names_a_column_and_an_amount_with_one_does_not() -> None:
     assert header_of("| Item | 2023¹ |\n| --- | --- |\n| Sales | 5 |") == "| Item | 2023¹ |"
-    assert header_of("|  | 2024 £ | 2023 £ |\n| --- | --- | --- |\n| Fees | 5 | 4 |") == "|  | 2024 £ | 2023 £ |"
+    assert (
+        header_of("|  | 2024 £ | 2023 £ |\n| --- | --- | --- |\n| Fees | 5 | 4 |") == "|  | 2024 £ | 2023 £ |"
+    )
     assert header_of("| Sales | 1,353¹ |\n| --- | --- |\n| Costs | 5 |") == ""

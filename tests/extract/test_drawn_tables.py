@@ -115,6 +115,42 @@ def test_lines_that_go_on_with_a_cell() -> None:
     assert table.rows[0] == TableRow(["Hall", "carpet, mirror and a chair"], range(2, 4), is_below_rule=True)
 
 
+def test_rows_that_go_on_in_several_cells() -> None:
+    text = (
+        "What you see          Why                  What to do\n\n"
+        "Lower band is brown   old leaves, or no    buy fresh ones.  The\n"
+        "                      ascorbate            market has some\n"
+        "Clumps                pH under 7.4         check the meter"
+    )
+    assert rows_of(text)[1] == [
+        "Lower band is brown",
+        "old leaves, or no ascorbate",
+        "buy fresh ones. The market has some",
+    ]
+
+
+def test_columns_that_only_the_head_has_at_first() -> None:
+    text = """\
+Item                Count       Plus    Minus
+---------------------------------------------
+Gross
+Salary             164.67   3,194.60
+Extra pay           14.50      61.92
+(8 and 9 March)
+Deductions
+Pension                                214.37
+Tax                                    486.25"""
+    assert rows_of(text) == [
+        ["Item", "Count", "Plus", "Minus"],
+        ["Gross", "", "", ""],
+        ["Salary", "164.67", "3,194.60", ""],
+        ["Extra pay (8 and 9 March)", "14.50", "61.92", ""],
+        ["Deductions", "", "", ""],
+        ["Pension", "", "", "214.37"],
+        ["Tax", "", "", "486.25"],
+    ]
+
+
 @pytest.mark.parametrize("name", ["Sealing and\n  tiling", "Sealing\n(new tiles)"])
 def test_names_of_rows_in_two_lines(name: str) -> None:
     first, second = name.split("\n")

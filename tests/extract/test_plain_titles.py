@@ -16,6 +16,10 @@ PROSE = "This 63-year-old driver came in with four hours of tightness in his che
 TITLES = {
     "underlined": (f"Spring cleaning\n===============\n{PROSE}", "Spring cleaning"),
     "in stars": (f"*** Spring cleaning ***\n{PROSE}", "Spring cleaning"),
+    "between pluses": (f"+++ SPRING CLEANING +++\n\n{PROSE}", "SPRING CLEANING"),
+    "behind arrows": (f">>> Spring cleaning\n- a towel\n\n{PROSE}", "Spring cleaning"),
+    "numbers of two levels": (f"2.1.  Layout\n\n{PROSE}\n\n2.2.  Types\n\n{PROSE}", "2.1. Layout"),
+    "above a list behind an empty line": ("Bring with you\n\n - a towel\n - a coin", "Bring with you"),
     "in brackets": ("【診療時間】\n午前は九時からです。", "診療時間"),
     "behind a square": ("■ 診療時間\n午前は九時からです。", "診療時間"),
     "in capitals": (f"SPRING CLEANING\n\n{PROSE}", "SPRING CLEANING"),
@@ -36,6 +40,7 @@ NO_TITLES = {
     "a label": f"Consultant: Dr Helen Marsh\n\n{PROSE}",
     "a sentence": f"He went home.\n\n{PROSE}",
     "wrapped prose": PROSE,
+    "a wrapped sentence": f"Steps 11-16 are as in SOP-0388. Ten microlitres of suspension in\n{PROSE}",
     "a list with numbers": f"1. Open the cover\n\n2. Close the cover\n\n{PROSE}",
     "one number": f"1. Framing\n\n{PROSE}",
     "a text in capitals": "ALL OF THIS IS\nWRITTEN IN CAPITALS\nFROM BEGINNING TO END",

@@ -21,12 +21,12 @@ from itertools import dropwhile
 
 from core.text.entries import begins_entry
 from extract.text.drawn.cells import MOST_COLUMNS, columns_of, in_columns
-from extract.text.drawn.heads import Row, TableRow, heads
+from extract.text.drawn.heads import MOST_HEADS, Row, TableRow, head_rows
 from extract.text.drawn.runs import FEWEST_ROWS, Drawn, tables_drawn
 
 __all__ = ["Table", "TableRow", "tables_of"]
 
-MOST_WORDS = 4
+MOST_WORDS = 5
 """Only one column may have cells of more words on average: two columns of prose are no table."""
 _LIST_MARK = re.compile(r"[-*+•]|\w{1,3}[.)]")
 
@@ -55,13 +55,14 @@ def tables_of(lines: Sequence[str]) -> Iterator[Table]:
         rows = [*dropwhile(lambda row: not row.is_filled, _rows(run))]
         if sum(row.is_filled for row in rows) < FEWEST_ROWS:
             continue
-        count = heads(rows)
+        count = head_rows(rows)
         if _is_table([row.cells for row in rows[count:] if row.is_filled]):
             yield Table(_joined(rows[:count]) if count else None, rows[count:])
 
 
 def _rows(run: Sequence[Drawn]) -> Iterator[TableRow]:
-    columns = columns_of([drawn.cells for drawn in run if drawn.cells])
+    heads = [drawn.cells for drawn in run[:MOST_HEADS] if drawn.is_head]
+    columns = columns_of([drawn.cells for drawn in run if drawn.cells and not drawn.is_head], heads)
     for drawn in run if columns else ():
         first, *others = in_columns(drawn.cells, columns)
         yield TableRow([drawn.section or first, *others], drawn.lines, drawn.is_below_rule)

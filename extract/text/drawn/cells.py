@@ -16,12 +16,16 @@ MOST_CHARS = 400
 """A longer line was written by a program that wraps nothing."""
 MOST_ACROSS = 0.25
 """The share of rows in which a cell may be longer than its column."""
+MOST_ASIDE = 3
+"""The name of a column may stand so many characters beside what it names."""
 _CELL = re.compile(r"\S++(?: \S++)*+")
 _APART = re.compile(r"(?<=\S)(?:  |[\t\u3000])|\A\s|\.{4}")
 _LEADER = re.compile(r"\.{4,}+")
 """“Biscuits ........ 26.50”."""
 _RANGE = re.compile(r"(?<=\d [-–]) ( {1,6})(?=\d)")
 """“133 -  146”."""
+_SENTENCES = re.compile(r"(?<=[^\W\d_]{2}[.!?]) (?= \S)")
+"""“Checksum does not match.  The frame is lost.”"""
 _HELD = "\0"
 _RULE = re.compile(r"(?=\s*+\S)[\s\-=_+]++\Z")
 _FIGURE = re.compile(r"(?<=[^\W\d_] |[).,:] )\d\S*+")
@@ -45,6 +49,12 @@ class Cell(NamedTuple):
         """Return the index of the column that it has most of, or that is nearest."""
         overlaps = [self.overlap(column) for column in columns]
         return overlaps.index(max(overlaps))
+
+    def going_on(self, cells: Iterable[Cell]) -> Cell:
+        """Return it with those that stand below it and begin where it does."""
+        below = [cell for cell in cells if cell.start == self.start]
+        text = " ".join([self.text, *(cell.text for cell in below)])
+        return Cell(text, self.start, max([self.end, *(cell.end for cell in below)]))
 
     def parts(self, starts: frozenset[int], ends: frozenset[int]) -> Iterator[Cell]:
         """Yield it, or it and the figure of the next column, if it leaves but one blank before that.
@@ -72,6 +82,7 @@ def cells_of(line: str) -> list[Cell]:
         return []
     line = _LEADER.sub(lambda dots: " " * len(dots[0]), line)
     line = _RANGE.sub(lambda blanks: " " + _HELD * len(blanks[1]), line)
+    line = _SENTENCES.sub(_HELD, line)
     found = islice(_CELL.finditer(line), MOST_CELLS + 1)
     cells = [
         Cell(match[0].replace(_HELD, ""), width(line[: match.start()]), width(line[: match.end()]))
@@ -92,8 +103,19 @@ def width(text: str) -> int:
     return len(text) if text.isascii() else sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
-def columns_of(rows: Sequence[Iterable[Cell]]) -> list[range]:
-    """Return where the characters of columns stand: parted by what most rows leave blank."""
+def columns_of(rows: Sequence[Sequence[Cell]], heads: Iterable[Sequence[Cell]] = ()) -> list[range]:
+    """Return where the characters of columns stand: parted by what most rows leave blank.
+
+    What stands above the rows may name a column that they leave empty.
+    """
+    columns = _filled(rows)
+    beside = [
+        cell for cells in heads for cell in cells if all(cell.overlap(each) < -MOST_ASIDE for each in columns)
+    ]
+    return sorted([*columns, *_filled([[cell] for cell in beside])], key=lambda column: column.start)
+
+
+def _filled(rows: Sequence[Sequence[Cell]]) -> list[range]:
     change = Counter[int]()
     for cells in rows:
         for cell in cells:

@@ -34,7 +34,7 @@ class TableRow:
         return any(map(_DIGIT.search, self.cells))
 
 
-def heads(rows: Sequence[TableRow]) -> int:
+def head_rows(rows: Sequence[TableRow]) -> int:
     """Return how many of the first rows name the columns.
 
     They are those above the first rule, empty line or section, if it is but one or they are in words; or one

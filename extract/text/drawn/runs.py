@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from extract.text.drawn.cells import (
+    MOST_ASIDE,
     Cell,
     cells_between_tabs,
     cells_of,
@@ -53,6 +54,8 @@ class Drawn:
     tabs: int = 0
     section: str = ""
     is_below_rule: bool = False
+    is_head: bool = False
+    """Whether it stands above other rows in a way that it may name their columns."""
 
 
 def tables_drawn(lines: Sequence[str]) -> Iterator[list[Drawn]]:
@@ -74,7 +77,8 @@ def _runs(lines: Sequence[str]) -> Iterator[list[Drawn]]:
         cells = cells_of(line)
         if run and run[-1].lines.stop == at and _goes_on(cells, run[-1].cells):
             above = run[-1]
-            run[-1] = replace(above, lines=range(above.lines.start, at + 1), cells=[*above.cells, *cells])
+            whole = [cell.going_on(cells) for cell in above.cells]
+            run[-1] = replace(above, lines=range(above.lines.start, at + 1), cells=whole)
         elif len(cells) > 1:
             is_below_rule = bool(run) and run[-1].lines.stop < at
             run.append(Drawn(range(at, at + 1), cells, line.strip(" ").count("\t"), "", is_below_rule))
@@ -88,9 +92,12 @@ def _runs(lines: Sequence[str]) -> Iterator[list[Drawn]]:
 
 
 def _goes_on(cells: Sequence[Cell], above: Sequence[Cell]) -> bool:
-    """Tell whether the only cell of a line goes on, in words, with one above it that is not the first."""
-    is_alone = len(cells) == 1 and not _DIGIT.match(cells[0].text)
-    return is_alone and cells[0].start in {cell.start for cell in above[1:]}
+    """Tell whether a line goes on, in words, with cells above it of which none is the first of its row."""
+    starts = {cell.start for cell in above[1:]}
+    is_below = bool(cells) and all(cell.start in starts for cell in cells)
+    if len(cells) == 1:
+        return is_below and any(map(str.isalpha, cells[0].text))
+    return is_below and cells[0].text[0].islower() and not any(_DIGIT.search(cell.text) for cell in cells)
 
 
 def _aligned(lines: Sequence[str], run: list[Drawn]) -> Iterator[list[Drawn]]:
@@ -125,22 +132,33 @@ def _added(lines: Sequence[str], run: list[Drawn], following: list[Drawn]) -> li
     between = range(run[-1].lines.stop, following[0].lines.start)
     rules = [at for at in between if is_rule(lines[at])]
     told = [at for at in between if lines[at].strip() and at not in rules]
-    if len(between) > MOST_BETWEEN or told not in ([], [between[-1]]):
-        return []
-    if _has_own_head(following) or not _fit(run, following):
+    if len(between) > MOST_BETWEEN or _has_own_head(following) or not _fit(run, following):
         return []
     first, *others = following
+    if told and told[0] == between[0] and _goes_on_with_name(lines[told[0]], run[-1]):
+        run[-1] = _renamed(run[-1], f"{run[-1].cells[0].text} {_words(lines[told[0]])}", told[0])
+        told = told[1:]
     if not told:
         return [replace(first, is_below_rule=bool(rules)), *others]
-    name = " ".join(lines[told[0]].split())
-    if len(between) == 1 and (name[0].islower() or name[0] == "("):
-        run[-1] = _renamed(run[-1], f"{run[-1].cells[0].text} {name}", told[0])
-        return following
+    name = _words(lines[told[0]])
+    if told != [between[-1]]:
+        return []
     if _UNFINISHED.search(name):
         return [_renamed(first, f"{name} {first.cells[0].text}", told[0]), *others]
     is_name = len(name) <= SECTION_CHARS and len(name.split()) <= SECTION_WORDS and not _SENTENCE.search(name)
     section = Drawn(range(told[0], told[0] + 1), [], 0, name, is_below_rule=bool(rules))
     return [section, *following] if is_name else []
+
+
+def _words(line: str) -> str:
+    return " ".join(line.split())
+
+
+def _goes_on_with_name(line: str, above: Drawn) -> bool:
+    """Tell whether a line has the rest of the name of the row above it, and not the name of a section."""
+    words = line.strip()
+    is_rest = words[0].islower() or words[0] == "("
+    return is_rest and bool(above.cells) and len(line) - len(line.lstrip()) >= above.cells[0].start
 
 
 def _renamed(drawn: Drawn, name: str, at: int) -> Drawn:
@@ -156,22 +174,36 @@ def _has_own_head(run: Sequence[Drawn]) -> bool:
     return bool(columns) and names_columns([in_columns(cells, columns) for cells in rows])
 
 
-def _fit(run: Sequence[Drawn], following: Sequence[Drawn]) -> bool:
-    """Tell whether two runs have the same columns: each cell one of its own, and none a new one."""
+def _fit(run: list[Drawn], following: Sequence[Drawn]) -> bool:
+    """Tell whether two runs have the same columns: each cell one of its own, and none a new one.
+
+    The first lines of a run are marked if they may name the columns of what follows.
+    """
     last, first = run[-MOST_COMPARED:], following[:MOST_COMPARED]
     above, below = ([drawn.cells for drawn in part if drawn.cells] for part in (last, first))
     if len({drawn.tabs for drawn in (*last, *first) if drawn.cells}) > 1:
         return False
-    is_head = len(run) <= MOST_HEADS and not any(drawn.section for drawn in run)
-    columns = columns_of(below if is_head else [*above, *below])
-    most = max(len(columns_of(above)), len(columns_of(below)))
-    if not 2 <= len(columns) <= most or not all(_has_own(cells, columns) for cells in (*above, *below)):
+    if len(run) <= MOST_HEADS and not any(drawn.section or drawn.is_head for drawn in run):
+        columns = columns_of(below, above)
+        # What stands above most columns may name them; else it is something of its own.
+        is_above = 2 * len({cell.nearest(columns) for cells in above for cell in cells}) > len(columns)
+        if is_above and _have_own(above, columns, MOST_ASIDE) and _have_own(below, columns):
+            run[:] = [replace(drawn, is_head=True) for drawn in run]
+            return True
         return False
-    # What stands above most columns may name them; else it is something of its own.
-    return not is_head or 2 * len({cell.nearest(columns) for cells in above for cell in cells}) > len(columns)
+    heads = [drawn.cells for drawn in run[:MOST_HEADS] if drawn.is_head]
+    above = [drawn.cells for drawn in last if drawn.cells and not drawn.is_head]
+    columns = columns_of([*above, *below], heads)
+    most = max(len(columns_of(above, heads)), len(columns_of(below)))
+    return len(columns) <= most and _have_own([*above, *below], columns)
 
 
-def _has_own(cells: Sequence[Cell], columns: Sequence[range]) -> bool:
+def _have_own(rows: Sequence[Sequence[Cell]], columns: Sequence[range], aside: int = -1) -> bool:
+    """Tell whether each cell of each row has a column of its own, or is at most so many characters aside."""
+    return len(columns) > 1 and all(_has_own(cells, columns, aside) for cells in rows)
+
+
+def _has_own(cells: Sequence[Cell], columns: Sequence[range], aside: int) -> bool:
     nearest = [cell.nearest(columns) for cell in cells]
-    is_in = all(cell.overlap(columns[at]) > 0 for cell, at in zip(cells, nearest, strict=True))
+    is_in = all(cell.overlap(columns[at]) >= -aside for cell, at in zip(cells, nearest, strict=True))
     return is_in and len(set(nearest)) == len(nearest)

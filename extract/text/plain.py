@@ -19,6 +19,7 @@ from extract.sniffing import encoding_of
 from extract.tables import EMPTY
 from extract.text import charsets as charsets
 from extract.text.drawn import Table, TableRow, tables_of
+from extract.text.drawn.cells import is_rule
 from extract.text.titles import Title, titles_of
 
 LIST_ITEM = re.compile(r"(?<!\s)\s*+([-*+•]|\d{1,3}[.)])\s++\S")
@@ -146,13 +147,14 @@ def _prose(numbered: Iterable[Numbered], *, with_lines: bool) -> Iterator[Elemen
 
 
 def _blocks(lines: Iterable[Numbered]) -> Iterator[list[Numbered]]:
-    """Group lines that belong together: a list item with its continuation, a paragraph."""
+    """Group lines that belong together: a list item with its continuation, a paragraph. Rules part them."""
     block: list[Numbered] = []
     for number, line in lines:
-        if block and (not line.strip() or LIST_ITEM.match(line)):
+        is_said = bool(line.strip()) and not is_rule(line)
+        if block and (not is_said or LIST_ITEM.match(line)):
             yield block
             block = []
-        if line.strip():
+        if is_said:
             block.append((number, line))
     if block:
         yield block

@@ -27,16 +27,19 @@ PROSE_CHARS = 50
 """A line so long below a title is text, and no further line of an address."""
 ENDED_EARLY = 0.7
 """A line is no wrapped one if it has at most so much of the length of the next."""
+ABOUT_AS_LONG = 3
+"""By so many characters what underlines a title may be longer or shorter."""
+MOST_INDENT = 8
+"""What stands so much further right than the table right below it names some of its columns."""
 MOST_LEVELS = 4
 FEWEST_NUMBERED = 2
 MOST_TITLES = 0.5
 """If more of the lines read like titles, none is one."""
 _UNDERLINE = re.compile(r"([=\-~*^#_])\1{2,}+\Z")
-ABOUT_AS_LONG = 3
 _FRAMED = re.compile(r"([*+=#~_-])\1{1,9} ++(\S.*\S) ++\1{2,10}\Z")
 _MARKED = re.compile(r"(?:[■◆▼▲★◇□▶] ?|#{1,6} |>{2,3} )(\w.*)\Z|【([^【】]++)】\Z")
 _COLUMNS = re.compile(r"\S {4}")
-MOST_INDENT = 8
+"""“CITY HOSPITAL        DEPARTMENT OF MEDICINE”: two things beside each other."""
 _COUNTED = re.compile(
     r"(§+|(?:art(?:icle|ículo|igo|icolo|ikel|\.)|section|sección|chapter|chapitre|capítulo|capitolo|kapitel"
     r"|abschnitt|part|partie|parte|teil|title|titre|título|titolo|annex|annexe|anexo|anhang|anlage|appendix"
@@ -46,7 +49,6 @@ _COUNTED = re.compile(
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})[.)]? ++(?=\S)")
 _ITEM = re.compile(r"\s*+(?:[-*+•~–]|\d{1,3}[.)])\s++\S")
 _ENDS = re.compile(r"[.,;:!…。、：]\Z")
-_DIGIT = re.compile(r"\d")
 _DATED = re.compile(r"\b(?:1[89]|20)\d\d\b|\d[/.]\d++[/.]|\d{4,}|@|https?:")
 _GREETING = re.compile(
     r"(?:dear|hi|hello|hey|hallo|liebe[rs]?|sehr geehrte\w*|guten (?:tag|morgen|abend)|bonjour|bonsoir"

@@ -38,7 +38,7 @@ NO_TABLES = {
     "a list": "1.  Open the cover\n2.  Take out the filter\n3.  Close it again",
     "stations of a life": "2015 - 2019  Analyst\n2013 - 2015  Trainee\n2010 - 2013  Clerk",
     "a comment": "#   All rights reserved\n#   by the makers of\n#   this software",
-    "a table with bars": "| a    | b |\n| c    | d |\n| e    | f |",
+    "bars that part nothing": "cat a | sort\ncat b | sort | uniq\ncat c | wc",
     "rules alone": "----   ----\n====   ====\n----   ----",
 }
 
@@ -241,6 +241,20 @@ def test_tabs_part_cells_wherever_they_stand() -> None:
         ["A very long name indeed", "3"],
         ["B", "4"],
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+----+------+\n| id | name |\n+----+------+\n|  1 | Elif |\n|  2 |      |\n|  3 | Tom  |\n",
+        " id | name\n----+-------\n  1 | Elif\n  2 |\n  3 | Tom",
+        "| id | name |\n|:--:|------|\n| 1 | Elif |\n| 2 | |\n| 3 | Tom |",
+    ],
+    ids=["framed", "as psql does", "Markdown"],
+)
+def test_bars_part_cells(text: str) -> None:
+    assert only_table(text).head is not None
+    assert rows_of(text) == [["id", "name"], ["1", "Elif"], ["2", ""], ["3", "Tom"]]
 
 
 def test_signs_that_take_two_columns() -> None:

@@ -27,7 +27,7 @@ _RANGE = re.compile(r"(?<=\d [-–]) ( {1,6})(?=\d)")
 _SENTENCES = re.compile(r"(?<=[^\W\d_]{2}[.!?]) (?= \S)")
 """“Checksum does not match.  The frame is lost.”"""
 _HELD = "\0"
-_RULE = re.compile(r"(?=\s*+\S)[\s\-=_+]++\Z")
+_RULE = re.compile(r"(?=\s*+\S)[\s\-=_+|:]++\Z")
 _FIGURE = re.compile(r"(?<=[^\W\d_] |[).,:] )\d\S*+")
 """Behind a word: “1 248” is one figure."""
 
@@ -76,9 +76,18 @@ def is_rule(line: str) -> bool:
     return _RULE.match(line) is not None
 
 
+def parting_of(line: str) -> tuple[str, int]:
+    """Return the sign that parts the cells of a line, a bar or a tab, and how often; "" if blanks do."""
+    return next(((sign, count) for sign in "|\t" if (count := line.strip(" ").count(sign))), ("", 0))
+
+
 def cells_of(line: str) -> list[Cell]:
     """Return the cells of a line that may be one of a table: parted, or indented; else none."""
-    if len(line) > MOST_CHARS or "|" in line or not _APART.search(line) or is_rule(line):
+    if len(line) > MOST_CHARS or is_rule(line):
+        return []
+    if "|" in line:
+        return cells_between(line, "|")
+    if not _APART.search(line):
         return []
     line = _LEADER.sub(lambda dots: " " * len(dots[0]), line)
     line = _RANGE.sub(lambda blanks: " " + _HELD * len(blanks[1]), line)
@@ -91,9 +100,12 @@ def cells_of(line: str) -> list[Cell]:
     return cells if len(cells) <= MOST_CELLS else []
 
 
-def cells_between_tabs(line: str) -> list[Cell]:
-    """Return the cells of a line in which a program has put one tab between any two, wherever they stand."""
-    texts = enumerate(line.strip(" ").split("\t"))
+def cells_between(line: str, sign: str) -> list[Cell]:
+    """Return the cells of a line that a sign parts, wherever they stand; a frame of bars is left out."""
+    inner = line.strip(" ")
+    if sign == "|":
+        inner = inner.removeprefix(sign).removesuffix(sign)
+    texts = enumerate(inner.split(sign)[: MOST_CELLS + 1])
     return [Cell(text.strip(), 2 * at, 2 * at + 1) for at, text in texts if text.strip()]
 
 

@@ -17,11 +17,12 @@ from dataclasses import dataclass, replace
 from extract.text.drawn.cells import (
     MOST_ASIDE,
     Cell,
-    cells_between_tabs,
+    cells_between,
     cells_of,
     columns_of,
     in_columns,
     is_rule,
+    parting_of,
 )
 from extract.text.drawn.heads import MOST_HEADS, names_columns
 from extract.text.titles import is_counted
@@ -46,12 +47,12 @@ _UNFINISHED = re.compile(r"(?:[-/&]|\b(?:and|or|of|for|und|oder|für|et|ou|de|y|
 class Drawn:
     """The cells of a line, or of a line and those that go on with them, with the indexes of these lines.
 
-    `tabs` is how many tabs part them; `section` is the name of a section instead of cells.
+    `parting` is the sign that parts them, and how often; `section` is the name of a section instead of cells.
     """
 
     lines: range
     cells: Sequence[Cell]
-    tabs: int = 0
+    parting: tuple[str, int] = ("", 0)
     section: str = ""
     is_below_rule: bool = False
     is_head: bool = False
@@ -74,14 +75,16 @@ def _runs(lines: Sequence[str]) -> Iterator[list[Drawn]]:
     """Yield lines of several cells that follow each other, with no more than rules between them."""
     run: list[Drawn] = []
     for at, line in enumerate(lines):
-        cells = cells_of(line)
+        cells, parting = cells_of(line), parting_of(line)
+        # Between bars and tabs, all cells but one may be empty.
+        is_alone = len(cells) == 1 and bool(run) and parting[1] > 0 and parting == run[-1].parting
         if run and run[-1].lines.stop == at and _goes_on(cells, run[-1].cells):
             above = run[-1]
             whole = [cell.going_on(cells) for cell in above.cells]
             run[-1] = replace(above, lines=range(above.lines.start, at + 1), cells=whole)
-        elif len(cells) > 1:
+        elif len(cells) > 1 or is_alone:
             is_below_rule = bool(run) and run[-1].lines.stop < at
-            run.append(Drawn(range(at, at + 1), cells, line.strip(" ").count("\t"), "", is_below_rule))
+            run.append(Drawn(range(at, at + 1), cells, parting, "", is_below_rule))
         elif not (run and is_rule(line)):
             yield from _aligned(lines, run)
             run = []
@@ -104,9 +107,13 @@ def _aligned(lines: Sequence[str], run: list[Drawn]) -> Iterator[list[Drawn]]:
     """Yield a run with its cells where they stand in the table, if there are any."""
     if len(run) > 1 and _is_title(lines, *run[:2]):
         run = run[1:]
-    if run and run[0].tabs and len({drawn.tabs for drawn in run}) == 1:
-        yield [replace(drawn, cells=cells_between_tabs(lines[drawn.lines.start])) for drawn in run]
-    elif run:
+    partings = {drawn.parting for drawn in run}
+    sign, count = run[0].parting if run else ("", 0)
+    if count and len(partings) == 1:
+        if sign == "\t":
+            run = [replace(drawn, cells=cells_between(lines[drawn.lines.start], sign)) for drawn in run]
+        yield run
+    elif run and not any(sign == "|" for sign, _ in partings):
         starts = _usual([cell.start for drawn in run for cell in drawn.cells[1:]], len(run))
         ends = _usual([cell.end for drawn in run for cell in drawn.cells[1:]], len(run))
         yield [
@@ -146,7 +153,7 @@ def _added(lines: Sequence[str], run: list[Drawn], following: list[Drawn]) -> li
     if _UNFINISHED.search(name):
         return [_renamed(first, f"{name} {first.cells[0].text}", told[0]), *others]
     is_name = len(name) <= SECTION_CHARS and len(name.split()) <= SECTION_WORDS and not _SENTENCE.search(name)
-    section = Drawn(range(told[0], told[0] + 1), [], 0, name, is_below_rule=bool(rules))
+    section = Drawn(range(told[0], told[0] + 1), [], section=name, is_below_rule=bool(rules))
     return [section, *following] if is_name else []
 
 
@@ -181,7 +188,7 @@ def _fit(run: list[Drawn], following: Sequence[Drawn]) -> bool:
     """
     last, first = run[-MOST_COMPARED:], following[:MOST_COMPARED]
     above, below = ([drawn.cells for drawn in part if drawn.cells] for part in (last, first))
-    if len({drawn.tabs for drawn in (*last, *first) if drawn.cells}) > 1:
+    if len({drawn.parting for drawn in (*last, *first) if drawn.cells}) > 1:
         return False
     if len(run) <= MOST_HEADS and not any(drawn.section or drawn.is_head for drawn in run):
         columns = columns_of(below, above)

@@ -116,13 +116,13 @@ def asks_for_total(question: str) -> bool:
 def quantities_in(question: str) -> frozenset[str]:
     """Return what records call the quantity that a question asks for: “How tall is she?” wants a height."""
     return frozenset(
-        name for match in _HOW.finditer(question) for name in _QUANTITIES[match[1].casefold()].split()
+        name for match in _HOW.finditer(question) for name in _QUANTITIES[match[1].lower()].split()
     )
 
 
 def asks_for_measure(question: str) -> bool:
     """Tell whether an adjective asks for what only its quantity answers: “how tall”, unlike “how high”."""
-    return any(match[1].casefold() not in _OF_AMOUNTS for match in _HOW.finditer(question))
+    return any(match[1].lower() not in _OF_AMOUNTS for match in _HOW.finditer(question))
 
 
 def without_quantities(question: str) -> str:

@@ -64,6 +64,12 @@ NOTE = page(
     "Yours sincerely",
     "Amelia Stone",
 )
+FLAT = page("Größe: 62 m²", "Miete: 780 EUR", "Die Wohnung liegt im dritten Stock.", language="de")
+BILL = replace(
+    table_context("|  |  |\n| --- | --- |\n| Nachzahlung | 52,24 EUR |\n| Kündigungsfrist | 3 Monate |"),
+    language="de",
+    document_name="Rechnung Possehl",
+)
 LIBRARY = page("休館日は月曜日です。", "電話番号：03-5555-0199", "館長：山田花子", language="ja")
 
 
@@ -85,6 +91,9 @@ LIBRARY = page("休館日は月曜日です。", "電話番号：03-5555-0199", 
         ("How much flour is needed?", RECIPE, "250 g flour"),
         ("Who wrote the letter?", NOTE, "Amelia Stone"),
         ("When was the letter written?", NOTE, "Bristol, 9 September 2025"),
+        ("Wie groß ist die Wohnung?", FLAT, "Größe: 62 m²"),
+        ("Wie viel muss Frau Possehl noch nachzahlen?", BILL, "Nachzahlung · 52,24 EUR"),
+        ("Wie lange ist die Kündigungsfrist?", BILL, "Kündigungsfrist · 3 Monate"),
         ("電話番号は何ですか。", LIBRARY, "電話番号：03-5555-0199"),
         ("館長は誰ですか。", LIBRARY, "館長：山田花子"),
     ],
@@ -104,6 +113,7 @@ def test_what_stands_behind_a_label_is_told(question: str, found: Context, answe
         ("How much did the weight change?", MINUTES),
         ("How many apples do I need?", RECIPE),
         ("When was Karen Holt born?", LETTER),
+        ("Wie hoch war die Nachzahlung der Nachbarn?", BILL),
     ],
 )
 def test_no_label_answers_what_it_does_not_say(question: str, found: Context) -> None:

@@ -25,6 +25,8 @@ FEWEST_LETTERS, LETTERS_OF_DIGIT = 4, 3
 """Capitals with more digits are a code."""
 PROSE_CHARS = 50
 """A line so long below a title is text, and no further line of an address."""
+FEWEST_WORDS = 4
+"""A shorter sentence below a line may be anything."""
 ENDED_EARLY = 0.7
 """A line is no wrapped one if it has at most so much of the length of the next."""
 ABOUT_AS_LONG = 3
@@ -36,18 +38,23 @@ FEWEST_NUMBERED = 2
 MOST_TITLES = 0.5
 """If more of the lines read like titles, none is one."""
 _UNDERLINE = re.compile(r"([=\-~*^#_])\1{2,}+\Z")
-_FRAMED = re.compile(r"([*+=#~_-])\1{1,9} ++(\S.*\S) ++\1{2,10}\Z")
+_FRAMED = re.compile(r"(?:([*+=#~_:!-])\1{1,9}|[~*=]) ++(\S.*\S) ++(?:[*+=#~_:!-]{2,10}|[~*=])\Z")
 _MARKED = re.compile(r"(?:[■◆▼▲★◇□▶] ?|#{1,6} |>{2,3} )(\w.*)\Z|【([^【】]++)】\Z")
 _COLUMNS = re.compile(r"\S {4}")
 """“CITY HOSPITAL        DEPARTMENT OF MEDICINE”: two things beside each other."""
 _COUNTED = re.compile(
     r"(§+|(?:art(?:icle|ículo|igo|icolo|ikel|\.)|section|sección|chapter|chapitre|capítulo|capitolo|kapitel"
     r"|abschnitt|part|partie|parte|teil|title|titre|título|titolo|annex|annexe|anexo|anhang|anlage|appendix"
-    r"|schedule|top|punkt|item|step|lesson|unit))(?: ?\d{1,3}| [ivxlc]{1,6}| [a-z])\b",
+    r"|schedule|top|punkt|item|step|lesson|lektion|unit|day|tag|jour|día|giorno|week|woche|semaine|semana|exercise"
+    r"|aufgabe|übung|exercice|ejercicio|question|frage))(?: ?\d{1,3}| [ivxlc]{1,6}| [a-z])\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})[.)]? ++(?=\S)")
 _ITEM = re.compile(r"\s*+(?:[-*+•~–]|\d{1,3}[.)])\s++\S")
+_INITIAL = re.compile(r"[^\W\d_]\. ")
+"""“L. Fisk”, “Q. When did you begin?”."""
+_GOES_ON = re.compile(r"[^\W\d_]{3}[.!?] [^\W\d_a-zß-öø-ÿ]")
+"""A sentence ends within the line: “Sit down. Then”."""
 _ENDS = re.compile(r"[.,;:!…。、：]\Z")
 _DATED = re.compile(r"\b(?:1[89]|20)\d\d\b|\d[/.]\d++[/.]|\d{4,}|@|https?:")
 _GREETING = re.compile(
@@ -118,14 +125,15 @@ class _Reader:
         if (rule := _UNDERLINE.match(below)) and abs(len(below) - len(line)) <= ABOUT_AS_LONG:
             return _Candidate(text, range(at, at + 2), f"underlined {rule[1]}")
         if framed := _FRAMED.match(text):
-            return _Candidate(framed[2], here, f"framed {framed[1]}")
-        if (marked := _MARKED.match(text)) and not self._line(at + 1).startswith(text[0]):
+            return _Candidate(framed[2], here, f"framed {text[0]}")
+        is_in_margin = not self.lines[at][:1].isspace() or text[0] not in "#>"
+        if (marked := _MARKED.match(text)) and is_in_margin and not self._line(at + 1).startswith(text[0]):
             return _Candidate(marked[1] or marked[2], here, f"marked {text[0]}")
         if _ENDS.search(text) or _COLUMNS.search(line) or not (text[0].isalnum() or text[0] in '§«“"(¿'):
             return None
         if _is_in_capitals(text) and not _is_in_capitals(below):
-            return _Candidate(text, here, "numbered capitals" if _NUMBERED.match(text) else "capitals")
-        is_short = len(text) <= SHORT_CHARS or not below
+            return _Candidate(text, here, "capitals behind a number" if _NUMBERED.match(text) else "capitals")
+        is_short = (len(text) <= SHORT_CHARS or not below) and not _GOES_ON.search(text)
         if (counted := _COUNTED.match(text)) and is_short and self._below(at):
             return _Candidate(text, here, counted[1].casefold())
         is_parted = "  " in _NUMBERED.sub("", line)
@@ -138,15 +146,17 @@ class _Reader:
 
     def _plain(self, at: int, text: str, here: range) -> _Candidate | None:
         """Return a short line as a title, if it stands above text, a list or a table."""
+        below = self._line(at + 1)
         if len(text) > SHORT_CHARS or len(text.split()) > SHORT_WORDS:
             return None
         if numbered := _NUMBERED.match(text):
-            is_alone = not self._line(at + 1) and not _ITEM.match(self._below(at))
+            is_alone = not below and not _ITEM.match(self._below(at))
             name, depth = text[numbered.end() :], numbered[1].count(".") + 1
             is_title = is_alone and name[0].isupper() and not _DATED.search(name)
             return _Candidate(text, here, f"number {depth}") if is_title else None
-        is_other = begins_entry(text) or _GREETING.match(text) or _ITEM.match(text)
-        is_dated = _DATED.search(text) and self._next(at) not in self.table_starts
+        is_other = any(other.match(text) for other in (_GREETING, _ITEM, _INITIAL)) or begins_entry(text)
+        is_dated = _DATED.search(text) and not (self._next(at) in self.table_starts or _ITEM.match(below))
+        is_other = is_other or _GOES_ON.search(text) is not None
         is_title = text[0].isupper() and not is_other and not is_dated and self._leads_on(at)
         return _Candidate(text, here, "short") if is_title else None
 
@@ -156,9 +166,14 @@ class _Reader:
         below = self._line(following)
         if following in self.table_starts or (following <= at + 2 and _ITEM.match(below)):
             return True
+        if following > at + 1:
+            is_indented = _indent(self.lines[at]) < _indent(self._whole(following)) and self._line(
+                following + 1
+            )
+            return bool(is_indented) or _is_text(below) or _is_sentence(below)
         # What is wrapped does not end so early, and goes on with a capital letter by chance only.
         is_ended = len(self._line(at)) <= ENDED_EARLY * len(below) and not below[:1].islower()
-        return _is_text(below) and (is_ended or following > at + 1)
+        return is_ended and _is_text(below)
 
     def _is_first(self, at: int) -> bool:
         """Tell whether nothing stands in the line above, or no more than a rule."""
@@ -173,7 +188,10 @@ class _Reader:
         return self._line(self._next(at))
 
     def _line(self, at: int) -> str:
-        return self.lines[at].strip() if 0 <= at < len(self.lines) else ""
+        return self._whole(at).strip()
+
+    def _whole(self, at: int) -> str:
+        return self.lines[at] if 0 <= at < len(self.lines) else ""
 
 
 def _indent(line: str) -> int:
@@ -186,9 +204,13 @@ def _may_be_title(text: str) -> bool:
 
 
 def _is_in_capitals(text: str) -> bool:
-    letters, digits = (sum(map(kind, text)) for kind in (str.isalpha, str.isdigit))
+    letters, digits = (sum(map(kind, _NUMBERED.sub("", text))) for kind in (str.isalpha, str.isdigit))
     is_wordy = letters >= max(FEWEST_LETTERS, LETTERS_OF_DIGIT * digits)
     return is_wordy and text.upper() == text != text.lower() and not begins_entry(text)
+
+
+def _is_sentence(line: str) -> bool:
+    return len(line.split()) >= FEWEST_WORDS and line.endswith((".", "!", "?"))
 
 
 def _is_text(line: str) -> bool:

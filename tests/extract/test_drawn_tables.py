@@ -129,6 +129,30 @@ def test_rows_that_go_on_in_several_cells() -> None:
     ]
 
 
+def test_rows_of_two_lines_that_stand_apart() -> None:
+    text = (
+        "No.   Time          Monday       Tuesday\n_______________________________________\n\n"
+        "1     07.50-08.35   German       Maths\n                    R 114        R 12\n\n"
+        "2     08.40-09.25   English      Maths\n                    R 114        R 12\n\n"
+        "      09.25-09.45   long break\n\n"
+        "3     09.45-10.30   Music        Art\n                    R 2          R 7"
+    )
+    assert rows_of(text) == [
+        ["No.", "Time", "Monday", "Tuesday"],
+        ["1", "07.50-08.35", "German R 114", "Maths R 12"],
+        ["2", "08.40-09.25", "English R 114", "Maths R 12"],
+        ["", "09.25-09.45", "long break", ""],
+        ["3", "09.45-10.30", "Music R 2", "Art R 7"],
+    ]
+
+
+def test_rows_below_a_row_are_no_part_of_it() -> None:
+    rows = rows_of(
+        "Cake     whole    38.00\n         slice     4.20\nRoll     each      1.70\nBun      each      1.90"
+    )
+    assert rows[:2] == [["Cake", "whole", "38.00"], ["", "slice", "4.20"]]
+
+
 def test_columns_that_only_the_head_has_at_first() -> None:
     text = """\
 Item                Count       Plus    Minus
@@ -262,6 +286,16 @@ def test_signs_that_take_two_columns() -> None:
         ["品名", "価格"],
         ["りんご", "120円"],
         ["みかん箱", "900円"],
+    ]
+
+
+def test_a_wide_blank_between_words() -> None:
+    assert rows_of(
+        "A-101   丸釘　五十ミリ    240\nA-102   丸釘　七十ミリ    180\nA-230   木ねじ            96"
+    )[0] == [
+        "A-101",
+        "丸釘　五十ミリ",
+        "240",
     ]
 
 

@@ -26,8 +26,10 @@ from extract.text.drawn.runs import FEWEST_ROWS, Drawn, tables_drawn
 
 __all__ = ["Table", "TableRow", "tables_of"]
 
+FEWEST_NAMED = 0.4
+"""The share of rows that have a name: others go on with the one above."""
 MOST_WORDS = 5
-"""Only one column may have cells of more words on average: two columns of prose are no table."""
+"""Only one column may have more words in a line on average: two columns of prose are no table."""
 _LIST_MARK = re.compile(r"[-*+•]|\w{1,3}[.)]")
 
 
@@ -56,7 +58,7 @@ def tables_of(lines: Sequence[str]) -> Iterator[Table]:
         if sum(row.is_filled for row in rows) < FEWEST_ROWS:
             continue
         count = head_rows(rows)
-        if _is_table([row.cells for row in rows[count:] if row.is_filled]):
+        if _is_table([row for row in rows[count:] if row.is_filled]):
             yield Table(_joined(rows[:count]) if count else None, rows[count:])
 
 
@@ -75,14 +77,14 @@ def _joined(rows: Sequence[TableRow]) -> TableRow:
     return TableRow(names, range(rows[0].lines.start, rows[-1].lines.stop))
 
 
-def _is_table(rows: Sequence[Row]) -> bool:
-    if not rows or not 2 <= len(rows[0]) <= MOST_COLUMNS:
+def _is_table(rows: Sequence[TableRow]) -> bool:
+    if not rows or not 2 <= len(rows[0].cells) <= MOST_COLUMNS:
         return False
-    are_named = 2 * sum(_is_name(row[0]) for row in rows) > len(rows)
-    is_list = len(rows[0]) == 2 and all(map(_is_begun, rows))
-    filled = [cell for row in rows for cell in row if cell]
+    are_named = sum(_is_name(row.cells[0]) for row in rows) >= FEWEST_NAMED * len(rows)
+    is_list = len(rows[0].cells) == 2 and all(_is_begun(row.cells) for row in rows)
+    filled = [cell for row in rows for cell in row.cells if cell]
     is_form = 2 * sum(map(begins_entry, filled)) > len(filled)
-    is_prose = sum(map(_is_prose, zip(*rows, strict=True))) > 1
+    is_prose = sum(_is_prose(rows, column) for column in range(len(rows[0].cells))) > 1
     return are_named and not (is_list or is_form or is_prose)
 
 
@@ -96,6 +98,8 @@ def _is_begun(row: Row) -> bool:
     return not row[0] or _LIST_MARK.fullmatch(row[0]) is not None or begins_entry(" ".join(row))
 
 
-def _is_prose(column: Sequence[str]) -> bool:
-    filled = [len(cell.split()) for cell in column if cell]
-    return sum(filled) > MOST_WORDS * len(filled)
+def _is_prose(rows: Sequence[TableRow], column: int) -> bool:
+    """Tell whether a column has more words in a line than cells of a table have."""
+    filled = [row for row in rows if row.cells[column]]
+    words = sum(len(row.cells[column].split()) for row in filled)
+    return words > MOST_WORDS * sum(len(row.lines) for row in filled)

@@ -19,13 +19,16 @@ MOST_ACROSS = 0.25
 MOST_ASIDE = 3
 """The name of a column may stand so many characters beside what it names."""
 _CELL = re.compile(r"\S++(?: \S++)*+")
+_CELL_AMONG_BLANKS = re.compile(r"\S++(?:[ \u3000]\S++)*+")
+"""Where blanks part cells, a wide one stands between words."""
+_BLANKS = re.compile(r"\S  ")
 _APART = re.compile(r"(?<=\S)(?:  |[\t\u3000])|\A\s|\.{4}")
 _LEADER = re.compile(r"\.{4,}+")
 """“Biscuits ........ 26.50”."""
 _RANGE = re.compile(r"(?<=\d [-–]) ( {1,6})(?=\d)")
 """“133 -  146”."""
-_SENTENCES = re.compile(r"(?<=[^\W\d_]{2}[.!?]) (?= \S)")
-"""“Checksum does not match.  The frame is lost.”"""
+_SENTENCES = re.compile(r"\S++ \S++(?<=[^\W\d_]{2}[.!?]) (?= \S)")
+"""“Checksum does not match.  The frame is lost.”; “No.  Owner” are two columns."""
 _HELD = "\0"
 _RULE = re.compile(r"(?=\s*+\S)[\s\-=_+|:]++\Z")
 _FIGURE = re.compile(r"(?<=[^\W\d_] |[).,:] )\d\S*+")
@@ -91,8 +94,9 @@ def cells_of(line: str) -> list[Cell]:
         return []
     line = _LEADER.sub(lambda dots: " " * len(dots[0]), line)
     line = _RANGE.sub(lambda blanks: " " + _HELD * len(blanks[1]), line)
-    line = _SENTENCES.sub(_HELD, line)
-    found = islice(_CELL.finditer(line), MOST_CELLS + 1)
+    line = _SENTENCES.sub(lambda sentence: sentence[0][:-1] + _HELD, line)
+    pattern = _CELL_AMONG_BLANKS if _BLANKS.search(line) else _CELL
+    found = islice(pattern.finditer(line), MOST_CELLS + 1)
     cells = [
         Cell(match[0].replace(_HELD, ""), width(line[: match.start()]), width(line[: match.end()]))
         for match in found

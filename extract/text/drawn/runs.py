@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from extract.text.drawn.cells import (
     MOST_ASIDE,
@@ -96,17 +97,29 @@ def _runs(lines: Sequence[str]) -> Iterator[list[Drawn]]:
 
 def _goes_on(cells: Sequence[Cell], above: Sequence[Cell]) -> bool:
     """Tell whether a line goes on, in words, with cells above it of which none is the first of its row."""
-    starts = {cell.start for cell in above[1:]}
-    is_below = bool(cells) and all(cell.start in starts for cell in cells)
+    if not _are_below(cells, above):
+        return False
     if len(cells) == 1:
-        return is_below and any(map(str.isalpha, cells[0].text))
-    return is_below and cells[0].text[0].islower() and not any(_DIGIT.search(cell.text) for cell in cells)
+        return any(map(str.isalpha, cells[0].text))
+    is_rest = cells[0].text[0].islower() or 2 * len(cells) < len(above)
+    return is_rest and not any(_DIGIT.match(cell.text) for cell in cells)
+
+
+def _are_below(cells: Sequence[Cell], above: Sequence[Cell]) -> bool:
+    starts = {cell.start for cell in above[1:]}
+    return bool(cells) and all(cell.start in starts for cell in cells)
 
 
 def _aligned(lines: Sequence[str], run: list[Drawn]) -> Iterator[list[Drawn]]:
     """Yield a run with its cells where they stand in the table, if there are any."""
     if len(run) > 1 and _is_title(lines, *run[:2]):
         run = run[1:]
+    if len(run) > 1 and all(_are_below(drawn.cells, run[0].cells) for drawn in run[1:]):
+        # Rows of several lines stand apart, and only the first one has their name.
+        cells = [
+            cell.going_on(chain.from_iterable(drawn.cells for drawn in run[1:])) for cell in run[0].cells
+        ]
+        run = [replace(run[0], lines=range(run[0].lines.start, run[-1].lines.stop), cells=cells)]
     partings = {drawn.parting for drawn in run}
     sign, count = run[0].parting if run else ("", 0)
     if count and len(partings) == 1:

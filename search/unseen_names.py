@@ -16,14 +16,15 @@ from itertools import pairwise
 from babel import Locale
 
 from core.text.analysis import terms
+from core.text.forms_of_address import FORMS_OF_ADDRESS
 from kb.index.words import QueryWord
 from search.generation.extractive.measures import words_of_measures
 from search.question_language import LANGUAGES, language_of
 from search.retrieval import RankedChunk
 
 _WORD = re.compile(r"\w++")
-_NAME = re.compile(r"(?![A-Z]{1,5}\b)[^\W\d_]++")
-"""No figures: “FY2022”. No short word in capitals: documents may say “chief executive officer” for “CEO”."""
+_NAME = re.compile(r"(?![A-Z]{1,5}s?\b)[^\W\d_]++")
+"""No figures: “FY2022”. No short word in capitals, such as “CEO” or “PDFs”: documents may spell it out."""
 _SENTENCE_ENDS = frozenset(".?!:")
 _LEAST_SIMILAR = 0.5
 """A name is read as a word that shares so many of its trigrams; other words may share fewer."""
@@ -34,6 +35,7 @@ _DAYS_AND_MONTHS = frozenset(
     for names in (Locale(language).months, Locale(language).days)
     for name in names["format"]["wide"].values()
 )
+_NO_NAMES = _DAYS_AND_MONTHS | FORMS_OF_ADDRESS
 _ORDERS = frozenset(
     [
         "calculate",
@@ -104,7 +106,7 @@ def _names(question: str, language: str) -> Iterator[str]:
         begins = end == 0 or not _SENTENCE_ENDS.isdisjoint(question[end : word.start()])
         end = word.end()
         name = word[0]
-        if not name[0].isupper() or not _NAME.fullmatch(name) or name.casefold() in _DAYS_AND_MONTHS:
+        if not name[0].isupper() or not _NAME.fullmatch(name) or name.casefold() in _NO_NAMES:
             continue
         if not begins or (is_list_of_words and name.casefold() not in _ORDERS):
             yield name

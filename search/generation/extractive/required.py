@@ -134,15 +134,20 @@ _ASKS_SIZE = re.compile(
     r"|\bwie (?:schwer|schnell|tief|breit|warm|dick) (?:ist|sind|war|waren|darf|dürfen|kann|muss|wird)\b",
     re.IGNORECASE,
 )
-_REQUIRED = (
+_TELLING = (
     (_ASKS_MONEY, _MONEY),
     (_ASKS_HOUR, _HOUR),
     (_ASKS_NUMBER, _NUMBER),
     (_ASKS_YEAR, _YEAR),
     (_ASKS_HOW_LONG, _HOW_LONG),
-    (_ASKS_AGE, _FIGURE),
-    (_ASKS_SIZE, _FIGURE),
 )
+"""What is known by itself, unlike the figure of an age or a size."""
+_REQUIRED = (*_TELLING, (_ASKS_AGE, _FIGURE), (_ASKS_SIZE, _FIGURE))
+
+
+def asks_for_kind(question: str) -> bool:
+    """Tell whether a question asks for something that is known by itself, such as money or a time of day."""
+    return any(asks.search(question) for asks, _ in _TELLING)
 
 
 def required_by(question: str) -> Callable[[str], bool]:

@@ -151,6 +151,12 @@ PEOPLE = table_context(
     "| Nina Berg | Engineer | Basel | 2019-04-01 | nina@example.org |\n"
     "| Paul Lindt | Accountant | Olten | 2021-09-15 | paul@example.org |"
 )
+PLOTS = replace(
+    table_context(
+        "| Tipo de parcela | Canon |\n| --- | --- |\n| Individual | 48 euros |\n| Asociación | 96 euros |"
+    ),
+    language="es",
+)
 PRICES = table_context(
     "| Article | Price | Stock | Supplier |\n| --- | --- | --- | --- |\n"
     "| Garden chair | 39.90 | 24 | Holm |\n| Hammock | 64.00 | 11 | Sunline |"
@@ -170,6 +176,7 @@ GLOSSARY = table_context(
         ("How much is the garden chair?", PRICES, "Garden chair · Price: 39.90"),
         ("What does a hammock cost?", PRICES, "Hammock · Price: 64.00"),
         ("Who supplies the hammock?", PRICES, "Hammock · Supplier: Sunline"),
+        ("¿Cuánto cuesta la asociación?", PLOTS, "Asociación · Canon: 96 euros"),
         ("What does ESS stand for?", GLOSSARY, "ESS · Meaning: Essay"),
     ],
 )

@@ -6,6 +6,7 @@ import re
 from itertools import takewhile
 
 from core.text.analysis import terms
+from core.text.forms_of_address import FORMS_OF_ADDRESS
 from search.contexts import Context
 from search.generation.extractive.expected import without_quantities
 
@@ -17,22 +18,24 @@ _SAID_ANYWAY = {
     " article report study post company issuer person give given get got use used pay paid buy bought take"
     " place happen send sent write written wrote took taken make made go goes call called name named number"
     " amount value much many high state stated mention tell say said belong listed list show shown find"
-    " meeting appointment event need needed require required necessary today have has speak speaks mr mrs ms miss"
-    " sir madam",
+    " meeting appointment event need needed require required necessary today have has speak speaks",
     "de": "dokument datei seite brief mail e-mail nachricht text formular beleg rechnung quittung"
     " kassenzettel buch artikel bericht firma unternehmen person gegeben lautet heißt hoch viel bezahlt"
     " gekauft genannt nennt angegeben steht nummer betrag wert findet statt treffen termin geschickt"
-    " gesendet geschrieben verschickt hat wurde ist gültig email brauche brauchen benötige benötigt nötig frau herr"
-    " herrn",
+    " gesendet geschrieben verschickt hat wurde ist gültig email brauche brauchen benötige benötigt nötig",
     "fr": "document fichier page lettre mail courriel message texte formulaire reçu facture société personne"
     " donné payé acheté appelle indique envoyé écrit reçu est numéro montant valeur quel quelle quels"
-    " quelles combien les il faut qui où quand comment faut livre article rapport monsieur madame",
+    " quelles combien les il faut qui où quand comment faut livre article rapport",
     "es": "documento archivo página carta correo mensaje texto formulario recibo factura empresa persona dado"
     " pagado pagó comprado compró llama envió escribió mandó recibió es son indica número importe valor"
     " cuál cuáles cuánto cuánta cuántos cuántas quién quiénes dónde cuándo cómo qué necesito necesita libro"
-    " artículo informe señor señora",
+    " artículo informe",
 }
-SAID_ANYWAY = frozenset(term for language in _SAID_ANYWAY for term in terms(_SAID_ANYWAY[language], language))
+SAID_ANYWAY = frozenset(
+    term
+    for language, words in _SAID_ANYWAY.items()
+    for term in terms(" ".join([words, *FORMS_OF_ADDRESS]), language)
+)
 """Words of a question that need not be said around what answers it."""
 
 Words = frozenset[str]

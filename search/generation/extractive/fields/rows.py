@@ -29,6 +29,7 @@ from search.generation.extractive.fields.asked import (
     words_asked,
 )
 from search.generation.extractive.periods import YEAR
+from search.generation.extractive.required import asks_for_kind, required_by
 from search.generation.extractive.tables import FactCell, FactRow, naming_column, row_cells, rows_of
 from search.generation.extractive.wording import cited
 from search.question_language import language_of
@@ -90,15 +91,21 @@ _NOTES = re.compile(
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\b(?:how|wie|combien|cuánt\w+|quant\w+)\b", re.IGNORECASE)
-_VERBS = frozenset(
-    terms(
-        "live lives living reside based located play plays work works come comes belong stand stands mean"
-        " means abbreviation acronym cost costs leave leaves depart departs arrive arrives include includes"
-        " contain contains consist consists comprise",
-        "en",
-    )
-)
-"""What a question says of a row that its columns need not say."""
+_VERBS = {
+    language: frozenset(terms(words, language))
+    for language, words in {
+        "en": "live lives living reside based located play plays work works come comes belong stand stands"
+        " mean means abbreviation acronym cost costs leave leaves depart departs arrive arrives"
+        " include includes contain contains consist consists comprise",
+        "de": "kostet kosten wohnt wohnen arbeitet steht stehen bedeutet heißt enthält fährt kommt",
+        "fr": "coûte coûtent habite habitent vaut travaille signifie contient comprend part arrive",
+        "es": "cuesta cuestan vale valen vive viven trabaja significa contiene incluye sale llega",
+        "it": "costa costano vive vivono abita lavora significa contiene comprende parte arriva",
+        "pt": "custa custam vale vive vivem trabalha significa contém inclui parte chega",
+        "nl": "kost kosten woont wonen werkt betekent bevat vertrekt",
+    }.items()
+}
+"""What a question says of a row that its columns need not say, by language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +168,7 @@ def lacks_column(question: str, context: Context, start: int, *, is_likely: bool
     said = terms_in(" ".join(f"{cell.column} {cell.value}" for cell in cells), context)
     measures = terms_in(" ".join(quantities_in(question)), context)
     has_measure = not asks_for_measure(question) or bool(measures & said)
-    rest = words_asked(question, context) - said - SAID_ANYWAY - _VERBS
+    rest = words_asked(question, context) - said - SAID_ANYWAY - _verbs(context)
     return not (has_kind and has_measure and (is_likely or is_said(rest, said | _around(context))))
 
 
@@ -229,23 +236,37 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
     if most:
         found = [cell for cell, common in by_name.items() if len(common) == most]
         said = frozenset().union(*by_name.values())
-        unsaid = rest - said - _VERBS
+        unsaid = rest - said - _verbs(record.context)
         # What is named by its column, too, needs no verb that the table says.
         return found if len(unsaid) <= record.is_whole or is_said(unsaid, _around(record.context)) else []
-    if not is_said(rest - _VERBS, _around(record.context)):
+    if not is_said(rest - _verbs(record.context), _around(record.context)):
         return []
     for asked, columns, has_digits in _KINDS:
         if asked.search(question):
-            return [
+            found = [
                 cell
                 for cell in record.others
                 if columns.search(cell.column) and has_digits in (None, _has_digits(cell.value))
             ]
+            return found or _only_of_kind(question, record)
+    if asks_for_kind(question):
+        return _only_of_kind(question, record)
     # What is in words is what a thing is, means or includes, and no answer to how much it is.
     in_words = [cell for cell in record.others if not _has_digits(cell.value)]
     asks_how_much = quantities_in(question) or _HOW_MUCH.search(question)
     choices = [record.others] if asks_how_much else [record.others, in_words]
     return next((cells for cells in choices if len(cells) == 1), [])
+
+
+def _only_of_kind(question: str, record: Record) -> list[FactCell]:
+    """Return the only cell that holds what each answer must, whatever its column is called: money, a time."""
+    has_it = required_by(question)
+    fitting = [cell for cell in record.others if has_it(cell.value)] if asks_for_kind(question) else []
+    return fitting if len(fitting) == 1 else []
+
+
+def _verbs(context: Context) -> Words:
+    return _VERBS["en"] | _VERBS.get(context.language or "en", frozenset())
 
 
 def _has_digits(value: str) -> bool:

@@ -18,7 +18,7 @@ from extract.places import element, fold_spaces, locate_text
 from extract.sniffing import encoding_of
 from extract.tables import EMPTY
 from extract.text import charsets as charsets
-from extract.text.drawn import Table, TableRow, tables_of
+from extract.text.drawn import DrawnRow, DrawnTable, tables_of
 from extract.text.drawn.cells import is_rule
 from extract.text.titles import Title, titles_of
 
@@ -126,12 +126,12 @@ def _place(lines: range) -> InFile:
     return InFile(lines=(lines.start + 1, lines.stop))
 
 
-def _table(table: Table, *, with_lines: bool) -> Iterator[Element]:
+def _table(table: DrawnTable, *, with_lines: bool) -> Iterator[Element]:
     header = _row(table.head, with_lines=with_lines) if table.head else [EMPTY] * len(table.rows[0].cells)
     yield from row_groups(header, (_row(row, with_lines=with_lines) for row in table.rows))
 
 
-def _row(row: TableRow, *, with_lines: bool) -> list[LocatedText]:
+def _row(row: DrawnRow, *, with_lines: bool) -> list[LocatedText]:
     place = _place(row.lines) if with_lines else None
     return [locate_text(cell, place) for cell in row.cells]
 

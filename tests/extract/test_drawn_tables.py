@@ -8,7 +8,7 @@ import pytest
 
 from core.locations import InFile
 from extract.base import Kind
-from extract.text.drawn import Table, TableRow, tables_of
+from extract.text.drawn import DrawnRow, DrawnTable, tables_of
 from extract.text.drawn.runs import MOST_ROWS
 from tests.extract.reading import read_bytes
 
@@ -43,7 +43,7 @@ NO_TABLES = {
 }
 
 
-def only_table(text: str) -> Table:
+def only_table(text: str) -> DrawnTable:
     """The only table in a text."""
     (table,) = tables_of(text.split("\n"))
     return table
@@ -112,7 +112,7 @@ def test_lines_that_go_on_with_a_cell() -> None:
     table = only_table(
         "Room      Furniture\n----\nHall      carpet, mirror and\n          a chair\nKitchen   hob"
     )
-    assert table.rows[0] == TableRow(["Hall", "carpet, mirror and a chair"], range(2, 4), is_below_rule=True)
+    assert table.rows[0] == DrawnRow(["Hall", "carpet, mirror and a chair"], range(2, 4), is_below_rule=True)
 
 
 def test_rows_that_go_on_in_several_cells() -> None:

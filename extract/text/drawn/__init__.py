@@ -21,10 +21,10 @@ from itertools import dropwhile
 
 from core.text.entries import begins_entry
 from extract.text.drawn.cells import MOST_COLUMNS, columns_of, in_columns
-from extract.text.drawn.heads import MOST_HEADS, Row, TableRow, head_rows
-from extract.text.drawn.runs import FEWEST_ROWS, Drawn, tables_drawn
+from extract.text.drawn.heads import MOST_HEADS, DrawnRow, Row, head_rows
+from extract.text.drawn.runs import FEWEST_ROWS, AlignedRow, tables_drawn
 
-__all__ = ["Table", "TableRow", "tables_of"]
+__all__ = ["DrawnRow", "DrawnTable", "tables_of"]
 
 FEWEST_NAMED = 0.4
 """The share of rows that have a name: others go on with the one above."""
@@ -34,14 +34,14 @@ _LIST_MARK = re.compile(r"[-*+•]|\w{1,3}[.)]")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DrawnTable:
     """Rows of the same number of cells; `head` names the columns, if anything does.
 
     A row whose first cell alone is filled is the name of a section.
     """
 
-    head: TableRow | None
-    rows: Sequence[TableRow]
+    head: DrawnRow | None
+    rows: Sequence[DrawnRow]
 
     @property
     def lines(self) -> range:
@@ -50,7 +50,7 @@ class Table:
         return range(first.lines.start, self.rows[-1].lines.stop)
 
 
-def tables_of(lines: Sequence[str]) -> Iterator[Table]:
+def tables_of(lines: Sequence[str]) -> Iterator[DrawnTable]:
     """Yield the tables of a text in order."""
     for run in tables_drawn(lines):
         # A line above the columns is a title.
@@ -59,25 +59,25 @@ def tables_of(lines: Sequence[str]) -> Iterator[Table]:
             continue
         count = head_rows(rows)
         if _is_table([row for row in rows[count:] if row.is_filled]):
-            yield Table(_joined(rows[:count]) if count else None, rows[count:])
+            yield DrawnTable(_joined(rows[:count]) if count else None, rows[count:])
 
 
-def _rows(run: Sequence[Drawn]) -> Iterator[TableRow]:
+def _rows(run: Sequence[AlignedRow]) -> Iterator[DrawnRow]:
     heads = [drawn.cells for drawn in run[:MOST_HEADS] if drawn.is_head]
     columns = columns_of([drawn.cells for drawn in run if drawn.cells and not drawn.is_head], heads)
     for drawn in run if columns else ():
         first, *others = in_columns(drawn.cells, columns)
-        yield TableRow([drawn.section or first, *others], drawn.lines, drawn.is_below_rule)
+        yield DrawnRow([drawn.section or first, *others], drawn.lines, drawn.is_below_rule)
 
 
-def _joined(rows: Sequence[TableRow]) -> TableRow:
+def _joined(rows: Sequence[DrawnRow]) -> DrawnRow:
     """Return several lines of a head as one row."""
     columns = zip(*(row.cells for row in rows), strict=True)
     names = [" ".join(filter(None, parts)) for parts in columns]
-    return TableRow(names, range(rows[0].lines.start, rows[-1].lines.stop))
+    return DrawnRow(names, range(rows[0].lines.start, rows[-1].lines.stop))
 
 
-def _is_table(rows: Sequence[TableRow]) -> bool:
+def _is_table(rows: Sequence[DrawnRow]) -> bool:
     if not rows or not 2 <= len(rows[0].cells) <= MOST_COLUMNS:
         return False
     are_named = sum(_is_name(row.cells[0]) for row in rows) >= FEWEST_NAMED * len(rows)
@@ -98,7 +98,7 @@ def _is_begun(row: Row) -> bool:
     return not row[0] or _LIST_MARK.fullmatch(row[0]) is not None or begins_entry(" ".join(row))
 
 
-def _is_prose(rows: Sequence[TableRow], column: int) -> bool:
+def _is_prose(rows: Sequence[DrawnRow], column: int) -> bool:
     """Tell whether a column has more words in a line than cells of a table have."""
     filled = [row for row in rows if row.cells[column]]
     words = sum(len(row.cells[column].split()) for row in filled)

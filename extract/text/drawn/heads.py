@@ -16,7 +16,7 @@ Row = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class TableRow:
+class DrawnRow:
     """The words of each column, and the indexes of the lines that they stand in."""
 
     cells: Row
@@ -34,7 +34,7 @@ class TableRow:
         return any(map(_DIGIT.search, self.cells))
 
 
-def head_rows(rows: Sequence[TableRow]) -> int:
+def head_rows(rows: Sequence[DrawnRow]) -> int:
     """Return how many of the first rows name the columns.
 
     They are those above the first rule, empty line or section, if it is but one or they are in words; or one
@@ -53,7 +53,7 @@ def head_rows(rows: Sequence[TableRow]) -> int:
     return 1 + sum(1 for _ in lower)
 
 
-def _apart(rows: Sequence[TableRow]) -> int:
+def _apart(rows: Sequence[DrawnRow]) -> int:
     """Return how many of the first rows stand apart from the next one; 0 if there are too many."""
     for at, row in enumerate(rows[1 : MOST_HEADS + 1], start=1):
         if row.lines.start > rows[at - 1].lines.stop or not row.is_filled:

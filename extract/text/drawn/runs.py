@@ -45,7 +45,7 @@ _UNFINISHED = re.compile(r"(?:[-/&]|\b(?:and|or|of|for|und|oder|für|et|ou|de|y|
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class AlignedRow:
     """The cells of a line, or of a line and those that go on with them, with the indexes of these lines.
 
     `parting` is the sign that parts them, and how often; `section` is the name of a section instead of cells.
@@ -60,9 +60,9 @@ class Drawn:
     """Whether it stands above other rows in a way that it may name their columns."""
 
 
-def tables_drawn(lines: Sequence[str]) -> Iterator[list[Drawn]]:
+def tables_drawn(lines: Sequence[str]) -> Iterator[list[AlignedRow]]:
     """Yield runs, those that have the same columns as one."""
-    run: list[Drawn] = []
+    run: list[AlignedRow] = []
     for following in _runs(lines):
         if run and len(run) < MOST_ROWS and (added := _added(lines, run, following)):
             run += added
@@ -72,9 +72,9 @@ def tables_drawn(lines: Sequence[str]) -> Iterator[list[Drawn]]:
     yield run
 
 
-def _runs(lines: Sequence[str]) -> Iterator[list[Drawn]]:
+def _runs(lines: Sequence[str]) -> Iterator[list[AlignedRow]]:
     """Yield lines of several cells that follow each other, with no more than rules between them."""
-    run: list[Drawn] = []
+    run: list[AlignedRow] = []
     for at, line in enumerate(lines):
         cells, parting = cells_of(line), parting_of(line)
         # Between bars and tabs, all cells but one may be empty.
@@ -85,7 +85,7 @@ def _runs(lines: Sequence[str]) -> Iterator[list[Drawn]]:
             run[-1] = replace(above, lines=range(above.lines.start, at + 1), cells=whole)
         elif len(cells) > 1 or is_alone:
             is_below_rule = bool(run) and run[-1].lines.stop < at
-            run.append(Drawn(range(at, at + 1), cells, parting, "", is_below_rule))
+            run.append(AlignedRow(range(at, at + 1), cells, parting, "", is_below_rule))
         elif not (run and is_rule(line)):
             yield from _aligned(lines, run)
             run = []
@@ -110,7 +110,7 @@ def _are_below(cells: Sequence[Cell], above: Sequence[Cell]) -> bool:
     return bool(cells) and all(cell.start in starts for cell in cells)
 
 
-def _aligned(lines: Sequence[str], run: list[Drawn]) -> Iterator[list[Drawn]]:
+def _aligned(lines: Sequence[str], run: list[AlignedRow]) -> Iterator[list[AlignedRow]]:
     """Yield a run with its cells where they stand in the table, if there are any."""
     if len(run) > 1 and _is_title(lines, *run[:2]):
         run = run[1:]
@@ -135,7 +135,7 @@ def _aligned(lines: Sequence[str], run: list[Drawn]) -> Iterator[list[Drawn]]:
         ]
 
 
-def _is_title(lines: Sequence[str], drawn: Drawn, below: Drawn) -> bool:
+def _is_title(lines: Sequence[str], drawn: AlignedRow, below: AlignedRow) -> bool:
     """Tell whether a line is a numbered title above a table that stands further right: “TOP 2  Dates”."""
     return is_counted(lines[drawn.lines.start]) and drawn.cells[0].start < below.cells[0].start
 
@@ -144,29 +144,29 @@ def _usual(places: Sequence[int], rows: int) -> frozenset[int]:
     return frozenset(place for place, times in Counter(places).items() if times >= max(2, USUAL * rows))
 
 
-def _added(lines: Sequence[str], run: list[Drawn], following: list[Drawn]) -> list[Drawn]:
+def _added(lines: Sequence[str], run: list[AlignedRow], following: list[AlignedRow]) -> list[AlignedRow]:
     """Return what a run gets of the following one: all, perhaps below the name of a section; or nothing.
 
     The last row of the run may get the rest of its name.
     """
     between = range(run[-1].lines.stop, following[0].lines.start)
     rules = [at for at in between if is_rule(lines[at])]
-    told = [at for at in between if lines[at].strip() and at not in rules]
+    said = [at for at in between if lines[at].strip() and at not in rules]
     if len(between) > MOST_BETWEEN or _has_own_head(following) or not _fit(run, following):
         return []
     first, *others = following
-    if told and told[0] == between[0] and _goes_on_with_name(lines[told[0]], run[-1]):
-        run[-1] = _renamed(run[-1], f"{run[-1].cells[0].text} {_words(lines[told[0]])}", told[0])
-        told = told[1:]
-    if not told:
+    if said and said[0] == between[0] and _goes_on_with_name(lines[said[0]], run[-1]):
+        run[-1] = _renamed(run[-1], f"{run[-1].cells[0].text} {_words(lines[said[0]])}", said[0])
+        said = said[1:]
+    if not said:
         return [replace(first, is_below_rule=bool(rules)), *others]
-    name = _words(lines[told[0]])
-    if told != [between[-1]]:
+    name = _words(lines[said[0]])
+    if said != [between[-1]]:
         return []
     if _UNFINISHED.search(name):
-        return [_renamed(first, f"{name} {first.cells[0].text}", told[0]), *others]
+        return [_renamed(first, f"{name} {first.cells[0].text}", said[0]), *others]
     is_name = len(name) <= SECTION_CHARS and len(name.split()) <= SECTION_WORDS and not _SENTENCE.search(name)
-    section = Drawn(range(told[0], told[0] + 1), [], section=name, is_below_rule=bool(rules))
+    section = AlignedRow(range(said[0], said[0] + 1), [], section=name, is_below_rule=bool(rules))
     return [section, *following] if is_name else []
 
 
@@ -174,27 +174,27 @@ def _words(line: str) -> str:
     return " ".join(line.split())
 
 
-def _goes_on_with_name(line: str, above: Drawn) -> bool:
+def _goes_on_with_name(line: str, above: AlignedRow) -> bool:
     """Tell whether a line has the rest of the name of the row above it, and not the name of a section."""
     words = line.strip()
     is_rest = words[0].islower() or words[0] == "("
     return is_rest and bool(above.cells) and len(line) - len(line.lstrip()) >= above.cells[0].start
 
 
-def _renamed(drawn: Drawn, name: str, at: int) -> Drawn:
+def _renamed(drawn: AlignedRow, name: str, at: int) -> AlignedRow:
     """Return a row with the name that it shares with a line above or below it."""
     first, *others = drawn.cells
     lines = range(min(at, drawn.lines.start), max(at + 1, drawn.lines.stop))
     return replace(drawn, lines=lines, cells=[first._replace(text=name), *others])
 
 
-def _has_own_head(run: Sequence[Drawn]) -> bool:
+def _has_own_head(run: Sequence[AlignedRow]) -> bool:
     rows = [drawn.cells for drawn in run[:MOST_COMPARED]]
     columns = columns_of(rows) if len(rows) >= FEWEST_ROWS else []
     return bool(columns) and names_columns([in_columns(cells, columns) for cells in rows])
 
 
-def _fit(run: list[Drawn], following: Sequence[Drawn]) -> bool:
+def _fit(run: list[AlignedRow], following: Sequence[AlignedRow]) -> bool:
     """Tell whether two runs have the same columns: each cell one of its own, and none a new one.
 
     The first lines of a run are marked if they may name the columns of what follows.

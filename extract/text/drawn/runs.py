@@ -152,22 +152,28 @@ def _added(lines: Sequence[str], run: list[AlignedRow], following: list[AlignedR
     between = range(run[-1].lines.stop, following[0].lines.start)
     rules = [at for at in between if is_rule(lines[at])]
     said = [at for at in between if lines[at].strip() and at not in rules]
-    if len(between) > MOST_BETWEEN or _has_own_head(following) or not _fit(run, following):
+    goes_on = bool(said) and said[0] == between[0] and _goes_on_with_name(lines[said[0]], run[-1])
+    names = said[1:] if goes_on else said
+    name = _words(lines[names[0]]) if names else ""
+    if len(between) > MOST_BETWEEN or (names and (names != [between[-1]] or not _is_name(name))):
+        return []
+    if _has_own_head(following) or not _fit(run, following):
         return []
     first, *others = following
-    if said and said[0] == between[0] and _goes_on_with_name(lines[said[0]], run[-1]):
+    if goes_on:
         run[-1] = _renamed(run[-1], f"{run[-1].cells[0].text} {_words(lines[said[0]])}", said[0])
-        said = said[1:]
-    if not said:
+    if not names:
         return [replace(first, is_below_rule=bool(rules)), *others]
-    name = _words(lines[said[0]])
-    if said != [between[-1]]:
-        return []
     if _UNFINISHED.search(name):
-        return [_renamed(first, f"{name} {first.cells[0].text}", said[0]), *others]
-    is_name = len(name) <= SECTION_CHARS and len(name.split()) <= SECTION_WORDS and not _SENTENCE.search(name)
-    section = AlignedRow(range(said[0], said[0] + 1), [], section=name, is_below_rule=bool(rules))
-    return [section, *following] if is_name else []
+        return [_renamed(first, f"{name} {first.cells[0].text}", names[0]), *others]
+    section = AlignedRow(range(names[0], names[0] + 1), [], section=name, is_below_rule=bool(rules))
+    return [section, *following]
+
+
+def _is_name(words: str) -> bool:
+    """Tell whether a line may be the name of a section, or begin that of a row."""
+    is_short = len(words) <= SECTION_CHARS and len(words.split()) <= SECTION_WORDS
+    return is_short and not _SENTENCE.search(words)
 
 
 def _words(line: str) -> str:

@@ -273,8 +273,9 @@ def test_tabs_part_cells_wherever_they_stand() -> None:
         "+----+------+\n| id | name |\n+----+------+\n|  1 | Elif |\n|  2 |      |\n|  3 | Tom  |\n",
         " id | name\n----+-------\n  1 | Elif\n  2 |\n  3 | Tom",
         "| id | name |\n|:--:|------|\n| 1 | Elif |\n| 2 | |\n| 3 | Tom |",
+        "┏━━━━┳━━━━━━┓\n┃ id ┃ name ┃\n┡━━━━╇━━━━━━┩\n│ 1  │ Elif │\n│ 2  │      │\n│ 3  │ Tom  │",
     ],
-    ids=["framed", "as psql does", "Markdown"],
+    ids=["framed", "as psql does", "Markdown", "box drawing"],
 )
 def test_bars_part_cells(text: str) -> None:
     assert only_table(text).head is not None

@@ -29,8 +29,9 @@ _RANGE = re.compile(r"(?<=\d [-–]) ( {1,6})(?=\d)")
 """“133 -  146”."""
 _SENTENCES = re.compile(r"\S++ \S++(?<=[^\W\d_]{2}[.!?]) (?= \S)")
 """“Checksum does not match.  The frame is lost.”; “No.  Owner” are two columns."""
+_BARS = str.maketrans("│┃║╎", "||||")
 _HELD = "\0"
-_RULE = re.compile(r"(?=\s*+\S)[\s\-=_+|:]++\Z")
+_RULE = re.compile(r"(?=\s*+\S)[\s\-=_+|:\u2500-\u257f]++\Z")
 _FIGURE = re.compile(r"(?<=[^\W\d_] |[).,:] )\d\S*+")
 """Behind a word: “1 248” is one figure."""
 
@@ -77,6 +78,11 @@ class Cell(NamedTuple):
 def is_rule(line: str) -> bool:
     """Tell whether a line parts others: “------  -----”."""
     return _RULE.match(line) is not None
+
+
+def with_bars(line: str) -> str:
+    """Return a line with the bars that box drawing has as “|”."""
+    return line if line.isascii() else line.translate(_BARS)
 
 
 def parting_of(line: str) -> tuple[str, int]:

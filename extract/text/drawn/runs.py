@@ -24,6 +24,7 @@ from extract.text.drawn.cells import (
     in_columns,
     is_rule,
     parting_of,
+    with_bars,
 )
 from extract.text.drawn.heads import MOST_HEADS, names_columns
 from extract.text.titles import is_counted
@@ -75,7 +76,7 @@ def tables_drawn(lines: Sequence[str]) -> Iterator[list[AlignedRow]]:
 def _runs(lines: Sequence[str]) -> Iterator[list[AlignedRow]]:
     """Yield lines of several cells that follow each other, with no more than rules between them."""
     run: list[AlignedRow] = []
-    for at, line in enumerate(lines):
+    for at, line in enumerate(map(with_bars, lines)):
         cells, parting = cells_of(line), parting_of(line)
         # Between bars and tabs, all cells but one may be empty.
         is_alone = len(cells) == 1 and bool(run) and parting[1] > 0 and parting == run[-1].parting

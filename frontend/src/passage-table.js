@@ -1,5 +1,6 @@
 // A table within a passage, which scrolls by itself.
 import { h } from "./dom.js";
+import { saysAnything } from "./passage.js";
 import { t } from "./texts.js";
 
 /** `head` and `rows` are places of cells, `[start, end]`; `words(place)` returns what stands there: strings and nodes. */
@@ -8,7 +9,7 @@ export function tableNode({ head, rows }, words) {
   return h(
     "div",
     { class: "passage-table", tabindex: "0", role: "group", "aria-label": t("Table") },
-    h("table", {}, h("thead", {}, row("th", head)), h("tbody", {}, rows.map((places) => row("td", places)))),
+    h("table", {}, saysAnything(head) ? h("thead", {}, row("th", head)) : null, h("tbody", {}, rows.map((places) => row("td", places)))),
   );
 }
 

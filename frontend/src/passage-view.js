@@ -1,6 +1,6 @@
 // A chunk's text on the screen, its quote marked, its tables as tables.
 import { h } from "./dom.js";
-import { blocksOf, locate, pieces } from "./passage.js";
+import { blocksOf, locate, pieces, saysAnything } from "./passage.js";
 import { t } from "./texts.js";
 
 /** Kinds whose lines must stay as they are. */
@@ -30,7 +30,7 @@ function tableNode(text, { head, rows }, range) {
     h(
       "table",
       {},
-      h("thead", {}, h("tr", {}, head.map((place) => cell("th", place)))),
+      saysAnything(head) ? h("thead", {}, h("tr", {}, head.map((place) => cell("th", place)))) : null,
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((place) => cell("td", place))))),
     ),
   );

@@ -36,6 +36,9 @@ export function blocksOf(text) {
   return blocks.filter((block) => block.head || text.slice(...block.text).trim());
 }
 
+/** A table that names no column has a header without words, which Markdown needs and nobody else. */
+export const saysAnything = (places) => places.some(([start, end]) => end > start);
+
 const isRow = (text, [start, end]) => text[start] === "|" && text.slice(start, end).trimEnd().endsWith("|");
 
 function linesOf(text) {

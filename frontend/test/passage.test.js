@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocksOf, locate, pieces, rowOf } from "../src/passage.js";
+import { blocksOf, locate, pieces, rowOf, saysAnything } from "../src/passage.js";
 
 const split = (text, quote) => pieces(text, [0, text.length], locate(text, quote));
 
@@ -26,6 +26,12 @@ test("without a quote nothing is marked", () => {
 test("a piece shows the part of the quote that lies in it", () => {
   assert.deepEqual(pieces("one two three", [4, 13], [0, 7]), ["", "two", " three"]);
   assert.deepEqual(pieces("one two three", [0, 3], [4, 7]), ["one", "", ""]);
+});
+
+test("a header without words is none", () => {
+  const [table] = blocksOf("|  |  |\n| --- | --- |\n| Adult | 4.80 |");
+  assert.equal(saysAnything(table.head), false);
+  assert.equal(saysAnything(table.rows[0]), true);
 });
 
 test("a Markdown table is seen as cells, the text around it as text", () => {

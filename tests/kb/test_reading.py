@@ -212,6 +212,18 @@ def test_a_long_table_says_which_header_is_repeated(cast: Cast) -> None:
     assert rows == [f"r{number}c0 and some words" for number in range(1, 200)]
 
 
+def test_a_table_that_names_no_column_has_no_header(cast: Cast) -> None:
+    text = b"Fares\n\n  Adult ...... 4.80\n  Child ...... 2.40\n  Bicycle .... 1.50\n"
+    heading, table = read_whole(cast, processed(cast, "fares.txt", text))
+    assert (heading["kind"], heading["text"]) == ("heading", "Fares")
+    assert "has_header" not in table
+    assert [[cell["text"] for cell in row["cells"]] for row in table["rows"]] == [
+        ["Adult", "4.80"],
+        ["Child", "2.40"],
+        ["Bicycle", "1.50"],
+    ]
+
+
 def test_sheets_and_slides_know_their_places(cast: Cast) -> None:
     sheets = read_whole(cast, processed(cast, "sales.xlsx", FILES["sales.xlsx"]))
     cells = {

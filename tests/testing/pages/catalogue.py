@@ -163,7 +163,15 @@ def _own_pages() -> Iterator[PageCase]:
     yield PageCase("document-pdf", document, "documents/{report_pdf}", ready=DRAWN)
     yield PageCase("document-scan", document, "documents/{scan_pdf}", ready=DRAWN)
     yield PageCase("document-picture", document, "documents/{scan_png}", ready=DRAWN)
-    for kind in ("notes_md", "harbour_docx", "harbour_slides_pptx", "arrivals_xlsx", "supply_boat_eml"):
+    texts = (
+        "notes_md",
+        "harbour_docx",
+        "harbour_slides_pptx",
+        "arrivals_xlsx",
+        "supply_boat_eml",
+        "timetable_txt",
+    )
+    for kind in texts:
         yield PageCase(f"document-{kind.rpartition('_')[2]}", document, f"documents/{{{kind}}}")
     yield PageCase("document-html", document, "documents/{island_html}")
     yield PageCase("document-recording", document, "documents/{speech_opus}")

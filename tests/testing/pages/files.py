@@ -26,10 +26,32 @@ SHIPS = [
     ("Ellen", "3 May", "Timber", 210),
     ("Aurora", "4 May", "", 0),
 ]
+TIMETABLE = """\
+THE FERRY TO GULL ISLAND
+
+Timetable from 1 May
+The ferry sails every day of the week but Monday, and waits for nobody but the doctor.
+
+                     First   Second
+-----------------------------------
+To the island
+  Harbour             7:40    14:10
+  Gull Island         8:25    14:55
+Back
+  Gull Island         9:00    15:30
+  Harbour             9:45    16:15
+
+Fares
+Children below six years sail free of charge, and so does the mail.
+
+  Adult ............. 4.80
+  Child ............. 2.40
+  Bicycle ........... 1.50
+"""
 
 
 def sample_files() -> list[tuple[str, bytes]]:
-    """Return names and contents of a report, scans, office files, a mail, a web page, a recording."""
+    """Return names and contents of a report, scans, office files, a mail, a web page, a text, a recording."""
     stored = ["report.pdf", "scan.png", "notes.md", "speech.opus", "encrypted.pdf"]
     made = {
         "scan.pdf": _scan(),
@@ -38,6 +60,7 @@ def sample_files() -> list[tuple[str, bytes]]:
         "arrivals.xlsx": _workbook(),
         "supply boat.eml": _mail(),
         "island.html": _web_page(),
+        "timetable.txt": TIMETABLE.encode(),
     }
     ferries = [(path.name, path.read_bytes()) for path in sorted(FERRIES.glob("ferries-*.md"))]
     return [*((name, (SAMPLES / name).read_bytes()) for name in stored), *made.items(), *ferries]

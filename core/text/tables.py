@@ -37,11 +37,11 @@ def is_table(text: str) -> bool:
 
 
 def header_of(table: str) -> str:
-    """Return the first row if it names the columns, else "": it may be a row like all others."""
+    """Return the first row if it names the columns, else "": it may be empty, or a row like all others."""
     first, _, rest = table[table_start(table) :].partition("\n")
     _, *names = first.strip("|").split("|")
     is_long = max(len(name.split()) for name in first.split("|")) > MOST_NAME_WORDS
-    if not RULE.match(rest) or is_long or any(map(is_amount, names)):
+    if not RULE.match(rest) or is_long or not cells_of(first) or any(map(is_amount, names)):
         return ""
     return first
 

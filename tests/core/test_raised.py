@@ -66,4 +66,5 @@ def test_a_year_with_a_note_names_a_column_and_an_amount_with_one_does_not() -> 
     assert (
         header_of("|  | 2024 £ | 2023 £ |\n| --- | --- | --- |\n| Fees | 5 | 4 |") == "|  | 2024 £ | 2023 £ |"
     )
+    assert header_of("|  |  |\n| --- | --- |\n| Fees | 5 |") == ""
     assert header_of("| Sales | 1,353¹ |\n| --- | --- |\n| Costs | 5 |") == ""

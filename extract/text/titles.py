@@ -37,20 +37,20 @@ MOST_LEVELS = 4
 FEWEST_NUMBERED = 2
 MOST_TITLES = 0.5
 """If more of the lines read like titles, none is one."""
-_UNDERLINE = re.compile(r"([=\-~*^#_])\1{2,}+\Z")
-_FRAMED = re.compile(r"(?:([*+=#~_:!-])\1{1,9}|[~*=]) ++(\S.*\S) ++(?:[*+=#~_:!-]{2,10}|[~*=])\Z")
+_UNDERLINE = re.compile(r"\A([=\-~*^#_])\1{2,}+\Z")
+_FRAMED = re.compile(r"\A(?:([*+=#~_:!-])\1{1,9}|[~*=]) ++(\S.*\S) ++(?:[*+=#~_:!-]{2,10}|[~*=])\Z")
 _MARKED = re.compile(r"(?:[■◆▼▲★◇□▶] ?|#{1,6} |>{2,3} )(\w.*)\Z|【([^【】]++)】\Z")
 _COLUMNS = re.compile(r"\S {4}")
 """“CITY HOSPITAL        DEPARTMENT OF MEDICINE”: two things beside each other."""
 _COUNTED = re.compile(
-    r"(§+|(?:art(?:icle|ículo|igo|icolo|ikel|\.)|section|sección|chapter|chapitre|capítulo|capitolo|kapitel"
+    r"\A(§+|(?:art(?:icle|ículo|igo|icolo|ikel|\.)|section|sección|chapter|chapitre|capítulo|capitolo|kapitel"
     r"|abschnitt|part|partie|parte|teil|title|titre|título|titolo|annex|annexe|anexo|anhang|anlage|appendix"
     r"|schedule|top|punkt|item|step|lesson|lektion|unit|day|tag|jour|día|giorno|week|woche|semaine|semana|exercise"
     r"|aufgabe|übung|exercice|ejercicio|question|frage))(?: ?\d{1,3}| [ivxlc]{1,6}| [a-z])\b",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,3})[.)]? ++(?=\S)")
-_ITEM = re.compile(r"\s*+(?:[-*+•~–]|\d{1,3}[.)])\s++\S")
+_ITEM = re.compile(r"\A\s*+(?:[-*+•~–]|\d{1,3}[.)])\s++\S")
 _INITIAL = re.compile(r"[^\W\d_]\. ")
 """“L. Fisk”, “Q. When did you begin?”."""
 _GOES_ON = re.compile(r"[^\W\d_]{3}[.!?] [^\W\d_a-zß-öø-ÿ]")

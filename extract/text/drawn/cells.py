@@ -27,11 +27,11 @@ _LEADER = re.compile(r"\.{4,}+")
 """“Biscuits ........ 26.50”."""
 _RANGE = re.compile(r"(?<=\d [-–]) ( {1,6})(?=\d)")
 """“133 -  146”."""
-_SENTENCES = re.compile(r"\S++ \S++(?<=[^\W\d_]{2}[.!?]) (?= \S)")
+_SENTENCES = re.compile(r"(?<!\S)\S++ \S++(?<=[^\W\d_]{2}[.!?]) (?= \S)")
 """“Checksum does not match.  The frame is lost.”; “No.  Owner” are two columns."""
 _BARS = str.maketrans("│┃║╎", "||||")
 _HELD = "\0"
-_RULE = re.compile(r"(?=\s*+\S)[\s\-=_+|:\u2500-\u257f]++\Z")
+_RULE = re.compile(r"\A(?=\s*+\S)[\s\-=_+|:\u2500-\u257f]++\Z")
 _FIGURE = re.compile(r"(?<=[^\W\d_] |[).,:] )\d\S*+")
 """Behind a word: “1 248” is one figure."""
 

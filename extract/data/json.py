@@ -10,14 +10,14 @@ from extract.data.records import Fact, record_elements
 from extract.errors import Corrupted, FileTooLarge
 from extract.json_tokens import Leaf, Malformed, TooDeep, leaves
 from extract.places import fold_spaces
-from extract.text.plain import plain_elements, read_text
+from extract.text.plain import paragraphs_of, plain_elements, read_text
 
 
 def extract(path: Path, request: Request) -> Iterator[Finding]:
     """Yield the records with their lines; raise `Corrupted`, `Empty` or `FileTooLarge`."""
     text = read_text(path)
     try:
-        elements = list(plain_elements(text) if request.safe_mode else _records(text))
+        elements = list(paragraphs_of(text) if request.safe_mode else _records(text))
     except Corrupted:
         # Of a file that is not called JSON, the beginning alone looked like it.
         if request.promised in (None, "json"):

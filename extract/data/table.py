@@ -13,7 +13,7 @@ from extract.base import Element, Finding, Opened, Request, TextOrigin, UnitRead
 from extract.errors import Corrupted
 from extract.grids import Cell, table_elements
 from extract.places import fold_spaces, locate_text
-from extract.text.plain import plain_elements, read_text
+from extract.text.plain import paragraphs_of, read_text
 from extract.text_sniffing import delimiter_of
 
 SAMPLE_CHARS = 64 * 2**10
@@ -25,7 +25,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     text = read_text(path)
     delimiter = delimiter_of(text[:SAMPLE_CHARS])
     yield Opened("tsv", TABS) if delimiter == "\t" else Opened("csv", "text/csv")
-    elements = plain_elements(text) if request.safe_mode or not delimiter else _tables(text, delimiter)
+    elements = paragraphs_of(text) if request.safe_mode or not delimiter else _tables(text, delimiter)
     yield from elements
     yield UnitRead(1, TextOrigin.TEXT, tables=1)
 

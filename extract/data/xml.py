@@ -13,7 +13,7 @@ from extract.data.records import Fact, record_elements
 from extract.errors import Corrupted, Empty
 from extract.places import element, fold_spaces
 from extract.safe_xml import local_name, parse_xml
-from extract.text.plain import plain_elements, read_text
+from extract.text.plain import paragraphs_of, read_text
 
 # Elements that are headings by their name, in the formats that people write documents in.
 HEADINGS = frozenset({"title", "heading", "head", "subtitle"})
@@ -28,7 +28,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     if not fold_spaces("".join(root.itertext())) and not any(node.attrib for node in root.iter()):
         raise Empty
     yield Opened("xml", "application/xml")
-    yield from plain_elements(text) if request.safe_mode else _elements(root)
+    yield from paragraphs_of(text) if request.safe_mode else _elements(root)
     yield UnitRead(1, TextOrigin.TEXT)
 
 

@@ -17,7 +17,7 @@ from extract.markup.blocks import blocks
 from extract.markup.hidden import take_hidden
 from extract.markup.raised import raise_figures
 from extract.places import fold_spaces
-from extract.text.plain import decode, decode_as, plain_elements
+from extract.text.plain import decode, decode_as, paragraphs_of
 
 META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 META_WITHIN = 4096
@@ -61,7 +61,7 @@ def html_elements(text: str) -> list[Element]:
 
 def bare_elements(text: str) -> list[Element]:
     """Return the text between the tags of a page: the most robust way to read it."""
-    return list(plain_elements(unescape(TAG.sub(" ", text)), with_lines=False))
+    return list(paragraphs_of(unescape(TAG.sub(" ", text)), with_lines=False))
 
 
 def parse_html(text: str) -> etree._Element:

@@ -19,7 +19,7 @@ from extract.grids import Cell, table_elements
 from extract.markup.html import html_elements
 from extract.places import element, fold_spaces, locate_text
 from extract.text.code import code_elements
-from extract.text.plain import plain_elements, read_text
+from extract.text.plain import paragraphs_of, read_text
 
 MAX_NESTING = 100
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -33,7 +33,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     if not text.strip():
         raise Empty
     yield Opened("md", "text/markdown", title=title)
-    elements = list(plain_elements(text) if request.safe_mode else markdown_elements(text))
+    elements = list(paragraphs_of(text) if request.safe_mode else markdown_elements(text))
     yield from elements
     tables = sum(found.kind is Kind.TABLE for found in elements)
     yield UnitRead(1, TextOrigin.TEXT if elements else TextOrigin.BLANK, tables=tables)

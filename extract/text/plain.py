@@ -29,6 +29,8 @@ WESTERN = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 GUESSED_FROM = 256 * 2**10
 LIKE_WESTERN = frozenset({"cp1250", "cp1257", "cp775", "cp852", "mac_latin2", "iso8859_10", "iso8859_4"})
 AS_GOOD = 0.05
+MOST_LINES = 100_000
+"""Behind so many, no headings and tables are looked for: a text so long is data, and has a limited time."""
 
 Numbered = tuple[int, str]
 """A line and its number, from 1."""
@@ -39,7 +41,7 @@ def extract(path: Path, request: Request) -> Iterator[Finding]:
     text = read_text(path)
     yield Opened("txt", "text/plain")
     tables = 0
-    for found in plain_elements(text):
+    for found in paragraphs_of(text) if request.safe_mode else plain_elements(text):
         tables += found.kind is Kind.TABLE
         yield found
     yield UnitRead(1, TextOrigin.TEXT, tables=tables)
@@ -98,14 +100,20 @@ def _decode_guessed(content: bytes) -> str:
 def plain_elements(text: str, *, with_lines: bool = True) -> Iterator[Element]:
     """Yield the headings, paragraphs, list items and tables of a text; `with_lines` says where they are."""
     lines = text.split("\n")
+    laid_out = lines[:MOST_LINES]
     # Tables are found twice, because those of a large text take much memory, and their lines little.
-    titles = titles_of(lines, [table.lines for table in tables_of(lines)])
+    titles = titles_of(laid_out, [table.lines for table in tables_of(laid_out)])
     at = 0
-    for table in tables_of(lines):
+    for table in tables_of(laid_out):
         yield from _text(lines, range(at, table.lines.start), titles, with_lines=with_lines)
         yield from _table(table, with_lines=with_lines)
         at = table.lines.stop
     yield from _text(lines, range(at, len(lines)), titles, with_lines=with_lines)
+
+
+def paragraphs_of(text: str, *, with_lines: bool = True) -> Iterator[Element]:
+    """Yield the paragraphs and list items of a text, however it is laid out: the most robust reading."""
+    yield from _prose(enumerate(text.split("\n"), start=1), with_lines=with_lines)
 
 
 def _text(

@@ -8,9 +8,10 @@ import pytest
 
 from core.locations import InFile
 from extract.base import Kind
+from extract.text import plain
 from extract.text.drawn import DrawnRow, DrawnTable, tables_of
 from extract.text.drawn.runs import MOST_ROWS
-from tests.extract.reading import read_bytes
+from tests.extract.reading import read_bytes, simply
 
 DOSES = """\
 Medicines on leaving:
@@ -316,3 +317,16 @@ def test_tables_in_an_email(tmp_path: Path) -> None:
 def test_an_endless_table_is_cut() -> None:
     tables = list(tables_of([f"row {number:5}   {number:5}" for number in range(MOST_ROWS + 5)]))
     assert [len(table.rows) for table in tables] == [MOST_ROWS, 5]
+
+
+def test_the_sturdiest_reading_takes_lines_as_they_are(tmp_path: Path) -> None:
+    kinds = {kind for kind, _ in read_bytes(tmp_path, DOSES, simply()).kinds()}
+    assert kinds == {"paragraph"}
+
+
+def test_behind_many_lines_all_is_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(plain, "MOST_LINES", 5)
+    found = read_bytes(tmp_path, DOSES)
+    assert found.kinds()[0] == ("paragraph", "Medicines on leaving:")
+    assert found.kinds()[-1] == ("paragraph", "Please see your doctor in two weeks.")
+    assert "GTN spray 2 puffs if the chest hurts" in found.texts(Kind.PARAGRAPH)

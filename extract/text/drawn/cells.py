@@ -94,20 +94,21 @@ def cells_of(line: str) -> list[Cell]:
     """Return the cells of a line that may be one of a table: parted, or indented; else none."""
     if len(line) > MOST_CHARS or is_rule(line):
         return []
-    if "|" in line:
-        return cells_between(line, "|")
+    cells = cells_between(line, "|") if "|" in line else _cells_between_blanks(line)
+    return cells if len(cells) <= MOST_CELLS else []
+
+
+def _cells_between_blanks(line: str) -> list[Cell]:
     if not _APART.search(line):
         return []
     line = _LEADER.sub(lambda dots: " " * len(dots[0]), line)
     line = _RANGE.sub(lambda blanks: " " + _HELD * len(blanks[1]), line)
     line = _SENTENCES.sub(lambda sentence: sentence[0][:-1] + _HELD, line)
     pattern = _CELL_AMONG_BLANKS if _BLANKS.search(line) else _CELL
-    found = islice(pattern.finditer(line), MOST_CELLS + 1)
-    cells = [
+    return [
         Cell(match[0].replace(_HELD, ""), width(line[: match.start()]), width(line[: match.end()]))
-        for match in found
+        for match in islice(pattern.finditer(line), MOST_CELLS + 1)
     ]
-    return cells if len(cells) <= MOST_CELLS else []
 
 
 def cells_between(line: str, sign: str) -> list[Cell]:
@@ -115,7 +116,7 @@ def cells_between(line: str, sign: str) -> list[Cell]:
     inner = line.strip(" ")
     if sign == "|":
         inner = inner.removeprefix(sign).removesuffix(sign)
-    texts = enumerate(inner.split(sign)[: MOST_CELLS + 1])
+    texts = enumerate(inner.split(sign))
     return [Cell(text.strip(), 2 * at, 2 * at + 1) for at, text in texts if text.strip()]
 
 

@@ -38,8 +38,7 @@ def head_rows(rows: Sequence[DrawnRow]) -> int:
     """Return how many of the first rows name the columns.
 
     They are those above the first rule, empty line or section, if it is but one or they are in words; or one
-    whose own first cell is empty, or that has a word above figures, with those below it that say nothing in
-    the first column.
+    whose own first cell is empty, or that has a word above figures, with those below it that go on.
     """
     apart = _apart(rows)
     first, more = rows[0], rows[1:apart]
@@ -49,8 +48,12 @@ def head_rows(rows: Sequence[DrawnRow]) -> int:
         return apart
     if first.cells[0] and not names_columns([row.cells for row in rows]):
         return 0
-    lower = takewhile(lambda row: not row.cells[0] and not row.has_digits, rows[1:MOST_HEADS])
-    return 1 + sum(1 for _ in lower)
+    return 1 + sum(1 for _ in takewhile(_goes_on, rows[1:MOST_HEADS]))
+
+
+def _goes_on(row: DrawnRow) -> bool:
+    """Tell whether a row has further words of several columns, and neither a name nor a figure."""
+    return not row.cells[0] and not row.has_digits and sum(map(bool, row.cells)) > 1
 
 
 def _apart(rows: Sequence[DrawnRow]) -> int:

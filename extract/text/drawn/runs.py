@@ -80,7 +80,8 @@ def _runs(lines: Sequence[str]) -> Iterator[list[AlignedRow]]:
         cells, parting = cells_of(line), parting_of(line)
         # Between bars and tabs, all cells but one may be empty.
         is_alone = len(cells) == 1 and bool(run) and parting[1] > 0 and parting == run[-1].parting
-        if run and run[-1].lines.stop == at and _goes_on(cells, run[-1].cells):
+        is_rest = bool(run) and run[-1].lines.stop == at and _goes_on(cells, run[-1].cells)
+        if is_rest and not (is_alone and parting[0] == "\t"):
             above = run[-1]
             whole = [cell.going_on(cells) for cell in above.cells]
             run[-1] = replace(above, lines=range(above.lines.start, at + 1), cells=whole)
@@ -123,10 +124,11 @@ def _aligned(lines: Sequence[str], run: list[AlignedRow]) -> Iterator[list[Align
         run = [replace(run[0], lines=range(run[0].lines.start, run[-1].lines.stop), cells=cells)]
     partings = {drawn.parting for drawn in run}
     sign, count = run[0].parting if run else ("", 0)
-    if count and len(partings) == 1:
-        if sign == "\t":
-            run = [replace(drawn, cells=cells_between(lines[drawn.lines.start], sign)) for drawn in run]
+    is_one_parting = count > 0 and len(partings) == 1
+    if is_one_parting and sign == "|":
         yield run
+    elif is_one_parting and all(len(drawn.lines) == 1 for drawn in run):
+        yield [replace(drawn, cells=cells_between(lines[drawn.lines.start], sign)) for drawn in run]
     elif run and not any(sign == "|" for sign, _ in partings):
         starts = _usual([cell.start for drawn in run for cell in drawn.cells[1:]], len(run))
         ends = _usual([cell.end for drawn in run for cell in drawn.cells[1:]], len(run))

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 from core.text.entries import begins_entry
 
+LINE_CHARS = 400
+"""A longer line is not looked at."""
 TITLE_CHARS, TITLE_WORDS = 90, 14
 SHORT_CHARS, SHORT_WORDS = 60, 8
 FEWEST_LETTERS, LETTERS_OF_DIGIT = 4, 3
@@ -117,48 +119,55 @@ class _Reader:
     def candidate(self, at: int) -> _Candidate | None:
         """Return the title that a line is, if it reads like one."""
         line = self._line(at)
+        if not line or len(line) > LINE_CHARS or at in self.in_tables or not self._is_first(at):
+            return None
         text = " ".join(line.split())
-        if not text or at in self.in_tables or not self._is_first(at) or not _may_be_title(text):
+        if not _may_be_title(text):
             return None
-        here = range(at, at + 1)
         below = self._line(at + 1)
-        if (rule := _UNDERLINE.match(below)) and abs(len(below) - len(line)) <= ABOUT_AS_LONG:
+        rule = _UNDERLINE.match(below)
+        if rule and abs(len(below) - len(line)) <= ABOUT_AS_LONG:
             return _Candidate(text, range(at, at + 2), f"underlined {rule[1]}")
+        name, style = self._marked(at, text) or (text, self._style(at, line, text))
+        return _Candidate(name, range(at, at + 1), style) if style else None
+
+    def _marked(self, at: int, text: str) -> tuple[str, str] | None:
+        """Return what stands between or behind marks, and how it is set; None without marks."""
         if framed := _FRAMED.match(text):
-            return _Candidate(framed[2], here, f"framed {text[0]}")
-        is_in_margin = not self.lines[at][:1].isspace() or text[0] not in "#>"
-        if (marked := _MARKED.match(text)) and is_in_margin and not self._line(at + 1).startswith(text[0]):
-            return _Candidate(marked[1] or marked[2], here, f"marked {text[0]}")
+            return framed[2], f"framed {text[0]}"
+        # Behind these, programs have comments, and mails what they quote.
+        is_indented = text[0] in "#>" and self.lines[at][0].isspace()
+        marked = _MARKED.match(text)
+        if marked and not is_indented and not self._line(at + 1).startswith(text[0]):
+            return marked[1] or marked[2], f"marked {text[0]}"
+        return None
+
+    def _style(self, at: int, line: str, text: str) -> str:
+        """Return how a line without marks is set, if it is a title; else ""."""
+        below = self._line(at + 1)
         if _ENDS.search(text) or _COLUMNS.search(line) or not (text[0].isalnum() or text[0] in '§«“"(¿'):
-            return None
+            return ""
         if _is_in_capitals(text) and not _is_in_capitals(below):
-            return _Candidate(text, here, "capitals behind a number" if _NUMBERED.match(text) else "capitals")
-        is_short = (len(text) <= SHORT_CHARS or not below) and not _GOES_ON.search(text)
+            return "capitals behind a number" if _NUMBERED.match(text) else "capitals"
+        is_short = len(text) <= SHORT_CHARS and not _GOES_ON.search(text)
         if (counted := _COUNTED.match(text)) and is_short and self._below(at):
-            return _Candidate(text, here, counted[1].casefold())
+            return counted[1].casefold()
         is_parted = "  " in _NUMBERED.sub("", line)
-        return None if is_parted or self._is_above_columns(at) else self._plain(at, text, here)
+        if is_parted or not is_short or len(text.split()) > SHORT_WORDS or self._is_above_columns(at):
+            return ""
+        if numbered := _NUMBERED.match(text):
+            is_alone = not below and not _ITEM.match(self._below(at))
+            name, depth = text[numbered.end() :], numbered[1].count(".") + 1
+            return f"number {depth}" if is_alone and name[0].isupper() and not _DATED.search(name) else ""
+        is_other = any(other.match(text) for other in (_GREETING, _ITEM, _INITIAL)) or begins_entry(text)
+        is_dated = _DATED.search(text) and not (self._next(at) in self.table_starts or _ITEM.match(below))
+        is_title = text[0].isupper() and not is_other and not is_dated and self._leads_on(at)
+        return "short" if is_title else ""
 
     def _is_above_columns(self, at: int) -> bool:
         """Tell whether a line names some columns of the table right below it."""
         is_above = at + 1 in self.table_starts
         return is_above and _indent(self.lines[at]) > _indent(self.lines[at + 1]) + MOST_INDENT
-
-    def _plain(self, at: int, text: str, here: range) -> _Candidate | None:
-        """Return a short line as a title, if it stands above text, a list or a table."""
-        below = self._line(at + 1)
-        if len(text) > SHORT_CHARS or len(text.split()) > SHORT_WORDS:
-            return None
-        if numbered := _NUMBERED.match(text):
-            is_alone = not below and not _ITEM.match(self._below(at))
-            name, depth = text[numbered.end() :], numbered[1].count(".") + 1
-            is_title = is_alone and name[0].isupper() and not _DATED.search(name)
-            return _Candidate(text, here, f"number {depth}") if is_title else None
-        is_other = any(other.match(text) for other in (_GREETING, _ITEM, _INITIAL)) or begins_entry(text)
-        is_dated = _DATED.search(text) and not (self._next(at) in self.table_starts or _ITEM.match(below))
-        is_other = is_other or _GOES_ON.search(text) is not None
-        is_title = text[0].isupper() and not is_other and not is_dated and self._leads_on(at)
-        return _Candidate(text, here, "short") if is_title else None
 
     def _leads_on(self, at: int) -> bool:
         """Tell whether a table, a list or text follows."""
@@ -167,13 +176,15 @@ class _Reader:
         if following in self.table_starts or (following <= at + 2 and _ITEM.match(below)):
             return True
         if following > at + 1:
-            is_indented = _indent(self.lines[at]) < _indent(self._whole(following)) and self._line(
-                following + 1
-            )
-            return bool(is_indented) or _is_text(below) or _is_sentence(below)
+            return self._is_indented(at, following) or _is_text(below) or _is_sentence(below)
         # What is wrapped does not end so early, and goes on with a capital letter by chance only.
         is_ended = len(self._line(at)) <= ENDED_EARLY * len(below) and not below[:1].islower()
         return is_ended and _is_text(below)
+
+    def _is_indented(self, at: int, following: int) -> bool:
+        """Tell whether two lines or more follow further right."""
+        is_more = bool(self._line(following + 1))
+        return is_more and _indent(self.lines[at]) < _indent(self.lines[following])
 
     def _is_first(self, at: int) -> bool:
         """Tell whether nothing stands in the line above, or no more than a rule."""
@@ -188,10 +199,7 @@ class _Reader:
         return self._line(self._next(at))
 
     def _line(self, at: int) -> str:
-        return self._whole(at).strip()
-
-    def _whole(self, at: int) -> str:
-        return self.lines[at] if 0 <= at < len(self.lines) else ""
+        return self.lines[at].strip() if 0 <= at < len(self.lines) else ""
 
 
 def _indent(line: str) -> int:

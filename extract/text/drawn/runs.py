@@ -44,6 +44,8 @@ _SENTENCE = re.compile(r"[.,;!?]\Z")
 _UNFINISHED = re.compile(r"(?:[-/&]|\b(?:and|or|of|for|und|oder|für|et|ou|de|y|o|e|ed|di|en|van))\Z")
 """What the name of a row ends with that goes on in the next line."""
 
+Cells = Sequence[Cell]
+
 
 @dataclass(frozen=True, slots=True)
 class AlignedRow:
@@ -53,7 +55,7 @@ class AlignedRow:
     """
 
     lines: range
-    cells: Sequence[Cell]
+    cells: Cells
     parting: tuple[str, int] = ("", 0)
     section: str = ""
     is_below_rule: bool = False
@@ -150,7 +152,7 @@ def _usual(places: Sequence[int], rows: int) -> frozenset[int]:
 def _added(lines: Sequence[str], run: list[AlignedRow], following: list[AlignedRow]) -> list[AlignedRow]:
     """Return what a run gets of the following one: all, perhaps below the name of a section; or nothing.
 
-    The last row of the run may get the rest of its name.
+    The last row of the run may get the rest of its name; the first ones are marked if they may be a head.
     """
     between = range(run[-1].lines.stop, following[0].lines.start)
     rules = [at for at in between if is_rule(lines[at])]
@@ -160,8 +162,10 @@ def _added(lines: Sequence[str], run: list[AlignedRow], following: list[AlignedR
     name = _words(lines[names[0]]) if names else ""
     if len(between) > MOST_BETWEEN or (names and (names != [between[-1]] or not _is_name(name))):
         return []
-    if _has_own_head(following) or not _fit(run, following):
+    if _has_own_head(following) or not _fits(run, following):
         return []
+    if _may_be_head(run):
+        run[:] = [replace(drawn, is_head=True) for drawn in run]
     first, *others = following
     if goes_on:
         run[-1] = _renamed(run[-1], f"{run[-1].cells[0].text} {_words(lines[said[0]])}", said[0])
@@ -203,36 +207,46 @@ def _has_own_head(run: Sequence[AlignedRow]) -> bool:
     return bool(columns) and names_columns([in_columns(cells, columns) for cells in rows])
 
 
-def _fit(run: list[AlignedRow], following: Sequence[AlignedRow]) -> bool:
-    """Tell whether two runs have the same columns: each cell one of its own, and none a new one.
+def _may_be_head(run: Sequence[AlignedRow]) -> bool:
+    return len(run) <= MOST_HEADS and not any(drawn.section or drawn.is_head for drawn in run)
 
-    The first lines of a run are marked if they may name the columns of what follows.
-    """
+
+def _fits(run: Sequence[AlignedRow], following: Sequence[AlignedRow]) -> bool:
+    """Tell whether a run names the columns of another one, or has the same."""
     last, first = run[-MOST_COMPARED:], following[:MOST_COMPARED]
-    above, below = ([drawn.cells for drawn in part if drawn.cells] for part in (last, first))
     if len({drawn.parting for drawn in (*last, *first) if drawn.cells}) > 1:
         return False
-    if len(run) <= MOST_HEADS and not any(drawn.section or drawn.is_head for drawn in run):
-        columns = columns_of(below, above)
-        # What stands above most columns may name them; else it is something of its own.
-        is_above = 2 * len({cell.nearest(columns) for cells in above for cell in cells}) > len(columns)
-        if is_above and _have_own(above, columns, MOST_ASIDE) and _have_own(below, columns):
-            run[:] = [replace(drawn, is_head=True) for drawn in run]
-            return True
-        return False
+    below = [drawn.cells for drawn in first]
+    if _may_be_head(run):
+        return _are_names([drawn.cells for drawn in run], below)
     heads = [drawn.cells for drawn in run[:MOST_HEADS] if drawn.is_head]
     above = [drawn.cells for drawn in last if drawn.cells and not drawn.is_head]
+    return _are_alike(heads, above, below)
+
+
+def _are_names(heads: Sequence[Cells], rows: Sequence[Cells]) -> bool:
+    """Tell whether each cell of a head stands above a column of its own, and they above most columns.
+
+    Else they are something of their own.
+    """
+    columns = columns_of(rows, heads)
+    is_above = 2 * len({cell.nearest(columns) for cells in heads for cell in cells}) > len(columns)
+    return is_above and _have_own(heads, columns, MOST_ASIDE) and _have_own(rows, columns)
+
+
+def _are_alike(heads: Sequence[Cells], above: Sequence[Cells], below: Sequence[Cells]) -> bool:
+    """Tell whether rows have the columns of those above: each cell one of its own, and none a new one."""
     columns = columns_of([*above, *below], heads)
     most = max(len(columns_of(above, heads)), len(columns_of(below)))
     return len(columns) <= most and _have_own([*above, *below], columns)
 
 
-def _have_own(rows: Sequence[Sequence[Cell]], columns: Sequence[range], aside: int = -1) -> bool:
+def _have_own(rows: Sequence[Cells], columns: Sequence[range], aside: int = -1) -> bool:
     """Tell whether each cell of each row has a column of its own, or is at most so many characters aside."""
     return len(columns) > 1 and all(_has_own(cells, columns, aside) for cells in rows)
 
 
-def _has_own(cells: Sequence[Cell], columns: Sequence[range], aside: int) -> bool:
+def _has_own(cells: Cells, columns: Sequence[range], aside: int) -> bool:
     nearest = [cell.nearest(columns) for cell in cells]
     is_in = all(cell.overlap(columns[at]) >= -aside for cell, at in zip(cells, nearest, strict=True))
     return is_in and len(set(nearest)) == len(nearest)

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from core.api.validation import ABSENT, ApiModel
 from core.locations import LocatedText
-from core.text.tables import table_start
+from core.text.tables import cells_of, table_start
 from extract.base import Kind
 from kb.chunks import ElementBounds
 from kb.models import Chunk, Modality
@@ -182,7 +182,7 @@ def _block_kind(kind: Kind, text: str, file_type: str) -> BlockKind:
 def _table(chunk: Chunk, located: LocatedText, before: Chunk | None) -> dict[str, Any]:
     rows = [ReadingRow(cells=[_cell(chunk.text, cell) for cell in row]) for row in rows_of(located)]
     header = header_line(chunk.text)
-    if header and not _says_anything(header):
+    if header and not cells_of(header):
         # A table that names no column has a header without words, which Markdown needs and nobody else.
         return {"kind": "table", "rows": rows[1:]}
     details: dict[str, Any] = {"kind": "table", "rows": rows}
@@ -191,10 +191,6 @@ def _table(chunk: Chunk, located: LocatedText, before: Chunk | None) -> dict[str
         if before and before.modality == Modality.TABLE and before.headings == chunk.headings:
             details["continued"] = header_line(before.text) == header
     return details
-
-
-def _says_anything(row: str) -> bool:
-    return any(char not in "| " for char in row)
 
 
 def _cells_of_remark(chunk: Chunk, located: LocatedText, bounds: ElementBounds) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Tables that a plain text draws with blanks or tabs: columns that stand below each other.
+"""Tables that a plain text draws with blanks, tabs or bars: columns that stand below each other.
 
     Drug            Dose       When
     -------------------------------------------

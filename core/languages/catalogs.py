@@ -53,6 +53,7 @@ def compiled_catalogs(sources: Path, target: Path, scripts: Path) -> Path:
         (draft / "static").mkdir()
         for file in files:
             _compile(file, draft, modules)
+        _open_to_other_accounts(draft)
         try:
             draft.rename(folder)
         except OSError:
@@ -113,6 +114,12 @@ def _compile(file: Path, draft: Path, modules: Mapping[str, Iterable[str]]) -> N
     if modules:
         for name, texts in texts_of_scripts(catalog, modules).items():
             _write_texts(draft / "static" / f"language-{language}-{name}.js", texts)
+
+
+def _open_to_other_accounts(folder: Path) -> None:
+    """Root may run a test or a command that compiles these, and another account the server that reads them."""
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def key_of_text(text: str) -> str:

@@ -119,3 +119,12 @@ def test_no_page_begins_with_much_script(scripts: Mapping[str, Any], static: Pat
         if size > MOST_SCRIPT:
             large[name] = size
     assert large == {}
+
+
+def test_what_one_account_compiles_another_can_read(tmp_path: Path) -> None:
+    """A test or a command run by root must not stop the server, which runs as another account."""
+    folder = compiled_catalogs(ROOT / "locale", tmp_path / "languages", tmp_path / "none.json")
+    made = [folder, *folder.rglob("*")]
+    assert len(made) > 1
+    closed = [path for path in made if path.stat().st_mode & 0o444 != 0o444]
+    assert not closed

@@ -43,12 +43,19 @@ _NAMED = re.compile(
     rf"|\b({_NAME})(?=['’]s?\s)"
 )
 _ACCORDING = re.compile(
-    r",? ?\b(?:according to|as per"
-    r"|(?:as )?(?:reported|detailed|mentioned|disclosed|described|stated|given|shown) in|in)"
-    r" (?:the|this|its|their)(?: (?:latest|most recent|current|annual|quarterly|company's))*"
-    r" (?:10-?[kq]|8-?k|20-?f|report|filing|document)(?: (?:report|filing))?\b",
+    r",? ?\b(?:(?:according to|as per"
+    r"|(?:(?:as )?(?:reported|detailed|mentioned|disclosed|described|stated|given|shown) )?(?:in|from))"
+    r" (?:the company's|the|this|its|their)"
+    r"(?: (?:latest|most recent|recent|current|annual|quarterly|company's|fiscal|q[1-4]|(?:fy ?)?(?:19|20)\d\d"
+    r"|first|second|third|fourth|quarter)){0,5}"
+    r" (?:10-?[kq]|8-?k|20-?f|report|filing|document)(?: (?:report|filing))?"
+    r"|(?:laut|gemäß|in) (?:dem|diesem|seinem|ihrem)(?: (?:letzten|neuesten|aktuellen|(?:19|20)\d\d)){0,2}"
+    r" (?:geschäfts|jahres|zwischen|halbjahres|quartals)?(?:finanz)?bericht"
+    r"|(?:selon|d['’]après|dans) (?:le|ce|son|leur)(?: dernier)? rapport(?: (?:annuel|semestriel))?"
+    r"|(?:según|en) (?:el|este|su)(?: último)? informe(?: (?:anual|semestral|trimestral))?)\b",
     re.IGNORECASE,
 )
+"""The report a question is put to: no sentence in it says its own name."""
 _COMPANY = {"en": "the company", "de": "das Unternehmen", "fr": "l'entreprise", "es": "la empresa"}
 
 

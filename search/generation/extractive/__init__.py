@@ -11,7 +11,7 @@ it says that there is no answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from core.llm.payment import Payment
@@ -43,7 +43,7 @@ from search.generation.extractive.periods import years_in
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
-from search.generation.extractive.required import required_by
+from search.generation.extractive.required import required_by, required_of_row_by
 from search.generation.extractive.shares import can_answer, wants_share
 from search.generation.extractive.side_by_side import one_by_one
 from search.generation.extractive.statements import Statement, without_mark
@@ -161,12 +161,8 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
     """Return the best statements, those that follow each other as one paragraph."""
     if names_no_measure(question):
         return []
-    has_it, may_be_row = required_by(question), is_answered_by_row(question)
     evidence = weigh(question, contexts, reading)
-    best = choose(
-        evidence,
-        lambda each: (may_be_row if each.statement.is_row else has_it)(each.statement.meaning),
-    )
+    best = choose(evidence, _may_answer(question))
     if best and not (_can_answer(question, best[0]) and _is_believed(question, best[0], evidence, reading)):
         return []
     rendered = [*map(_render_paragraph, paragraphs(completed(question, best, evidence)))]
@@ -174,6 +170,18 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
         answer = answer_by_statement(question, best[0].statement)
         rendered[0] = with_answer(question, answer, rendered[0])
     return [f"{'- ' if len(rendered) > 1 else ''}{paragraph}\n" for paragraph in rendered]
+
+
+def _may_answer(question: str) -> Callable[[WeighedStatement], bool]:
+    """Return the test whether a sentence or row has what any answer to a question must have."""
+    tests = required_by(question), required_of_row_by(question), is_answered_by_row(question)
+    sentence_has_it, row_has_it, is_of_row = tests
+
+    def may_answer(each: WeighedStatement) -> bool:
+        said = each.statement.meaning
+        return row_has_it(said) and is_of_row(said) if each.statement.is_row else sentence_has_it(said)
+
+    return may_answer
 
 
 def _can_answer(question: str, best: WeighedStatement) -> bool:

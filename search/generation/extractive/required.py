@@ -20,7 +20,8 @@ _PAYING = (
     ),
     (
         "was|wie ?viel",
-        r"kosten(?!-)|kostet|kostete|(?:be)?zahle\w{0,2}|(?:be)?zahlt|verdien\w{1,3}|gehalt|miete|gebühr\w{0,2}",
+        r"kosten(?!-)|kostet|kostete|(?:be)?zahle\w{0,2}|(?:be)?zahlt|überweis\w{1,4}|verdien\w{1,3}|gehalt|miete"
+        r"|gebühr\w{0,2}",
     ),
     ("combien", r"coût\w{0,6}|payer|paie|paye|vaut|gagne\w{0,2}"),
     ("cu[áa]nto", r"cuestan?|costar\w{0,3}|valen?|pagar?\w{0,3}|ganan?|cobran?"),
@@ -35,7 +36,8 @@ _ASKS_MONEY = re.compile(
     "|".join(rf"\b(?:{asks})\b(?! (?:{_TIME})\b)[^.?!]{{0,80}}?\b(?:{paying})\b" for asks, paying in _PAYING)
     + r"|\bwhat (?:do|does|did|would|will)\b[^.?!]{0,80}?\b(?:cost|pay)\b"
     r"|\b(?:what (?:is|was) the|wie hoch (?:ist|war) (?:der|die|das)|quel (?:est|était) le|cuál es el)"
-    rf" (?:{_PRICE})\b|\bwie teuer\b|\bhoe duur\b|\bhow expensive\b",
+    rf" (?:{_PRICE})\b|\bwie teuer\b|\bhoe duur\b|\bhow expensive\b|\bc['’]est combien\b|\bça fait combien\b"
+    r"|\ba cuánto (?:está|sale)\b|いくら(?!でも)|何円|多少[钱錢]",
     re.IGNORECASE,
 )
 _MONEY = re.compile(
@@ -154,3 +156,9 @@ def required_by(question: str) -> Callable[[str], bool]:
     """Return the test whether a text has all that any answer to a question must have."""
     tests = [has for asks, has in _REQUIRED if asks.search(question)]
     return lambda text: all(has.search(text) for has in tests)
+
+
+def required_of_row_by(question: str) -> Callable[[str], bool]:
+    """Return the same test for a row: what its figures are, only the names of its columns may tell."""
+    has_it = required_by(question)
+    return lambda text: has_it(text) or _FIGURE.search(text) is not None

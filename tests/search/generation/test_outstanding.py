@@ -181,6 +181,15 @@ def test_german_tables_are_read_as_such(question: str, expected: str) -> None:
     assert first.startswith(f"- **{expected} ")
 
 
+def test_an_italian_table_is_read_as_such() -> None:
+    text = (
+        "| Corso | Quota | Posti |\n| --- | --- | --- |\n| Ceramica | 210 € | 8 |\n"
+        "| Smartphone senza paura | 45 € | 15 |"
+    )
+    [first, _] = outstanding("Qual è il corso più economico?", [decisive(text, language="it")])
+    assert first.startswith("- **Smartphone senza paura ")
+
+
 @pytest.mark.parametrize(
     ("question", "is_most"),
     [
@@ -189,11 +198,20 @@ def test_german_tables_are_read_as_such(question: str, expected: str) -> None:
         ("¿Qué ciudad tiene más habitantes?", True),
         ("¿Cuál es el producto más barato?", False),
         ("¿Es más barato que Castor?", None),
+        ("Qual è il corso più economico?", False),
+        ("Quale città ha più abitanti?", True),
+        ("È più caro di Castore?", None),
+        ("Chi era qui prima?", None),
+        ("Qual é o produto mais caro?", True),
+        ("É mais barato do que Castor?", None),
+        ("Welke stad heeft de meeste inwoners?", True),
+        ("Wat is de goedkoopste kamer?", False),
+        ("What does Amazon Prime cost?", None),
         ("Which city has at least 3 parks?", None),
         ("How many inhabitants has Castor?", None),
     ],
 )
-def test_four_languages_ask_for_the_most(question: str, is_most: bool | None) -> None:
+def test_seven_languages_ask_for_the_most(question: str, is_most: bool | None) -> None:
     asked = superlatives_of(question)
     assert [each.is_most for each in asked] == ([] if is_most is None else [is_most])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from search.generation.extractive.required import required_by
+from search.generation.extractive.required import required_by, required_of_row_by
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,9 @@ from search.generation.extractive.required import required_by
         ("What is the fee for a copy?", "A copy is 2 euros.", "A copy takes two days."),
         ("Was kostet die Maschine?", "Sie kostet 59 Euro.", "Entkalken Sie die Maschine alle drei Monate."),
         ("Wie teuer ist eine Führung?", "Führungen sind kostenlos.", "Führungen dauern 90 Minuten."),
+        ("Wie viel muss ich überweisen?", "Es bleiben 627,29 €.", "Zahlbar binnen 14 Tagen."),
+        ("C'est combien la nuit en août ?", "La nuit est à 19,60 €.", "Deux nuits au minimum en août."),
+        ("花火はいくらですか", "花火は38万円である。", "花火は8月17日に行う。"),
         ("Combien gagne la gardienne ?", "Elle touche 1 800 €.", "Elle part le 30 septembre 2024."),
         ("¿Cuánto se paga por día?", "Se pagan 20 céntimos.", "Se pagan por la mañana."),
         ("What time does it open?", "Open from 9:30.", "Open on weekdays."),
@@ -41,6 +44,19 @@ from search.generation.extractive.required import required_by
 def test_only_what_has_it_may_answer(question: str, has: str, lacks: str) -> None:
     assert required_by(question)(has)
     assert not required_by(question)(lacks)
+
+
+@pytest.mark.parametrize(
+    ("row", "is_answer"),
+    [
+        ("Reserva · Precio: 18", True),  # the name of the column tells what it is
+        ("Reserva · Precio: gratis", True),
+        ("Información · Vino: para llevar", False),
+    ],
+)
+def test_a_row_must_have_a_figure(row: str, is_answer: bool) -> None:
+    assert required_of_row_by("¿Cuánto cuesta la reserva?")(row) is is_answer
+    assert required_of_row_by("¿Qué es la reserva?")(row)
 
 
 @pytest.mark.parametrize(

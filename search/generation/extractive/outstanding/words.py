@@ -28,6 +28,8 @@ _TALK = (
     " cuál qué quién tiene más menos número valor lista tabla archivo datos entre año tuvo consume consumió"
     " recibió obtuvo por"
     " welk welke wie heeft had meest minst aantal per jaar werd verbruikt kreeg"
+    " quale quali chi ha hanno ebbe più meno numero valore elenco tabella dati tra anno costa consuma"
+    " qual quais quem tem têm teve mais menos valor lista tabela arquivo dados entre ano custa consome"
 )
 """What such a question may say besides."""
 _PERIOD = re.compile(
@@ -37,7 +39,7 @@ _PERIOD = re.compile(
 )
 TOTAL = re.compile(
     r"\A\W*+(?:sub|grand |net )?+(?:totaa?le?s?|sum|all|overall|average|mean|insgesamt|gesamt\w*+|summe"
-    r"|zusammen|durchschnitt|ensemble|moyenne|suma|promedio|gemiddelde)\b",
+    r"|zusammen|durchschnitt|ensemble|moyenne|suma|promedio|gemiddelde|somma|soma|média)\b",
     re.IGNORECASE,
 )
 _PROPER = re.compile(r"(?<=\s)[A-ZÀ-ÖØ-Þ][\w&-]+")

@@ -210,6 +210,29 @@ def test_a_row_that_likely_answers_needs_a_column_of_the_kind_alone(question: st
     assert lacks_column(question, PEOPLE, PEOPLE.sentences[0].start, is_likely=True) is lacks
 
 
+@pytest.mark.parametrize(
+    ("question", "lacks"),
+    [
+        ("How much does a new tower cost?", False),  # the cell is money, whatever its column is called
+        ("What do we pay for the new climbing tower?", False),
+        ("Who builds a new climbing tower?", True),
+        ("Who is in charge of the new climbing tower?", True),
+    ],
+)
+def test_what_a_cell_tells_by_itself_needs_no_column(question: str, lacks: bool) -> None:
+    found = table_context(
+        "| Measure | Estimate | Deadline |\n| --- | --- | --- |\n| New tower | £23,400 | May |"
+    )
+    assert lacks_column(question, found, found.sentences[0].start, is_likely=True) is lacks
+
+
+@pytest.mark.parametrize("column", ["Docente", "Trainer", "Lehrkraft", "Monitora", "Animateur", "担当"])
+def test_who_leads_is_a_person(column: str) -> None:
+    found = table_context(f"| Code | Course | {column} |\n| --- | --- | --- |\n| L03 | Japanese | M. Tani |")
+    start = found.sentences[0].start
+    assert not lacks_column("Who gives Japanese?", found, start, is_likely=True)
+
+
 COURSES = table_context(
     "| Code | Course | Tutor | Fee (GBP) |\n| --- | --- | --- | --- |\n"
     "| FO305 | Cheese Making at Home | Alasdair Munce | 88 |\n"

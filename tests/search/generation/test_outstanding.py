@@ -190,6 +190,15 @@ def test_an_italian_table_is_read_as_such() -> None:
     assert first.startswith("- **Smartphone senza paura ")
 
 
+def test_a_row_behind_a_code_is_told_by_its_name() -> None:
+    rows = "\n".join(["| T01 | Tai chi | Ann Bell | £40 |", "| S02 | Spanish | Eva Ruiz | £120 |"])
+    text = f"| Code | Course | Tutor | Fee |\n| --- | --- | --- | --- |\n{rows}"
+    [first, _] = outstanding("Which is the cheapest course?", [decisive(text)])
+    assert first == "- **T01 · Course: Tai chi · Fee: £40** <source_1>\n"
+    [first, _] = outstanding("Which course has the highest fee?", [decisive(text)])
+    assert first == "- **S02 · Course: Spanish · Fee: £120** <source_1>\n"
+
+
 @pytest.mark.parametrize(
     ("question", "is_most"),
     [

@@ -53,7 +53,13 @@ _KINDS = tuple(
             r"\b(?:who|whom|wer|wem|wen|qui|quiénes|quién|chi|wie is|quem)\b|誰|だれ|谁|누구|누가",
             r"name\b|person|employee|customer|conta[ct]|kontakt|author|owner|speaker|\blead|responsible|mitarbeiter"
             r"|kunde|zuständig|verantwortlich|referent|\bnom\b|responsable|intervenant|nombre|ponente|\bnome\b"
-            r"|relatore|naam|名前|氏名|姓名|이름|성명",
+            r"|relatore|naam|名前|氏名|姓名|이름|성명|担当"
+            # Who teaches, leads, drives, treats and wins.
+            r"|teacher|tutor|instructor|trainer|coach|chair|manager|driver|doctor|physician|winner"
+            r"|dozent|lehrer|lehrkraft|leit(?:er|ung)|fahrer|arzt|ärztin|sieger|gewinner"
+            r"|enseignant|professeur|formateur|formatrice|anima(?:teur|trice)|chauffeur|médecin|vainqueur"
+            r"|profesor|monitor|conductor|médico|ganador|docente|insegnante|istru(?:tt?ore|ttrice)|autista|medico"
+            r"|vincitore|formador|instrutor|motorista|vencedor|docent\b|leraar|begeleider|winnaar",
             False,
         ),
         (
@@ -164,12 +170,19 @@ def lacks_column(question: str, context: Context, start: int, *, is_likely: bool
     if _wanted(question, Record(context, row, cells, named)):
         return False
     kinds = [columns for asked, columns, _ in _KINDS if asked.search(question)]
-    has_kind = not kinds or any(columns.search(cell.column) for columns in kinds for cell in cells)
+    is_of_column = any(columns.search(cell.column) for columns in kinds for cell in cells)
+    has_kind = not kinds or is_of_column or _has_kind_in_cell(question, row)
     said = terms_in(" ".join(f"{cell.column} {cell.value}" for cell in cells), context)
     measures = terms_in(" ".join(quantities_in(question)), context)
     has_measure = not asks_for_measure(question) or bool(measures & said)
     rest = words_asked(question, context) - said - SAID_ANYWAY - _verbs(context)
     return not (has_kind and has_measure and (is_likely or is_said(rest, said | _around(context))))
+
+
+def _has_kind_in_cell(question: str, row: FactRow) -> bool:
+    """Tell whether a cell is what is asked for by itself, whatever its column is called: “Estimate: £230”."""
+    has_it = required_by(question)
+    return asks_for_kind(question) and any(has_it(cell.value) for cell in row.cells)
 
 
 def _records(question: str, context: Context) -> Iterator[Record]:

@@ -25,7 +25,7 @@ from search.generation.extractive.outstanding.words import (
     words_of_question,
 )
 from search.generation.extractive.periods import YEAR
-from search.generation.extractive.tables import FactCell, FactRow, rows_of
+from search.generation.extractive.tables import FactCell, FactRow, naming_column, rows_of
 
 MOST_ROWS = 5000
 _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
@@ -54,8 +54,9 @@ def records(asked: Superlative, table: Sequence[Context]) -> list[RankedRow]:
     if column is None:
         return []
     left = said_by(asked, table[0]) - known_around(table[0]) - terms_of(column, table[0])
+    naming = naming_column([row for _, row in rows], table[0].language)
     return [
-        RankedRow(context, row, [*_saying(left, row, context), cell], value)
+        RankedRow(context, row, [*_telling(naming, left, row, context, cell), cell], value)
         for context, row in rows
         if not left or left <= terms_of(" ".join([row.name, *(each.value for each in row.cells)]), context)
         for cell in row.cells
@@ -101,9 +102,12 @@ def _row_of(asked: Superlative, rows: Sequence[tuple[Context, FactRow]]) -> str 
     return named[0] if len(named) == 1 else None
 
 
-def _saying(words: Words, row: FactRow, context: Context) -> list[FactCell]:
-    """Return the cells of a row that say some of these words."""
-    return [cell for cell in row.cells if words & terms_of(cell.value, context)] if words else []
+def _telling(naming: str, words: Words, row: FactRow, context: Context, decisive: FactCell) -> list[FactCell]:
+    """Return the cells of a row, beside the decisive one, that name it behind its code or say some words."""
+    others = [cell for cell in row.cells if cell is not decisive]
+    return [
+        cell for cell in others if (naming and cell.column == naming) or words & terms_of(cell.value, context)
+    ]
 
 
 def _column_of(

@@ -20,13 +20,16 @@ _PAYING = (
     ),
     (
         "was|wie ?viel",
-        r"kosten(?!-)|kostet|kostete|(?:be)?zahle\w{0,2}|(?:be)?zahlt|überweis\w{1,4}|verdien\w{1,3}|gehalt|miete"
+        r"kosten(?!-)|(?:ge)?kostet|kostete|(?:be)?zahle\w{0,2}|(?:be)?zahlt|überweis\w{1,4}|verdien\w{1,3}|gehalt|miete"
         r"|gebühr\w{0,2}",
     ),
-    ("combien", r"coût\w{0,6}|payer|paie|paye|vaut|gagne\w{0,2}"),
-    ("cu[áa]nto", r"cuestan?|costar\w{0,3}|valen?|pagar?\w{0,3}|ganan?|cobran?"),
-    ("quanto", r"costano?|costa|paga|pagare|guadagna\w{0,2}|custam?|custar\w{0,2}|pagam|pagar|ganha\w{0,2}"),
-    ("wat|hoeveel", "kost|kosten|betalen|betaalt|betaal|verdient"),
+    ("combien", r"coût\w{0,6}|payer|paie|payée?|paye|vaut|gagne\w{0,2}"),
+    ("cu[áa]nto", r"cuestan?|cost(?:ó|ado|ar\w{0,3})|valen?|pagar?\w{0,3}|ganan?|cobran?"),
+    (
+        "quanto",
+        r"costano?|costa(?:to|va)?|paga|pagare|guadagna\w{0,2}|cust(?:am?|ou|ar\w{0,2})|pagam|pagar|ganha\w{0,2}",
+    ),
+    ("wat|hoeveel", "(?:ge)?kost|kosten|kostte|betalen|betaalt|betaal|verdient"),
 )
 """What asks for an amount, and the words of its language for what is paid: English “was” asks nothing."""
 _PRICE = (

@@ -30,6 +30,8 @@ _INTRODUCED = re.compile(r"\A[^:]{30,}+:\s++(?=\S)")
 """A sentence that the layout has put above a column: “Inventories at year end were as follows: 2009”."""
 _EMPTY = re.compile(r"[\s$€£|%–—-]*")
 _IN_WORDS = re.compile(r"[^\W\d_]{3}")
+FEWEST_OF_KINDS = 4
+"""So many rows at least tell that their first cells are kinds of things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +129,27 @@ def row_cells(row: str) -> list[str]:
 
 
 def naming_column(rows: Sequence[FactRow], language: str | None) -> str:
-    """Return the column that names the rows, where their first cells are but numbers and codes; else ""."""
-    if not rows or sum(_IN_WORDS.search(row.name) is not None for row in rows) * 2 >= len(rows):
+    """Return the column that names the rows, where their first cells do not; else "".
+
+    First cells are but numbers and codes, or kinds: “Red”, “Red”, “White”. The column is the first with words
+    in each row, and beside kinds with other words in each.
+    """
+    has_codes = sum(_IN_WORDS.search(row.name) is not None for row in rows) * 2 < len(rows)
+    has_kinds = len(rows) >= FEWEST_OF_KINDS and len({row.name for row in rows}) * 2 <= len(rows)
+    if not rows or not (has_codes or has_kinds):
         return ""
-    columns = [
-        [
-            cell.column
-            for cell in row.cells
-            if _IN_WORDS.search(cell.value) and not figure_of(cell.value, language)
-        ]
-        for row in rows
-    ]
-    return next((column for column in columns[0] if column and all(column in each for each in columns)), "")
+    columns = dict.fromkeys(cell.column for cell in rows[0].cells if cell.column)
+    values = {
+        column: [cell.value for row in rows for cell in row.cells if cell.column == column]
+        for column in columns
+    }
+    return next(
+        (
+            column
+            for column, each in values.items()
+            if len(each) == len(rows)
+            and all(_IN_WORDS.search(value) and not figure_of(value, language) for value in each)
+            and (has_codes or len(set(each)) == len(rows))
+        ),
+        "",
+    )

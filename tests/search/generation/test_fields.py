@@ -226,7 +226,9 @@ def test_what_a_cell_tells_by_itself_needs_no_column(question: str, lacks: bool)
     assert lacks_column(question, found, found.sentences[0].start, is_likely=True) is lacks
 
 
-@pytest.mark.parametrize("column", ["Docente", "Trainer", "Lehrkraft", "Monitora", "Animateur", "担当"])
+@pytest.mark.parametrize(
+    "column", ["Docente", "Trainer", "Lehrkraft", "Monitora", "Animateur", "担当", "Wann / Wer"]
+)
 def test_who_leads_is_a_person(column: str) -> None:
     found = table_context(f"| Code | Course | {column} |\n| --- | --- | --- |\n| L03 | Japanese | M. Tani |")
     start = found.sentences[0].start

@@ -199,6 +199,17 @@ def test_a_row_behind_a_code_is_told_by_its_name() -> None:
     assert first == "- **S02 · Course: Spanish · Fee: £120** <source_1>\n"
 
 
+def test_a_row_behind_a_kind_is_told_by_its_name() -> None:
+    wines = [("Red", "Vela", 18), ("Red", "Llama Roja", 68), ("White", "Lourido", 23), ("White", "Sal", 27)]
+    rows = "\n".join(f"| {kind} | {name} | {price / 5} | {price} |" for kind, name, price in wines)
+    text = f"| Section | Wine | Glass (€) | Bottle (€) |\n| --- | --- | --- | --- |\n{rows}"
+    [first, _] = outstanding("Which is the most expensive bottle of wine?", [decisive(text)])
+    assert first == "- **Red · Wine: Llama Roja · Bottle (€): 68** <source_1>\n"
+    three = "\n".join(text.splitlines()[:5])
+    [first, _] = outstanding("Which is the most expensive bottle of wine?", [decisive(three)])
+    assert first == "- **Red · Bottle (€): 68** <source_1>\n"
+
+
 @pytest.mark.parametrize(
     ("question", "is_most"),
     [
@@ -208,6 +219,9 @@ def test_a_row_behind_a_code_is_told_by_its_name() -> None:
         ("¿Cuál es el producto más barato?", False),
         ("¿Es más barato que Castor?", None),
         ("Qual è il corso più economico?", False),
+        ("¿Cuál es la botella que más cuesta?", True),
+        ("Quale corso costa di meno?", False),
+        ("Quel cours coûte le plus ?", True),
         ("Quale città ha più abitanti?", True),
         ("È più caro di Castore?", None),
         ("Chi era qui prima?", None),

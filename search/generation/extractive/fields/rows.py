@@ -54,6 +54,7 @@ _KINDS = tuple(
             r"name\b|person|employee|customer|conta[ct]|kontakt|author|owner|speaker|\blead|responsible|mitarbeiter"
             r"|kunde|zuständig|verantwortlich|referent|\bnom\b|responsable|intervenant|nombre|ponente|\bnome\b"
             r"|relatore|naam|名前|氏名|姓名|이름|성명|担当"
+            r"|\b(?:who|wer|qui|quién|chi|wie|quem)\b"
             # Who teaches, leads, drives, treats and wins.
             r"|teacher|tutor|instructor|trainer|coach|chair|manager|driver|doctor|physician|winner"
             r"|dozent|lehrer|lehrkraft|leit(?:er|ung)|fahrer|arzt|ärztin|sieger|gewinner"
@@ -65,7 +66,7 @@ _KINDS = tuple(
         (
             r"\b(?:where|wo|où|dónde|dove|waar|onde)\b|どこ|哪里|哪儿|어디",
             r"city|town|place|location|country|address|venue|\bort\b|stadt|\bland\b|adresse|lieu|ville|pays"
-            r"|lugar|ciudad|país|dirección|住所|所在地|地址|城市|주소",
+            r"|lugar|ciudad|país|dirección|住所|所在地|地址|城市|주소|\b(?:where|wo|où|dónde|dove|waar|onde)\b",
             None,
         ),
         (
@@ -84,7 +85,8 @@ _KINDS = tuple(
         (
             r"\b(?:when|wann|quand|cuándo|quando|wanneer)\b|いつ|何时|언제",
             r"date|\bday\b|\byear\b|\btime\b|since|departure|arrival|start|datum|abfahrt|ankunft|beginn"
-            r"|départ|arrivée|salida|llegada|\bjahr\b|\bseit\b|fecha|\baño\b|日付|日期|날짜",
+            r"|départ|arrivée|salida|llegada|\bjahr\b|\bseit\b|fecha|\baño\b|日付|日期|날짜"
+            r"|\b(?:when|wann|quand|cuándo|quando|wanneer)\b",
             True,
         ),
     )
@@ -103,12 +105,13 @@ _VERBS = {
         "en": "live lives living reside based located play plays work works come comes belong stand stands"
         " mean means abbreviation acronym cost costs leave leaves depart departs arrive arrives"
         " include includes contain contains consist consists comprise",
-        "de": "kostet kosten wohnt wohnen arbeitet steht stehen bedeutet heißt enthält fährt kommt",
-        "fr": "coûte coûtent habite habitent vaut travaille signifie contient comprend part arrive",
-        "es": "cuesta cuestan vale valen vive viven trabaja significa contiene incluye sale llega",
-        "it": "costa costano vive vivono abita lavora significa contiene comprende parte arriva",
-        "pt": "custa custam vale vive vivem trabalha significa contém inclui parte chega",
-        "nl": "kost kosten woont wonen werkt betekent bevat vertrekt",
+        "de": "kostet kosten gekostet wohnt wohnen arbeitet steht stehen bedeutet heißt enthält fährt kommt",
+        "fr": "coûte coûtent coûté habite habitent vaut travaille signifie contient comprend part arrive",
+        "es": "cuesta cuestan costó costado vale valen vive viven trabaja significa contiene incluye sale"
+        " llega",
+        "it": "costa costano costato vive vivono abita lavora significa contiene comprende parte arriva",
+        "pt": "custa custam custou vale vive vivem trabalha significa contém inclui parte chega",
+        "nl": "kost kosten gekost woont wonen werkt betekent bevat vertrekt",
     }.items()
 }
 """What a question says of a row that its columns need not say, by language."""

@@ -19,6 +19,7 @@ class Adjective:
     words: Mapping[str, tuple[str, str]]
     columns: str = ""
     is_of_time: bool = False
+    is_of_money: bool = False
 
     @property
     def most(self) -> str:
@@ -73,14 +74,21 @@ EXPENSIVE = Adjective(
     {
         "en": ("most expensive", "cheapest|least expensive"),
         "de": ("teuerste[nrsm]?", "billigste[nrsm]?|günstigste[nrsm]?"),
-        "fr": ("l[ea]s? plus ch(?:er|ère)s?", "l[ea]s? moins ch(?:er|ère)s?"),
-        "es": ("más car[oa]s?", "más barat[oa]s?"),
+        "fr": (
+            "l[ea]s? plus ch(?:er|ère)s?|coûte(?:nt)? le plus",
+            "l[ea]s? moins ch(?:er|ère)s?|coûte(?:nt)? le moins",
+        ),
+        "es": ("más car[oa]s?|más cuestan?|cuestan? más", "más barat[oa]s?|menos cuestan?|cuestan? menos"),
         "nl": ("duurste", "goedkoopste"),
-        "it": ("più (?:car|costos)[oaie]", "più economic(?:[oai]|he)|meno (?:car|costos)[oaie]"),
+        "it": (
+            "più (?:car|costos)[oaie]|costa(?:no)? di più",
+            "più economic(?:[oai]|he)|meno (?:car|costos)[oaie]|costa(?:no)? (?:di )?meno",
+        ),
         "pt": ("mais car[oa]s?", "mais barat[oa]s?"),
     },
     "price cost charge fee rate tariff preis kosten gebühr tarif prix coût precio coste tarifa prijs prezzo"
     " costo quota preço custo taxa",
+    is_of_money=True,
 )
 HOT = Adjective(
     {

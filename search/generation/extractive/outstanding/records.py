@@ -32,6 +32,8 @@ _DAY = re.compile(r"(1\d{3}|20\d\d)(?:-(\d\d)(?:-(\d\d))?)?(?:[ T]\d\d:\d\d(?::\
 """A year, or a day as ISO 8601 writes it and as sheets hold it."""
 _NOT_KNOWN = re.compile(r"n/?a|nan|null|none|unknown|k\. ?a\.|inconnue?|desconocid[oa]|\?", re.IGNORECASE)
 _CURRENCIES = frozenset("$€£¥")
+_MONEY = re.compile(r"[$€£¥]|\b(?:EUR|GBP|USD|CHF)\b")
+"""In the name of a column: “Bottle (€)” is what a bottle costs."""
 _CUT = re.compile(r"[,;:]")
 """“Noise, dB(A)” is the noise."""
 _OF_LIMITS = frozenset(terms("max maximum min minimum maximal minimal", "en"))
@@ -121,6 +123,9 @@ def _column_of(
     names = {column: terms_of(plain_name(column), context) for column in columns}
     if of_adjective:
         named = [column for column, name in names.items() if name & of_adjective]
+        if not named and asked.is_of_money:
+            of_money = [column for column in columns if _MONEY.search(column)]
+            named = [column for column in of_money if names[column] & said] or of_money
     else:
         named = [column for column, name in names.items() if name - asked.years and name <= said]
     # Years are no amounts, unless the question names their column.

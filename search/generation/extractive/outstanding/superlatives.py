@@ -34,8 +34,8 @@ _PERFORMS = re.compile(r"perform", re.IGNORECASE)
 class Superlative:
     """`rest` is what a question says besides; `columns` has what an adjective such as “tallest” measures.
 
-    `is_of_time` is what asks for the earliest or the latest. `change` is the direction, up or down, of what
-    has changed most.
+    `is_of_time` is what asks for the earliest or the latest, `is_of_money` for the cheapest. `change` is the
+    direction, up or down, of what has changed most.
     """
 
     question: str
@@ -43,6 +43,7 @@ class Superlative:
     rest: str
     columns: str = ""
     is_of_time: bool = False
+    is_of_money: bool = False
     change: Direction | None = None
     needs_name: bool = False
     """Whether the question must name what it compares: what is best is so by something."""
@@ -73,7 +74,9 @@ def superlatives_of(question: str) -> list[Superlative]:
                 return [Superlative(question, is_most, rest, is_of_time=True)]
             # What performs best has grown most.
             change = Direction.UP if _PERFORMS.search(match[0]) else direction_of(rest)
-            of_amount = Superlative(question, is_most, rest, adjective.columns)
+            of_amount = Superlative(
+                question, is_most, rest, adjective.columns, is_of_money=adjective.is_of_money
+            )
             if change in (None, Direction.EITHER):
                 return [of_amount]
             return [Superlative(question, is_most, without_change(rest), change=change), of_amount]

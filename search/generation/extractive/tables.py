@@ -138,16 +138,16 @@ def naming_column(rows: Sequence[FactRow], language: str | None) -> str:
     has_kinds = len(rows) >= FEWEST_OF_KINDS and len({row.name for row in rows}) * 2 <= len(rows)
     if not rows or not (has_codes or has_kinds):
         return ""
-    columns = dict.fromkeys(cell.column for cell in rows[0].cells if cell.column)
-    values = {
-        column: [cell.value for row in rows for cell in row.cells if cell.column == column]
-        for column in columns
-    }
+    values: dict[str, list[str]] = {}
+    for row in rows:
+        for cell in row.cells:
+            values.setdefault(cell.column, []).append(cell.value)
     return next(
         (
             column
             for column, each in values.items()
-            if len(each) == len(rows)
+            if column
+            and len(each) == len(rows)
             and all(_IN_WORDS.search(value) and not figure_of(value, language) for value in each)
             and (has_codes or len(set(each)) == len(rows))
         ),

@@ -183,9 +183,12 @@ def lacks_column(question: str, context: Context, start: int, *, is_likely: bool
 
 
 def _has_kind_in_cell(question: str, row: FactRow) -> bool:
-    """Tell whether a cell is what is asked for by itself, whatever its column is called: “Estimate: £230”."""
+    """Tell whether one cell is what is asked for by itself, whatever its column is called: “Estimate: £230”.
+
+    Of several, the column tells which is meant: “Day: £12, week: £55” does not say what a month costs.
+    """
     has_it = required_by(question)
-    return asks_for_kind(question) and any(has_it(cell.value) for cell in row.cells)
+    return asks_for_kind(question) and sum(has_it(cell.value) for cell in row.cells) == 1
 
 
 def _records(question: str, context: Context) -> Iterator[Record]:

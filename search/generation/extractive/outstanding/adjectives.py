@@ -32,8 +32,10 @@ class Adjective:
         return self._pattern(1)
 
     def _pattern(self, end: int) -> str:
-        of_language = {language: pair[end] for language, pair in self.words.items() if pair[end]}
-        return "|".join(f"(?:{words}){_THAN.get(at, '')}" for at, words in of_language.items()) or "(?!)"
+        found = [
+            f"(?:{pair[end]}){_THAN.get(language, '')}" for language, pair in self.words.items() if pair[end]
+        ]
+        return "|".join(found) or "(?!)"
 
 
 LONG = Adjective(

@@ -117,7 +117,7 @@ def _compile(file: Path, draft: Path, modules: Mapping[str, Iterable[str]]) -> N
 
 
 def _open_to_other_accounts(folder: Path) -> None:
-    """Root may run a test or a command that compiles these, and another account the server that reads them."""
+    """Let any account read it: root may run the test that compiles it, and another account the server."""
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 

@@ -49,10 +49,12 @@ _ACCORDING = re.compile(
     r"(?: (?:latest|most recent|recent|current|annual|quarterly|company's|fiscal|q[1-4]"
     r"|(?:fy ?)?(?:19|20)\d\d|first|second|third|fourth|quarter)){0,5}"
     r" (?:10-?[kq]|8-?k|20-?f|report|filing|document)(?: (?:report|filing))?"
-    r"|(?:laut|gemäß|in) (?:dem|diesem|seinem|ihrem)(?: (?:letzten|neuesten|aktuellen|(?:19|20)\d\d)){0,2}"
-    r" (?:geschäfts|jahres|zwischen|halbjahres|quartals)?(?:finanz)?bericht"
+    r"|(?:laut|gemäß|im|(?:laut |gemäß |in )(?:dem|diesem|seinem|ihrem))(?: (?:letzten|neuesten|aktuellen))?"
+    r" (?:geschäfts|jahres|zwischen|halbjahres|quartals)?(?:finanz)?bericht(?: (?:19|20)\d\d)?"
     r"|(?:selon|d['’]après|dans) (?:le|ce|son|leur)(?: dernier)? rapport(?: (?:annuel|semestriel))?"
-    r"|(?:según|en) (?:el|este|su)(?: último)? informe(?: (?:anual|semestral|trimestral))?)\b",
+    r"(?: (?:de )?(?:19|20)\d\d)?"
+    r"|(?:según|en) (?:el|este|su)(?: último)? informe(?: (?:anual|semestral|trimestral))?"
+    r"(?: (?:de )?(?:19|20)\d\d)?)\b",
     re.IGNORECASE,
 )
 """The report a question is put to: no sentence in it says its own name."""

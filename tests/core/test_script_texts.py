@@ -126,5 +126,7 @@ def test_what_one_account_compiles_another_can_read(tmp_path: Path) -> None:
     folder = compiled_catalogs(ROOT / "locale", tmp_path / "languages", tmp_path / "none.json")
     made = [folder, *folder.rglob("*")]
     assert len(made) > 1
-    closed = [path for path in made if path.stat().st_mode & 0o444 != 0o444]
+    # A folder must also be passed through.
+    needed = {path: 0o555 if path.is_dir() else 0o444 for path in made}
+    closed = [path for path, bits in needed.items() if path.stat().st_mode & bits != bits]
     assert not closed

@@ -174,12 +174,12 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
 
 def _may_answer(question: str) -> Callable[[WeighedStatement], bool]:
     """Return the test whether a sentence or row has what any answer to a question must have."""
-    tests = required_by(question), required_of_row_by(question), is_answered_by_row(question)
-    sentence_has_it, row_has_it, is_of_row = tests
+    has_it, row_has_it = required_by(question), required_of_row_by(question)
+    may_be_row = is_answered_by_row(question)
 
     def may_answer(each: WeighedStatement) -> bool:
         said = each.statement.meaning
-        return row_has_it(said) and is_of_row(said) if each.statement.is_row else sentence_has_it(said)
+        return row_has_it(said) and may_be_row(said) if each.statement.is_row else has_it(said)
 
     return may_answer
 

@@ -53,7 +53,7 @@ def compiled_catalogs(sources: Path, target: Path, scripts: Path) -> Path:
         (draft / "static").mkdir()
         for file in files:
             _compile(file, draft, modules)
-        _open_to_other_accounts(draft)
+        _give_to_owner(target, draft)
         try:
             draft.rename(folder)
         except OSError:
@@ -116,10 +116,12 @@ def _compile(file: Path, draft: Path, modules: Mapping[str, Iterable[str]]) -> N
             _write_texts(draft / "static" / f"language-{language}-{name}.js", texts)
 
 
-def _open_to_other_accounts(folder: Path) -> None:
-    """Let any account read it: root may run the test that compiles it, and another account the server."""
-    for path in (folder, *folder.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+def _give_to_owner(target: Path, draft: Path) -> None:
+    """Give what root has compiled to the owner of the folder around `target`, who may run the server."""
+    if os.geteuid() == 0:
+        owner = target.parent.stat()
+        for path in (target, draft, *draft.rglob("*")):
+            os.chown(path, owner.st_uid, owner.st_gid)
 
 
 def key_of_text(text: str) -> str:

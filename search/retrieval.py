@@ -324,9 +324,11 @@ def _ranked_chunk(
     known = cosine if has_vector else candidates.calibration.unrelated
     across = is_in_another_language(question, chunk.language)
     relevance = candidates.calibration.relevance(known, coverage, across=across)
-    answers = reranked.get(chunk.pk) if by is not None and by.gives_probabilities else None
-    # What answers is about the question, in whichever words.
-    relevance = max(relevance, answers or 0.0)
+    score = reranked.get(chunk.pk)
+    answers = score if by is not None and by.gives_probabilities else None
+    if by is not None and score is not None:
+        # What answers is about the question, in whichever words.
+        relevance = max(relevance, by.relevance(score, coverage, across=across))
     return RankedChunk(
         chunk,
         final[chunk.pk],
@@ -335,7 +337,7 @@ def _ranked_chunk(
             words=float(found.words[place]),
             vector=cosine if has_vector else None,
             fused=float(candidates.scores[place]),
-            rerank=reranked.get(chunk.pk),
+            rerank=score,
         ),
         coverage,
         answers,

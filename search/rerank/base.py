@@ -73,6 +73,14 @@ class Reranker(ABC):
         """
         return self
 
+    def relevance(self, score: float, coverage: float, *, across: bool) -> float:
+        """Return how likely a passage with this score is about the question, 0 where a score doesn't tell.
+
+        `coverage` is the share of the question's weight that its words have; `across` tells that it is in
+        another language than the question.
+        """
+        return score if self.gives_probabilities else 0.0
+
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all models that it reads with."""

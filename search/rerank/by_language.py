@@ -1,4 +1,4 @@
-"""What `auto` means: the packaged cross-encoder where all is in English, late interaction elsewhere."""
+"""What `auto` means: the packaged cross-encoder for English, and another reranker for other languages."""
 
 from __future__ import annotations
 
@@ -13,29 +13,33 @@ MOSTLY = 0.75
 
 
 class ByLanguage(Reranker):
-    """Two rerankers, of which one suits a question; `others` is None where nothing reads other languages."""
+    """Rerankers of which one suits a question.
 
-    def __init__(self, english: Reranker, others: Reranker | None) -> None:
-        self._english, self._others = english, others
+    `others` reads other languages, `tables` figures in English; each may be None.
+    """
+
+    def __init__(self, english: Reranker, others: Reranker | None, tables: Reranker | None) -> None:
+        self._english, self._others, self._tables = english, others, tables
         self.name = english.name
-        self.passages = english.passages
+        self.passages = max(each.passages for each in (english, others, tables) if each)
         self.budget_secs = english.budget_secs
         self.passages_per_step = english.passages_per_step
 
     def suited_to(
         self, question: str, languages: Sequence[str | None], *, for_tables: bool = False
     ) -> Reranker | None:
-        """Return the one that reads these languages; tables are for the other one, if it is there."""
-        if for_tables and self._others:
-            return self._others
-        known = [language for language in languages if language]
+        """Return the one that reads these languages; the first passages tell in which they are."""
+        known = [language for language in languages[: self._english.passages] if language]
         in_english = known.count("en") >= MOSTLY * len(known)
-        return self._english if in_english and is_english(question) else self._others
+        if in_english and is_english(question):
+            return self._tables if for_tables and self._tables else self._english
+        return self._others and self._others.suited_to(question, languages, for_tables=for_tables)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Both, or the English one alone."""
-        return (*self._english.names, *(self._others.names if self._others else ()))
+        """All that there are, each once."""
+        rerankers = (self._english, self._others, self._tables)
+        return tuple(dict.fromkeys(name for each in rerankers if each for name in each.names))
 
     def score(
         self, question: str, passages: Sequence[str], *, within: float, payment: Payment
@@ -45,6 +49,6 @@ class ByLanguage(Reranker):
         return chosen.score(question, passages, within=within, payment=payment)
 
     def describe(self) -> str:
-        """Return both."""
+        """Return what reads English, and what reads other languages."""
         others = f", other languages with {self._others.describe()}" if self._others else ""
         return f"{self._english.describe()}{others}"

@@ -11,7 +11,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 from kb.embedding import embedding_model
-from kb.embedding.calibration import calibration_of
+from kb.embedding.calibration import calibration_of, knows_english_alone
+from search.rerank.any_language import AnyLanguage
 from search.rerank.base import Reranker
 from search.rerank.by_language import ByLanguage
 from search.rerank.late_interaction import LateInteraction
@@ -33,12 +34,14 @@ _loading = threading.Lock()
 
 
 def load(name: str, model: str) -> Reranker | None:
-    """Load a reranker; None for `none`. `auto` is the packaged one for English, late interaction for others.
+    """Load a reranker; None for `none`. `auto` is the packaged one for English, and another one elsewhere.
 
     Raise `ImproperlyConfigured` naming the setting if it is unknown or can't be served.
     """
     if name == AUTO:
-        return ByLanguage(ms_marco(), LateInteraction() if _late_interaction_helps() else None)
+        late = LateInteraction() if _late_interaction_helps() else None
+        needs_other_model = settings.MULTILINGUAL_MODEL and knows_english_alone(embedding_model().name)
+        return ByLanguage(ms_marco(), AnyLanguage() if needs_other_model else late, late)
     if name == NONE:
         return None
     if name not in RERANKERS:

@@ -13,10 +13,11 @@ from pytest_django import Settings
 
 from core.endpoint import EndpointUnavailable
 from core.llm.payment import Payment
-from kb.embedding import embedding_model
+from kb.embedding import embedding_model, multilingual_model
 from kb.embedding import registry as embedding_registry
 from kb.embedding.base import Vectors, normalise
 from search.rerank import Reranker, load, reranker, start
+from search.rerank.any_language import AnyLanguage
 from search.rerank.late_interaction import LateInteraction, max_sim
 from search.rerank.ms_marco import MsMarco, ms_marco
 from search.rerank.registry import budget_secs
@@ -57,6 +58,24 @@ def test_by_default_one_reads_english_and_the_embedding_model_the_rest(settings:
         "Reranking with ms-marco-MiniLM-L-12-v2, other languages with hashing-late-interaction, "
         "for at most 450 ms."
     )
+
+
+def test_where_the_embedding_model_knows_english_alone_another_one_reads_the_rest(settings: Settings) -> None:
+    chosen = load("auto", "")
+    assert chosen is not None
+    assert chosen.suited_to("Who built the tower?", ["en"]) is ms_marco()
+    assert isinstance(chosen.suited_to("Who built the tower?", ["en"], for_tables=True), LateInteraction)
+    assert isinstance(chosen.suited_to("Wer hat den Turm gebaut?", ["en"]), AnyLanguage)
+    assert isinstance(chosen.suited_to("Who built the tower?", ["de"], for_tables=True), AnyLanguage)
+    # What English documents are read for comes first; there may be others below.
+    below = ["en"] * ms_marco().passages + ["de"] * 36
+    assert chosen.suited_to("Who built the tower?", below) is ms_marco()
+    assert chosen.passages == AnyLanguage.passages
+    assert "other languages with multilingual-e5-small" in chosen.describe()
+    settings.MULTILINGUAL_MODEL = ""
+    without = load("auto", "")
+    assert without is not None
+    assert isinstance(without.suited_to("Wer hat den Turm gebaut?", ["en"]), LateInteraction)
 
 
 @pytest.mark.usefixtures("embedding_endpoint")
@@ -163,6 +182,45 @@ def test_the_right_sentence_wins_over_the_same_topic() -> None:
 
 def test_it_uses_the_model_that_is_resident() -> None:
     assert LateInteraction()._model is embedding_model()
+
+
+# --- Any language -------------------------------------------------------------------------------------------
+
+
+def test_a_question_finds_what_answers_it_in_another_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    passages = [
+        "The bakery opens at six and sells out by noon.",
+        "As of December 31, we employed approximately 79,000 people worldwide.",
+        "Revenue grew by 3 percent in the fourth quarter.",
+    ]
+    any_language = AnyLanguage()
+    question = "Wie viele Mitarbeiter hat das Unternehmen weltweit?"
+    scores = any_language.rerank(question, passages, deadline=time.monotonic() + 60, payment=UNRECORDED)
+    assert np.argmax(np.array(scores, dtype=float)) == 1
+    right, wrong = scores[1], scores[0]
+    assert right is not None and wrong is not None
+    assert (
+        any_language.relevance(right, 0.0, across=True)
+        > 0.5
+        > any_language.relevance(wrong, 0.0, across=True)
+    )
+
+    def embedded_again(_: Sequence[str]) -> Vectors:
+        raise AssertionError("What was read a moment ago is known.")
+
+    monkeypatch.setattr(multilingual_model(), "embed_documents", embedded_again)
+    again = any_language.score(question, passages, within=9, payment=UNRECORDED)
+    np.testing.assert_array_equal(again, np.array(scores, dtype=float))
+
+
+def test_not_every_passage_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("search.rerank.any_language.MOST_KEPT", 2)
+    any_language = AnyLanguage()
+    texts = ["Ein Turm.", "A tower.", "Une tour.", "A tower."]
+    scores = any_language.score("Was ist das?", texts, within=9, payment=UNRECORDED)
+    assert len(scores) == len(texts)
+    assert scores[1] == scores[3]
+    assert list(any_language._kept) == ["A tower.", "Une tour."]
 
 
 # --- The packaged cross-encoder ----------------------------------------------------------------------------

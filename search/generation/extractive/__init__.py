@@ -28,7 +28,7 @@ from search.generation.extractive.choosing import SURE_ODDS, choose, completed, 
 from search.generation.extractive.computing import computed, names_no_measure
 from search.generation.extractive.courses import course
 from search.generation.extractive.doubts import belief
-from search.generation.extractive.expected import lacks_count
+from search.generation.extractive.expected import lacks_count, lacks_figure
 from search.generation.extractive.fields import answer_by_field
 from search.generation.extractive.fields.rows import answer_by_row, lacks_column
 from search.generation.extractive.fields.sections import answer_by_section
@@ -36,10 +36,10 @@ from search.generation.extractive.issuers import issuer
 from search.generation.extractive.lines import lines_named
 from search.generation.extractive.listed import answer_by_thing, answer_by_things
 from search.generation.extractive.listed.asked import is_answered_by_row
-from search.generation.extractive.measures import measure_of, wants_mere_line
+from search.generation.extractive.measures import measure_of, wants_line, wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
-from search.generation.extractive.periods import years_in
+from search.generation.extractive.periods import quarters_in, years_in
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
@@ -175,10 +175,15 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
 def _may_answer(question: str) -> Callable[[WeighedStatement], bool]:
     """Return the test whether a sentence or row has what any answer to a question must have."""
     has_it, row_has_it = required_by(question), required_of_row_by(question)
-    may_be_row = is_answered_by_row(question)
+    quarters = quarters_in(question)
+    may_be_row, is_of_line = is_answered_by_row(question), wants_line(question)
 
     def may_answer(each: WeighedStatement) -> bool:
         said = each.statement.meaning
+        if is_of_line and lacks_figure(question, said):
+            return False
+        if each.statement.is_row and quarters and (of_row := quarters_in(said)) and not quarters & of_row:
+            return False
         return row_has_it(said) and may_be_row(said) if each.statement.is_row else has_it(said)
 
     return may_answer

@@ -45,25 +45,36 @@ class Calculation:
 
 _CHANGE = (
     r"(?:go|goes|going|gone|went) (?:up|down)"
-    r"|gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell|fall(?:s|en)?|ris(?:e|es|en"
+    r"|gr[eo]w(?:n|s|th|ing)?|increas\w*|decreas\w*|declin\w*|chang\w*|fell(?! (?:on|upon|into"
+    r"|under|within|due))|fall(?:s|en)?|ris(?:e|es|en"
     r"|ing)|rose"
-    r"|drop\w*|reduc(?:ed?|tion)|improv\w*|wachs\w*|wuchs|gewachsen|wachstum\w*|(?:ge|an)?stieg\w*|steiger\w*"
+    r"|drop\w*|reduc(?:ed?|tion)|shr[iau]nk\w*|climb(?:s|ed)?|jump(?:s|ed)?|surg(?:es?|ed)|plung(?:es?|ed)"
+    r"|expand(?:s|ed)?"
+    r"|improv\w*|wachs\w*|wuchs|gewachsen|wachstum\w*|(?:ge|an)?stieg\w*|steiger\w*"
     r"|zunahme|zugenommen|abnahme|abgenommen|veränder\w*|gesunken|sank(?:en)?|fiel(?:en)?|gefallen"
-    r"|rückgang|croissance|augment\w*|baiss\w*|diminu\w*|évolution"
-    r"|hausse|creci\w*|aument\w*|disminu\w*|cambi(?:o|ó|ado)|variación|subid[ao]|subió|bajó"
+    r"|rückgang|schrumpf\w*|geschrumpft|erhöh\w*|verringer\w*|zugelegt"
+    r"|croissance|augment\w*|baiss\w*|diminu\w*|évolution|progress(?:é|ion)|recul(?:é|er)?|chuté?|réduit\w*"
+    r"|hausse|creci\w*|aument\w*|disminu\w*|cambi(?:o|ó|ado)|variación|subid[ao]|subió"
+    r"|bajó|bajaron|subieron|cayó|cayeron|caíd[oa]|redujo|incrementó"
 )
 _PERCENT = (
     r"percent\w*|per cent|%|rate|prozent\w*|wachstumsrate|pour ?cent\w*|taux|porcent\w*|por ciento|tasa"
 )
 _DIFFERENCE = (
-    r"difference|net change|by what amount|by how much|exceed(?:s|ed)?"
-    r"|how (?:much|many) (?:more|fewer|less|higher|lower|larger|smaller|greater)|(?:more|less|higher"
+    r"difference|net change|by what amount|by how (?:much|many)|exceed(?:s|ed)?"
+    r"|how (?:much|many)(?: [\w-]+){0,3}? (?:more|fewer|less|higher|lower|larger|smaller|greater"
+    r"|bigger|longer|shorter"
+    r"|taller|older|younger|heavier|lighter)|(?:more|less|higher"
     r"|lower) than"
-    r"|um wie ?viel|differenz"
-    r"|unterschied|de combien|différence|diferencia"
+    r"|um wie ?viele?|wie ?viele?(?: [\w-]+){0,3}? (?:mehr|weniger)|differenz"
+    r"|unterschied|de combien|combien(?: [\w-]+){0,4}? de (?:plus|moins)|différence"
+    r"|cuánt[oa]s?(?: [\w-]+){0,3}? (?:más|menos)|diferencia"
 )
 _AMOUNT = rf"how much|cuánto|{_DIFFERENCE}"
-_SHARE = r"share|proportion|portion|fraction|ratio|anteil|verhältnis|part|rapport|proporción|parte|relación"
+_SHARE = (
+    r"share|proportion|portion|fraction|ratio|anteil|verhältnis|part|(?<!par )rapport|proporción|parte"
+    r"|relación"
+)
 _MEAN = (
     r"average|(?:the|an?|overall|arithmetic) mean|mean(?= (?:of|over|for|across|value)\b)|durchschnitt\w*"
     r"|im schnitt|mittelwert|mittel|moyenne?s?|promedio|(?:la|de|en|una|in) media|(?<=\w )medi[oa]s?(?= d)"
@@ -156,6 +167,7 @@ def _kind(found: set[str], years: tuple[str, ...]) -> CalculationKind | None:
         return CalculationKind.MEAN
     if "share" in found or "percent" in found:
         return CalculationKind.RATIO
-    if "sum" in found:
-        return CalculationKind.SUM
-    return CalculationKind.DIFFERENCE if "difference" in found else None
+    # “How many more are there in total?” asks for no sum.
+    if "difference" in found:
+        return CalculationKind.DIFFERENCE
+    return CalculationKind.SUM if "sum" in found else None

@@ -70,7 +70,9 @@ _SAID_ABOUT_NOTHING = {
     " comparison compare calculate compute relative respect period unit units round rounded decimal place"
     " places unadjusted"
     " percentage points generate contribute account represent derive attributable business segment"
-    " division higher lower larger smaller greater more less than those",
+    " division higher lower larger smaller greater more less than those achieve achieved reach"
+    " reached post posted"
+    " spending spent incur incurred book booked carry carried together taken whole",
     "de": "jahr geschäftsjahr quartal halbjahr monate ersten zweiten dritten vierten ende stand stichtag seit"
     " hoch höhe groß stark betrag betrug betrugen belief lag lagen gab gibt hatte erzielte verzeichnete"
     " zahlte entwickelte entwickelt prozent differenz unterschied vergleich verglichen"

@@ -42,7 +42,9 @@ _WHAT_IS = (
 )
 
 _STANDS_FOR = (
-    r"stands? for|abbreviation|acronym|full form|steht .{1,40} für|bedeutet|abkürzung|signifie|significa"
+    r"stands? for|abbreviation|acronym|full form|steht .{1,40} für|bedeutet|heißt|abkürzung"
+    r"|signifie|veut dire|sigles?"
+    r"|significan?|siglas?"
 )
 TOTALS = frozenset(
     (
@@ -65,7 +67,7 @@ _TIME = re.compile(
     r"|\b(?:[ivx]{1,5}|\d{1,2})e (?:siècle|eeuw)|\b(?:siglos?|século|secolo) [ivx]{1,5}\b|[ivx]{1,5} secolo",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(rf"\d[\d.,]*|\b(?:one|{NUMBER_WORDS})\b", re.IGNORECASE)
+_NUMBER = re.compile(rf"(?<![A-Za-z])\d[\d.,]*|\b(?:one|{NUMBER_WORDS})\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[\w,(“\"] )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w+")
 _IS = re.compile(
     r"\A(?:\W*+\w++){1,8}?\W++(?:is|are|was|were|means|refers to|denotes|ist|sind|est|sont|es|son|è|sono|zijn"
@@ -101,10 +103,15 @@ def lacks_count(question: str, text: str) -> bool:
 
     Numbers in brackets are of references, and those of days and years count nothing.
     """
+    wants_count = asks_how_many(question) or _CUE_FIGURES.search(question) is not None
+    return wants_count and lacks_figure(question, text)
+
+
+def lacks_figure(question: str, text: str) -> bool:
+    """Tell whether a statement has no number but those that a question has, and those of days and years."""
     known = frozenset(re.findall(r"\w+", question.casefold()))
     said = _OF_YEAR.sub("", _DAY.sub("", _REFERENCE.sub("", text)))
-    has_count = _has_new(_NUMBER)(said, known) or _VAGUE_COUNT.search(said) is not None
-    return (asks_how_many(question) or _CUE_FIGURES.search(question) is not None) and not has_count
+    return not _has_new(_NUMBER)(said, known) and _VAGUE_COUNT.search(said) is None
 
 
 def asks_for_total(question: str) -> bool:
@@ -199,6 +206,10 @@ def _cue(words: str, *, at_start: bool = False) -> re.Pattern[str]:
 _CUE_COUNT = _cue(r"how (?:many|much)|wie ?viele?n?|combien|cu[áa]nt[oa]s|quant[ie]|hoeveel")
 _CUE_FIGURES = _cue(
     r"what (?:were|are|was|is) (?:the )?(?:[\w'’&-]+ ){0,4}?(?:figures|numbers|amounts)"
+    r"|(?:what|which) (?:(?:is|was|were|are) (?:the )?)?(?:[\w'’&/-]+ ){0,5}?"
+    r"(?:score|bleu|f1|f-?score|accuracy|precision|recall|perplexity|rouge|auc|exact match"
+    r"|error rate|success rate)s?"
+    r" (?:is|was|were|are|does|do|did|has|have|had|can|of|on|for|in|at|when|anyone|reached|score)"
     r"|wie (?:waren|sind|lauten) die (?:[\w-]+ ){0,3}?[\w-]*zahlen"
     r"|quels (?:étaient|sont) les (?:[\w-]+ ){0,3}?(?:chiffres|montants)"
     r"|cuáles (?:fueron|son) las (?:[\w-]+ ){0,3}?cifras"
@@ -227,9 +238,14 @@ _KINDS: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHO), _has_new(_NAME)),
     (_cue(_WHAT_IS, at_start=True), lambda text, _: bool(_IS.match(text))),
 )
+_IDENTIFIER = (
+    r"(?:what|which|wie|was|welche[rs]?|quel(?:le)?|qual|quale|cuál|wat|welke?)\b[^?]{0,20}?"
+    r"\b(?:[\w-]+ )?(?:id|identifier|number|nummer|pin|numéro|número|numero)"
+)
 _KINDS_OF_VALUES: tuple[tuple[re.Pattern[str], Test], ...] = (
     (_cue(_WHEN), lambda text, _: any(map(str.isdigit, text))),
     (_cue(_HOW_MANY), lambda text, _: _NUMBER.search(text) is not None),
+    (_cue(_IDENTIFIER, at_start=True), lambda text, _: any(map(str.isdigit, text))),
     (_cue(_WHO), lambda text, _: any(map(str.isalpha, text)) and _TIME.search(text) is None),
 )
 """What stands alone behind a label is a value of its kind without words around it."""

@@ -22,10 +22,23 @@ LATEST = "latest"
 _PERIOD = r"(?:q[1-4] (?:of )?)?(?:fiscal (?:year )?|fy ?['’]?)?(?:\d{4}|(?<=fy)\d\d|(?<=['’])\d\d)"
 _RANGE = re.compile(rf"({_PERIOD})\s?[-–—]\s?({_PERIOD})", re.IGNORECASE)
 _SIGNS = (
-    (re.compile(r"\s(?:divided by|over)\s", re.IGNORECASE), " ÷ "),
-    (re.compile(r"\s(?:multiplied by|times)\s", re.IGNORECASE), " × "),
-    (re.compile(r"\splus\s", re.IGNORECASE), " + "),
-    (re.compile(r"\s(?:minus|less)\s", re.IGNORECASE), " − "),
+    (
+        re.compile(
+            r"\s(?:divided by|over|geteilt durch|dividiert durch|divisée?s? par"
+            r"|dividid[oa]s? (?:por|entre))\s",
+            re.IGNORECASE,
+        ),
+        " ÷ ",
+    ),
+    (
+        re.compile(
+            r",?\s(?:multiplied by|times|multipliziert mit|mal|multipliée?s? par|multiplicad[oa]s? por)\s",
+            re.IGNORECASE,
+        ),
+        " × ",
+    ),
+    (re.compile(r"\s(?:plus|zuzüglich|más)\s", re.IGNORECASE), " + "),
+    (re.compile(r"\s(?:minus|less|abzüglich|weniger|moins|menos)\s", re.IGNORECASE), " − "),
     (re.compile(r"(?<=[\s\d)])[*x·](?=[\s\d(])", re.IGNORECASE), " × "),
     (re.compile(r"(?<!\band)/(?!or\b)", re.IGNORECASE), " ÷ "),
     (re.compile(r"\s[-–—](?=[\s(])"), " − "),

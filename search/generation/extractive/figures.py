@@ -24,13 +24,12 @@ from search.generation.extractive.periods import (
     periods_of,
     words_of_column,
 )
-from search.generation.extractive.tables import FactCell, FactRow, rows_of
+from search.generation.extractive.tables import FEWEST_PARTS, FactCell, FactRow, rows_of
 from search.generation.extractive.wording import escape_markdown
 
 MOST_FACTS = 2000
 """So many figures are looked at."""
 MOST_PERIODS = 3
-FEWEST_PARTS = 2
 _DAY = re.compile(
     r"\b(?:jan|feb|mar|apr|may|mai|jun|jul|aug|sep|oct|okt|nov|dec|dez)[a-z]*\.?\s\d{1,2}\b,?", re.IGNORECASE
 )

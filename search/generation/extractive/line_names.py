@@ -139,7 +139,10 @@ LINES = {
             r"(?:income )?tax(?:es)?(?: expense)?.{0,60}",
         ),
         "income before income taxes",
-        r"(?:income|profit|earnings) before (?:income )?tax(?:es)?|vorsteuergewinn",
+        r"(?:income|profit|earnings) before (?:income )?tax(?:es)?|pre-?tax (?:income|profit"
+        r"|earnings)|vorsteuergewinn"
+        r"|vorsteuerergebnis|(?:ergebnis|gewinn) vor (?:ertrag)?steuern|résultat avant impôts?"
+        r"|(?:resultado|beneficio) antes de impuestos",
     ),
     "tax": StatementLine(
         StatementKind.INCOME,
@@ -167,7 +170,8 @@ LINES = {
             r"depreciation amortization and accretion",
         ),
         "depreciation and amortization",
-        r"depreciation (?:and|&) amortization|d ?& ?a",
+        r"depreciation (?:and|&) amortization|d ?& ?a|abschreibungen|amortissements"
+        r"|depreciaci(?:ón|ones) y amortizaci(?:ón|ones)",
     ),
     "operating_cash": StatementLine(
         StatementKind.CASH_FLOWS,
@@ -201,7 +205,8 @@ LINES = {
         StatementKind.CASH_FLOWS,
         (r"(?:stock|share) based compensation(?: expenses?)?",),
         "stock-based compensation",
-        r"(?:stock|share)[- ]based compensation(?: expenses?)?",
+        r"(?:stock|share)[- ]based compensation(?: expenses?)?|aktienbasierte[nr]? vergütung(?:en)?"
+        r"|rémunérations? en actions|(?:compensación|remuneración) basada en acciones",
     ),
     "dividends": StatementLine(
         StatementKind.CASH_FLOWS,
@@ -210,7 +215,12 @@ LINES = {
             r"dividends?(?: to shareholders)?",
         ),
         "dividends paid",
-        r"(?:total )?(?:cash )?dividends paid|(?<=pay in )dividends|(?<=paid in )dividends",
+        r"(?:total )?(?:cash )?dividends paid|(?<=pay in )dividends|(?<=paid in )dividends"
+        r"|(?<=pay out in )dividends"
+        r"|(?:cash )?dividends(?= (?:did|does|do|has|have)\b[^?]{1,60}\bpa(?:y|id)\b)"
+        r"|(?:bar)?dividenden?(?= [^?]{0,20}?(?:(?:aus)?gezahlt|ausgeschüttet))|(?<=an )dividenden"
+        r"|dividendes (?:versés|payés|distribués)|(?<=en )dividendes?(?! par)|dividendos (?:pagados"
+        r"|repartidos|abonados)|(?<=en )dividendos?(?! por)",
     ),
     "repurchases": StatementLine(
         StatementKind.CASH_FLOWS,
@@ -220,7 +230,8 @@ LINES = {
             r"(?:re)?purchases? of treasury (?:stock|shares)",
         ),
         "repurchases of common stock",
-        r"(?:share|stock) (?:repurchases|buybacks)",
+        r"(?:share|stock) (?:repurchases|buybacks)|aktienrückkäufen?|rachats? d.actions"
+        r"|recompras? de acciones",
     ),
     "capital_expenditure": StatementLine(
         StatementKind.CASH_FLOWS,
@@ -230,7 +241,9 @@ LINES = {
             r"payments? for (?:the )?(?:purchase|acquisition) of property.{0,60}",
         ),
         "capital expenditures, purchases of property and equipment",
-        r"capital expenditures?|capex|investitionsausgaben|dépenses d.investissement|gastos de capital",
+        r"capital expenditures?|capex|(?:additions?|purchases?|investments?) (?:to|of"
+        r"|in) property,?(?: plant,?)?"
+        r" (?:and|&) equipment|investitionsausgaben|dépenses d.investissement|gastos de capital",
     ),
     "marketing": StatementLine(
         StatementKind.INCOME,
@@ -242,8 +255,10 @@ LINES = {
         StatementKind.INCOME,
         (r"research(?: and)? development(?: expenses?)?",),
         "research and development",
-        r"research (?:and|&) development(?: expenses?)?|r ?& ?d(?: expenses?)?|forschung und entwicklung"
-        r"|recherche et développement|investigación y desarrollo",
+        r"(?:research (?:and|&) development|r ?& ?d)(?: (?:expenses?|spending|expenditures?|costs?))?"
+        r"|forschung und entwicklung|f ?& ?e|forschungs(?:- und entwicklungs)?(?:kosten|ausgaben|aufwand)"
+        r"|(?:dépenses de )?(?:recherche et développement|r ?& ?d)|(?:gastos? (?:de"
+        r"|en) )?(?:investigación y desarrollo|i ?\+ ?d)",
     ),
     "operating_expenses": StatementLine(
         StatementKind.INCOME,
@@ -274,7 +289,12 @@ LINES = {
         r"(?:net )?(?:ppn?e|pp ?& ?e|property,? plant,? (?:and|&) equipment|property and equipment)"
         r"|sachanlagen",
     ),
-    "goodwill": StatementLine(StatementKind.BALANCE, (r"goodwill(?: net)?",), "goodwill", r"goodwill"),
+    "goodwill": StatementLine(
+        StatementKind.BALANCE,
+        (r"goodwill(?: net)?",),
+        "goodwill",
+        r"goodwill|geschäfts-? (?:oder|und) firmenwert|firmenwert|écarts? d.acquisition|fondo de comercio",
+    ),
     "current_assets": StatementLine(
         StatementKind.BALANCE,
         (r"total current assets",),
@@ -306,7 +326,8 @@ LINES = {
         StatementKind.BALANCE,
         (r"(?:trade )?(?:accounts )?payables?(?: trade)?",),
         "accounts payable",
-        r"(?:accounts|trade) payables?|verbindlichkeiten aus lieferungen|dettes fournisseurs"
+        r"(?:accounts|trade) payables?|(?<=owe )(?:to )?(?:its |their )?suppliers"
+        r"|verbindlichkeiten aus lieferungen|dettes fournisseurs"
         r"|cuentas por pagar",
     ),
     "assets": StatementLine(

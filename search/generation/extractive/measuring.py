@@ -39,6 +39,7 @@ from search.generation.extractive.lines import (
     is_of_a_part,
     is_part_of,
     is_statement,
+    lines_named,
     name_of,
     plain_name,
 )
@@ -86,8 +87,11 @@ def _measured(
     """Return what `measured` does of one of the measures that a question names side by side."""
     measure, cue = wanted
     asked = question
-    for _, each in named:
-        asked = asked.replace(each[0], " ")
+    keys = {key for each, _ in named for key in lines_of(each.ways[0])}
+    # A line may be called by two names: “owe its suppliers (trade payables)”.
+    also = [match[0] for key, match in lines_named(question) if key in keys]
+    for called in (*(each[0] for _, each in named), *also):
+        asked = asked.replace(called, " ")
     for of_one, facts in of_documents(question, contexts, segment):
         is_stated = not measure.is_line and _is_stated(cue[0], facts)
         is_other = is_narrowed(question, cue, of_one[0])

@@ -42,7 +42,7 @@ _TALK = frozenset(
         "due matures mature maturing payable falls fall fell located invested classified held hold related"
         " recorded recognized recognised incurred expected scheduled remaining outstanding portion part came"
         " comes made much many allocated attributable included consisted estimated combined table shown using"
-        " used assumed paid pay dollars usd",
+        " used assumed paid pay dollars usd book carrying value situated based worth",
         "en",
     )
 )
@@ -207,8 +207,16 @@ class NoteTable:
         return frozenset().union(*found)
 
     def _totals_below(self, part: TableFigure) -> list[TableFigure]:
+        """Return the totals below a row, but what has its own section below the first total of the row's."""
         column = self._totals[part.cell.column]
-        return [total for total in column if self._at[id(total)] > self._at[id(part)]]
+        found: list[TableFigure] = []
+        is_totalled = False
+        for total in (total for total in column if self._at[id(total)] > self._at[id(part)]):
+            is_of_section = total.row.section in (part.row.section, "")
+            if is_of_section or not is_totalled:
+                found.append(total)
+            is_totalled |= is_of_section
+        return found
 
     def _is_total_of(self, total: TableFigure, part: TableFigure) -> bool:
         """Tell whether a row is the total of another one: it is called so, or is the sum of rows with it."""

@@ -52,6 +52,7 @@ def _parts_of_line(
         return []
     (key,) = lines_of(measure.ways[0])
     languages = {fact.context.language for fact in facts}
+    said = frozenset(re.findall(r"\w+", question.casefold()))
     before = {language: tuple(terms(question[: cue.start()], language)) for language in languages}
     follows = _OF.match(question, cue.end())
     rest = question[follows.end() :] if follows else ""
@@ -65,21 +66,21 @@ def _parts_of_line(
             before[fact.context.language][-len(fact.measure) :],
             after[fact.context.language][: len(fact.measure)],
         )
-        and any(_is_called(key, name) for name in measured_by(fact, facts))
+        and any(_is_called(key, name, said) for name in measured_by(fact, facts))
     ]
     longest = max((len(fact.measure) for fact in named), default=0)
     return [fact for fact in named if len(fact.measure) == longest]
 
 
-def _is_called(key: str, name: str) -> bool:
+def _is_called(key: str, name: str, said: frozenset[str]) -> bool:
     """Tell whether a heading or a section names a line: “Revenue”, “Revenue by market”.
 
-    “Total subscription revenue” is another one.
+    “Total subscription revenue” is another one, unless the question has said “subscription”.
     """
     plain = plain_name(name)
     if any(each.fullmatch(plain) for each in NAMES[key]):
         return True
     return any(
-        named == key and _OF_WHOLE.issuperset(plain[: match.start()].split())
+        named == key and (_OF_WHOLE | said).issuperset(plain[: match.start()].split())
         for named, match in lines_named(plain)
     )

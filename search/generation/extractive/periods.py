@@ -80,6 +80,8 @@ def words_of(question: str) -> frozenset[str]:
     if reading_of(question) is PeriodReading.FISCAL:
         parts = [period[5:] for period in periods_in(question)] or [part_of(question)]
         words += " ".join(_WORDS[part] for part in parts if part).split()
+    elif part := part_of(question):
+        words += _WORDS[part].split()
     return frozenset(words)
 
 
@@ -195,6 +197,11 @@ def part_of(text: str) -> str:
     """Return the part of a year that a text speaks of: “Q4”, or “H1” for a half; empty if of none."""
     part = _PART.search(text)
     return str(part.lastgroup) if part else ""
+
+
+def quarters_in(text: str) -> frozenset[str]:
+    """Return the quarters of a year that a text speaks of: “Q1” to “Q4”."""
+    return frozenset(part for found in _PART.finditer(text) if (part := str(found.lastgroup)).startswith("Q"))
 
 
 def _year(called: re.Match[str]) -> str:

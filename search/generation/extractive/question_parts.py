@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.text.sentences import sentence_bounds
-from search.generation.extractive.measures import words_of_measures
+from search.generation.extractive.measures import measure_of, words_of_measures
 from search.question_language import language_of
 
 MOST_DEFINITIONS = 8
@@ -44,7 +44,20 @@ _DEFINED = (
     ),
 )
 _IS_WITHIN = re.compile(r"\b(?:defined|calculated|computed)(?: here)? as:?\s|\s=\s", re.IGNORECASE)
-_COMPUTES = re.compile(r"\s[*/÷×+−-]\s|\b(?:divided by|over|plus|minus|less|times)\b", re.IGNORECASE)
+_COMPUTES = re.compile(
+    r"\s[*/÷×+−-]\s|\b(?:divided by|over|plus|minus|less|times|geteilt durch|abzüglich|zuzüglich"
+    r"|weniger|divisée?s? par"
+    r"|moins|dividid[oa]s? (?:por|entre)|menos|más)\b",
+    re.IGNORECASE,
+)
+_EXPLAINED = re.compile(
+    r"\s?\((?:(?:i\.e\.|that is|meaning|d\. ?h\.|das heißt|c['’]est-à-dire"
+    r"|es decir),? )?(?P<aside>[^()]{8,200})\)"
+    r"|,? (?:i\.e\.|that is|meaning|d\. ?h\.|das heißt|c['’]est-à-dire"
+    r"|es decir),? (?P<behind>[^?]{8,200}?)(?=\s?\?|\Z)",
+    re.IGNORECASE,
+)
+"""What is said in other words behind it: “free cash flow (operating cash flow minus capex)”."""
 _JOINING = re.compile(r"\A(?:with|where|when|if|and|that)\b|\b(?:is|are|being)\Z", re.IGNORECASE)
 CHARS_OF_NAME = 60
 _ASIDE = re.compile(
@@ -97,7 +110,8 @@ def parts_of_question(text: str) -> QuestionParts:
         return QuestionParts(text, text, {})
     asking = " ".join([sentence for sentence in others if sentence.endswith("?")] or others)
     asking, defined_within = _without_definition(asking)
-    definitions |= defined_within
+    asking, explained = _without_explanation(asking)
+    definitions |= defined_within | explained
     subject = [sentence for sentence in others if sentence in asking or not _ORDER.match(sentence)]
     places = _PLACES.search(text)
     count = places[1].casefold() if places else ""
@@ -122,6 +136,18 @@ def _without_definition(asking: str) -> tuple[str, dict[str, str]]:
         cut = len(before)
     name = _JOINING.sub("", before[cut:].strip(" ,(")).strip()
     return f"{before[:cut].rstrip(' ,(')}?", _defined(name, asking[within.end() :])
+
+
+def _without_explanation(asking: str) -> tuple[str, dict[str, str]]:
+    """Return a question without the formula that says what it asks for in other words, and that formula."""
+    for explained in _EXPLAINED.finditer(asking):
+        formula = explained["aside"] or explained["behind"]
+        if _COMPUTES.search(formula) and words_of_measures(formula):
+            before = asking[: explained.start()]
+            named = measure_of(before)
+            name = named[1][0] if named and not named[0].is_line else "it"
+            return before + asking[explained.end() :], _defined(name, formula)
+    return asking, {}
 
 
 def _defined(name: str, words: str) -> dict[str, str]:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from search.generation.extractive.calculations import asks_for_change
 
 _WANTS_SHARE = re.compile(
-    r"\b(?:what|which|by how many|wie ?viele?|welche[rsn]?|quel(?:le)?|qué)\b(?:\W+\w+){0,4}?\W+"
-    r"(?:percent(?:age)?|per cent|proportion|growth rate|prozent\w*|anteil|pourcentage|porcentaje"
+    r"\bhow (?:big|large|high|great) (?:a|is the|was the) (?:share|stake|proportion|percentage|fraction)\b"
+    r"|\b(?:what|which|by how many|wie ?viele?|welche[rsn]?|quel(?:le)?|qué)\b(?:\W+\w+){0,4}?\W+"
+    r"(?:percent(?:age)?|per cent|proportion|stake|growth rate|prozent\w*|anteil|pourcentage|porcentaje"
     r"|proporción)\b",
     re.IGNORECASE,
 )

@@ -28,7 +28,8 @@ _TALK = frozenset(
         "improve improving improved profile trend company compare between end ended three month months time"
         " date calculate consolidated reveal state report record disclose detail show give present note"
         " mention spend allocate invest high low level ratio margin measure times days percent percentage"
-        " pay paid amount higher lower larger smaller greater begin start finish close much many large big",
+        " pay paid owe owes owed suppliers amount higher lower larger smaller greater begin start"
+        " finish close much many large big",
         "en",
     )
 )

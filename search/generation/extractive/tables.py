@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
-from core.text.figures import figure_of
+from core.text.figures import figure_of, places_of
 from core.text.tables import RULE, header_of, table_end, table_start
 from search.generation.extractive.wording import in_one_line
 
@@ -23,13 +24,24 @@ _UNIT = re.compile(
 _UNIT_OF_COLUMN = re.compile(r"[%‰€$£¥]|[^\W\d]{1,4}(?: ?[/·] ?[^\W\d]{1,4})?(?: ?[23²³])?|°[CF]?")
 _UNIT_SIGN = re.compile(r"[%‰/°²³€$£¥]")
 """One of the units has it: else “a, b, c” would be units."""
-_TOTAL = re.compile(r"total\b|summe\b|gesamt", re.IGNORECASE)
-"""Begins the name of the row that ends a section."""
+_TOTAL = re.compile(r"(?:total|(?:zwischen)?summe|insgesamt|suma)\b|gesamt", re.IGNORECASE)
+"""Begins the name of a row that ends a section."""
+_RESULT = re.compile(
+    r"net (?:cash|change|(?:in|de)crease|income|earnings|loss|profit)\b"
+    r"|(?:gross|operating) (?:profit|income|margin|earnings|loss)\b"
+    r"|(?:income|earnings|profit|loss)\b.{0,40}? (?:before|from (?:continuing )?operations)\b",
+    re.IGNORECASE,
+)
+"""Begins the name of a row that is what sections come to, and part of none, unless of one for each share."""
+_PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b", re.IGNORECASE)
+MOST_SECTION_CHARS = 80
+"""What is longer than this and stands above rows is a sentence, and no name of a section."""
 _LINE = re.compile(r"[^\n]+")
 _INTRODUCED = re.compile(r"\A[^:]{30,}+:\s++(?=\S)")
 """A sentence that the layout has put above a column: “Inventories at year end were as follows: 2009”."""
 _EMPTY = re.compile(r"[\s$€£|%–—-]*")
 _IN_WORDS = re.compile(r"[^\W\d_]{3}")
+FEWEST_PARTS = 2
 FEWEST_OF_KINDS = 4
 """So many rows at least tell that their first cells are kinds of things."""
 
@@ -71,14 +83,21 @@ class FactRow:
             return self.sentence
         has_figures = any(map(str.isdigit, "".join(cell.value for cell in cells)))
         unit = f" ({self.unit})" if self.unit and has_figures else ""
-        return " · ".join(filter(None, (self.name, *map(str, cells)))) + unit
+        return " · ".join(filter(None, (self.told_section, self.name, *map(str, cells)))) + unit
+
+    @property
+    def told_section(self) -> str:
+        """Its section, where that tells more than its name: “International” of “Appliances”; else ""."""
+        is_part = bool(self.name) and not _ends_section(self.name, self.section)
+        is_said = len(self.section) > MOST_SECTION_CHARS or self.name.startswith(self.section)
+        return self.section if is_part and not is_said else ""
 
 
 def rows_of(table: str) -> Iterator[FactRow]:
     """Yield the rows that say something, of a table in Markdown as `core.text.tables` knows it."""
     first = header_of(table)
     header, unit = _header(first)
-    section = ""
+    section, parts = "", list[Decimal]()
     is_below_header = bool(first)
     for line in _LINE.finditer(table, table_start(table), table_end(table)):
         if RULE.fullmatch(line[0]) or line[0] == first:
@@ -101,8 +120,26 @@ def rows_of(table: str) -> Iterator[FactRow]:
         )
         if filled:
             yield FactRow(line.start(), name.rstrip(":"), filled, unit, section=section)
-        if not filled or _TOTAL.match(name):
-            section = "" if filled else name.rstrip(":")
+        figure = figure_of(filled[0].value, None) if filled else None
+        # A row of dashes has no figures, but it is no name of those below it.
+        if not any(values):
+            section, parts = name.rstrip(":"), []
+        elif _ends_section(name, section) or (figure and adds_up(parts, figure.value)):
+            section, parts = "", []
+        elif figure:
+            parts.append(figure.value)
+
+
+def _ends_section(name: str, section: str) -> bool:
+    """Tell whether a row of this name is the total of a section, or what remains after it."""
+    is_result = _RESULT.match(name) is not None and _PER_SHARE.search(section) is None
+    return is_result or _TOTAL.match(name) is not None
+
+
+def adds_up(parts: Sequence[Decimal], total: Decimal) -> bool:
+    """Tell whether some figures, two at least, add up to another one, but for what rounding takes."""
+    unit = Decimal(1).scaleb(-places_of(total))
+    return len(parts) >= FEWEST_PARTS and abs(sum(parts) - total) <= unit * len(parts) / 2
 
 
 def _are_units(cells: Sequence[str]) -> bool:
@@ -115,8 +152,11 @@ def _are_units(cells: Sequence[str]) -> bool:
 
 def _header(header: str) -> tuple[list[str], str]:
     """Return the names of the columns and the unit; nothing where the first row is one like the others."""
-    unit = _UNIT.search(header)
     names = [_INTRODUCED.sub("", cell) for cell in row_cells(header)] if header else []
+    found = [_UNIT.search(name) for name in names]
+    # “Population (millions)” is that of one column, “in millions” above one that of all.
+    is_of_all = bool(names) and (found[0] is not None or all(found[1:]))
+    unit = next((each for each in found if each is not None and (is_of_all or each[1])), None)
     return names, (unit[1] or unit[2]) if unit else ""
 
 

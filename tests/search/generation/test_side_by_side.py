@@ -42,8 +42,8 @@ def test_a_question_for_each_name(question: str, expected: list[str]) -> None:
 async def test_each_is_told() -> None:
     said = await answered("What were Gaming and Data Center revenues in 2023?", [table(1, MARKETS)])
     assert said.split("\n")[:2] == [
-        "- Gaming · 2023: 2,856 (in millions) <source_1>",
-        "- Data Center · 2023: $ 14,514 (in millions) <source_1>",
+        "- Revenue · Gaming · 2023: 2,856 (in millions) <source_1>",
+        "- Revenue · Data Center · 2023: $ 14,514 (in millions) <source_1>",
     ]
 
 

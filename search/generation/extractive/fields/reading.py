@@ -55,6 +55,8 @@ _MARKED = re.compile(r" ?[:：]\Z")
 _BELOW = re.compile(r"\(([^\W\d_][^()]{2,100})\)")
 """A form names in brackets, below it, what has been filled in."""
 _ENDS = re.compile(r"[.!?…。！？]\Z")
+_PLACEHOLDER = re.compile(r"\[[^\[\]]{1,60}\]")
+"""What stands for something else: “[Image unavailable.]”."""
 MOST_WORDS_OF_BARE_VALUE = 12
 
 
@@ -142,7 +144,8 @@ def _is_value(line: str) -> bool:
     """Tell whether a line can be what another one is the label of: no sentence, and no label itself."""
     is_long = len(line) > MOST_CHARS_OF_VALUE or len(line.split()) > MOST_WORDS_OF_BARE_VALUE
     is_item = without_mark(line) != line
-    return bool(line) and not is_long and not is_item and not _MARKED.search(line) and not _ENDS.search(line)
+    is_other = _MARKED.search(line) or _ENDS.search(line) or _PLACEHOLDER.fullmatch(line)
+    return bool(line) and not is_long and not is_item and not is_other
 
 
 def _of_form(context: Context, table: str) -> Iterator[Field]:

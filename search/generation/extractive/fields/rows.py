@@ -64,6 +64,25 @@ _KINDS = tuple(
             False,
         ),
         (
+            r"\b(?:which|what|welche[mnrs]?|quel|qué|quale|qual|welk) (?:country|land|pays|país|paese)\b",
+            r"country|\bland\b|pays|país|paese",
+            None,
+        ),
+        (
+            r"\b(?:which|what|welche[mnrs]?|quelle|qué|quale|qual|que|welke) (?:city|town|stadt|ort"
+            r"|ville|ciudad|città"
+            r"|cidade|stad)\b",
+            r"city|town|stadt|\bort\b|ville|ciudad|città|cidade|\bstad\b",
+            None,
+        ),
+        (
+            r"\b(?:which|what|welche[mnrs]?|quelle|qué|quale|qual|que|welk) (?:company|firm"
+            r"|employer|firma|unternehmen"
+            r"|entreprise|société|empresa|compañía|azienda|bedrijf)\b",
+            r"company|employer|firma|unternehmen|entreprise|société|empresa|compañía|azienda|bedrijf",
+            None,
+        ),
+        (
             r"\b(?:where|wo|où|dónde|dove|waar|onde)\b|どこ|哪里|哪儿|어디",
             r"city|town|place|location|country|address|venue|\bort\b|stadt|\bland\b|adresse|lieu|ville|pays"
             r"|lugar|ciudad|país|dirección|住所|所在地|地址|城市|주소|\b(?:where|wo|où|dónde|dove|waar|onde)\b",
@@ -99,6 +118,11 @@ _NOTES = re.compile(
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(r"\b(?:how|wie|combien|cuánt\w+|quant\w+)\b", re.IGNORECASE)
+_WANTS_AMOUNT = re.compile(
+    r"\b(?:sells?|sold|earn(?:s|ed)?|spen[dt]s?|pa(?:ys?|id)|owe[sd]?|costs?|invest(?:s|ed)?|raised?)\b",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(r"%|\bper ?cent|\bshare\b|\bproportion", re.IGNORECASE)
 _VERBS = {
     language: frozenset(terms(words, language))
     for language, words in {
@@ -148,12 +172,17 @@ def answer_by_row(question: str, contexts: Sequence[Context]) -> list[str]:
         return []
     [record, *_] = best
     wanted = _wanted(question, record)
-    if not wanted:
+    if not wanted or (_wants_amount(question) and all("%" in cell.value for cell in wanted)):
         return []
     shown = [cell for cell in record.cells if cell in record.named or cell in wanted]
     name, *_ = record.cells
     rest = [cell for cell in shown if cell is not name]
     return [f"{cited(record.row.rendered(rest), record.context)}\n"]
+
+
+def _wants_amount(question: str) -> bool:
+    """Tell whether a question wants an amount, which no share of it is: “What did it sell in China?”."""
+    return _WANTS_AMOUNT.search(question) is not None and _PERCENT.search(question) is None
 
 
 def lacks_column(question: str, context: Context, start: int, *, is_likely: bool) -> bool:
@@ -258,16 +287,19 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
         unsaid = rest - said - _verbs(record.context)
         # What is named by its column, too, needs no verb that the table says.
         return found if len(unsaid) <= record.is_whole or is_said(unsaid, _around(record.context)) else []
-    if not is_said(rest - _verbs(record.context), _around(record.context)):
-        return []
+    rest -= _verbs(record.context) | _VERBS.get(language_of(question), frozenset())
     for asked, columns, has_digits in _KINDS:
-        if asked.search(question):
+        if match := asked.search(question):
+            if not is_said(rest - terms_in(match[0], record.context), _around(record.context)):
+                return []
             found = [
                 cell
                 for cell in record.others
                 if columns.search(cell.column) and has_digits in (None, _has_digits(cell.value))
             ]
             return found or _only_of_kind(question, record)
+    if not is_said(rest, _around(record.context)):
+        return []
     if asks_for_kind(question):
         return _only_of_kind(question, record)
     # What is in words is what a thing is, means or includes, and no answer to how much it is.

@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from search.contexts import Context
-from search.generation.extractive.figures import FEWEST_PARTS
 from search.generation.extractive.outstanding.changes import changes_of_parts, stated_changes
 from search.generation.extractive.outstanding.parts import parts_in_columns, parts_of_total
 from search.generation.extractive.outstanding.ranked import RankedRow, ranked_rows
 from search.generation.extractive.outstanding.records import records, records_in_columns
 from search.generation.extractive.outstanding.superlatives import Superlative, superlatives_of
 from search.generation.extractive.outstanding.years import years_of_row
+from search.generation.extractive.tables import FEWEST_PARTS
 from search.generation.extractive.wording import escape_markdown
 
 __all__ = ["RankedRow", "best_rows", "outstanding"]

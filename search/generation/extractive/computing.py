@@ -17,7 +17,7 @@ from dataclasses import replace
 from core.text.analysis import terms
 from core.text.figures import figure_of
 from core.text.months import months
-from core.text.tables import header_of
+from core.text.tables import header_of, table_start
 from search.contexts import Context
 from search.generation.extractive.business_segments import figures_of_segment
 from search.generation.extractive.calculations import (
@@ -296,6 +296,8 @@ def _says(fact: TableFigure, asked: Calculation, language: str, operands: Sequen
         *context.headings,
         header_of(context.text),
         context.opening,
+        context.introduction,
+        context.text[: table_start(context.text)],
         fact.cell.column,
         fact.row.sentence,
         fact.row.section,

@@ -40,6 +40,11 @@ _OF_SHARES = re.compile(
 )
 _WHOLE = re.compile(r"\| *100(?:[.,]0+)? *%? *\|")
 _OF_STOCK = frozenset(("share", "eps", "aktie", "action", "acción"))
+_OF_WHICH = re.compile(
+    r"\W{0,3}(?:\w\) ?)?(?:includes?|including|of which|thereof|davon|darin enthalten|dont|de los cuales)\b",
+    re.IGNORECASE,
+)
+"""Begins the name of a section whose rows are parts of rows above that are called like them."""
 _PER_SHARE = re.compile(r"\b(?:per (?:\w+ )?share|je aktie|par action|por acción)\b", re.IGNORECASE)
 
 Name = tuple[str, ...]
@@ -128,11 +133,12 @@ def with_period_above(fact: TableFigure, reading: PeriodReading) -> TableFigure:
 def without_changes(facts: Iterable[TableFigure]) -> list[TableFigure]:
     """Return the facts but what balances have changed by, which is called like the balances.
 
-    Shares are left out, too, where the amounts of the same name are there.
+    Shares are left out, too, where the amounts of the same name are there; and so are parts of them.
     """
     known = [
         fact
         for fact in facts
+        if not _OF_WHICH.match(fact.row.section)
         if holds_balances(fact.context.headings, fact.cell.column) or not is_balance(fact.name)
     ]
     amounts = {(fact.context.document_name, fact.measure) for fact in known if not fact.figure.is_percent}

@@ -237,13 +237,15 @@ LINES = {
         StatementKind.CASH_FLOWS,
         (
             r"capital expenditures?",
-            r"(?:purchases?|additions?|acquisitions?) (?:of|to) property(?: plant)?(?: and)? equip.{0,60}",
+            r"(?:purchases?|additions?|acquisitions?) (?:of|to"
+            r"|related to) property(?: plant)?(?: and)? equip.{0,60}",
             r"payments? for (?:the )?(?:purchase|acquisition) of property.{0,60}",
         ),
         "capital expenditures, purchases of property and equipment",
-        r"capital expenditures?|capex|(?:additions?|purchases?|investments?) (?:to|of"
-        r"|in) property,?(?: plant,?)?"
-        r" (?:and|&) equipment|investitionsausgaben|dépenses d.investissement|gastos de capital",
+        r"capital expenditures?|capex"
+        r"|(?:additions?|purchases?|investments?) (?:to|of|in|related to) property,?(?: plant,?)?"
+        r" ?(?:and|&)? ?equipment(?:,? and intangible assets)?|investitionsausgaben"
+        r"|dépenses d.investissement|gastos de capital",
     ),
     "marketing": StatementLine(
         StatementKind.INCOME,

@@ -31,7 +31,7 @@ from search.generation.extractive.figures import (
     by_table,
     table_figures,
 )
-from search.generation.extractive.periods import YEAR, PeriodReading, is_of
+from search.generation.extractive.periods import YEAR, PeriodReading, is_of, is_of_months, months_of
 
 MOST_TABLES = 3
 """So many of the first tables are looked at."""
@@ -131,7 +131,7 @@ class NoteTable:
         """
         cells = [
             cell
-            for fact in self._of_period(period)
+            for fact in _as_long_as(named.words, self._of_period(period))
             if not (is_part and self._is_whole(fact, named))
             for cell in self._named(named, fact)
         ]
@@ -265,6 +265,12 @@ def note_tables(contexts: Sequence[Context], reading: PeriodReading) -> list[Not
         for figures in by_table(table_figures(contexts, reading))
         if len(figures) <= MOST_FIGURES
     ][:MOST_TABLES]
+
+
+def _as_long_as(words: str, figures: Sequence[TableFigure]) -> Sequence[TableFigure]:
+    """Return the figures of columns that are as long as the period in a question; all if none is."""
+    months = months_of(words)
+    return [fact for fact in figures if months and is_of_months(fact.cell.column, months)] or figures
 
 
 def _latest(figures: Sequence[TableFigure]) -> list[TableFigure]:

@@ -82,6 +82,9 @@ def words_of(question: str) -> frozenset[str]:
         words += " ".join(_WORDS[part] for part in parts if part).split()
     elif part := part_of(question):
         words += _WORDS[part].split()
+    elif months_of(question) == 3:
+        # “The quarter ended October 30” is a column of three months.
+        words += ["three", "months"]
     return frozenset(words)
 
 
@@ -152,7 +155,7 @@ def periods_of(column: str, reading: PeriodReading, calendar: FiscalCalendar | N
         return frozenset(YEAR.findall(column))
     if reading is PeriodReading.DAYS:
         return frozenset(day.isoformat() for day in days)
-    months = _months_of(column)
+    months = months_of(column)
     if calendar is None and months in (None, 12):
         return frozenset(str(day.year) for day in days)
     found = [_period_ending(day, months, calendar or CALENDAR_YEARS) for day in days]
@@ -168,7 +171,7 @@ def words_of_column(column: str, reading: PeriodReading, calendar: FiscalCalenda
     called = [f"{period[:4]} {_WORDS[period[5:]]}" for period in periods]
     if days_in(column):
         words -= frozenset(YEAR.findall(column))
-        if _months_of(column) is None and any(len(period) == 4 for period in periods):
+        if months_of(column) is None and any(len(period) == 4 for period in periods):
             called.append(_WORDS["Q4"])
     return words.union(*map(str.split, called))
 
@@ -185,18 +188,26 @@ def is_of(period: str, periods: frozenset[str]) -> bool:
 
 def has_length(column: str) -> bool:
     """Tell whether a column says how long its period is; those of balances have none."""
-    return _months_of(column) is not None
+    return months_of(column) is not None
 
 
 def is_of_months(column: str, *months: int) -> bool:
     """Tell whether a column says that its period is so many months long, or one of them; of a year 12."""
-    return _months_of(column) in months
+    return months_of(column) in months
 
 
 def part_of(text: str) -> str:
     """Return the part of a year that a text speaks of: “Q4”, or “H1” for a half; empty if of none."""
     part = _PART.search(text)
     return str(part.lastgroup) if part else ""
+
+
+def is_of_other_days(question: str, row: str) -> bool:
+    """Tell whether both a question and a row of a table name days, and none of them is the same."""
+    asked, said = days_in(question), days_in(row)
+    return bool(asked and said) and not any(
+        abs(one - other) <= ABOUT_A_DAY for one in asked for other in said
+    )
 
 
 def quarters_in(text: str) -> frozenset[str]:
@@ -211,13 +222,14 @@ def _year(called: re.Match[str]) -> str:
 def _periods_called(column: str) -> frozenset[str]:
     """Return what a column without days means: “Fiscal 2024 Q2”, “FY23 Outlook”; nothing of some months."""
     part = part_of(column)
-    if not part and _months_of(column) not in (None, 12):
+    if not part and months_of(column) not in (None, 12):
         return frozenset()
     return frozenset(f"{year} {part}".strip() for year in years_in(column))
 
 
-def _months_of(column: str) -> int | None:
-    return next((months for months, words in _LENGTH.items() if words.search(column)), None)
+def months_of(text: str) -> int | None:
+    """Return how many months long the period is that a text or a column speaks of; None if it is not said."""
+    return next((months for months, words in _LENGTH.items() if words.search(text)), None)
 
 
 def _period_ending(day: date, months: int | None, calendar: FiscalCalendar) -> str | None:

@@ -83,10 +83,10 @@ class FactRow:
             return self.sentence
         has_figures = any(map(str.isdigit, "".join(cell.value for cell in cells)))
         unit = f" ({self.unit})" if self.unit and has_figures else ""
-        return " · ".join(filter(None, (self.told_section, self.name, *map(str, cells)))) + unit
+        return " · ".join(filter(None, (self.shown_section, self.name, *map(str, cells)))) + unit
 
     @property
-    def told_section(self) -> str:
+    def shown_section(self) -> str:
         """Its section, where that tells more than its name: “International” of “Appliances”; else ""."""
         is_part = bool(self.name) and not _ends_section(self.name, self.section)
         is_said = len(self.section) > MOST_SECTION_CHARS or self.name.startswith(self.section)

@@ -132,6 +132,28 @@ def test_other_questions_give_no_formula(question: str) -> None:
     assert formula_asked(question) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "name", "formula"),
+    [
+        ("What was the free cash flow (operating cash flow minus capex) in 2023?",
+         "free cash flow", "operating cash flow minus capex"),
+        ("What was the working capital, i.e. current assets less current liabilities, in 2023?",
+         "working capital", "current assets less current liabilities, in 2023"),
+        ("Wie lange dauerte es 2023 (Forderungen geteilt durch den Umsatz, mal 365)?",
+         "it", "Forderungen geteilt durch den Umsatz, mal 365"),
+    ],
+)  # fmt: skip
+def test_what_is_said_in_other_words_defines_it(question: str, name: str, formula: str) -> None:
+    said = parts_of_question(question)
+    assert said.definitions == {name: formula}
+    assert formula not in said.question
+
+
+@pytest.mark.parametrize("aside", ["(in millions, less than usual)", "(Domestic)", "(gross profit)"])
+def test_other_asides_define_nothing(aside: str) -> None:
+    assert not parts_of_question(f"What was revenue {aside} in 2023?").definitions
+
+
 def test_a_formula_of_another_company_is_not_worked_out() -> None:
     assert worked_out("What was Globex's EBITDA less capital expenditures in 2023?", STATEMENTS) == []
 

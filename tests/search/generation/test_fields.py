@@ -141,6 +141,15 @@ def test_a_label_above_its_value_is_told_by_the_value() -> None:
     assert told(answer_by_field("Which skills are listed?", [found])) == ["Python, SQL"]
 
 
+def test_a_placeholder_is_no_value_and_an_id_has_digits() -> None:
+    found = page("Crampit", "[Image unavailable.]", "Someone has joined your meeting:", "Topic",
+                 "Meeting ID", "869 1664 1575")  # fmt: skip
+    assert answer_by_field("What is a crampit?", [found]) == []
+    assert told(answer_by_field("What is the ID of the meeting someone has joined?", [found])) == [
+        "869 1664 1575"
+    ]
+
+
 def test_sentences_give_numbers_to_call() -> None:
     [number] = [field for field in fields_of(LETTER) if field.label == "phone"]
     assert number.value == "0170 555 0199"
@@ -224,6 +233,22 @@ def test_what_a_cell_tells_by_itself_needs_no_column(question: str, lacks: bool)
         "| Measure | Estimate | Deadline |\n| --- | --- | --- |\n| New tower | £23,400 | May |"
     )
     assert lacks_column(question, found, found.sentences[0].start, is_likely=True) is lacks
+
+
+def test_a_country_is_asked_for_in_other_languages() -> None:
+    people = table_context(
+        "| Name | City | Country |\n| --- | --- | --- |\n"
+        "| Linda Olsen | Bensonview | Chile |\n| Jo Bender | Wien | Peru |"
+    )
+    for question in ("¿En qué país vive Linda Olsen?", "In welchem Land wohnt Linda Olsen?"):
+        assert told(answer_by_row(question, [people])) == ["Linda Olsen · Country: Chile"]
+
+
+def test_what_was_sold_is_no_percentage() -> None:
+    shares = table_context("| Region | 2008 |\n| --- | --- |\n| China | 16% |\n| Japan | 20% |")
+    assert answer_by_row("What did it sell in China in 2008?", [shares]) == []
+    amounts = table_context("| Region | 2008 |\n| --- | --- |\n| China | 401 |\n| Japan | 503 |")
+    assert told(answer_by_row("What did it sell in China in 2008?", [amounts])) == ["China · 2008: 401"]
 
 
 @pytest.mark.parametrize(

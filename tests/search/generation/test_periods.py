@@ -8,10 +8,12 @@ from core.text.fiscal import FiscalCalendar
 from search.generation.extractive.periods import (
     PeriodReading,
     is_of,
+    is_of_other_days,
     period_before,
     periods_in,
     periods_named,
     periods_of,
+    quarters_in,
     reading_of,
     words_of,
     words_of_column,
@@ -84,6 +86,18 @@ def test_the_same_period_of_the_year_before() -> None:
     assert [period_before(each) for each in ("2024", "2024 Q2", "2023-07-29")] == [
         "2023", "2023 Q2", "2022-07-29"
     ]  # fmt: skip
+
+
+def test_rows_of_other_days_and_quarters_are_known() -> None:
+    asked = "What was revenue in the quarter ended April 30, 2023?"
+    assert is_of_other_days(asked, "Revenue · Three Months Ended October 29, 2023: 18,120")
+    assert not is_of_other_days(asked, "Revenue · Three Months Ended April 30, 2023: 7,192")
+    assert not is_of_other_days(asked, "Revenue · 2023: 26,974")
+    assert {"three", "months"} <= words_of(asked)
+    assert (
+        quarters_in("¿Cuánto vendió en el cuarto trimestre?") == quarters_in("FOURTH QUARTER 2022") == {"Q4"}
+    )
+    assert quarters_in("the first half of 2022") == frozenset()
 
 
 def test_a_column_is_called_by_its_fiscal_year() -> None:

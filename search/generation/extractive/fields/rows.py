@@ -287,7 +287,7 @@ def _wanted(question: str, record: Record) -> list[FactCell]:
         unsaid = rest - said - _verbs(record.context)
         # What is named by its column, too, needs no verb that the table says.
         return found if len(unsaid) <= record.is_whole or is_said(unsaid, _around(record.context)) else []
-    rest -= _verbs(record.context) | _VERBS.get(language_of(question), frozenset())
+    rest &= _telling_words(question, record.context)
     for asked, columns, has_digits in _KINDS:
         if match := asked.search(question):
             if not is_said(rest - terms_in(match[0], record.context), _around(record.context)):
@@ -314,6 +314,14 @@ def _only_of_kind(question: str, record: Record) -> list[FactCell]:
     has_it = required_by(question)
     fitting = [cell for cell in record.others if has_it(cell.value)] if asks_for_kind(question) else []
     return fitting if len(fitting) == 1 else []
+
+
+def _telling_words(question: str, context: Context) -> Words:
+    """Return the words that say something in the language of the question, without verbs that say little."""
+    language = language_of(question)
+    verbs = _VERBS.get(language, frozenset())
+    said = [word for word in re.findall(r"\w+", question) if {*terms(word, language)} - verbs]
+    return terms_in(" ".join(said), context) - _verbs(context)
 
 
 def _verbs(context: Context) -> Words:

@@ -22,8 +22,17 @@ _LESS_IS_BETTER = re.compile(
     re.IGNORECASE,
 )
 """Of what the best has least."""
+_PERIOD = (
+    r"(?!\s(?:\w+\s)?(?:months|weeks|quarter|half|monate|wochen|quartal|halbjahr|mois|trimestre|semestre|meses|semanas"
+    r"|mesi|maanden|kwartaal)\b)"
+)
+"""What may not follow: “the first nine months” is no first one of several."""
 _PATTERNS = [
-    (re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE), is_most, adjective)
+    (
+        re.compile(rf"(?<!\w)(?:{words})(?!\w){_PERIOD if adjective.is_of_time else ''}", re.IGNORECASE),
+        is_most,
+        adjective,
+    )
     for adjective in ADJECTIVES
     for words, is_most in ((adjective.most, True), (adjective.least, False))
 ]

@@ -48,6 +48,8 @@ _REFERENCE = re.compile(
     r"\((?:https?:|www\.)|\{\{|\A(?:Retrieved|Abgerufen) (?:from|via|von)\b"
     r"|\b(?:Archived from|Retrieved \d|Abgerufen am|Consultado el|Consulté le)\b"
     r"|\A[^.()]{3,60}\(\d{1,2} \w{3,9} \d{4}\)\.\Z"
+    # “Foster, Richard (2015).”
+    r"|\A[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}, (?:[A-ZÀ-ÖØ-Þ][\w'’.-]{0,30}[ ,;&]{1,3}){1,6}\((?:1\d|20)\d\d[a-z]?\)\.?\Z"
 )
 """Where a text has something from answers nothing."""
 _POINTS = re.compile(

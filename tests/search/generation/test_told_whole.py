@@ -140,10 +140,19 @@ def test_the_names_of_many_columns_may_be_long_together() -> None:
         '"Hannah John-Kamen Biography" (http://example.org/hannah).',
         "Archived from the original on 26 September 2013 by someone.",
         "Roberts, Iwan (12 May 2020).",
+        "Foster, Richard (2015).",
+        "Foster, Richard; Kim, J. (2015a).",
     ],
 )
 def test_where_a_text_has_something_from_is_no_answer(text: str) -> None:
     assert told("When was she born?", context(1, text)) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Leeds, a town in the north (1968).", "Born in Leeds, Ada Kim moved to Rome (1968)."]
+)
+def test_a_year_in_parentheses_makes_no_reference(text: str) -> None:
+    assert [each.text for each in told("When was she born?", context(1, text))] == [text]
 
 
 def test_the_sentence_between_two_that_are_told_is_told() -> None:

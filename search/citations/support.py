@@ -124,12 +124,15 @@ class Verifier:
     def evidence(self, statement: str, rank: int) -> Evidence:
         """Return the sentence of a source that says most of what is stated."""
         claim, source, said = self.claim(statement, rank), self.sources[rank], _in_words(statement)
+        figures = frozenset(each for each in claim.numbers if _is_figure(each, statement))
         shares = [
             # A heading that the text repeats says what it is about, and nothing of it. A value that is quoted
             # alone stands in one sentence word for word, though its label has more of the question's words.
             (
                 not found <= source.headings,
                 _holds(sentence.text, said),
+                # The name of a section above a row may have more of the words than the row, and no figure.
+                len(found & figures),
                 len(found & claim.terms) / max(1, len(found | claim.terms)),
                 -at,
             )

@@ -6,11 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import groupby, pairwise
 
 from core.text.analysis import terms
-from core.text.figures import Figure, figure_of, places_of
+from core.text.figures import Figure, figure_of
 from core.text.tables import header_of, is_table, table_start
 from search.contexts import Context
 from search.generation.extractive.calculations import asks_for_change
@@ -24,7 +23,7 @@ from search.generation.extractive.periods import (
     periods_of,
     words_of_column,
 )
-from search.generation.extractive.tables import FEWEST_PARTS, FactCell, FactRow, rows_of
+from search.generation.extractive.tables import PER_SHARE, FactCell, FactRow, is_rest_of_rounding, rows_of
 from search.generation.extractive.wording import escape_markdown
 
 MOST_FACTS = 2000
@@ -45,7 +44,6 @@ _OF_WHICH = re.compile(
     re.IGNORECASE,
 )
 """Begins the name of a section whose rows are parts of rows above that are called like them."""
-_PER_SHARE = re.compile(r"\b(?:per (?:\w+ )?share|je aktie|par action|por acción)\b", re.IGNORECASE)
 
 Name = tuple[str, ...]
 """The terms of what a figure measures, in their order."""
@@ -139,7 +137,7 @@ def without_changes(facts: Iterable[TableFigure]) -> list[TableFigure]:
         fact
         for fact in facts
         if not _OF_WHICH.match(fact.row.section)
-        if holds_balances(fact.context.headings, fact.cell.column) or not is_balance(fact.name)
+        and (holds_balances(fact.context.headings, fact.cell.column) or not is_balance(fact.name))
     ]
     amounts = {(fact.context.document_name, fact.measure) for fact in known if not fact.figure.is_percent}
     return [
@@ -157,7 +155,7 @@ def only_sure(facts: Sequence[TableFigure], words: frozenset[str]) -> TableFigur
     """
     facts = [fact for fact in facts if not fact.figure.is_percent] or facts
     if _OF_STOCK.isdisjoint(words):
-        facts = [fact for fact in facts if not _PER_SHARE.search(fact.row.section)] or facts
+        facts = [fact for fact in facts if not PER_SHARE.search(fact.row.section)] or facts
     shares = [len(words & fact.said) + _words_of_section(fact, words) for fact in facts]
     best = [fact for fact, share in zip(facts, shares, strict=True) if share == max(shares)]
     is_sure = bool(best) and all(one.figure.value == other.figure.value for one, other in pairwise(best))
@@ -206,11 +204,10 @@ def measured_by(part: TableFigure, facts: Iterable[TableFigure]) -> Iterator[str
 
 def adding_up(before: Sequence[TableFigure], total: TableFigure) -> Sequence[TableFigure]:
     """Return the rows right above a row that add up to it, but for what rounding takes."""
-    unit = Decimal(1).scaleb(-places_of(total.figure.value))
     left = total.figure.value
     for count, part in enumerate(reversed(before), start=1):
         left -= part.figure.value
-        if count >= FEWEST_PARTS and abs(left) <= unit * count / 2:
+        if is_rest_of_rounding(left, total.figure.value, count):
             return before[-count:]
     return ()
 

@@ -33,7 +33,10 @@ _RESULT = re.compile(
     re.IGNORECASE,
 )
 """Begins the name of a row that is what sections come to, and part of none, unless of one for each share."""
-_PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b", re.IGNORECASE)
+PER_SHARE = re.compile(
+    r"\b(?:per (?:\w+ )?share|je aktie|par action|por acción)\b",
+    re.IGNORECASE,
+)
 MOST_SECTION_CHARS = 80
 """What is longer than this and stands above rows is a sentence, and no name of a section."""
 _LINE = re.compile(r"[^\n]+")
@@ -124,7 +127,9 @@ def rows_of(table: str) -> Iterator[FactRow]:
         # A row of dashes has no figures, but it is no name of those below it.
         if not any(values):
             section, parts = name.rstrip(":"), []
-        elif _ends_section(name, section) or (figure and adds_up(parts, figure.value)):
+        elif _ends_section(name, section) or (
+            figure and is_rest_of_rounding(figure.value - sum(parts), figure.value, len(parts))
+        ):
             section, parts = "", []
         elif figure:
             parts.append(figure.value)
@@ -132,14 +137,14 @@ def rows_of(table: str) -> Iterator[FactRow]:
 
 def _ends_section(name: str, section: str) -> bool:
     """Tell whether a row of this name is the total of a section, or what remains after it."""
-    is_result = _RESULT.match(name) is not None and _PER_SHARE.search(section) is None
+    is_result = _RESULT.match(name) is not None and PER_SHARE.search(section) is None
     return is_result or _TOTAL.match(name) is not None
 
 
-def adds_up(parts: Sequence[Decimal], total: Decimal) -> bool:
-    """Tell whether some figures, two at least, add up to another one, but for what rounding takes."""
+def is_rest_of_rounding(rest: Decimal, total: Decimal, parts: int) -> bool:
+    """Tell whether a total is the sum of some parts, two at least: no more is left than rounding takes."""
     unit = Decimal(1).scaleb(-places_of(total))
-    return len(parts) >= FEWEST_PARTS and abs(sum(parts) - total) <= unit * len(parts) / 2
+    return parts >= FEWEST_PARTS and abs(rest) <= unit * parts / 2
 
 
 def _are_units(cells: Sequence[str]) -> bool:

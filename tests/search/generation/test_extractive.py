@@ -229,6 +229,8 @@ def test_a_year_counts_nothing_in_any_language(question: str, text: str, lacks: 
         ("How many ships were saved?", "Only a few ships were saved.", False),
         ("Wie viele Schiffe wurden gerettet?", "Der Turm rettete Schiffe.", True),
         ("Which ships were saved?", "Ships were saved by the lighthouse.", False),
+        ("What F1 score did the lighthouse reach?", "The best F1 score was reached on ships.", True),
+        ("What F1 score did the lighthouse reach?", "Its F1 score on ships was 62.2.", False),
     ],
 )
 def test_who_asks_how_many_gets_no_statement_without_a_number(question: str, text: str, lacks: bool) -> None:

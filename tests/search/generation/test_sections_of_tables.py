@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from kb.embedding.calibration import MINILM
+from search.citations.resolve import resolve
+from search.generation.base import GenerationRequest
+from search.generation.extractive import extract
 from search.generation.extractive.cell_answers import answer_by_cell_of_line
 from search.generation.extractive.computing import computed
 from search.generation.extractive.statements import statements
 from search.generation.extractive.tables import rows_of
-from tests.search.contexts import table_context
+from tests.search.contexts import context, table_context
+from tests.testing.readings import GivenReading
 
 REGIONS = """\
 | | 2023 | 2022 |
@@ -109,3 +114,42 @@ def test_what_is_included_in_lines_is_no_line() -> None:
 def test_the_unit_of_one_column_is_that_of_no_other(header: str, unit: str) -> None:
     [row] = rows_of(f"{header}\n| --- | --- | --- |\n| Finland | 338,424 | 5.5 |")
     assert row.unit == unit
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "is_told"),
+    [
+        ("What did Europe sell in the fourth quarter of 2022?", "FOURTH QUARTER 2022", True),
+        ("What did Europe sell in the fourth quarter of 2022?", "SECOND QUARTER 2022", False),
+        (
+            "What was sold in the three months to April 30, 2023?",
+            "Three Months Ended April 30, 2023",
+            True,
+        ),
+        (
+            "What was sold in the three months to April 30, 2023?",
+            "Three Months Ended July 30, 2023",
+            False,
+        ),
+    ],
+)
+def test_a_row_of_another_quarter_or_day_answers_nothing(question: str, column: str, is_told: bool) -> None:
+    table = table_context(f"| Sales in Europe | {column} |\n| --- | --- |\n| Retail stores there | 5,124 |")
+    asked = GenerationRequest(question, [table])
+    said = "".join(extract(asked, GivenReading(odds=lambda _: 5.0)))
+    assert ("5,124" in said) is is_told
+
+
+def test_who_asks_for_a_line_is_told_no_sentence_without_a_figure() -> None:
+    cause, amount = "The revenue fell because of fewer visitors.", "The revenue was 9 million euros."
+    for sentence, is_told in ((cause, False), (amount, True)):
+        asked = GenerationRequest("What was the revenue?", [context(1, sentence)])
+        said = "".join(extract(asked, GivenReading(odds=lambda _: 5.0)))
+        assert (sentence in said) is is_told
+
+
+def test_the_row_is_quoted_and_not_the_name_of_its_section() -> None:
+    table = table_context(SEGMENTS)
+    told = 'Adjusted earnings before interest ("Adjusted EBIT") · Packaging · 2022: 289 <source_1>'
+    resolved = resolve(told, [table], "", MINILM, lambda texts: pytest.fail("words are enough"))
+    assert [quote.text for quote in resolved.quotes[1]] == ["| Packaging | 265 | 289 |"]

@@ -19,6 +19,7 @@ from itertools import chain
 from core.text.analysis import UNSPACED, terms
 from core.text.tables import header_of, is_table
 from search.contexts import Context
+from search.generation.extractive.calculations import calculation_of
 from search.generation.extractive.expected import asks_for_measure, quantities_in
 from search.generation.extractive.fields.asked import (
     SAID_ANYWAY,
@@ -122,7 +123,6 @@ _WANTS_AMOUNT = re.compile(
     r"\b(?:sells?|sold|earn(?:s|ed)?|spen[dt]s?|pa(?:ys?|id)|owe[sd]?|costs?|invest(?:s|ed)?|raised?)\b",
     re.IGNORECASE,
 )
-_PERCENT = re.compile(r"%|\bper ?cent|\bshare\b|\bproportion", re.IGNORECASE)
 _VERBS = {
     language: frozenset(terms(words, language))
     for language, words in {
@@ -182,7 +182,7 @@ def answer_by_row(question: str, contexts: Sequence[Context]) -> list[str]:
 
 def _wants_amount(question: str) -> bool:
     """Tell whether a question wants an amount, which no share of it is: “What did it sell in China?”."""
-    return _WANTS_AMOUNT.search(question) is not None and _PERCENT.search(question) is None
+    return _WANTS_AMOUNT.search(question) is not None and calculation_of(question) is None
 
 
 def lacks_column(question: str, context: Context, start: int, *, is_likely: bool) -> bool:

@@ -19,8 +19,8 @@ from runs.events import DocumentsRead, ToolUpdate
 from search.contexts import ChunkContext, Context
 from search.generation.base import Corpus
 from search.preferences import RagSettings
+from search.questions import Question
 from search.rag import RetrievedContexts, retrieve_contexts
-from search.retrieval import Question
 from search.timing import StageTimer
 from search.web.inputs import WebSearchInput
 from search.web.pipeline import FoundHits, KeptSources, find_hits, keep_sources

@@ -14,7 +14,7 @@ from accounts.principal import Principal
 from assistants.followups import SelfContained
 from assistants.messages import ChatTurn
 from kb.models import Document
-from search.retrieval import Filters, Question
+from search.questions import Filters, Question
 
 EVERYTHING = Question("")
 """A scope that narrows nothing."""

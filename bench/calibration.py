@@ -109,7 +109,8 @@ def ask_all(given: str, email: str, count: int) -> Set:
 
 def ask(principal: Principal, collection: Collection, case: Case) -> Asked:
     """Return the candidates of a question; the first ones are read again by late interaction."""
-    from search.retrieval import Question, RankingSettings, rank
+    from search.questions import Question, RankingSettings
+    from search.retrieval import rank
     from tests.testing.payments import UNRECORDED
 
     question = Question(case.query, collection.document_ids, (collection.workspace_id,))

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from accounts.principal import Principal
     from kb.embedding.base import Vectors
     from kb.models import Chunk
-    from search.retrieval import RankingSettings
+    from search.questions import RankingSettings
 
 WINDOW_CHARS = 1000
 CUTS = (5, 10)
@@ -110,7 +110,7 @@ def pipeline_ways(email: str, workspace_name: str, files: Sequence[Path]) -> dic
     from accounts.access.identity import principal_of_user
     from accounts.people.named import user_named, workspace_named
     from kb.models import Document
-    from search.retrieval import RankingSettings
+    from search.questions import RankingSettings
 
     user = user_named(email)
     principal = principal_of_user(user)
@@ -145,7 +145,8 @@ def found_pages(
 ) -> Iterator[Page]:
     """Yield the pages of the chunks that a ranking with these settings finds, or else the product."""
     from search.finding import find
-    from search.retrieval import Question, rank
+    from search.questions import Question
+    from search.retrieval import rank
     from tests.testing.payments import UNRECORDED
 
     asked = Question(question.text, (ids[question.file],) if alone else tuple(ids.values()))

@@ -51,8 +51,9 @@ def main() -> None:
     from kb.embedding import embedding_model
     from kb.models import Chunk
     from runs.context import Run
+    from search.questions import Question
     from search.rag import RagInput, rag_search
-    from search.retrieval import Question, rank
+    from search.retrieval import rank
     from tests.testing.payments import UNRECORDED
 
     users = User.objects.order_by("pk")

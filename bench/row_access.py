@@ -107,7 +107,8 @@ def works(corpus: ScaleCorpus, asked: TimedQuestion) -> Iterator[tuple[str, Work
 def reranking(principal: Principal, asked: TimedQuestion) -> Work:
     """Return the whole search of `POST search`."""
     from accounts.scope import as_principal
-    from search.retrieval import Question, rank
+    from search.questions import Question
+    from search.retrieval import rank
     from tests.testing.payments import UNRECORDED
 
     def search(number: int) -> object:

@@ -46,6 +46,7 @@ from kb.index.writing import index_document, settle
 from kb.jobs import defer_for_document
 from kb.models import Chunk, Document, Modality, Searchable, Stage, Status
 from kb.notifications.outcomes import report_outcome
+from kb.reembedding import multilingual
 from kb.storage import StoredFile
 
 # Recognised pages become searchable this often, and this takes at most this share of the time.
@@ -164,6 +165,7 @@ def embed(
         count_usage([UsageCount(document.workspace_id, document.usage_owner, pages=pages)])
         report_outcome(_document(document_id))
     merge_if_due(ScopeKey.of(document))
+    multilingual.keep_up(document.language)
 
 
 def fail(document_id: UUID, error: DocumentError, *, has_begun: bool = True) -> None:

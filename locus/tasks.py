@@ -8,6 +8,8 @@ TASKS = {
     "embed_document": "Embed a document",
     "delete_marked_documents": "Delete documents that can't be restored any more",
     "reembed": "Embed everything again for another model",
+    "fill_multilingual_space": "Embed everything for questions in other languages",
+    "keep_multilingual_space_filled": "Look for what is not embedded for other languages",
     "pack_segments": "Merge parts of the search index",
     "purge_segments": "Remove deleted words from the search index",
     "purge_all_segments": "Look for deleted words in the search index",

@@ -30,7 +30,8 @@ from kb.representations import BoundingBox, Chunk, ChunkMetadata
 from search.explanation import Explanation, explain
 from search.finding import find
 from search.inputs import QuestionInput, searched_workspaces
-from search.retrieval import DEFAULT, RankedChunk
+from search.questions import DEFAULT
+from search.retrieval import RankedChunk
 
 EVERY_CANDIDATE = 10_000
 """More chunks than all stages together find."""

@@ -47,7 +47,8 @@ from search.generation.extractive.outstanding.superlatives import Superlative, s
 from search.generation.extractive.parts_of_lines import holds_part_of_line
 from search.generation.extractive.side_by_side import one_by_one
 from search.question_language import in_language_of
-from search.retrieval import Question, RankedChunk, RankingSettings, Scores, rank
+from search.questions import Question, RankingSettings
+from search.retrieval import RankedChunk, Scores, rank
 
 LOOKED_AT = 20
 """So many chunks are looked at for the lines of a statement."""

@@ -36,7 +36,8 @@ from search.named_documents import (
     series_of,
 )
 from search.own_reports import put_to_own_report
-from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, RankingSettings, rank
+from search.questions import DEFAULT, Question, RankingSettings
+from search.retrieval import RankedChunk, Ranking, rank
 
 LOOKED_AT = 20
 """Of so many chunks the documents may be those that are named, or are called like them."""

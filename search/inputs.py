@@ -15,7 +15,7 @@ from kb.collections import collections_by_id
 from kb.documents import documents_by_id
 from kb.metadata import MAX_FILTER_CHARS, MAX_FILTER_KEYS, MAX_FILTER_VALUES, checked_metadata_filter
 from kb.models import Document
-from search.retrieval import Filters, Question
+from search.questions import Filters, Question
 
 
 def _language(value: str) -> str:

@@ -85,6 +85,9 @@ _LETTERS = {
 QUESTION_WORD_WEIGHT = 2
 """They tell more than other stop words: “a” is one of five languages."""
 
+FIRST, MOSTLY = 12, 0.75
+"""Of so many passages those whose language is known tell; such a share must be in English."""
+
 
 def language_of(question: str) -> str:
     """Return the one of our languages that has most of the stop and question words; English if unsure.
@@ -149,6 +152,13 @@ def in_language_of(question: str, contexts: Sequence[AnyContext]) -> list[AnyCon
 def is_english(question: str) -> bool:
     """Tell whether a question is in English, as far as its letters and stop words tell."""
     return _script_of(question) in (LATIN, None) and language_of(question) == "en"
+
+
+def are_english(question: str, languages: Sequence[str | None]) -> bool:
+    """Tell whether a question is in English, and so are the passages found for it, best first, or most of
+    them."""
+    known = [language for language in languages[:FIRST] if language]
+    return known.count("en") >= MOSTLY * len(known) and is_english(question)
 
 
 def _script_of(question: str) -> str | None:

@@ -43,9 +43,10 @@ from search.finding import find
 from search.inputs import QuestionInput
 from search.misspelt import respelt
 from search.preferences import RagSettings, rag_settings
+from search.questions import DEFAULT, Question
 from search.quoted_sentences import quoted_sentence
 from search.rerank.registry import reranker
-from search.retrieval import DEFAULT, Question, RankedChunk, Ranking
+from search.retrieval import RankedChunk, Ranking
 from search.table_introductions import with_introductions
 from search.timing import StageTimer
 from search.unseen_names import unseen_names

@@ -1,8 +1,6 @@
-"""From a question to ranked chunks: by words and by meaning, fused, then reranked.
+"""From a question to ranked chunks.
 
-                                  ┌─ words (BM25) ─┐
-    question ─▶ scope ─▶ engine ──┤    at once     ├─▶ fused ─▶ reranked ─▶ chunks, best first
-                                  └─ meaning      ─┘
+    question ─▶ candidates, by words and by meaning (`candidates.py`) ─▶ reranked ─▶ chunks, best first
 
 An engine (`kb.index.engines`) searches a scope, which has a principal. It returns what the asker may find and
 nothing else, and the chunks are read through the same rule once more.
@@ -12,105 +10,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Q, QuerySet
-from numpy.typing import NDArray
 
 from accounts.principal import Principal
 from core.database.replicas import read
 from core.llm.payment import Payment
 from kb.chunk_size import shorten
-from kb.embedding import ModelUnavailable, active_space, model_of
-from kb.embedding.base import Vectors
-from kb.embedding.calibration import Calibration, calibration_of
-from kb.index.engines.base import Candidates, IndexQuery, IndexScope
-from kb.index.switching import active_engine
 from kb.index.words import QueryWord
-from kb.models import Chunk, Document, EmbeddingSpace
-from kb.scheduled_deletion import NOT_MARKED
-from search import fusion
-from search.abbreviations import written_out
-from search.passages import Passage, distinct, read_passages
+from kb.models import Chunk
+from search.candidates import Fused, Search, find
+from search.passages import Passage, distinct
 from search.question_language import is_in_another_language
+from search.questions import DEFAULT, Question, RankingSettings
 from search.rerank.base import Reranker
-from search.rerank.registry import budget_secs, reranker
+from search.rerank.registry import budget_secs
 from search.timing import StageTimer
-
-Numbers = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Conditions on documents, all of which must hold; an empty tuple or None sets none."""
-
-    tags: tuple[str, ...] = ()
-    metadata: tuple[tuple[str, tuple[object, ...]], ...] = ()
-    """A key and the values it may have."""
-    created_after: datetime | None = None
-    created_before: datetime | None = None
-    kinds: tuple[str, ...] = ()
-    languages: tuple[str, ...] = ()
-    collection_ids: tuple[UUID, ...] = ()
-
-    def __bool__(self) -> bool:
-        return self != Filters()
-
-    def condition(self) -> Q:
-        """Return the condition on documents."""
-        condition = Q()
-        if self.tags:
-            condition &= Q(tags__overlap=list(self.tags))
-        for key, values in self.metadata:
-            condition &= Q(*(Q(metadata__contains={key: value}) for value in values), _connector=Q.OR)
-        if self.created_after:
-            condition &= Q(created_at__gte=self.created_after)
-        if self.created_before:
-            condition &= Q(created_at__lt=self.created_before)
-        if self.kinds:
-            condition &= Q(file_type__in=self.kinds)
-        if self.languages:
-            condition &= Q(language__in=self.languages)
-        if self.collection_ids:
-            condition &= Q(collection_ids__overlap=list(self.collection_ids))
-        return condition
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The question and its restrictions: None restricts nothing, an empty tuple excludes everything."""
-
-    text: str
-    document_ids: tuple[UUID, ...] | None = None
-    workspace_ids: tuple[UUID, ...] | None = None
-    filters: Filters = field(default_factory=Filters)
-
-
-@dataclass(frozen=True, slots=True)
-class RankingSettings:
-    """What can be tuned about ranking; the defaults are the product's (docs/adr/0014-ranking.md)."""
-
-    words: float = 1.0
-    """The words' scores weigh so many times what the embedding model's calibration says; 0 leaves that search
-    out."""
-    vector: float = 1.0
-    rerank: float = 1.0
-    """0 leaves the reranker out."""
-    reranker: str | None = None
-    """One of `offered_rerankers()`; None is the deployment's."""
-    candidates: int = 100
-    """How many chunks each search contributes."""
-    for_tables: bool = False
-    """Whether figures of tables are looked for."""
-    near_duplicates: bool = True
-    """False leaves out chunks that say what a better one says."""
-
-
-DEFAULT = RankingSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,23 +90,10 @@ def rank(
     `payment` pays for the reranker, if that costs money.
     """
     clock = StageTimer()
-    space = active_space()
-    scope = IndexScope(principal, question.workspace_ids, _documents(principal, question))
-    also = written_out(question.text)
-    text = f"{question.text} ({also})" if also else question.text
-    embedding = _Embedding(space, text)
-    embed = embedding if settings.vector else None
-    query = IndexQuery(question.text, space, settings.candidates, embed, bool(settings.words), also)
-    found = read(lambda: active_engine().candidates(scope, query, clock.mark))
-    candidates = _fuse(found, space, settings)
-    chosen = reranker(settings.reranker) if settings.rerank else None
-    depth = max(limit if settings.near_duplicates else 2 * limit, chosen.passages if chosen else 0)
-    passages = read(lambda: read_passages(principal, candidates.best_ids(depth)))
-    if chosen is not None:
-        languages = [passage.language for passage in passages]
-        chosen = chosen.suited_to(question.text, languages, for_tables=settings.for_tables)
-    clock.mark("passages")
-    reranked = _rerank_scores(text, passages, chosen, payment)
+    search = Search.of(principal, question, settings, limit, clock)
+    found = find(search)
+    candidates, passages, chosen = found.candidates, found.passages, found.reranker
+    reranked = _rerank_scores(search.text, passages, chosen, payment)
     clock.mark("rerank")
     final = candidates.with_reranked(reranked, chosen)
     order = sorted(passages, key=lambda passage: -final[passage.chunk_id])
@@ -201,74 +106,8 @@ def rank(
         _state(reranked, passages, chosen),
         len(reranked),
         candidates.found.query_words,
-        clock.timings | {"embedding": embedding.secs},
+        clock.timings | {"embedding": found.embedding_secs},
     )
-
-
-# --- Narrowing ---------------------------------------------------------------------------------------------
-
-
-def _documents(principal: Principal, question: Question) -> frozenset[UUID] | None:
-    """Return to which documents a question is narrowed; None where it is not."""
-    visible = Document.objects.restricted_to(principal)
-    if not question.filters and not visible.exclude(NOT_MARKED).exists():
-        return None if question.document_ids is None else frozenset(question.document_ids)
-    documents: QuerySet[Document] = visible.filter(NOT_MARKED, question.filters.condition())
-    if question.document_ids is not None:
-        documents = documents.filter(pk__in=question.document_ids)
-    return frozenset(documents.order_by().values_list("pk", flat=True))
-
-
-# --- Searching ---------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Embedding:
-    """Embeds a question, in whichever thread the engine calls it."""
-
-    space: EmbeddingSpace
-    text: str
-    secs: float = 0.0
-
-    def __call__(self) -> Vectors | None:
-        """Return the question's vector, or None if its model is not there."""
-        begun = time.perf_counter()
-        try:
-            # While documents are embedded for another model, questions still use the old one.
-            return model_of(self.space).embed_query(self.text)
-        except ModelUnavailable:
-            # The start and the log report it; words still find, and later vectors will too.
-            return None
-        finally:
-            self.secs = round(time.perf_counter() - begun, 4)
-
-
-@dataclass(frozen=True)
-class _Fused:
-    """The candidates of both searches with one score each."""
-
-    found: Candidates
-    scores: Numbers
-    calibration: Calibration
-
-    def best_ids(self, count: int) -> list[UUID]:
-        """Return the chunks with the highest fused scores, best first; ties in reading order."""
-        return [self.found.ids[place] for place in np.argsort(-self.scores, kind="stable")[:count]]
-
-    def with_reranked(self, scores: Mapping[UUID, float], by: Reranker | None) -> dict[UUID, float]:
-        """Return the final score of each chunk."""
-        reranked = np.array([scores.get(id, np.nan) for id in self.found.ids])
-        share = by.fused_share if by else None
-        if share is None:
-            share = self.calibration.fused_share
-        final = fusion.fuse_reranked(self.scores, reranked, share) if scores else self.scores
-        return dict(zip(self.found.ids, final.tolist(), strict=True))
-
-
-def _fuse(found: Candidates, space: EmbeddingSpace, settings: RankingSettings) -> _Fused:
-    calibration = calibration_of(space.model)
-    words = (settings.words * calibration.words, found.words)
-    return _Fused(found, fusion.fuse(words, (settings.vector, found.similarity)), calibration)
 
 
 # --- Reranking ---------------------------------------------------------------------------------------------
@@ -312,7 +151,7 @@ def _read_chunks(principal: Principal, ids: Sequence[UUID]) -> list[Chunk]:
 def _ranked_chunk(
     question: str,
     chunk: Chunk,
-    candidates: _Fused,
+    candidates: Fused,
     final: Mapping[UUID, float],
     reranked: Mapping[UUID, float],
     by: Reranker | None,

@@ -32,8 +32,8 @@ from core.errors import Conflict, ToolDisabled
 from core.llm.payment import Payment
 from runs.context import Run, WritingStyle
 from search.preferences import RagSettings, rag_settings
+from search.questions import Question
 from search.rerank.registry import NONE, reranker
-from search.retrieval import Question
 from search.web.inputs import WebOptions
 from search.web.preferences import are_web_tools_offered, is_enabled
 

@@ -16,7 +16,7 @@ from assistants.followups import SelfContained
 from runs.context import Run
 from search.generation.base import Corpus
 from search.preferences import RagSettings
-from search.retrieval import Question
+from search.questions import Question
 from search.web.inputs import WebOptions
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from core.threads import in_database
 from runs.context import Run
 from runs.events import ToolEnd, ToolUpdate, Yielded
 from runs.models import Execution
-from search.retrieval import Question
+from search.questions import Question
 from search.timing import StageTimer
 from search.web.inputs import WebOptions
 from search.web.searching import admit as admit_web_search

@@ -82,7 +82,8 @@ class Ranked:
 
     def by_both(self, number: int) -> object:
         """Search as `POST search` does, without the reranker."""
-        from search.retrieval import DEFAULT, Question, rank
+        from search.questions import DEFAULT, Question
+        from search.retrieval import rank
         from tests.testing.payments import UNRECORDED
 
         documents = None if self.scope.documents is None else tuple(self.scope.documents)
@@ -98,7 +99,8 @@ class Ranked:
 
 def measure_reranking(asked: TimedQuestion, scope: Scope) -> None:
     """Print how long a whole search of everything takes, and what it spends its time on."""
-    from search.retrieval import Question, rank
+    from search.questions import Question
+    from search.retrieval import rank
     from tests.testing.payments import UNRECORDED
 
     results, times = timed(

@@ -1,8 +1,9 @@
 """Embedding models behind one small interface, and the embedding spaces of their vectors.
 
 `EMBEDDING_BACKEND` and `EMBEDDING_MODEL` choose the model. To search, use `model_of(active_space())`. To
-store vectors, use `model_of` each of `spaces_to_fill()`. To count tokens, use `embedding_model()`. To compare
-texts in any language without storing vectors, use `multilingual_model()`.
+store vectors, use `model_of` each of `spaces_to_fill()`. To search for what is not in English, use
+`multilingual_space()`. To count tokens, use `embedding_model()`. To compare texts in any language without
+storing vectors, use `multilingual_model()`.
 """
 
 from kb.embedding.base import EmbeddingModel, Vectors
@@ -11,6 +12,7 @@ from kb.embedding.spaces import (
     ModelUnavailable,
     active_space,
     model_of,
+    multilingual_space,
     spaces_to_fill,
     start,
     wanted_space,
@@ -26,6 +28,7 @@ __all__ = [
     "load",
     "model_of",
     "multilingual_model",
+    "multilingual_space",
     "spaces_to_fill",
     "start",
     "wanted_space",

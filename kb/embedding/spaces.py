@@ -3,6 +3,9 @@
 The active space is searched and filled. When the settings name another model, its space is the wanted one. It
 is filled next to the active one and replaces it once no live chunk lacks a vector (`kb.reembedding.filling`).
 Until then searches use the active space and its model.
+
+If the active space's model knows English alone, there may be one more, the multilingual space. It is searched
+for what is not in English, and filled after all else (`kb.reembedding.multilingual`).
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ from django.db import transaction
 from core.row_access import as_system
 from kb.embedding import queue
 from kb.embedding.base import EmbeddingModel
+from kb.embedding.calibration import knows_english_alone
 from kb.embedding.hashing import NAME as HASHING_NAME
 from kb.embedding.openai import REVISION as ENDPOINT_REVISION
-from kb.embedding.registry import AUTO, embedding_model, resident
+from kb.embedding.registry import AUTO, embedding_model, multilingual_model, resident
 from kb.models import ChunkVector, EmbeddingSpace
 
 logger = logging.getLogger(__name__)
@@ -46,15 +50,35 @@ def wanted_space() -> EmbeddingSpace:
     Raises `ImproperlyConfigured` if the vectors stored under its name and revision have another dimension.
     """
     model = embedding_model()
-    space, _ = EmbeddingSpace.objects.get_or_create(
-        model=model.name, revision=model.revision, defaults={"dimensions": model.dimensions}
-    )
+    space = _space_of(model)
     if space.dimensions != model.dimensions:
         raise ImproperlyConfigured(
             f"EMBEDDING_MODEL {model.name} (revision {model.revision}) yields {model.dimensions} dimensions, "
             f"but its stored vectors have {space.dimensions}."
         )
     return space
+
+
+def needs_multilingual_space() -> bool:
+    """Return whether the settings want one: the model that is searched with knows English alone."""
+    wanted = settings.MULTILINGUAL_VECTORS and settings.MULTILINGUAL_MODEL
+    return bool(wanted) and knows_english_alone(active_space().model)
+
+
+def multilingual_space() -> EmbeddingSpace | None:
+    """Return the space in which texts that are not in English are compared; None if there is none.
+
+    The chunks of the newest documents may lack a vector in it.
+    """
+    if not needs_multilingual_space():
+        return None
+    stored = EmbeddingSpace.objects.filter(model=settings.MULTILINGUAL_MODEL, is_active=False)
+    return stored.order_by("-created_at", "-pk").first()
+
+
+def new_multilingual_space() -> EmbeddingSpace | None:
+    """Return the same of the weights that are there now, made if need be: the model is loaded for it."""
+    return _space_of(multilingual_model()) if needs_multilingual_space() else None
 
 
 def spaces_to_fill() -> list[EmbeddingSpace]:
@@ -100,6 +124,13 @@ def start() -> str:
         report += f" {_transition(active, wanted)}"
     logger.info(report)
     return report
+
+
+def _space_of(model: EmbeddingModel) -> EmbeddingSpace:
+    space, _ = EmbeddingSpace.objects.get_or_create(
+        model=model.name, revision=model.revision, defaults={"dimensions": model.dimensions}
+    )
+    return space
 
 
 def _transition(active: EmbeddingSpace, wanted: EmbeddingSpace) -> str:

@@ -205,14 +205,16 @@ def encoded_spaces(segments: Iterable[Segment]) -> QuerySet[EmbeddingSpace]:
 
 
 def encode(segment: Segment, space: EmbeddingSpace) -> None:
-    """Store the codes of the vectors that a segment's chunks have in `space`, if they have any."""
-    at, vectors = stored_vectors(chunk_ids(segment), space)
+    """Store the missing codes of the vectors that a segment's live chunks have in `space`."""
+    row = codes_of(segment, space)
+    is_missing = ~row.present
+    is_missing[segment.dead] = False
+    holes, ids = np.flatnonzero(is_missing), chunk_ids(segment)
+    at, vectors = stored_vectors([ids[hole] for hole in holes], space)
     if not at:
         return
-    coder = encoder(space.dimensions)
-    row = CodesRow(np.zeros((segment.size, coder.words), np.uint64), np.zeros(segment.size, np.bool_))
-    row.codes[at] = coder.encode(vectors)
-    row.present[at] = True
+    row.codes[holes[at]] = encoder(space.dimensions).encode(vectors)
+    row.present[holes[at]] = True
     store_codes(segment, space, row)
 
 

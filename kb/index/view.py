@@ -215,6 +215,11 @@ class View:
         """Whether all rows are comparable."""
         return bool(self.comparable.all())
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether all rows that may be found are comparable."""
+        return int(np.count_nonzero(self.comparable)) == self.count
+
     def codes(self) -> list[Codes]:
         """Return the binary codes of all rows, in order, in arrays of shape (words, some).
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
-from kb.embedding.spaces import active_space, model_of
+from kb.embedding.spaces import active_space, model_of, multilingual_space
 from kb.index.writing import complete
 from kb.models import Chunk, ChunkVector, EmbeddingSpace
 
@@ -90,8 +90,9 @@ def activate(space: EmbeddingSpace) -> None:
 
 
 def previous_space() -> EmbeddingSpace | None:
-    """Return the space for a roll-back: the newest inactive one that holds vectors."""
-    others = EmbeddingSpace.objects.exclude(pk=active_space().pk).order_by("-created_at", "-pk")
+    """Return the space for a roll-back: the newest that holds vectors, of those that no search uses."""
+    used = [space.pk for space in (active_space(), multilingual_space()) if space]
+    others = EmbeddingSpace.objects.exclude(pk__in=used).order_by("-created_at", "-pk")
     return next((space for space in others if ChunkVector.objects.filter(space=space).exists()), None)
 
 

@@ -38,9 +38,7 @@ def reembed(context: JobContext, space_id: int) -> None:
     if space is None or space != wanted_space():
         logger.info("Embedding space %s is no longer wanted: its re-embedding ends.", space or space_id)
         return
-    if not _work(context, space):
-        if context.abort_reason() == AbortReason.USER_REQUEST:
-            raise JobAborted
+    if not work(context, space):
         queue.enqueue(space)
     elif space != active_space():
         activate(space)
@@ -51,10 +49,15 @@ def reembed(context: JobContext, space_id: int) -> None:
         complete(space)
 
 
-def _work(context: JobContext, space: EmbeddingSpace) -> bool:
-    """Fill until nothing is missing (return True), or until the time is up or the job must stop (False)."""
+def work(context: JobContext, space: EmbeddingSpace) -> bool:
+    """Fill a space until nothing is missing (return True), or until the slice is over or the worker stops.
+
+    Raise `JobAborted` where the operator ends the job.
+    """
     deadline = time.monotonic() + SLICE_SECS
     for _ in fill(space):
+        if context.abort_reason() == AbortReason.USER_REQUEST:
+            raise JobAborted
         if context.should_abort() or time.monotonic() > deadline:
             progress = fill_progress(space)
             logger.info("Embedded %d of %d chunks again for %s.", progress.done, progress.total, space)

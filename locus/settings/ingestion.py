@@ -17,6 +17,7 @@ PROCRASTINATE_IMPORT_PATHS = [
     "kb.notifications.mail",
     "kb.scheduled_deletion",
     "kb.reembedding.jobs",
+    "kb.reembedding.multilingual",
     "kb.index.milvus.changes",
     "kb.index.merging",
     "kb.index.purging",

@@ -53,6 +53,9 @@ MULTILINGUAL_MODEL = env.str(
     "multilingual-e5-small",
     validate=[validate.OneOf(["multilingual-e5-small", ""]), _refuse_a_model_without_package],
 )
+# Whether its vectors of all documents are stored once something is not in English: searches for that are
+# quick then.
+MULTILINGUAL_VECTORS: bool = env.bool("MULTILINGUAL_VECTORS", True)
 
 # A packaged model, or the folder of one; the reading process may open that folder.
 SPEECH_MODEL: str = env.str("SPEECH_MODEL", AUTO_SPEECH, validate=_refuse_all_but_speech_models)

@@ -18,7 +18,7 @@ from kb.embedding import active_space
 from search.evaluation.metrics import MEASURES, Estimate, Judged, estimate, measure_all, ndcg, recall
 from search.evaluation.reliability import bins_of, calibration_error
 from search.evaluation.run import DEPTH, Evaluation, QueryOutcome, RankingStage, Trial
-from search.retrieval import RankingSettings
+from search.questions import RankingSettings
 
 WORST = 20
 RECALL_AT = (1, 2, 5, 10, 20, 50)

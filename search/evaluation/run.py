@@ -15,7 +15,8 @@ from core.llm.payment import NoCharge
 from kb.models import Chunk
 from search.evaluation.collection import Case, Collection
 from search.evaluation.metrics import MEASURES, Estimate, Floats, Judged, estimate, measure_all
-from search.retrieval import DEFAULT, Question, RankedChunk, RankingSettings, rank
+from search.questions import DEFAULT, Question, RankingSettings
+from search.retrieval import RankedChunk, rank
 
 DEPTH = 100
 OPERATOR = NoCharge("an evaluation by the operator")

@@ -1,14 +1,16 @@
-"""Ranking by the meaning of whole passages, by a model for many languages: no vectors of it are stored.
+"""Ranking by the meaning of whole passages, by a model for many languages.
 
 The model that embeds may know English alone. Then what it finds for “Wie viele Menschen arbeiten dort?” among
-English passages is roughly right: the passage that answers is among the first 48, but seldom the first.
-Figures: docs/adr/0095-found-across-languages.md.
+English passages is roughly right: the passage that answers is among the first 48, but seldom the first. Where
+vectors of the model for many languages found the passages, its tokens rerank. Figures:
+docs/adr/0095-found-across-languages.md, 0096.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import cached_property
 
 from django.conf import settings
 
@@ -17,6 +19,7 @@ from kb.embedding import multilingual_model
 from kb.embedding.base import Vectors
 from kb.embedding.calibration import calibration_of
 from search.rerank.base import Reranker
+from search.rerank.late_interaction import LateInteraction
 
 
 class AnyLanguage(Reranker):
@@ -35,6 +38,23 @@ class AnyLanguage(Reranker):
         """Name the model."""
         self._model: str = settings.MULTILINGUAL_MODEL
         self.name = f"{self._model}-similarity"
+
+    def suited_to(
+        self,
+        question: str,
+        languages: Sequence[str | None],
+        *,
+        for_tables: bool = False,
+        embedded_by: str = "",
+    ) -> Reranker | None:
+        """Return what ranks by tokens where this model's vectors found the passages."""
+        return self._by_tokens if embedded_by == self._model else self
+
+    @cached_property
+    def _by_tokens(self) -> Reranker | None:
+        model = multilingual_model()
+        helps = model.has_token_vectors and calibration_of(model.name).late_interaction
+        return LateInteraction(embedding=model) if helps else None
 
     def rerank(
         self,

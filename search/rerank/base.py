@@ -65,11 +65,17 @@ class Reranker(ABC):
         return scores
 
     def suited_to(
-        self, question: str, languages: Sequence[str | None], *, for_tables: bool = False
+        self,
+        question: str,
+        languages: Sequence[str | None],
+        *,
+        for_tables: bool = False,
+        embedded_by: str = "",
     ) -> Reranker | None:
         """Return what reranks passages in these languages, some perhaps unknown; None if nothing does.
 
-        Some put prose before tables, so it matters whether figures of tables are asked for.
+        Some put prose before tables, so it matters whether figures of tables are asked for. `embedded_by` is
+        the model whose vectors found the passages.
         """
         return self
 

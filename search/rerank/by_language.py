@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.llm.payment import Payment
-from search.question_language import is_english
+from search.question_language import are_english
 from search.rerank.base import Reranker
-
-MOSTLY = 0.75
-"""Of the passages whose language is known, so many must be in English."""
 
 
 class ByLanguage(Reranker):
@@ -26,14 +23,19 @@ class ByLanguage(Reranker):
         self.passages_per_step = english.passages_per_step
 
     def suited_to(
-        self, question: str, languages: Sequence[str | None], *, for_tables: bool = False
+        self,
+        question: str,
+        languages: Sequence[str | None],
+        *,
+        for_tables: bool = False,
+        embedded_by: str = "",
     ) -> Reranker | None:
-        """Return the one that reads these languages; the first passages tell in which they are."""
-        known = [language for language in languages[: self._english.passages] if language]
-        in_english = known.count("en") >= MOSTLY * len(known)
-        if in_english and is_english(question):
+        """Return the one that reads these languages."""
+        if are_english(question, languages):
             return self._tables if for_tables and self._tables else self._english
-        return self._others and self._others.suited_to(question, languages, for_tables=for_tables)
+        return self._others and self._others.suited_to(
+            question, languages, for_tables=for_tables, embedded_by=embedded_by
+        )
 
     @property
     def names(self) -> tuple[str, ...]:

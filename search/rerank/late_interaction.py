@@ -19,19 +19,19 @@ from search.rerank.base import Reranker
 
 
 class LateInteraction(Reranker):
-    """Reranks with the resident embedding model."""
+    """Reranks with the resident embedding model, or with another."""
 
     passages = 12
     budget_secs = 0.45
     passages_per_step = 6
 
-    def __init__(self, model: str = "") -> None:
-        """Take the embedding model; raise `ImproperlyConfigured` if it has no vectors of tokens."""
+    def __init__(self, model: str = "", *, embedding: EmbeddingModel | None = None) -> None:
+        """Take a model that embeds; raise `ImproperlyConfigured` if it has no vectors of tokens."""
         if model:
             raise ImproperlyConfigured(
                 "RERANKER_MODEL is not for RERANKER late-interaction: it reranks with EMBEDDING_MODEL."
             )
-        self._model: EmbeddingModel = embedding_model()
+        self._model = embedding or embedding_model()
         if not self._model.has_token_vectors:
             raise ImproperlyConfigured(
                 f"RERANKER late-interaction needs vectors of tokens, which EMBEDDING_MODEL "

@@ -25,7 +25,7 @@ from assistants.thread import ThreadView, messages_of
 from core.errors import NotFound
 from kb.models import Chunk, Document
 from runs.models import Execution, ExecutionStatus
-from search.retrieval import Question
+from search.questions import Question
 from tests.conftest import Cast
 from tests.factories import indexed_document
 

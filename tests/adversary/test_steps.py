@@ -38,13 +38,14 @@ from kb.summaries.written import (
 from kb.websocket import DocumentsConsumer
 from runs.archives.exporting import _executions
 from runs.models import Execution, ExecutionStatus
-from search import crops, retrieval
+from search import candidates, crops, retrieval
 from search.companions import _spellings
 from search.continuations import _neighbours
 from search.evaluation.collection import _Texts, collect, count_unfinished
 from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
 from search.inputs import QuestionInput, searched_workspaces
 from search.passages import read_passages
+from search.questions import Filters, Question
 from tests.conftest import Cast
 from tests.factories import stored_document
 
@@ -89,9 +90,9 @@ class TestSearch:
         assert open_view(charlie, active_space()).segments == []
 
     def test_filters(self, alice: Principal, charlie: Principal, document: Document) -> None:
-        question = retrieval.Question("keeper", filters=retrieval.Filters(tags=("sea",)))
-        assert retrieval._documents(alice, question) == frozenset({document.pk})
-        assert retrieval._documents(charlie, question) == frozenset()
+        question = Question("keeper", filters=Filters(tags=("sea",)))
+        assert candidates._documents(alice, question) == frozenset({document.pk})
+        assert candidates._documents(charlie, question) == frozenset()
 
     @pytest.mark.usefixtures("in_segments")
     def test_phrases(self, alice: Principal, charlie: Principal, chunks: list[Chunk]) -> None:

@@ -97,7 +97,8 @@ def test_lists_and_searches_read_from_the_replica_as_the_tenant(servers: Servers
     from accounts.access.keys import create_key
     from accounts.scope import as_principal
     from kb.models import Document, Segment
-    from search.retrieval import Question, rank
+    from search.questions import Question
+    from search.retrieval import rank
     from tests.testing.payments import UNRECORDED
     import time
     from django.conf import settings

@@ -27,7 +27,8 @@ from ingestion.captioning.model import INPUT_TOKENS, LONGEST_DESCRIPTION, MAX_TO
 from kb.deletion import delete_document
 from kb.documents import document_folder, reprocess
 from kb.models import Chunk, Document, Modality, Status
-from search.retrieval import Question, rank
+from search.questions import Question
+from search.retrieval import rank
 from tests.conftest import Cast
 from tests.ingestion import pictured as sample
 from tests.ingestion.conftest import Upload

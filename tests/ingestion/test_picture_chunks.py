@@ -16,7 +16,8 @@ from extract.errors import OutOfMemory
 from extract.sandbox import parent
 from kb.documents import reprocess
 from kb.models import Chunk, Document, Modality, Status
-from search.retrieval import Question, rank
+from search.questions import Question
+from search.retrieval import rank
 from tests.conftest import Cast
 from tests.ingestion import pictured as sample
 from tests.ingestion.conftest import Upload

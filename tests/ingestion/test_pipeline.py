@@ -17,7 +17,8 @@ from kb.changes import cancel
 from kb.documents import reprocess
 from kb.embedding import active_space
 from kb.models import Chunk, ChunkVector, Document, Searchable, Stage, Status
-from search.retrieval import Question, RankingSettings, rank
+from search.questions import Question, RankingSettings
+from search.retrieval import rank
 from tests.conftest import Cast
 from tests.ingestion.conftest import Upload
 from tests.testing.payments import UNRECORDED

@@ -31,7 +31,8 @@ from kb.models import Chunk, ChunkVector, Document, EmbeddingSpace
 from kb.reembedding import filling as reembedding
 from kb.reembedding import jobs
 from kb.reembedding.filling import activate, fill, fill_progress, missing
-from search.retrieval import Question, rank
+from search.questions import Question
+from search.retrieval import rank
 from tests.conftest import Cast
 from tests.factories import add_chunk, indexed_document, located_words, pdf_of
 from tests.testing.live import start_worker, stop, wait_until

@@ -11,7 +11,8 @@ from accounts.principal import Principal
 from core.locations import LocatedText
 from kb.models import Chunk, Modality
 from search.companions import with_companions
-from search.retrieval import DEFAULT, Question, RankedChunk, Scores
+from search.questions import DEFAULT, Question
+from search.retrieval import RankedChunk, Scores
 from tests.conftest import Cast
 from tests.factories import stored_document
 from tests.testing.payments import UNRECORDED

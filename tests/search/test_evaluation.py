@@ -23,7 +23,8 @@ from search.evaluation.collection import Case, Collection, Target, collect, page
 from search.evaluation.datasets import BadDataset, Dataset, Judgement, Query
 from search.evaluation.report import EvaluationReport
 from search.evaluation.run import BadSetting, ablation, combinations, distinct, evaluate, judge, sweep
-from search.retrieval import DEFAULT, RankedChunk, Scores
+from search.questions import DEFAULT
+from search.retrieval import RankedChunk, Scores
 from tests.conftest import Cast, make_cast
 from tests.factories import indexed_document, stored_document
 from tests.testing.paths import SAMPLES

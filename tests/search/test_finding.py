@@ -10,7 +10,7 @@ from accounts.access.identity import principal_of_user
 from core.locations import LocatedText
 from kb.models import Document, Status
 from search.finding import find
-from search.retrieval import Question
+from search.questions import Question
 from tests.conftest import Cast
 from tests.factories import stored_document
 from tests.testing.payments import UNRECORDED

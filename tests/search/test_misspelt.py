@@ -14,7 +14,7 @@ from accounts.models import Workspace
 from core.locations import LocatedText
 from search.finding import find
 from search.misspelt import respelt
-from search.retrieval import Question
+from search.questions import Question
 from tests.conftest import Cast, make_cast
 from tests.factories import stored_document
 from tests.testing.payments import UNRECORDED

@@ -13,7 +13,7 @@ from core.locations import LocatedText
 from kb.models import Document
 from search.finding import find
 from search.own_reports import put_to_own_report
-from search.retrieval import Question
+from search.questions import Question
 from tests.conftest import Cast
 from tests.factories import stored_document
 from tests.testing.payments import UNRECORDED

@@ -14,9 +14,10 @@ from accounts.principal import Principal
 from core.errors import NotFound
 from kb.embedding import embedding_model
 from search.preferences import RagSettings, generation_models, rag_settings
+from search.questions import DEFAULT, Question
 from search.rerank import reranker
 from search.rerank.registry import offered_rerankers
-from search.retrieval import DEFAULT, Question, rank
+from search.retrieval import rank
 from tests.conftest import Cast
 from tests.factories import indexed_document
 from tests.testing.payments import UNRECORDED

@@ -14,8 +14,9 @@ from accounts.access.identity import principal_of_user
 from core.llm.payment import Payment
 from kb.models import ChunkVector, Document
 from search import retrieval
+from search.questions import DEFAULT, Question, RankingSettings
 from search.rerank.overlap import OverlapReranker
-from search.retrieval import DEFAULT, Question, RankedChunk, Ranking, RankingSettings, rank
+from search.retrieval import RankedChunk, Ranking, rank
 from tests.conftest import Cast
 from tests.factories import indexed_document
 from tests.testing.payments import UNRECORDED

@@ -11,7 +11,7 @@ from core.locations import LocatedText
 from search.finding import find
 from search.generation.base import GenerationRequest
 from search.generation.extractive import extract, nothing_found
-from search.retrieval import Question
+from search.questions import Question
 from search.unseen_names import unseen_names
 from tests.conftest import Cast
 from tests.factories import stored_document

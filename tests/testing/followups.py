@@ -123,7 +123,8 @@ async def _read(case: dict[str, Any], ids: dict[str, UUID], rewriter: Rewriter |
 
 
 def _found(principal: Principal, question: str, count: int, documents: tuple[UUID, ...] | None) -> Ids:
-    from search.retrieval import Question, rank
+    from search.questions import Question
+    from search.retrieval import rank
 
     ranking = rank(principal, Question(question, documents), limit=count, payment=UNPAID)
     return [each.chunk.pk for each in ranking.results]

@@ -61,6 +61,8 @@ class Candidates:
     """The share, 0 to 1, of the weight of the question's words that the chunk has."""
     query_words: Sequence[QueryWord] = ()
     """The words of the question as they were looked for."""
+    is_complete: bool = False
+    """Whether the question was compared with all that may be found: every chunk has a vector in the space."""
 
     @cached_property
     def places(self) -> Mapping[UUID, int]:

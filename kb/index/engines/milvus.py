@@ -188,7 +188,15 @@ class _Search:
         if vector is not None:
             compared = compare([id.hex for id in ids], self.query.space, vector)
             similarity = np.where(np.isfinite(compared), compared, np.nan).astype(np.float64)
-        return Candidates(ids, scores, similarity, coverage, words)
+        is_complete = vector is not None and self._has_all_vectors()
+        return Candidates(ids, scores, similarity, coverage, words, is_complete)
+
+    def _has_all_vectors(self) -> bool:
+        """Return whether all documents of these scopes were written with their vectors."""
+        written = IndexedDocument.objects.filter(scope__in=self.lexicon.scopes)
+        if self.scope.documents is not None:
+            written = written.filter(pk__in=self.scope.documents)
+        return not written.exclude(space_ids__contains=[self.query.space.pk]).exists()
 
     def _best(self, find: Find) -> dict[UUID, _Place]:
         """Return the first chunks that the principal may find; look further while they are too few."""

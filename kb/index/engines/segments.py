@@ -116,4 +116,11 @@ def _candidates(view: View, query: IndexQuery, words: WordScores, meaning: _Mean
         similarity = found[np.searchsorted(compared, rows)].astype(np.float64)
         similarity[~np.isfinite(similarity)] = np.nan
     scores = words.scores[rows].astype(np.float64)
-    return Candidates(view.chunk_ids(rows), scores, similarity, words.coverage(rows), words.words)
+    return Candidates(
+        view.chunk_ids(rows),
+        scores,
+        similarity,
+        words.coverage(rows),
+        words.words,
+        is_complete=meaning.query is not None and view.is_compared,
+    )

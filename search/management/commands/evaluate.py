@@ -25,6 +25,7 @@ from accounts.access.identity import principal_of_user
 from accounts.people.named import user_named, workspace_named
 from accounts.principal import Principal
 from core.errors import LocusError
+from kb.reembedding import multilingual
 from search.evaluation import collection as collections
 from search.evaluation.collection import Collection
 from search.evaluation.datasets import BadDataset, Dataset, load
@@ -41,7 +42,8 @@ from search.evaluation.run import (
     sweep,
     with_changes,
 )
-from search.retrieval import DEFAULT, RankingSettings
+from search.question_language import is_english
+from search.questions import DEFAULT, RankingSettings
 
 SAMPLE_SEED = 0
 UNFINISHED = 2
@@ -134,6 +136,7 @@ def _prepare(console: Console, options: dict[str, Any]) -> tuple[Principal, list
     added = [_add_documents(console, principal, workspace.pk, dataset) for dataset in datasets]
     ids = {id for one in added for id in one.values()}
     _process(console, principal, ids, here=options["ingest_here"])
+    _prepare_for_languages(console, datasets, ids)
     return principal, [
         collections.collect(principal, workspace.pk, dataset, sources)
         for dataset, sources in zip(datasets, added, strict=True)
@@ -174,6 +177,16 @@ def _process(console: Console, principal: Principal, ids: set[UUID], *, here: bo
             advance(finished)
     if collections.count_unfinished(principal, ids):
         raise CommandError(NO_WORKER, returncode=UNFINISHED)
+
+
+def _prepare_for_languages(console: Console, datasets: Sequence[Dataset], ids: set[UUID]) -> None:
+    """Fill the multilingual space where something is not in English, as a worker would have by now."""
+    asked = (query.text for dataset in datasets for query in dataset.queries)
+    if all(map(is_english, asked)) and not collections.are_in_other_languages(ids):
+        return
+    with _bar(console, "Embedding for other languages", multilingual.count_missing()) as advance:
+        for filled in multilingual.fill_now():
+            advance(filled)
 
 
 # --- Asking ------------------------------------------------------------------------------------------------

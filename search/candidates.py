@@ -72,7 +72,7 @@ class Search:
         least = limit if settings.near_duplicates else 2 * limit
         return cls(principal, question, settings, scope, text, also, least, clock)
 
-    def in_space(self, space: EmbeddingSpace, *, elsewhere: bool) -> Found:
+    def in_space(self, space: EmbeddingSpace, *, elsewhere: bool) -> FoundInSpace:
         """Return what is found by words and by the vectors of a space.
 
         `elsewhere` tells that question or passages are not in English.
@@ -94,11 +94,11 @@ class Search:
                 self.question.text, languages, for_tables=settings.for_tables, embedded_by=space.model
             )
         self.clock.mark("passages")
-        return Found(fused, passages, languages, chosen, embedding.secs)
+        return FoundInSpace(fused, passages, languages, chosen, embedding.secs)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundInSpace:
     """What a search found in a space, and what reranks it."""
 
     candidates: Fused
@@ -110,7 +110,7 @@ class Found:
     embedding_secs: float
 
 
-def find(search: Search) -> Found:
+def find(search: Search) -> FoundInSpace:
     """Search the space of the model that reads the question and what is found for it.
 
     Where the multilingual space lacks a chunk that may be found, the active one is searched, and the reranker
@@ -129,7 +129,7 @@ def find(search: Search) -> Found:
     return found
 
 
-def _find_in_any_language(search: Search) -> Found | None:
+def _find_in_any_language(search: Search) -> FoundInSpace | None:
     """Search the multilingual space; return None unless all that may be found is compared in it."""
     space = multilingual_space() if search.settings.vector else None
     found = search.in_space(space, elsewhere=True) if space else None

@@ -92,7 +92,7 @@ def _reranker() -> Component:
 
 def _multilingual() -> Component:
     """Return what reads questions and sentences that are not in English; it is not loaded for this."""
-    model, shown = settings.MULTILINGUAL_MODEL, _settings("MULTILINGUAL_MODEL")
+    model, shown = settings.MULTILINGUAL_MODEL, _settings("MULTILINGUAL_MODEL", "MULTILINGUAL_VECTORS")
     title = "Answers in other languages than English"
     try:
         embeds = embedding_model().name

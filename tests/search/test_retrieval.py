@@ -13,7 +13,7 @@ from pytest_django import Settings
 from accounts.access.identity import principal_of_user
 from core.llm.payment import Payment
 from kb.models import ChunkVector, Document
-from search import retrieval
+from search import candidates
 from search.questions import DEFAULT, Question, RankingSettings
 from search.rerank.overlap import OverlapReranker
 from search.retrieval import RankedChunk, Ranking, rank
@@ -101,7 +101,7 @@ def test_when_the_time_is_up_the_rest_keeps_its_fused_order(
 ) -> None:
     settings.RERANKER_BUDGET_MS = 0
     fused = texts(asked(cast, settings=replace(DEFAULT, rerank=0.0)))
-    monkeypatch.setattr(retrieval, "reranker", Slow)
+    monkeypatch.setattr(candidates, "reranker", Slow)
     ranking = asked(cast)
     assert ranking.reranked == "partial"
     assert ranking.reranked_count == 2
@@ -115,7 +115,7 @@ def test_without_any_time_the_fused_order_is_returned_and_said(
     settings.RERANKER_BUDGET_MS = 0
     fused = texts(asked(cast, settings=replace(DEFAULT, rerank=0.0)))
     monkeypatch.setattr(Slow, "budget_secs", -1.0)
-    monkeypatch.setattr(retrieval, "reranker", Slow)
+    monkeypatch.setattr(candidates, "reranker", Slow)
     ranking = asked(cast)
     assert ranking.reranked is False
     assert texts(ranking) == fused

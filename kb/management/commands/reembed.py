@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from kb.embedding import ModelUnavailable, active_space, model_of, queue, wanted_space
+from kb.embedding import ModelUnavailable, active_space, model_of, multilingual_space, queue, wanted_space
 from kb.models import EmbeddingSpace
 from kb.reembedding.filling import activate, fill, fill_progress, previous_space, vectors_by_space
 
@@ -136,6 +136,7 @@ def states(space: EmbeddingSpace, active: EmbeddingSpace, wanted: EmbeddingSpace
     words = {
         "searched": space == active,
         "named by the settings": space == wanted,
+        "searched for what is not in English": space == multilingual_space(),
         "being filled": queue.is_under_way(space),
         "cancelled": space != active and queue.was_cancelled(space),
     }

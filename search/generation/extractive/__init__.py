@@ -22,13 +22,15 @@ from search.generation.extractive.asked_formulas import formula_asked
 from search.generation.extractive.authors import authors
 from search.generation.extractive.beyond_quoting import names_none, wants_analysis
 from search.generation.extractive.business_segments import business_segment_of
+from search.generation.extractive.calculations import lacks_calculation
 from search.generation.extractive.cash_flows import most_cash
 from search.generation.extractive.cell_answers import answer_by_cell_of_line, answer_by_cells
 from search.generation.extractive.choosing import SURE_ODDS, choose, completed, paragraphs
 from search.generation.extractive.computing import computed, names_no_measure
+from search.generation.extractive.counted import lacks_counted
 from search.generation.extractive.courses import course
 from search.generation.extractive.doubts import belief
-from search.generation.extractive.expected import lacks_count, lacks_figure
+from search.generation.extractive.expected import asks_how_many, lacks_count, lacks_figure
 from search.generation.extractive.fields import answer_by_field
 from search.generation.extractive.fields.rows import answer_by_row, lacks_column
 from search.generation.extractive.fields.sections import answer_by_section
@@ -39,7 +41,8 @@ from search.generation.extractive.listed.asked import is_answered_by_row
 from search.generation.extractive.measures import measure_of, wants_line, wants_mere_line
 from search.generation.extractive.measuring import as_asked, measured
 from search.generation.extractive.outstanding import outstanding
-from search.generation.extractive.periods import is_of_other_days, quarters_in, years_in
+from search.generation.extractive.periods import is_of_other_days, parts_in, quarters_in, years_in
+from search.generation.extractive.places import lacks_country
 from search.generation.extractive.question_parts import parts_of_question
 from search.generation.extractive.reading import ModelReading, QuestionReading
 from search.generation.extractive.reasons import asks_why
@@ -66,6 +69,10 @@ __all__ = ["ExtractiveGenerator", "escape_markdown", "extract", "figured_out", "
 
 LIKELY, LIKELY_ODDS = 0.55, 2.0
 """The similarity of a row that likely answers, where no model has read whether it does, and the log odds."""
+
+
+NAMES_NOT_WHAT_IS_COUNTED = 5.0
+"""The log odds from which on a statement may call what is counted by another name than the question."""
 
 
 class ExtractiveGenerator(Generator):
@@ -175,17 +182,17 @@ def _quoted(question: str, contexts: Sequence[Context], reading: QuestionReading
 def _may_answer(question: str) -> Callable[[WeighedStatement], bool]:
     """Return the test whether a sentence or row has what any answer to a question must have."""
     has_it, row_has_it = required_by(question), required_of_row_by(question)
-    quarters = quarters_in(question)
+    asked_parts = parts_in(question)
     may_be_row, is_of_line = is_answered_by_row(question), wants_line(question)
 
     def may_answer(each: WeighedStatement) -> bool:
         said = each.statement.meaning
         if is_of_line and lacks_figure(question, said):
             return False
-        if each.statement.is_row and (
-            is_of_other_days(question, said)
-            or (quarters and (of_row := quarters_in(said)) and not quarters & of_row)
-        ):
+        if each.statement.is_row and is_of_other_days(question, said):
+            return False
+        of_it = quarters_in(said) if each.statement.is_row else parts_in(said)
+        if asked_parts and of_it and not asked_parts & of_it:
             return False
         return row_has_it(said) and may_be_row(said) if each.statement.is_row else has_it(said)
 
@@ -200,6 +207,10 @@ def _can_answer(question: str, best: WeighedStatement) -> bool:
     statement, is_sure = best.statement, best.odds is not None and best.odds >= SURE_ODDS
     text, context = statement.meaning, statement.context
     if not can_answer(question)(text) or lacks_count(question, text) or names_none(question, text):
+        return False
+    if lacks_calculation(question, text):
+        return False
+    if (asks_how_many(question) or wants_line(question)) and lacks_country(question, context):
         return False
     if wants_analysis(question) and not is_sure:
         return False
@@ -216,8 +227,11 @@ def _is_believed(
     question: str, best: WeighedStatement, evidence: Sequence[WeighedStatement], reading: QuestionReading
 ) -> bool:
     """Tell whether nothing in the question speaks against a statement; of what is certain nothing does."""
-    is_doubtful = best.odds is not None and not best.is_certain
-    return not is_doubtful or belief(question, best, evidence, reading) > 0
+    if best.odds is None or best.is_certain:
+        return True
+    if best.odds < NAMES_NOT_WHAT_IS_COUNTED and lacks_counted(question, best.statement):
+        return False
+    return belief(question, best, evidence, reading) > 0
 
 
 def _is_of_other_years(question: str, context: Context) -> bool:

@@ -112,6 +112,18 @@ _CUES = {
         "yearly": _YEARLY,
     }.items()
 }
+_BY_HOW_MUCH = _cue(
+    r"by (?:how (?:much|many)|what (?:amount|percent\w*|share|margin))|um wie ?viele?|de combien|en cuánto"
+)
+_CHANGED = _cue(
+    r"up|down|more|less|fewer|higher|lower|larger|smaller|longer|shorter|better|worse|ahead|beh?ind|double[ds]?|halved"
+    r"|tripled?|lost|gained|added|won|beat\w*|outperform\w*|mehr|weniger|höher|niedriger|verdoppel\w*|plus|moins"
+    r"|más|menos"
+)
+_EACH = _cue(
+    r"averag\w*|per|each|every|a (?:year|month|week|day|person|store)|typical\w*|je|pro|jede[rsn]?|par|chaque"
+    r"|por|cada"
+)
 _WHOLE = _cue(rf"(?:{_PERCENT}|{_SHARE})\s++(?:{_OF})")
 _MERE_DIFFERENCE = _cue(r"differences?|differenz|unterschied|différence|diferencia")
 _RATIO = _cue(r"ratio|verhältnis|rapport|relación")
@@ -146,6 +158,15 @@ def asks_for_change(question: str) -> bool:
 def asks_for_difference(question: str) -> bool:
     """Tell whether a question is about a change or a difference, and not about amounts alone."""
     return asks_for_change(question) or _CUES["difference"].search(question) is not None
+
+
+def lacks_calculation(question: str, text: str) -> bool:
+    """Tell whether a question asks by how much something changed or differs, or for an average, and a text
+    speaks of no such thing: what could be worked out from its figures is not worked out."""
+    asks_by_how_much = _BY_HOW_MUCH.search(question) is not None
+    if asks_by_how_much and not (asks_for_difference(text) or _CHANGED.search(text)):
+        return True
+    return asks_for_mean(question) and not (asks_for_mean(text) or _EACH.search(text))
 
 
 def asks_for_sum(question: str) -> bool:

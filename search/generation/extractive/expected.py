@@ -103,7 +103,9 @@ def lacks_count(question: str, text: str) -> bool:
 
     Numbers in brackets are of references, and those of days and years count nothing.
     """
-    wants_count = asks_how_many(question) or _CUE_FIGURES.search(question) is not None
+    wants_count = asks_how_many(question) or any(
+        cue.search(question) is not None for cue in (_CUE_FIGURES, _IN_UNIT)
+    )
     return wants_count and lacks_figure(question, text)
 
 
@@ -214,6 +216,14 @@ _CUE_FIGURES = _cue(
     r"|quels (?:étaient|sont) les (?:[\w-]+ ){0,3}?(?:chiffres|montants)"
     r"|cuáles (?:fueron|son) las (?:[\w-]+ ){0,3}?cifras"
 )
+_IN_UNIT = re.compile(
+    r"\((?:given |expressed )?(?:in|en) (?:\w+ ){0,2}(?:percent\w*|prozent|pour ?cent\w*|porcentaje"
+    r"|dollars?|dólares|euros?"
+    r"|pounds?|pfund|livres|libras|yen|million\w*|mill[oi]\w*|thousand\w*|tausend|milliers|miles|tonn\w*|meters?|metern?"
+    r"|kilomet\w*|hours?|stunden|heures|horas|days|tagen|jours|días|years|jahren)\b",
+    re.IGNORECASE,
+)
+"""What names the unit of its answer asks for a figure: “(in Pfund)”."""
 _REFERENCE = re.compile(r"\[\d{1,3}\]")
 _OF_YEAR = re.compile(
     r"\b(?:fiscal(?: year)?|fy|year|in|of|for|during|since|until|jahr|im jahr|seit|en|depuis) (?:19|20)\d\d\b"

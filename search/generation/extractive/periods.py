@@ -215,6 +215,12 @@ def quarters_in(text: str) -> frozenset[str]:
     return frozenset(part for found in _PART.finditer(text) if (part := str(found.lastgroup)).startswith("Q"))
 
 
+def parts_in(text: str) -> frozenset[str]:
+    """Return the quarters that a text speaks of, and “M9” for the first nine months."""
+    nine_months = {"M9"} if any(found.lastgroup == "M9" for found in _PART.finditer(text)) else ()
+    return quarters_in(text) | frozenset(nine_months)
+
+
 def _year(called: re.Match[str]) -> str:
     return called["year"] or f"20{called['short']}"
 

@@ -33,7 +33,8 @@ _PAYING = (
 )
 """What asks for an amount, and the words of its language for what is paid: English “was” asks nothing."""
 _PRICE = (
-    r"price|fee|salary|rent|fine|preis|gehalt|miete|gebühr|prix|tarif|salaire|loyer|precio|salario|alquiler"
+    r"price|fee|salary|rent|fine|dividend|preis|gehalt|miete|gebühr|dividende|prix|tarif|salaire|loyer|precio"
+    r"|salario|alquiler|dividendo"
 )
 _ASKS_MONEY = re.compile(
     "|".join(rf"\b(?:{asks})\b(?! (?:{_TIME})\b)[^.?!]{{0,80}}?\b(?:{paying})\b" for asks, paying in _PAYING)
@@ -136,7 +137,20 @@ _ASKS_SIZE = re.compile(
     r"|weight|height|width|length"
     r"|depth|distance|voltage|percentage|diameter|altitude|population|salary|magnification)s?"
     r" (?:is|are|was|were|of|at|in|for|do|does|did|can|may|must|should|will|has|have|had)\b"
-    r"|\bwie (?:schwer|schnell|tief|breit|warm|dick) (?:ist|sind|war|waren|darf|dürfen|kann|muss|wird)\b",
+    r"|\bwie (?:schwer|schnell|tief|breit|warm|dick) (?:ist|sind|war|waren|darf|dürfen|kann|muss|wird)\b"
+    r"|(?:\b(?:quelle est|quelle était) la|\bà quelle|\bde quelle) (?:altitude|hauteur|profondeur"
+    r"|vitesse|largeur|longueur"
+    r"|distance|température|pression|taille|population)\b"
+    r"|\b(?:a qué|cuál (?:es|era) la|qué) (?:altitud|altura|profundidad|velocidad|anchura|longitud"
+    r"|distancia|temperatura"
+    r"|presión|población)\b"
+    r"|\b(?:a (?:quale|che)|qual (?:è|era) la) (?:altitudine|altezza|profondità|velocità|larghezza"
+    r"|lunghezza|distanza"
+    r"|temperatura|pressione|popolazione)\b"
+    r"|\b(?:in|auf|bei) welche[rm] (?:höhe|tiefe|geschwindigkeit|temperatur|entfernung)\b"
+    r"|\b(?:a que|qual (?:é|era) a) (?:altitude|altura|profundidade|velocidade|largura|distância"
+    r"|temperatura|pressão)\b"
+    r"|\b(?:op|met|bij) welke (?:hoogte|diepte|snelheid|afstand|temperatuur)\b",
     re.IGNORECASE,
 )
 _TELLING = (
@@ -159,6 +173,11 @@ def required_by(question: str) -> Callable[[str], bool]:
     """Return the test whether a text has all that any answer to a question must have."""
     tests = [has for asks, has in _REQUIRED if asks.search(question)]
     return lambda text: all(has.search(text) for has in tests)
+
+
+def asks_for_price(question: str) -> bool:
+    """Tell whether a question asks what somebody has to pay."""
+    return _ASKS_MONEY.search(question) is not None
 
 
 def required_of_row_by(question: str) -> Callable[[str], bool]:

@@ -11,7 +11,13 @@ from core.text.analysis import UNSPACED
 from core.text.entries import begins_entry
 from core.text.tables import MOST_ROW_WORDS, is_table, table_end, table_start
 from search.contexts import Context
-from search.generation.extractive.expected import TOTALS, is_of_kind, quantities_in
+from search.generation.extractive.expected import (
+    TOTALS,
+    asks_for_total,
+    asks_how_many,
+    is_of_kind,
+    quantities_in,
+)
 from search.generation.extractive.measures import wants_line
 from search.generation.extractive.periods import (
     PeriodReading,
@@ -22,6 +28,7 @@ from search.generation.extractive.periods import (
     words_of_column,
     years_in,
 )
+from search.generation.extractive.required import asks_for_price
 from search.generation.extractive.tables import FactCell, FactRow, naming_column, rows_of
 from search.generation.extractive.wording import LEADERS, fold, in_one_line, words_in
 
@@ -124,10 +131,12 @@ def statements(question: str, contexts: Sequence[Context]) -> Iterator[Statement
     asked, reading = words_of(question) | quantities_in(question), reading_of(question)
     years = frozenset(period[:4] for period in periods_in(question)) if wants_line(question) else frozenset()
     known = words_in(context.text for context in contexts)
+    wants_total = asks_for_total(question) or asks_for_price(question) or asks_how_many(question)
+    labels = asked | TOTALS if wants_total else asked
     for context in contexts:
         if _CERTIFICATION.search(context.text) and not _CERTIFICATION_ASKED.search(question):
             continue
-        of_years = (each for each in _sentences(context, known, asked) if _is_of_years(each, years))
+        of_years = (each for each in _sentences(context, known, labels) if _is_of_years(each, years))
         found = chain(_rows(context, asked, reading, years), of_years) if is_table(context.text) else of_years
         yield from (
             each
@@ -145,7 +154,7 @@ def _length(text: str) -> int:
     return len(text) + (LETTERS_OF_SIGN - 1) * sum(map(len, UNSPACED.findall(text)))
 
 
-def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -> Iterator[Statement]:
+def _sentences(context: Context, known: frozenset[str], labels: frozenset[str]) -> Iterator[Statement]:
     table = _table_in(context)
     texts = [fold(sentence.text) for sentence in context.sentences]
     headings = {fold(heading) for heading in context.headings}
@@ -156,7 +165,7 @@ def _sentences(context: Context, known: frozenset[str], asked: frozenset[str]) -
         if (text in headings and not items) or context.sentences[at].start in table:
             continue
         line = in_one_line(text, known)
-        if _has_asked_label(text, asked | TOTALS):
+        if _has_asked_label(text, labels):
             yield Statement(context, at, line, is_named=True)
         elif items:
             yield Statement(context, at, line, items=_in_one_line(items, known))

@@ -38,6 +38,8 @@ from search.rerank.registry import reranker
 from search.timing import StageTimer
 
 Numbers = NDArray[np.float64]
+AFTER_QUESTION_SECS = 60
+"""So long after a question the multilingual space begins to be filled: the question needs the cores first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def find(search: Search) -> FoundInSpace:
         return found
     if asks_in_english and (better := _find_in_any_language(search)):
         return better
-    multilingual.begin()
+    multilingual.begin(in_secs=AFTER_QUESTION_SECS)
     return found
 
 

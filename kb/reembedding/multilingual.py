@@ -26,11 +26,14 @@ logger = logging.getLogger(__name__)
 TASK = "fill_multilingual_space"
 
 
-def begin() -> None:
+def begin(in_secs: int = 0) -> None:
     """Queue the filling, unless it is waiting already or not wanted."""
     if not needs_multilingual_space():
         return
-    task = app.configure_task(TASK, lock=TASK, queueing_lock=TASK, priority=queue.PRIORITY)
+    schedule = {"seconds": in_secs} if in_secs else None
+    task = app.configure_task(
+        TASK, lock=TASK, queueing_lock=TASK, priority=queue.PRIORITY, schedule_in=schedule
+    )
     try:
         with transaction.atomic():
             task.defer()

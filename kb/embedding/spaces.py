@@ -97,8 +97,10 @@ def spaces_to_fill() -> list[EmbeddingSpace]:
 def model_of(space: EmbeddingSpace) -> EmbeddingModel:
     """Return the model of a space, loaded once per process; raise `ModelUnavailable` if that fails."""
     wanted = embedding_model()
-    if (wanted.name, wanted.revision) == (space.model, space.revision):
+    if _is_of(space, wanted):
         return wanted
+    if space.model == settings.MULTILINGUAL_MODEL and _is_of(space, other := _multilingual_model()):
+        return other
     with _loading:
         return _former_model(space)
 
@@ -159,6 +161,17 @@ def _first_active_space() -> EmbeddingSpace:
             EmbeddingSpace.objects.filter(pk=chosen.pk).update(is_active=True)
             chosen.is_active = True
     return chosen
+
+
+def _is_of(space: EmbeddingSpace, model: EmbeddingModel) -> bool:
+    return (model.name, model.revision) == (space.model, space.revision)
+
+
+def _multilingual_model() -> EmbeddingModel:
+    try:
+        return multilingual_model()
+    except ImproperlyConfigured as error:
+        raise ModelUnavailable(str(error)) from error
 
 
 def _former_model(space: EmbeddingSpace) -> EmbeddingModel:

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.utils import timezone
 from procrastinate.contrib.django.models import ProcrastinateJob
 from procrastinate.exceptions import JobAborted
 from procrastinate.job_context import AbortReason
@@ -14,7 +15,7 @@ from pytest_django import Settings
 from accounts.access.identity import principal_of_user
 from accounts.models import User, Workspace
 from core.locations import LocatedText
-from kb.embedding import active_space, multilingual_space
+from kb.embedding import active_space, model_of, multilingual_model, multilingual_space
 from kb.index import segments
 from kb.index.merging import merge
 from kb.index.segments import ScopeKey
@@ -103,6 +104,8 @@ def test_a_question_in_another_language_begins_it_and_is_answered_before(
         assert ranking.results[0].chunk.document_id == lighthouse.pk
         assert ranking.reranked is True
     assert queued() == 1
+    # The question loads the same model, and needs the cores first.
+    assert ProcrastinateJob.objects.get(task_name=multilingual.TASK).scheduled_at > timezone.now()
     assert best_cosine(cast.alice, GERMAN) < FROM
 
 
@@ -212,6 +215,14 @@ def test_an_operator_can_end_it(cast: Cast, lighthouse: Document) -> None:
     with pytest.raises(JobAborted):
         run_job(AbortReason.USER_REQUEST)
     assert queued() == 0
+
+
+def test_its_model_is_in_memory_once(cast: Cast, settings: Settings, lighthouse: Document) -> None:
+    settings.EMBEDDING_BACKEND = "openvino"
+    run_job()
+    space = multilingual_space()
+    assert space is not None
+    assert model_of(space) is multilingual_model()
 
 
 def test_it_is_no_space_to_roll_back_to(cast: Cast, lighthouse: Document) -> None:

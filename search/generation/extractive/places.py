@@ -39,12 +39,14 @@ def lacks_country(question: str, context: Context) -> bool:
 def _asked(question: str) -> frozenset[str]:
     """Return the countries that a question names, by their codes (ISO 3166-1)."""
     said = question.casefold()
-    return frozenset(
-        code
-        for name, code in _countries(language_of(question)).items()
-        for found in re.finditer(rf"\b{re.escape(name)}\b", said)
-        if _BEHIND.search(said[: found.start()])
-    )
+    countries = _countries(language_of(question))
+    return frozenset(code for name, code in countries.items() if _stands(name, said))
+
+
+def _stands(name: str, said: str) -> bool:
+    """Tell whether a text has a name as a whole word behind what stands before places."""
+    at = said.find(name)
+    return at >= 0 and not said[at + len(name) :][:1].isalpha() and _BEHIND.search(said[:at]) is not None
 
 
 @cache

@@ -89,10 +89,10 @@ def count_unfinished(principal: Principal, ids: Iterable[UUID]) -> int:
     return documents.exclude(status__in=FINISHED).count()
 
 
-def are_in_other_languages(ids: Iterable[UUID]) -> bool:
+def are_in_other_languages(principal: Principal, ids: Iterable[UUID]) -> bool:
     """Tell whether any of the documents is not in English, as far as their languages are known."""
-    of_known_language = Document.unscoped.filter(pk__in=list(ids), language__isnull=False)
-    return of_known_language.exclude(language__in=("", "en")).exists()
+    documents = Document.objects.restricted_to(principal).filter(pk__in=list(ids))
+    return documents.filter(language__isnull=False).exclude(language__in=("", "en")).exists()
 
 
 def progress(principal: Principal, ids: Iterable[UUID], is_worked_on: Callable[[], bool]) -> Iterator[int]:

@@ -116,7 +116,7 @@ _BY_HOW_MUCH = _cue(
     r"by (?:how (?:much|many)|what (?:amount|percent\w*|share|margin))|um wie ?viele?|de combien|en cuánto"
 )
 _CHANGED = _cue(
-    r"up|down|more|less|fewer|higher|lower|larger|smaller|longer|shorter|better|worse|ahead|beh?ind|double[ds]?|halved"
+    r"up|down|more|less|fewer|higher|lower|larger|smaller|longer|shorter|better|worse|ahead|behind|double[ds]?|halved"
     r"|tripled?|lost|gained|added|won|beat\w*|outperform\w*|mehr|weniger|höher|niedriger|verdoppel\w*|plus|moins"
     r"|más|menos"
 )

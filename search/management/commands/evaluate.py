@@ -136,7 +136,7 @@ def _prepare(console: Console, options: dict[str, Any]) -> tuple[Principal, list
     added = [_add_documents(console, principal, workspace.pk, dataset) for dataset in datasets]
     ids = {id for one in added for id in one.values()}
     _process(console, principal, ids, here=options["ingest_here"])
-    _prepare_for_languages(console, datasets, ids)
+    _prepare_for_languages(console, principal, datasets, ids)
     return principal, [
         collections.collect(principal, workspace.pk, dataset, sources)
         for dataset, sources in zip(datasets, added, strict=True)
@@ -179,10 +179,12 @@ def _process(console: Console, principal: Principal, ids: set[UUID], *, here: bo
         raise CommandError(NO_WORKER, returncode=UNFINISHED)
 
 
-def _prepare_for_languages(console: Console, datasets: Sequence[Dataset], ids: set[UUID]) -> None:
+def _prepare_for_languages(
+    console: Console, principal: Principal, datasets: Sequence[Dataset], ids: set[UUID]
+) -> None:
     """Fill the multilingual space where something is not in English, as a worker would have by now."""
     asked = (query.text for dataset in datasets for query in dataset.queries)
-    if all(map(is_english, asked)) and not collections.are_in_other_languages(ids):
+    if all(map(is_english, asked)) and not collections.are_in_other_languages(principal, ids):
         return
     with _bar(console, "Embedding for other languages", multilingual.count_missing()) as advance:
         for filled in multilingual.fill_now():

@@ -33,7 +33,7 @@ from kb.index.engines.registry import ENGINES, engine
 from kb.index.errors import EngineUnavailable
 from kb.index.milvus import changes
 from kb.index.milvus.collection import MilvusCollection, chunk_weights, sparse_index, term_count
-from kb.index.writing import index_document
+from kb.index.writing import forget, index_document
 from kb.models import (
     Chunk,
     ChunkVector,
@@ -210,6 +210,26 @@ class TestFinding:
         found = find(used, principal_of_user(cast.alice), "lighthouse")
         assert documents_of(found) == {document.pk}
         assert np.isnan(found.similarity).all()
+
+    def test_it_tells_whether_all_that_may_be_found_was_compared(self, used: IndexEngine, cast: Cast) -> None:
+        whole, lacking, others = (
+            indexed_document(workspace, text)
+            for workspace, text in zip(
+                (cast.team, cast.team, Workspace.create_for(cast.charlie, name="Others")), TEXTS, strict=False
+            )
+        )
+        for each in (lacking, others):
+            ChunkVector.objects.filter(chunk__document=each).delete()
+            index_document(each.pk)
+        alice, bob = principal_of_user(cast.alice), principal_of_user(cast.bob)
+        assert not find(used, alice, "lighthouse").is_complete
+        assert find(used, alice, "lighthouse", documents=frozenset({whole.pk})).is_complete
+        assert not find(used, alice, "lighthouse", documents=frozenset({lacking.pk})).is_complete
+        gone = lacking.pk
+        lacking.delete()
+        forget([gone])
+        assert find(used, bob, "lighthouse").is_complete
+        assert not find(used, bob, "lighthouse", by_meaning=False).is_complete
 
     def test_an_installations_first_text_is_found_before_it_has_vectors(
         self, used: IndexEngine, cast: Cast

@@ -47,7 +47,7 @@ def _is_same_row(above: TableRow, row: TableRow, left: float, pitch: float) -> b
     labels_above, figures_above = _halves(above, left)
     labels, figures = _halves(row, left)
     if figures and figures_above:
-        return False
+        return bool(labels_above) and not labels and _goes_on_below(figures_above, figures)
     down = row.box.y1 - labels_above[-1].lines[-1].box.y1 if labels_above else row.box.y1 - above.box.y1
     if not labels or not labels_above:  # figures beside a label that the file draws before or after them
         return row.box.y1 < above.box.y2 + BESIDE * row.size and row.box.y2 > above.box.y1
@@ -56,6 +56,25 @@ def _is_same_row(above: TableRow, row: TableRow, left: float, pitch: float) -> b
         return False
     is_continued = UNFINISHED.search(text) or CONTINUING.match(labels[0].text)
     return down <= WRAPPED * row.size and (down <= TIGHT * pitch or is_continued is not None)
+
+
+def _goes_on_below(above: Sequence[TableCell], cells: Sequence[TableCell]) -> bool:
+    """Whether cells below those of a row go on with it: with its words, or with the figures that it lacks."""
+    words, words_below = _words_of(above), _words_of(cells)
+    first = cells[0]
+    is_near = first.box.y1 <= max(cell.box.y2 for cell in above) + BESIDE * first.size
+    if not words or not is_near or len(words_below) > 1:
+        return False
+    if any(abs(cell.box.x1 - words[-1].box.x1) > first.size for cell in words_below):
+        return False
+    if len(words) == len(above):
+        return True
+    is_unfinished = UNFINISHED.search(words[-1].text) or CONTINUING.match(first.text)
+    return words_below == [*cells] and is_unfinished is not None
+
+
+def _words_of(cells: Sequence[TableCell]) -> list[TableCell]:
+    return [cell for cell in cells if not cell.is_number]
 
 
 def _halves(row: TableRow, left: float) -> tuple[list[TableCell], list[TableCell]]:

@@ -14,6 +14,8 @@ from extract.pdf.lines import PdfLine, continues_row, enclosing_box
 # if the second one has a currency sign.
 CELL_GAP, FIGURE_GAP, CURRENCY_GAP = 0.9, 0.45, 0.36
 CELL_CHARS = 40
+# A longer cell is a description if so many figures end its row.
+FIGURES_BEHIND_WORDS, DESCRIPTION_CHARS = 2, 150
 
 NUMBER = re.compile(
     r"(?<![(\-–—+$€£¥\s])[(\-–—+$€£¥\s]*+\d[\d.,]*+[\s)%x*]*+(\(\w\))?|(?<![—–\-])[—–\-]++\s*+%?|n/?[am]|\*++",
@@ -101,8 +103,15 @@ class TableRow:
 
     @property
     def is_tabular(self) -> bool:
-        """Whether this could be a row of a table: several cells, all short."""
-        return len(self.cells) > 1 and all(len(cell.text) <= CELL_CHARS for cell in self.cells[1:])
+        """Whether this could be a row of a table: several cells, all short, or figures behind long ones."""
+        longest = max((len(cell.text) for cell in self.cells[1:]), default=0)
+        is_short = longest <= CELL_CHARS or (longest <= DESCRIPTION_CHARS and self._ends_with_figures)
+        return len(self.cells) > 1 and is_short
+
+    @property
+    def _ends_with_figures(self) -> bool:
+        behind = self.cells[1:][-FIGURES_BEHIND_WORDS:]
+        return len(behind) == FIGURES_BEHIND_WORDS and all(cell.is_number for cell in behind)
 
     @property
     def data_left(self) -> float:

@@ -16,7 +16,7 @@ from itertools import groupby
 from extract.pdf.lines import PdfLine
 from extract.pdf.rules import Rule
 from extract.pdf.table_body import columns_of, is_contents, is_table, lines_of_columns, whole_rows
-from extract.pdf.table_cells import TableRow, table_rows
+from extract.pdf.table_cells import DESCRIPTION_CHARS, TableRow, table_rows
 from extract.pdf.table_heads import LABEL_CHARS, Zone, find_beginning, is_label
 from extract.pdf.table_spans import Columns, head_of_columns
 from extract.pdf.word_tables import may_name_columns, read_word_table
@@ -137,6 +137,7 @@ def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
     """Return the index after the last row that belongs to the table of row `start`."""
     end = tail = start + 1  # after the last row with figures, and with cells
     left, bottom = rows[start].data_left, rows[start].box.y2
+    described = _places_of_words(rows[start])
     lowest, reach = bottom, LABEL_REACH * (rows[start].box.x2 - left)
     for at in range(start + 1, len(rows)):
         row, size = rows[at], max(rows[at].size, rows[at - 1].size)
@@ -147,10 +148,25 @@ def _end_of_run(rows: Sequence[TableRow], start: int) -> int:
                 return end  # words since the last figures belong to the head of another table
             tail, left, bottom = at + 1, min(left, row.data_left), row.box.y2
             end = tail if row.has_figures else end
-        elif at + 1 - tail > LABELS_BETWEEN or not (is_label(row, left, reach) or _names_group(row, left)):
+            described |= _places_of_words(row)
+        elif at + 1 - tail > LABELS_BETWEEN or not (
+            is_label(row, left, reach) or _names_group(row, left) or _describes(row, described)
+        ):
             break
         lowest = max(lowest, row.box.y2)
     return tail
+
+
+def _places_of_words(row: TableRow) -> set[float]:
+    """Return where words begin that stand between a label and the figures of a row."""
+    return {cell.box.x1 for cell in row.cells[1:] if not cell.is_number} if row.has_figures else set()
+
+
+def _describes(row: TableRow, described: Iterable[float]) -> bool:
+    """Whether a row, of a label or of none, has no more than words where others of its table have them."""
+    *labels, words = row.cells
+    is_below = any(abs(words.box.x1 - left) <= row.size for left in described)
+    return is_below and len(labels) <= 1 and not words.is_number and len(words.text) <= DESCRIPTION_CHARS
 
 
 def _is_head_again(row: TableRow, left: float) -> bool:

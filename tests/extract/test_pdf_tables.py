@@ -411,3 +411,49 @@ def test_a_footnote_whose_mark_stands_apart_is_no_head() -> None:
     text, table = read([*note, *lead, *head, *BODY])
     assert text == "(9) Net of tax The debts were as follows:"
     assert table[0][1:] == ["2023", "2022"]
+
+
+def described(label: str, words: str, y: float, *figures: str) -> list[PdfLine]:
+    """Return a row with a description between its label and its figures."""
+    first, *behind = row(label, y, *figures, ends=(545, 645))
+    return [first, *([line(words, 150, y)] if words else []), *behind]
+
+
+HEAD_OF_PRODUCTS = [
+    *[line("Product", 50, 112), line("Indication", 150, 112), line("2021", 525, 112), line("2020", 625, 112)],
+    *described("Abatrel", "Anemia", 130, "563", "680"),
+]
+LONG = "An aid to the cessation of smoking for adults of any age"
+
+
+def test_long_words_may_stand_between_a_label_and_its_figures() -> None:
+    rows = [*described("Bexavol", LONG, 142, "398", "919"), *described("Cortaxin", "Pain", 154, "266", "274")]
+    [table] = read([*HEAD_OF_PRODUCTS, *rows])
+    assert table == [
+        ["Product", "Indication", "2021", "2020"],
+        ["Abatrel", "Anemia", "563", "680"],
+        ["Bexavol", LONG, "398", "919"],
+        ["Cortaxin", "Pain", "266", "274"],
+    ]
+
+
+def test_words_between_a_label_and_its_figures_may_have_several_lines() -> None:
+    """The figures stand beside the first line, beside the last, or below it."""
+    figures = [line("398", 530, 154), line("919", 630, 154)]
+    beside_first = [*described("Bexavol", LONG, 142, "398", "919"), line("and of any weight", 153, 154)]
+    beside_last = [*described("Bexavol", LONG, 142)[:2], line("and of any weight", 153, 154), *figures]
+    below = [
+        *[*described("Bexavol", LONG, 142)[:2], line("and of any weight", 153, 154)],
+        *[line("398", 530, 163), line("919", 630, 163)],
+    ]
+    for rows in (beside_first, beside_last, below):
+        [table] = read([*HEAD_OF_PRODUCTS, *rows, *described("Cortaxin", "Pain", 175, "266", "274")])
+        assert table[2] == ["Bexavol", f"{LONG} and of any weight", "398", "919"]
+        assert table[3][0] == "Cortaxin"
+
+
+def test_running_text_with_long_words_is_no_row() -> None:
+    text = [line("Bexavol", 50, 142), line(LONG, 150, 142), line("398 were treated in all", 545, 142)]
+    table, after = read([*HEAD_OF_PRODUCTS, *described("Cortaxin", "Pain", 136, "266", "274"), *text])
+    assert len(table) == 3
+    assert after.startswith("Bexavol An aid")
